@@ -45,12 +45,12 @@ func Of(err error) Call {
 	return Call{}
 }
 
-// GroupResource is the resource as kubectl names it, e.g. jobs.batch.
+// GroupResource is the resource as kubectl names it, e.g. jobs.batch or jobs.batch/status.
 func (c Call) GroupResource() string {
 	if c.Group == "" {
 		return c.Resource
 	}
-	return c.Resource + "." + c.Group
+	return c.Parent() + "." + c.Group + strings.TrimPrefix(c.Resource, c.Parent())
 }
 
 // Singular is for reading: "job" for jobs.

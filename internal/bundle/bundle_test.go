@@ -39,7 +39,7 @@ func contentsOf(c *recorded.Case, i int) *Contents {
 	in := &c.Inputs[i]
 	contents := &Contents{Job: c.Jobs[i], Manifest: Manifest{
 		TypeMeta:  metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind},
-		Namespace: in.Job.Namespace, Name: in.Job.Name, Taken: metav1.NewTime(in.Now), PodsRead: true, EventsRead: true, Lease: in.Lease,
+		Namespace: in.Job.Namespace, Name: in.Job.Name, Taken: metav1.NewTime(in.Now), PodsRead: true, EventsRead: true, RelativesRead: in.RelativesRead, Lease: in.Lease,
 	}}
 	for _, pod := range c.Pods {
 		if observe.JobUID(&pod) == in.Job.UID {
@@ -51,6 +51,15 @@ func contentsOf(c *recorded.Case, i int) *Contents {
 		if about.UID == in.Job.UID || about.Kind == "Pod" && strings.HasPrefix(about.Name, in.Job.Name+"-") {
 			contents.Events = append(contents.Events, event)
 		}
+	}
+	for _, relative := range in.Relatives {
+		other := Relative{Job: *relative.Job, PodsRead: relative.PodsRead}
+		for _, pod := range c.Pods {
+			if observe.JobUID(&pod) == relative.Job.UID {
+				other.Pods = append(other.Pods, pod)
+			}
+		}
+		contents.Relatives = append(contents.Relatives, other)
 	}
 	return contents
 }

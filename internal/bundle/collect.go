@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 const (
@@ -61,7 +62,7 @@ func (c *Collector) Collect(ctx context.Context, object *unstructured.Unstructur
 	for _, part := range []struct {
 		what string
 		read func(context.Context)
-	}{{"pods", r.pods}, {"events", r.events}, {"nodes", r.nodes}, {"logs", r.logs}} {
+	}{{"pods", r.pods}, {"events", r.events}, {"nodes", r.nodes}, {"logs", r.logs}, {"retries", r.relatives}} {
 		if c.Progress != nil {
 			c.Progress(part.what)
 		}
@@ -240,4 +241,35 @@ func (r *collection) logTargets() (targets []logTarget, more int) {
 		}
 	}
 	return targets, more
+}
+
+// relatives reads the retry family, as an explanation does.
+func (r *collection) relatives(ctx context.Context) {
+	if !gather.MayHaveRelatives(r.job) {
+		r.Manifest.RelativesRead = true
+		return
+	}
+	family, err := gather.Family(ctx, r.Client, r.job)
+	switch {
+	case apierrors.IsForbidden(err):
+		return
+	case err != nil:
+		r.gap("list", "jobs", err)
+		return
+	}
+	r.Manifest.RelativesRead = true
+	for _, member := range family {
+		if member.UID == r.job.UID {
+			continue
+		}
+		relative := Relative{Job: *member}
+		if reconcile.IsFinished(member) && member.Status.Failed > 0 {
+			_, err := gather.EachPod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
+				pod.ManagedFields = nil
+				relative.Pods = append(relative.Pods, *pod)
+			})
+			relative.PodsRead = err == nil
+		}
+		r.Relatives = append(r.Relatives, relative)
+	}
 }

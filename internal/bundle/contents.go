@@ -3,6 +3,7 @@ package bundle
 import (
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +27,15 @@ type Contents struct {
 	// Nodes are those of pods that failed, or do not end.
 	Nodes []corev1.Node
 	Logs  []Log
+	// Relatives are the other Jobs of its retry family.
+	Relatives []Relative
+}
+
+// Relative is another Job of the family. Its pods are read if it has finished with failures.
+type Relative struct {
+	Job      batchv1.Job  `json:"job"`
+	Pods     []corev1.Pod `json:"pods,omitempty"`
+	PodsRead bool         `json:"podsRead,omitempty"`
 }
 
 // Manifest is what a bundle says about itself.
@@ -38,11 +48,12 @@ type Manifest struct {
 	// Client and Server are versions: of this program, and of the API server.
 	Client string `json:"client,omitempty"`
 	Server string `json:"server,omitempty"`
-	// PodsRead and EventsRead are as in explain.Input.
-	PodsRead   bool              `json:"podsRead"`
-	EventsRead bool              `json:"eventsRead"`
-	Lease      *explain.Lease    `json:"lease,omitempty"`
-	GoneNodes  map[string]string `json:"goneNodes,omitempty"`
+	// PodsRead and the others are as in explain.Input.
+	PodsRead      bool              `json:"podsRead"`
+	EventsRead    bool              `json:"eventsRead"`
+	RelativesRead bool              `json:"relativesRead"`
+	Lease         *explain.Lease    `json:"lease,omitempty"`
+	GoneNodes     map[string]string `json:"goneNodes,omitempty"`
 	// Files are all others.
 	Files []string `json:"files"`
 	// Removed are the secrets that were left out, Cut what was left out for its size, and Gaps what could not be read.
@@ -79,13 +90,15 @@ func (c *Contents) Input() (explain.Input, error) {
 	m := &c.Manifest
 	input := explain.Input{
 		Now: m.Taken.Time, OurName: controller.DefaultManagedBy, Job: &job.Job, RuleNames: job.RuleNames,
-		PodsRead: m.PodsRead, EventsRead: m.EventsRead, Lease: m.Lease, GoneNodes: m.GoneNodes, Gaps: m.Gaps,
+		PodsRead: m.PodsRead, EventsRead: m.EventsRead, RelativesRead: m.RelativesRead, Lease: m.Lease, GoneNodes: m.GoneNodes, Gaps: m.Gaps,
 	}
-	for i := range c.Pods {
-		input.Pods = append(input.Pods, explain.PodOf(&c.Pods[i]))
-	}
+	input.Pods = podsOf(c.Pods)
 	for i := range c.Events {
 		input.Events = append(input.Events, explain.EventOf(&c.Events[i]))
+	}
+	for i := range c.Relatives {
+		r := &c.Relatives[i]
+		input.Relatives = append(input.Relatives, explain.Input{Job: &r.Job, Pods: podsOf(r.Pods), PodsRead: r.PodsRead})
 	}
 	for _, t := range analysis.LogTargets(input, explain.Options{}, gather.MaxLogs) {
 		if log := c.log(t.Pod, t.Container, t.Previous); log != nil {
@@ -94,6 +107,13 @@ func (c *Contents) Input() (explain.Input, error) {
 		}
 	}
 	return input, nil
+}
+
+func podsOf(objects []corev1.Pod) (pods []explain.Pod) {
+	for i := range objects {
+		pods = append(pods, explain.PodOf(&objects[i]))
+	}
+	return pods
 }
 
 func (c *Contents) log(pod, container string, previous bool) *Log {

@@ -96,6 +96,8 @@ func (c *Contents) read(name string, data []byte) error {
 		return json.Unmarshal(data, &c.Events)
 	case nodesFile:
 		return json.Unmarshal(data, &c.Nodes)
+	case relativesFile:
+		return json.Unmarshal(data, &c.Relatives)
 	}
 	c.readLog(name, data)
 	return nil

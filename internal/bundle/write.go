@@ -26,6 +26,7 @@ const (
 	podsFile      = "pods.json"
 	eventsFile    = "events.json"
 	nodesFile     = "nodes.json"
+	relativesFile = "retries.json"
 	logsFolder    = "logs"
 	reportHTML    = "report.html"
 	reportText    = "report.txt"
@@ -78,7 +79,7 @@ func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
 	for _, object := range []struct {
 		name  string
 		value any
-	}{{jobFile, c.Job.Object}, {podsFile, c.Pods}, {eventsFile, c.Events}, {nodesFile, c.Nodes}} {
+	}{{jobFile, c.Job.Object}, {podsFile, c.Pods}, {eventsFile, c.Events}, {nodesFile, c.Nodes}, {relativesFile, c.Relatives}} {
 		data, err := secrets.object(object.name, object.value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", object.name, err)

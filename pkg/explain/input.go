@@ -36,7 +36,11 @@ type Input struct {
 	// GoneNodes are nodes of terminating pods that cannot end them, and why.
 	GoneNodes map[string]string
 	Logs      []LogTail
-	Gaps      []Gap
+	// Relatives are the other Jobs of the Job's family (package retry), each with its pods if its failures need them;
+	// RelativesRead reports whether these are all.
+	Relatives     []Input
+	RelativesRead bool
+	Gaps          []Gap
 }
 
 // Pod is what an explanation needs of a pod: what decides, and what people look for.

@@ -1,6 +1,9 @@
 package explain
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // WaitKind says what a clock is about.
 type WaitKind string
@@ -90,4 +93,31 @@ type Advice struct {
 	Text string `json:"text"`
 	// Command is one that can be typed as it is; "" if there is none.
 	Command string `json:"command,omitempty"`
+	// Policies are those that it proposes; nil if it is about something else.
+	Policies *Policies `json:"policies,omitempty"`
+	// WhatIf is what they would have changed; nil if that is not known, or would have been no gain.
+	WhatIf *WhatIf `json:"whatIf,omitempty"`
+}
+
+// Policies are fields of a JobSpec.
+type Policies struct {
+	ActiveDeadlineSeconds *int64                    `json:"activeDeadlineSeconds,omitempty"`
+	PodFailurePolicy      *batchv1.PodFailurePolicy `json:"podFailurePolicy,omitempty"`
+}
+
+// WhatIf is what other policies would have changed, according to a replay of the Job.
+type WhatIf struct {
+	// Text is "with a FailJob rule on exit code 42, this Job would have failed after 8s instead of 41m".
+	Text string `json:"text"`
+	// Condition is how the Job would have ended: Complete or Failed, with its Reason.
+	Condition string `json:"condition"`
+	Reason    string `json:"reason"`
+	// Seconds is how long it would have taken, ActualSeconds how long it took.
+	Seconds       float64 `json:"seconds"`
+	ActualSeconds float64 `json:"actualSeconds"`
+	// PodSecondsSaved is how much less its pods would have run, together; less than 0 if they would have run longer.
+	PodSecondsSaved float64 `json:"podSecondsSaved"`
+	// PodsEstimated is of how many of its PodsStarted it is an estimate what they would have done.
+	PodsStarted   int `json:"podsStarted"`
+	PodsEstimated int `json:"podsEstimated"`
 }

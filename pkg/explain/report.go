@@ -41,10 +41,12 @@ type Report struct {
 	Causes []Cause `json:"causes,omitempty"`
 	// FailuresWithoutPod is how many failures are counted that neither a pod nor an event
 	// gives a cause for: the pods are gone.
-	FailuresWithoutPod int32      `json:"failuresWithoutPod,omitempty"`
-	Waits              []Wait     `json:"waits,omitempty"`
-	Reconciler         Reconciler `json:"reconciler"`
-	Timeline           []Moment   `json:"timeline,omitempty"`
+	FailuresWithoutPod int32 `json:"failuresWithoutPod,omitempty"`
+	// Family is nil for a Job that has no retries and is none.
+	Family     *Family    `json:"family,omitempty"`
+	Waits      []Wait     `json:"waits,omitempty"`
+	Reconciler Reconciler `json:"reconciler"`
+	Timeline   []Moment   `json:"timeline,omitempty"`
 	// Next is what happens next, in order.
 	Next   []Step   `json:"next,omitempty"`
 	Advice []Advice `json:"advice,omitempty"`

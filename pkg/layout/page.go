@@ -10,9 +10,9 @@ const (
 	minPage = 40
 	// minRoom is the least that an indent leaves for text.
 	minRoom = 8
-	// titleHang is the indent of a title's second line, labelWidth that of a field's text.
+	// titleHang is the indent of a title's second line, LabelWidth that of a field's text.
 	titleHang  = 2
-	labelWidth = 12
+	LabelWidth = 12
 )
 
 // Page collects lines that are read from top to bottom: titles, paragraphs, tables. Only
@@ -66,7 +66,7 @@ func (p *Page) Title(title, note string) {
 // Field writes a labeled text; a field without text is left out.
 func (p *Page) Field(label string, spans ...Span) {
 	if Line(spans).Width() > 0 {
-		p.Para(0, labelWidth, append(Of(Text(Muted, fmt.Sprintf("%-*s", labelWidth, label))), spans...)...)
+		p.Para(0, LabelWidth, append(Of(Text(Muted, fmt.Sprintf("%-*s", LabelWidth, label))), spans...)...)
 	}
 }
 

@@ -13,7 +13,7 @@ func retries(indexes string) func(*batchv1.Job) {
 }
 
 // Issue 18: a retry runs the indexes of its annotation, whatever the status says, and counts the others as completed.
-func TestRetryRunsItsIndexes(t *testing.T) {
+func TestRetryRunsItsIndexes_RTY_08(t *testing.T) {
 	fresh := stored(func(s *batchv1.JobStatus) { s.StartTime = nil })
 	o := observeJob(indexed(6, 6), perIndex(1), retries("1,4"), fresh)
 	plan := o.compute()
@@ -32,7 +32,7 @@ func TestRetryRunsItsIndexes(t *testing.T) {
 }
 
 // A list that cannot be read runs nothing; indexes that the Job does not have any more are no error (STV-18).
-func TestDamagedRetryRunsNothing(t *testing.T) {
+func TestDamagedRetryRunsNothing_RTY_08(t *testing.T) {
 	for text, want := range map[string]string{"x": "", "3-1": "", "1,,2": "", "": "", "1,99": "create 1"} {
 		plan := observeJob(indexed(3, 3), retries(text)).compute()
 		got := planText(plan)

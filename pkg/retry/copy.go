@@ -26,20 +26,26 @@ const (
 	SuccessPolicy DroppedKind = "SuccessPolicy" // a success policy that would end the copy before it runs
 )
 
-// generated are the labels that the API server sets.
-var generated = []string{"controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"}
+// generated are the labels that the API server sets, and those by which Kueue has bound the Job to its Workload.
+var generated = []string{
+	"controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name",
+	"kueue.x-k8s.io/prebuilt-workload-name",
+}
+
+// workloadAnnotation has the Workload as which Kueue has started the Job. Kueue would not start the copy with this one.
+const workloadAnnotation = "kueue.x-k8s.io/workload"
 
 // bookkeeping are annotations about the Job itself, not its pods.
 var bookkeeping = []string{
 	"kubectl.kubernetes.io/last-applied-configuration", "batch.kubernetes.io/job-tracking",
 	"batch.kubernetes.io/cronjob-scheduled-timestamp", "cronjob.kubernetes.io/instantiate",
-	UIDAnnotation, AttemptAnnotation, IndexesAnnotation, LeftOutAnnotation, PendingAnnotation,
+	"kueue.x-k8s.io/prebuilt-workload-name", UIDAnnotation, AttemptAnnotation, IndexesAnnotation, LeftOutAnnotation, PendingAnnotation,
 }
 
 // toolPrefixes begin the labels and annotations of deployment tools: such a tool would delete the copy, which is not in its
 // sources, or report that it differs.
 var toolPrefixes = []string{
-	"app.kubernetes.io/managed-by", "argocd.argoproj.io/", "helm.sh/", "meta.helm.sh/",
+	"app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "argocd.argoproj.io/", "helm.sh/", "meta.helm.sh/",
 	"kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "fleet.cattle.io/", "objectset.rio.cattle.io/",
 	"applyset.kubernetes.io/", "kapp.k14s.io/", "config.k8s.io/owning-inventory",
 }
@@ -80,6 +86,7 @@ func clearGenerated(made *unstructured.Unstructured) {
 	for _, label := range generated {
 		unstructured.RemoveNestedField(made.Object, append(slices.Clone(template), "labels", label)...)
 	}
+	unstructured.RemoveNestedField(made.Object, append(slices.Clone(template), "annotations", workloadAnnotation)...)
 	unstructured.RemoveNestedField(made.Object, append(template, "creationTimestamp")...)
 }
 

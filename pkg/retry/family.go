@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -56,8 +57,13 @@ func Runs(job *batchv1.Job) indexset.Set {
 	return indexset.Below(completions(job))
 }
 
-// missing returns how many completions of the NonIndexed Job neither it nor a retry after it has reached.
-func (f Family) missing(job *batchv1.Job) int32 {
+// Missing returns the indexes of the Indexed Job that no Job of the family has completed.
+func (f Family) Missing(job *batchv1.Job) indexset.Set {
+	return indexset.Below(completions(job)).Difference(f.Done())
+}
+
+// MissingCompletions returns how many completions of the NonIndexed Job neither it nor a retry after it has reached.
+func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 	missing := completions(job)
 	for _, other := range f {
 		if AttemptOf(other) >= AttemptOf(job) {
@@ -65,6 +71,16 @@ func (f Family) missing(job *batchv1.Job) int32 {
 		}
 	}
 	return max(missing, 0)
+}
+
+// Complete returns the last Job of the family that is complete and left no index out, nil if there is none.
+func (f Family) Complete() (last *batchv1.Job) {
+	for _, job := range f {
+		if reconcile.FinishedCondition(job) == batchv1.JobComplete && job.Annotations[LeftOutAnnotation] == "" {
+			last = job
+		}
+	}
+	return last
 }
 
 // next returns the number of the next retry.

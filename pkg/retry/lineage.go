@@ -3,6 +3,7 @@ package retry
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -38,7 +39,7 @@ const maxName = 63
 func nameOf(root string, n, completions int32) string {
 	suffix := fmt.Sprintf("-retry-%d", n)
 	room := maxName - len(suffix) - len(strconv.Itoa(int(completions))) - 1
-	return root[:min(len(root), room)] + suffix
+	return strings.TrimRight(root[:min(len(root), room)], "-.") + suffix
 }
 
 // RootOf returns the name of the first Job of the family that the Job belongs to.

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -68,7 +69,9 @@ const (
 	NotIndexed     RefusalKind = "NotIndexed"     // indexes of a NonIndexed Job
 	OutOfRange     RefusalKind = "OutOfRange"     // indexes that the Job does not have
 	NoIndexes      RefusalKind = "NoIndexes"      // an empty list of indexes
-	ListTooLong    RefusalKind = "ListTooLong"    // ByAnnotation, and the list does not fit
+	ListTooLong    RefusalKind = "ListTooLong"    // a list of indexes does not fit into an annotation
+	ReadsNoList    RefusalKind = "ReadsNoList"    // ByAnnotation, and the built-in controller does not read it
+	OtherCluster   RefusalKind = "OtherCluster"   // MultiKueue runs the Job in another cluster, without its status
 )
 
 func (r *RefusedError) Error() string { return "retry of Job " + r.Job.Name + ": " + string(r.Kind) }
@@ -88,7 +91,8 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 		name = nameOf(r.Root, r.Attempt, completions(job))
 	}
 	r.Object, r.Dropped = copyOf(object, name)
-	r.setLineage(job, family.Done())
+	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
+	r.setLineage(job, leftOut)
 	if !r.Indexed {
 		r.setCompletions(job)
 		return r, nil
@@ -97,14 +101,29 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	if r.Indexes.Len() == int(completions(job)) {
 		return r, nil
 	}
-	if q.ByAnnotation {
-		if r.Object.GetAnnotations()[IndexesAnnotation] == "" {
-			return nil, &RefusedError{Kind: ListTooLong, Job: job}
-		}
-		return r, nil
+	if refusal := r.refusal(job, leftOut, q.ByAnnotation); refusal != nil {
+		return nil, refusal
 	}
-	r.Steps = r.hold(job)
+	if !q.ByAnnotation {
+		r.Steps = r.hold(job)
+	}
 	return r, nil
+}
+
+// refusal reports why nothing keeps the Job from running all of its indexes, or its family from counting those that are
+// left out as completed.
+func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation bool) *RefusedError {
+	annotations := r.Object.GetAnnotations()
+	managedBy, _, _ := unstructured.NestedString(r.Object.Object, "spec", "managedBy")
+	switch {
+	case managedBy == multiKueue:
+		return &RefusedError{Kind: OtherCluster, Job: job}
+	case byAnnotation && (managedBy == "" || managedBy == batchv1.JobControllerName):
+		return &RefusedError{Kind: ReadsNoList, Job: job}
+	case byAnnotation && annotations[IndexesAnnotation] == "", annotations[LeftOutAnnotation] != leftOut.String():
+		return &RefusedError{Kind: ListTooLong, Job: job}
+	}
+	return nil
 }
 
 // refusal reports why nothing of the family can be retried now.
@@ -132,12 +151,12 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 	case q.Indexes != nil:
 		return r.chooseIndexes(job, *q.Indexes)
 	}
-	r.Indexes = indexset.Below(completions(job)).Difference(family.Done())
+	r.Indexes = family.Missing(job)
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if r.Indexes.IsEmpty() || completedIn(family) != nil {
-		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completedIn(family), job)}
+	if r.Indexes.IsEmpty() || family.Complete() != nil {
+		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(family.Complete(), job)}
 	}
 	if q.FailedOnly {
 		if r.Indexes = r.Indexes.Intersection(q.Ran.Union(failedIn(family))); r.Indexes.IsEmpty() {
@@ -163,23 +182,15 @@ func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if completed := completedIn(family); completed != nil {
+	if completed := family.Complete(); completed != nil {
 		return &RefusedError{Kind: FamilyComplete, Job: completed}
 	}
 	if job.Spec.Completions != nil {
-		r.Pods = family.missing(job)
-	}
-	return nil
-}
-
-// completedIn returns the last Job of the family that is complete and left no index out, nil for none.
-func completedIn(family Family) (last *batchv1.Job) {
-	for _, job := range family {
-		if reconcile.FinishedCondition(job) == batchv1.JobComplete && job.Annotations[LeftOutAnnotation] == "" {
-			last = job
+		if r.Pods = family.MissingCompletions(job); r.Pods == 0 {
+			return &RefusedError{Kind: FamilyComplete, Job: job}
 		}
 	}
-	return last
+	return nil
 }
 
 func failedIn(family Family) (failed indexset.Set) {
@@ -190,7 +201,7 @@ func failedIn(family Family) (failed indexset.Set) {
 }
 
 // setLineage names the family.
-func (r *Retry) setLineage(job *batchv1.Job, done indexset.Set) {
+func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	labels, annotations := r.Object.GetLabels(), r.Object.GetAnnotations()
 	labels, annotations = maps.Clone(labels), maps.Clone(annotations)
 	if labels == nil {
@@ -203,7 +214,6 @@ func (r *Retry) setLineage(job *batchv1.Job, done indexset.Set) {
 	annotations[UIDAnnotation] = rootUID(job)
 	annotations[AttemptAnnotation] = strconv.Itoa(int(r.Attempt))
 	if r.Indexed {
-		leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(done)
 		for name, set := range map[string]indexset.Set{IndexesAnnotation: r.Indexes, LeftOutAnnotation: leftOut} {
 			if text := set.String(); text != "" && len(text) <= maxListed {
 				annotations[name] = text
@@ -225,7 +235,12 @@ func (r *Retry) setCompletions(job *batchv1.Job) {
 // has run any.
 func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 	rest := indexset.Below(completions(job)).Difference(r.Indexes)
-	rule, _ := successpolicy.Evaluate(job.Spec.SuccessPolicy, rest, indexset.Set{}, completions(job))
+	stored, _, _ := unstructured.NestedMap(r.Object.Object, "spec", "successPolicy")
+	policy := &batchv1.SuccessPolicy{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored, policy); err != nil {
+		return // The API server refuses it.
+	}
+	rule, _ := successpolicy.Evaluate(policy, rest, indexset.Set{}, completions(job))
 	if rule == successpolicy.NoRule {
 		return
 	}

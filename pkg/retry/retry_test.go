@@ -78,7 +78,7 @@ func started(t *testing.T, r *Retry) *batchv1.Job {
 		return typed(t, o)
 	}
 	data, _ := json.Marshal(o.Object)
-	data, err := jsonpatch.MergePatch(data, r.Steps.StatusPatch())
+	data, err := jsonpatch.MergePatch(data, r.Steps.StatusPatch("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func started(t *testing.T, r *Retry) *batchv1.Job {
 }
 
 // Issue 18: the retry runs the failed indexes and those that never completed, and counts the others as completed.
-func TestRetryRunsWhatIsMissing(t *testing.T) {
+func TestRetryRunsWhatIsMissing_RTY_01_RTY_02(t *testing.T) {
 	job := newJob(10, "0-2,4-6,8", "3,7")
 	for _, c := range []struct {
 		what    string
@@ -133,7 +133,7 @@ func TestRetryRunsWhatIsMissing(t *testing.T) {
 }
 
 // Issue 18: it is resumed only with the status that was written, and only if it is the Job that was created.
-func TestResumeNeedsTheStatus(t *testing.T) {
+func TestResumeNeedsTheStatus_RTY_05(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-6", "7-9"), Request{})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestResumeNeedsTheStatus(t *testing.T) {
 }
 
 // Issue 18: a Job without completed indexes, and a NonIndexed one, run as they are created; a work queue runs as a whole.
-func TestRetryWithoutSteps(t *testing.T) {
+func TestRetryWithoutSteps_RTY_01_RTY_03(t *testing.T) {
 	r, err := make1(t, newJob(3, "", "0-2"), Request{})
 	if err != nil || r.Steps != nil || typed(t, r.Object).Spec.Suspend != nil || *typed(t, r.Object).Spec.Parallelism != 5 {
 		t.Errorf("%+v, %v", r, err)
@@ -184,7 +184,7 @@ func TestRetryWithoutSteps(t *testing.T) {
 }
 
 // Issue 18: bad requests create nothing, and name the Job that is in the way.
-func TestRefusals(t *testing.T) {
+func TestRefusals_RTY_10(t *testing.T) {
 	failed := newJob(10, "0-8", "9")
 	complete := finish(newJob(3, "0-2", ""), batchv1.JobComplete)
 	queue := newJob(3, "", "")
@@ -231,7 +231,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // Issue 18: a family of a Job that was replaced by another of the same name is not its family.
-func TestFamilyOfReplacedJob(t *testing.T) {
+func TestFamilyOfReplacedJob_RTY_09(t *testing.T) {
 	job := newJob(10, "0-8", "9")
 	r, err := make1(t, job, Request{})
 	if err != nil {
@@ -245,7 +245,7 @@ func TestFamilyOfReplacedJob(t *testing.T) {
 }
 
 // Issue 18: what belongs to other owners and tools is dropped and named; the queue is set when the Job may run.
-func TestCopy(t *testing.T) {
+func TestCopy_RTY_11_RTY_12(t *testing.T) {
 	job := newJob(3, "0", "1")
 	job.OwnerReferences = []metav1.OwnerReference{{Kind: "JobSet", Name: "train"}, {Kind: "CronJob", Name: "nightly"}}
 	job.Labels = map[string]string{"team": "ml", "argocd.argoproj.io/instance": "a", "job-name": "sweep", queueLabel: "gpu"}
@@ -274,7 +274,7 @@ func TestCopy(t *testing.T) {
 }
 
 // Issue 18: a success policy that the indexes which count as completed meet would end the retry at once.
-func TestMetSuccessPolicyIsDropped(t *testing.T) {
+func TestMetSuccessPolicyIsDropped_RTY_13(t *testing.T) {
 	job := newJob(4, "1", "0,2,3")
 	job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 	r, err := make1(t, job, Request{})
@@ -288,7 +288,7 @@ func TestMetSuccessPolicyIsDropped(t *testing.T) {
 }
 
 // Issue 18: names stay short enough for the labels and hostnames of pods.
-func TestNamesOfRetries(t *testing.T) {
+func TestNamesOfRetries_RTY_14(t *testing.T) {
 	job := newJob(100000, "0", "")
 	job.Name = strings.Repeat("a", 63)
 	r, err := make1(t, job, Request{})
@@ -301,7 +301,7 @@ func TestNamesOfRetries(t *testing.T) {
 }
 
 // Issue 18: whatever fails however often, no retry runs an index that completed, and none is lost: the family ends complete.
-func TestFamiliesComplete(t *testing.T) {
+func TestFamiliesComplete_RTY_09(t *testing.T) {
 	for seed := range uint64(300) {
 		dice := rand.New(rand.NewPCG(seed, 18))
 		n := dice.Int32N(20) + 2
@@ -351,7 +351,7 @@ func TestFamiliesComplete(t *testing.T) {
 }
 
 // Issue 18: the core agrees with the steps: a retry that was started runs its indexes.
-func TestCoreRunsTheRetry(t *testing.T) {
+func TestCoreRunsTheRetry_RTY_04(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-2,4-6,8,9", "3,7"), Request{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,9 @@ import (
 // queueLabel has Kueue run a Job once its queue has room. Kueue resumes such a Job at any time, so the label is added last.
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
+// multiKueue is the managedBy of Jobs that Kueue runs in other clusters, where it creates them from their specs.
+const multiKueue = "kueue.x-k8s.io/multikueue"
+
 // Steps are what makes a created retry run only its indexes: write the status, then resume.
 type Steps struct {
 	// Completed are the indexes that count as completed.
@@ -23,9 +26,10 @@ type Steps struct {
 	Queue string
 }
 
-// StatusPatch returns the merge patch of the status.
-func (s *Steps) StatusPatch() []byte {
-	return mustMarshal(map[string]any{"status": map[string]any{
+// StatusPatch returns the merge patch of the status. The API server refuses it for another Job of the name, which may
+// have begun to run.
+func (s *Steps) StatusPatch(uid types.UID) []byte {
+	return mustMarshal(map[string]any{"metadata": map[string]any{"uid": uid}, "status": map[string]any{
 		"completedIndexes": s.Completed.String(), "succeeded": s.Completed.Len(), "uncountedTerminatedPods": map[string]any{},
 	}})
 }

@@ -23,7 +23,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 			}
 		}
 	}
-	groups := []widget.KeyGroup{{Bindings: globals()}}
+	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry)}}
 	for _, opened := range everyScreen(t) {
 		groups = append(groups, opened().top().Keys()...)
 	}

@@ -30,6 +30,13 @@ func newHelpScreen(s screen.Screen, leave ...widget.Binding) *helpScreen {
 	return &helpScreen{groups: append(groups, move, everywhere)}
 }
 
+// add adds keys that are not of the screen itself.
+func (h *helpScreen) add(bindings []widget.Binding) {
+	if len(bindings) > 0 {
+		h.groups = slices.Insert(h.groups, len(h.groups)-2, widget.KeyGroup{Title: "Failed Job", Bindings: bindings})
+	}
+}
+
 // keysOf are the keys that groups of bindings act on.
 func keysOf(groups []widget.KeyGroup) map[string]bool {
 	keys := map[string]bool{}

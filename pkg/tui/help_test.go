@@ -44,6 +44,14 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 	list.Focus, list.Job = snapshot.Focus{}, nil
 	add("jobs", &list, false)
 	add("jobs filtered", &list, false, "/", "t", "enter")
+	for name, keys := range map[string][]string{"retry": {"R"}, "retry confirmed": {"R", "enter"}} {
+		all[name] = func() *testbed {
+			b := open(t, sweep(t), size{160, 50}, nil)
+			b.retries(sweepRetrier())
+			b.keys(keys...)
+			return b
+		}
+	}
 	return all
 }
 
@@ -107,7 +115,7 @@ func TestKeysDoNotClash(t *testing.T) {
 				claim(k)
 			}
 		}
-		for _, k := range globals() {
+		for _, k := range append(globals(), keyRetry) {
 			claim(k)
 		}
 	}

@@ -58,6 +58,7 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case widget.Matches(k, keyHelp):
 		m.help = newHelpScreen(m.top(), m.leave()...)
+		m.help.add(m.retryKeys())
 	case widget.Matches(k, keyPause):
 		m.pause()
 	case widget.Matches(k, keyTimes):
@@ -67,6 +68,8 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	case widget.Matches(k, keyMouse):
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
+	case widget.Matches(k, keyRetry):
+		return m.retry()
 	case widget.Matches(k, keySuspend):
 		return tea.Suspend
 	case widget.Matches(k, keyRedraw):
@@ -87,7 +90,12 @@ func (m *Model) leave() []widget.Binding {
 
 // act does what a pane asks for.
 func (m *Model) act(a screen.Action) tea.Cmd {
-	m.say(a.Notice)
+	if a.Notice != "" {
+		m.say(a.Notice)
+	}
+	if a.Close {
+		m.stack = m.stack[:len(m.stack)-1]
+	}
 	if a.Open != nil {
 		m.stack = append(m.stack, a.Open)
 	}
@@ -96,6 +104,8 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 		m.stack = append(m.stack, job.NewExplanation(a.Explain))
 	case a.Ask != nil:
 		m.prompt = widget.NewPrompt(a.Ask)
+	case a.Run != nil:
+		return m.run(a.Run)
 	case a.Copy != "":
 		m.say("copied: " + a.Copy)
 		return tea.SetClipboard(a.Copy)
@@ -169,7 +179,10 @@ func (m *Model) saved(msg savedMsg) {
 
 // paste adds text to a question, without its line breaks.
 func (m *Model) paste(text string) {
+	text = strings.Join(strings.Fields(text), " ")
 	if m.prompt != nil {
-		m.prompt.Insert(strings.Join(strings.Fields(text), " "))
+		m.prompt.Insert(text)
+	} else if s, ok := m.top().(screen.Paster); ok && m.help == nil {
+		s.Paste(text)
 	}
 }

@@ -54,6 +54,8 @@ type Options struct {
 	Follow bool
 	// Save writes what is shown to a file, and returns its name.
 	Save func(*snapshot.Snapshot) (string, error)
+	// Retrier creates retries of failed Jobs, nil to write nothing.
+	Retrier screen.Retrier
 	// EndWhen reports whether to end the view; nil if only the user does.
 	EndWhen func(*snapshot.Snapshot) bool
 }
@@ -70,6 +72,9 @@ type Model struct {
 	stack         []screen.Screen
 	// looked is the Focus that the Source got last.
 	looked snapshot.Focus
+
+	// mayRetry are the namespaces whose permissions were asked for, true where retries may be created.
+	mayRetry map[string]bool
 
 	absolute bool
 	mouse    bool
@@ -106,6 +111,8 @@ type (
 		snap *snapshot.Snapshot
 		err  error
 	}
+	// doneMsg is what a Task returned.
+	doneMsg func() screen.Action
 	// savedMsg is the file that was written, or why not.
 	savedMsg struct {
 		name string
@@ -121,7 +128,9 @@ func New(o Options) *Model {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
+	m := &Model{
+		o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now(), mayRetry: map[string]bool{},
+	}
 	m.data = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}
 	m.setTheme(o.Light)
 	switch o.Start {
@@ -195,10 +204,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if f, ok := m.top().(screen.Follower); ok {
 		f.Follow(&m.data)
 	}
-	if !m.quit {
-		m.look()
+	if m.quit {
+		return m, cmd
 	}
-	return m, cmd
+	m.look()
+	return m, tea.Batch(cmd, m.askPermission())
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -220,6 +230,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.paste(msg.Content)
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
+	case doneMsg:
+		return m.act(msg())
 	case savedMsg:
 		m.saved(msg)
 	default:

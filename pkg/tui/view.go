@@ -223,6 +223,7 @@ func (m *Model) hints() []widget.Binding {
 	if m.paused {
 		pause = widget.Bind("space", "resume", "space")
 	}
+	all = append(m.retryKeys(), all...)
 	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 

@@ -2,10 +2,12 @@ package whatif
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"math"
 	"slices"
+	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -39,13 +41,22 @@ type Divergence struct {
 	New    *Decision `json:"new,omitempty"`
 }
 
-// Compare compares a replay with the policies that the Job had to one with those of another.
-func (h *History) Compare(policies *batchv1.Job, actual, changed Result) Comparison {
-	return Comparison{
-		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind}, Changes: Changes(h.Job, policies),
-		Namespace: h.Job.Namespace, Name: h.Job.Name, Actual: actual, New: changed, PodsKnown: h.PodsKnown,
-		FirstDifference: diverge(actual.decisions, changed.decisions), NotReproduced: h.Differences(&actual),
+// Compare replays the Job with its own policies, and with others. An error is that of Policies.Apply, that of the API
+// server, which rejects them, or that of the context.
+func (h *History) Compare(ctx context.Context, policies Policies, limit time.Duration) (Comparison, error) {
+	changed, err := policies.Apply(h.Job)
+	if err != nil {
+		return Comparison{}, fmt.Errorf("the policies are not valid: %w", err)
 	}
+	c := Comparison{
+		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind}, Changes: Changes(h.Job, changed),
+		Namespace: h.Job.Namespace, Name: h.Job.Name, PodsKnown: h.PodsKnown,
+	}
+	if c.Actual, err = h.Replay(ctx, h.Job, limit); err == nil {
+		c.New, err = h.Replay(ctx, changed, limit)
+	}
+	c.FirstDifference, c.NotReproduced = diverge(c.Actual.decisions, c.New.decisions), h.Differences(&c.Actual)
+	return c, err
 }
 
 // sameTime is how many seconds may lie between two decisions that are the same: replays differ by the latency of the

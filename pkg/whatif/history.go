@@ -33,7 +33,12 @@ type History struct {
 	// suspended reports whether it was created suspended; toggles are when that changed.
 	suspended bool
 	toggles   []edit
+	// maxWrites ends a replay that does not come to an end.
+	maxWrites int
 }
+
+// defaultWrites are enough for 100,000 pods.
+const defaultWrites = 2_000_000
 
 // edit sets spec.suspend at a time after the creation of the Job.
 type edit struct {
@@ -63,6 +68,7 @@ func Observe(in explain.Input) *History {
 	}
 	o.completed, _ = indexset.Parse(in.Job.Status.CompletedIndexes)
 	h := &History{
+		maxWrites: defaultWrites,
 		// Times are in whole seconds: what happened in the last one has happened.
 		Job: named(in.Job, in.RuleNames), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
 		ours: !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(in.Job.Spec.ManagedBy, "")),

@@ -19,7 +19,7 @@ type ending uint8
 const (
 	// endedItself: its containers exited, or the pod failed as a whole.
 	endedItself ending = iota
-	// removed: somebody other than the controller deleted or evicted it.
+	// removed: somebody other than the controller deleted or evicted it, which does not happen to the next one.
 	removed
 	// stopped: the controller deleted it, or it still ran when the Job was observed. How it would have
 	// ended is not known.

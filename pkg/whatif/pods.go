@@ -40,7 +40,9 @@ func (o *observer) ofPod(p *explain.Pod) attempt {
 
 // addEnd adds how a pod ended by itself.
 func (o *observer) addEnd(a *attempt, p *explain.Pod) {
-	a.ending = endedItself
+	if p.Disruption != "" {
+		a.ending = removed
+	}
 	if p.Phase == corev1.PodFailed {
 		a.act.Ends = endsOf(p)
 		if !hasFailed(a.act.Ends) {

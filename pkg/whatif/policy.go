@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -36,28 +36,39 @@ func ParsePolicies(data []byte) (Policies, error) {
 	if err := yaml.Unmarshal(data, &object); err != nil {
 		return nil, err
 	}
-	kind, isObject := object["kind"]
-	if isObject && kind != "Job" {
-		return nil, fmt.Errorf("kind %v is not Job", kind)
+	spec, ok := object["spec"].(map[string]any)
+	if !ok {
+		spec = object
 	}
-	if spec, ok := object["spec"].(map[string]any); ok {
-		object = spec
-	}
+	kind, isManifest := object["kind"]
 	policies := Policies{}
 	for _, field := range Fields() {
-		if value, found := object[field]; found || isObject {
+		if value, found := spec[field]; found || isManifest {
 			policies[field] = value
 		}
+		delete(spec, field)
 	}
-	for _, field := range slices.Sorted(maps.Keys(object)) {
-		if _, known := policies[field]; !known && !isObject {
-			return nil, fmt.Errorf("cannot change %s, only %s", field, strings.Join(Fields(), ", "))
-		}
-	}
-	if len(policies) == 0 {
+	others := slices.Sorted(maps.Keys(spec))
+	switch {
+	case isManifest && kind != "Job":
+		return nil, fmt.Errorf("kind %v is not Job", kind)
+	case isManifest:
+		return policies, decode(object, &batchv1.Job{})
+	case len(others) > 0:
+		return nil, fmt.Errorf("cannot change %s, only %s", others[0], strings.Join(Fields(), ", "))
+	case len(policies) == 0:
 		return nil, errors.New("there is no policy in it; write one of the fields " + strings.Join(Fields(), ", "))
 	}
 	return policies, nil
+}
+
+// decode rejects fields that the type does not have.
+func decode(fields map[string]any, into any) error {
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return yaml.UnmarshalStrict(data, into)
 }
 
 // Apply returns the Job with the policies.
@@ -73,47 +84,39 @@ func (p Policies) Apply(job *batchv1.Job) (*batchv1.Job, error) {
 			job.Annotations = map[string]string{rulename.Annotation: text}
 		}
 	}
-	spec, err := p.merge(&job.Spec)
-	if err != nil {
+	fields := fieldsOf(&job.Spec)
+	maps.Copy(fields, p)
+	spec := batchv1.JobSpec{}
+	if err := decode(fields, &spec); err != nil {
 		return nil, err
 	}
-	p.setDefaults(&job.Spec, spec)
-	job.Spec = *spec
+	p.setDefaults(&job.Spec, &spec)
+	job.Spec = spec
 	return job, nil
 }
 
-// merge returns the spec with the fields of p.
-func (p Policies) merge(spec *batchv1.JobSpec) (*batchv1.JobSpec, error) {
-	data, err := json.Marshal(spec)
+// fieldsOf returns the fields of a spec by their names.
+func fieldsOf(spec *batchv1.JobSpec) map[string]any {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {
-		return nil, err
+		panic("a JobSpec has no fields: " + err.Error())
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, err
-	}
-	maps.Copy(fields, p)
-	if data, err = json.Marshal(fields); err != nil {
-		return nil, err
-	}
-	merged := &batchv1.JobSpec{}
-	return merged, yaml.UnmarshalStrict(data, merged)
+	return fields
 }
 
 // setDefaults sets what the API server would have set if the Job had been created with the policies. A value that is its
 // default for the policies of before is taken for that.
 func (p Policies) setDefaults(before, spec *batchv1.JobSpec) {
-	_, limited := p["backoffLimit"]
-	if usual := map[bool]int32{true: math.MaxInt32, false: 6}[before.BackoffLimitPerIndex != nil]; !limited && ptr.Deref(before.BackoffLimit, usual) == usual {
+	usual := *before
+	usual.BackoffLimit = nil
+	if _, limited := p["backoffLimit"]; !limited && jobspec.BackoffLimit(before) == jobspec.BackoffLimit(&usual) {
 		spec.BackoffLimit = nil
 	}
 	if _, replaced := p["podReplacementPolicy"]; !replaced && spec.PodFailurePolicy != nil {
 		spec.PodReplacementPolicy = nil
 	}
 	spec.BackoffLimit = ptr.To(jobspec.BackoffLimit(spec))
-	if spec.PodReplacementPolicy == nil {
-		spec.PodReplacementPolicy = ptr.To(jobspec.PodReplacementPolicy(spec))
-	}
+	spec.PodReplacementPolicy = ptr.To(jobspec.PodReplacementPolicy(spec))
 }
 
 // takeNames takes the names of the rules out of the podFailurePolicy (KEP-4443), which the Go type lacks.
@@ -142,18 +145,10 @@ type Change struct {
 
 // Changes are the fields in which two Jobs differ.
 func Changes(actual, changed *batchv1.Job) (list []Change) {
-	a, b := &actual.Spec, &changed.Spec
-	for _, c := range []Change{
-		{"activeDeadlineSeconds", a.ActiveDeadlineSeconds, b.ActiveDeadlineSeconds},
-		{"backoffLimit", a.BackoffLimit, b.BackoffLimit},
-		{"backoffLimitPerIndex", a.BackoffLimitPerIndex, b.BackoffLimitPerIndex},
-		{"maxFailedIndexes", a.MaxFailedIndexes, b.MaxFailedIndexes},
-		{"podFailurePolicy", a.PodFailurePolicy, b.PodFailurePolicy},
-		{"podReplacementPolicy", a.PodReplacementPolicy, b.PodReplacementPolicy},
-		{"successPolicy", a.SuccessPolicy, b.SuccessPolicy},
-	} {
-		if !equality.Semantic.DeepEqual(c.Actual, c.New) {
-			list = append(list, c)
+	was, is := fieldsOf(&actual.Spec), fieldsOf(&changed.Spec)
+	for _, field := range Fields() {
+		if !equality.Semantic.DeepEqual(was[field], is[field]) {
+			list = append(list, Change{field, was[field], is[field]})
 		}
 	}
 	return list

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,9 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// maxWrites ends a replay of a Job that does not come to an end.
-const maxWrites = 2_000_000
-
 // Replay runs the Job with the policies of another until it has finished, or until limit, or twice the time that the
 // Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. An error is that of the API server, which rejects
 // the policies, or that of the context.
@@ -28,12 +26,12 @@ func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.
 	limits := reconcile.DefaultConfig()
 	limits.Features.RuleNames = h.ours
 	world := sim.NewWorld(sim.Options{
-		Seed: 1, MaxWrites: maxWrites, OnCommit: t.committed, Controller: controller.Config{Limits: limits},
+		Seed: 1, MaxWrites: h.maxWrites, OnCommit: t.committed, Controller: controller.Config{Limits: limits},
 	})
 	t.world = world
 	job := h.template(policies)
 	if err := world.Play(job, h.Model); err != nil {
-		return Result{}, err
+		return Result{}, fmt.Errorf("the API server would reject the Job: %w", err)
 	}
 	t.run(ctx, h.toggles, limit)
 	if ctx.Err() != nil {

@@ -21,6 +21,8 @@ type Condition struct {
 
 // Result is what a replay led to.
 type Result struct {
+	// Outcome is the condition that ended the Job, or that decided its end; empty if none has.
+	Outcome Condition `json:"outcome"`
 	// Conditions are those that are True.
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Finished reports whether the Job came to an end within the limit; Seconds is how long after its creation,
@@ -42,17 +44,6 @@ type Result struct {
 	PodSecondsWasted float64 `json:"podSecondsWasted"`
 
 	decisions []Decision
-}
-
-// Outcome returns the condition that ended the Job, or that decided its end; empty if none has.
-func (r *Result) Outcome() Condition {
-	var last Condition
-	for _, c := range r.Conditions {
-		if c.Type != string(batchv1.JobSuspended) {
-			last = c
-		}
-	}
-	return last
 }
 
 func indexesOf(text *string) indexset.Set {
@@ -91,6 +82,11 @@ func (t *tracer) result(job *batchv1.Job) Result {
 		r.PodSeconds += ran
 		if p.over && !p.succeeded {
 			r.PodSecondsWasted += ran
+		}
+	}
+	for _, c := range r.Conditions {
+		if c.Type != string(batchv1.JobSuspended) {
+			r.Outcome = c
 		}
 	}
 	r.PodSeconds, r.PodSecondsWasted = seconds(r.PodSeconds), seconds(r.PodSecondsWasted)

@@ -1,35 +1,34 @@
 package integration
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// failsAt has the pods of these indexes of Job a fail; in its retries, all succeed.
-func failsAt(indexes ...string) outcome {
-	return func(pod *corev1.Pod, _ int) corev1.PodPhase {
-		for _, index := range indexes {
-			if metav1.GetControllerOf(pod).Name == "a" && pod.Annotations[batchv1.JobCompletionIndexAnnotation] == index {
-				return corev1.PodFailed
-			}
-		}
-		return corev1.PodSucceeded
+// twoFail has the pods of indexes 2 and 4 of Job a fail, without indexes those of the second and fourth pod, once all others
+// have succeeded. In its retries, all succeed.
+func (f *fixture) twoFail(pod *corev1.Pod, nth int) corev1.PodPhase {
+	index, isIndexed := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+	fails := index == "2" || index == "4"
+	if !isIndexed {
+		fails = nth == 2 || nth == 4
 	}
+	switch {
+	case !fails, metav1.GetControllerOf(pod).Name != "a":
+		return corev1.PodSucceeded
+	case f.history.job("a").Status.Succeeded < 4:
+		return ""
+	}
+	return corev1.PodFailed
 }
 
 // readJob returns nil for a Job that does not exist.
@@ -65,103 +64,102 @@ func (f *fixture) ranIndexes(job string) string {
 	return strings.Join(indexes, " ")
 }
 
-// Issue 18: exactly the missing indexes run again, with either controller, and the Job completes.
-func TestRetryRunsTheMissingIndexes(t *testing.T) {
-	for _, builtin := range []bool{false, true} {
-		t.Run(fmt.Sprintf("builtin=%v", builtin), func(t *testing.T) {
+const queueLabel = "kueue.x-k8s.io/queue-name"
+
+// retryCases are Jobs with six completions, of which two fail.
+var retryCases = []struct {
+	name    string
+	options []jobOption
+	failed  string // the reason
+	// succeeded is what the retry has counted at its end, if not six.
+	succeeded int32
+	complete  string // the reason, if not that the completions are reached
+	queue     bool
+}{
+	{name: "Indexed", options: []jobOption{indexed(6), backoffLimit(0)}, failed: batchv1.JobReasonBackoffLimitExceeded},
+	{name: "NonIndexed", options: []jobOption{completions(6), backoffLimit(0)}, failed: batchv1.JobReasonBackoffLimitExceeded, succeeded: 2},
+	{name: "backoffLimitPerIndex", options: []jobOption{indexed(6), perIndexLimit(0)}, failed: batchv1.JobReasonFailedIndexes},
+	{name: "successPolicy", options: []jobOption{indexed(6), backoffLimit(0), successPolicy(batchv1.SuccessPolicyRule{SucceededIndexes: ptr.To("2-4")})},
+		failed: batchv1.JobReasonBackoffLimitExceeded, complete: batchv1.JobReasonSuccessPolicy},
+	{name: "podReplacementPolicy", options: []jobOption{indexed(6), backoffLimit(0), replacedWhen(batchv1.Failed)}, failed: batchv1.JobReasonBackoffLimitExceeded},
+	{name: "maxFailedIndexes", options: []jobOption{indexed(6), perIndexLimit(0), maxFailedIndexes(1)}, failed: batchv1.JobReasonMaxFailedIndexesExceeded},
+	{name: "queue", options: []jobOption{indexed(6), backoffLimit(0)}, failed: batchv1.JobReasonBackoffLimitExceeded, queue: true},
+}
+
+// Exactly what is missing runs again, and the Job completes as if it had run everything.
+func TestRetryRunsWhatIsMissing_RTY_01_RTY_03_RTY_04(t *testing.T) {
+	t.Parallel()
+	testRetryCases(t, false)
+}
+
+func TestRetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04(t *testing.T) {
+	startBuiltin(t, "job-controller")
+	testRetryCases(t, true)
+}
+
+func testRetryCases(t *testing.T, builtin bool) {
+	for _, c := range retryCases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t)
 			f.tolerated = []string{"S6"} // The retry counts indexes as completed that no pod of its own completed.
-			options := []jobOption{indexed(6), parallelism(6), perIndexLimit(0), onNode}
+			job := newJob(append(c.options, parallelism(6), onNode)...)
 			if builtin {
-				options = append(options, managedBy(""))
-				startBuiltin(t, "job-controller")
+				job.Spec.ManagedBy = nil
 			} else {
 				f.startController()
 			}
-			f.create(newJob(options...))
-			f.kubelet.play(failsAt("2", "4"))
-			f.untilEndsAs("a", batchv1.JobFailed)
-
-			f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4); the other 4 indexes count as completed.")
-			made := f.untilEndsAs("a-retry-1", batchv1.JobComplete)
-			if made.Status.Succeeded != 6 || made.Status.CompletedIndexes != "0-5" || f.ranIndexes("a-retry-1") != "2 4" {
-				t.Errorf("%+v, ran %s", made.Status, f.ranIndexes("a-retry-1"))
+			if c.queue {
+				job.Labels = map[string]string{queueLabel: "gpu"}
 			}
+			f.create(job)
+			f.kubelet.play(f.twoFail)
+			f.untilEndsAs("a", batchv1.JobFailed)
+			if failed := condition(f.readJob("a"), batchv1.JobFailed); failed.Reason != c.failed {
+				t.Fatalf("it failed otherwise: %+v", failed)
+			}
+			f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "")
+			if c.queue {
+				f.admit("a-retry-1")
+			}
+			f.wantRetried(c.complete, c.succeeded)
 			f.startPlugin("retry", "a").wantEnd(cmdutil.ExitError, "", "nothing is missing: job.batch/a-retry-1 has completed what a did not")
-			f.startPlugin("retry", "job/a", "--indexes", "0").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-2 created\n", "It runs index 0;")
-			f.untilEndsAs("a-retry-2", batchv1.JobComplete)
-			if ran := f.ranIndexes("a-retry-2"); ran != "0" {
-				t.Errorf("ran %s", ran)
+			if c.succeeded == 0 && !c.queue {
+				f.startPlugin("retry", "job/a", "--indexes", "0").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-2 created\n", "It runs index 0;")
+				f.untilEndsAs("a-retry-2", batchv1.JobComplete)
+				if ran := f.ranIndexes("a-retry-2"); ran != "0" {
+					t.Errorf("ran %s", ran)
+				}
 			}
 		})
 	}
 }
 
-// interrupting is a proxy that breaks one write, before or after the API server has it.
-type interrupting struct {
-	*httptest.Server
-	left  atomic.Int64 // writes until then
-	after bool
+// wantRetried waits for the end of the retry, which has run its two indexes, or completions, only.
+func (f *fixture) wantRetried(reason string, succeeded int32) {
+	f.t.Helper()
+	ran, completed := " ", "" // two pods without an index
+	if succeeded == 0 {
+		ran, completed, succeeded = "2 4", "0-5", 6
+	}
+	if reason == "" {
+		reason = batchv1.JobReasonCompletionsReached
+	}
+	made := f.untilFinished("a-retry-1", batchv1.JobComplete, reason, succeeded, 0)
+	if made.Status.CompletedIndexes != completed || ptr.Deref(made.Status.FailedIndexes, "") != "" || f.ranIndexes("a-retry-1") != ran {
+		f.t.Errorf("%+v, ran %q, want %q", made.Status, f.ranIndexes("a-retry-1"), ran)
+	}
+	if *made.Spec.Parallelism != 6 || *made.Spec.Suspend || retry.IsPending(made) {
+		f.t.Errorf("%+v", made.Spec)
+	}
 }
 
-func startInterrupting(t *testing.T, write int64, after bool) *interrupting {
-	t.Helper()
-	target, err := url.Parse(apiServer.config.Host)
-	if err != nil {
-		t.Fatal(err)
+// admit does what Kueue does when its queue has room. Nothing runs before it.
+func (f *fixture) admit(name string) {
+	f.t.Helper()
+	f.untilIs(name, batchv1.JobSuspended)
+	if job := f.readJob(name); job.Labels[queueLabel] != "gpu" || *job.Spec.Parallelism != 6 || !*job.Spec.Suspend || f.ranIndexes(name) != "" {
+		f.t.Errorf("before it is admitted: %v %+v", job.Labels, job.Spec)
 	}
-	transport, err := rest.TransportFor(apiServer.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := &interrupting{after: after}
-	i.left.Store(write)
-	forward := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writes := r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "selfsubject")
-		if !writes || i.left.Add(-1) != 0 {
-			forward.ServeHTTP(w, r)
-			return
-		}
-		if i.after {
-			forward.ServeHTTP(httptest.NewRecorder(), r)
-		}
-		panic(http.ErrAbortHandler) // No answer.
-	}))
-	t.Cleanup(i.Close)
-	return i
-}
-
-// Issue 18: interrupted at any of its calls, a retry leaves nothing or a suspended Job without pods, which the next one
-// replaces; or its answer alone was lost, and it runs what it should.
-func TestInterruptedRetry(t *testing.T) {
-	t.Parallel()
-	for write := range int64(3) {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("write=%d,after=%v", write+1, after), func(t *testing.T) {
-				t.Parallel()
-				f := newFixture(t)
-				f.tolerated = []string{"S6"} // As above.
-				f.startController()
-				f.create(newJob(indexed(6), parallelism(6), perIndexLimit(0), onNode))
-				f.kubelet.play(failsAt("2", "4"))
-				f.untilEndsAs("a", batchv1.JobFailed)
-
-				proxy := startInterrupting(t, write+1, after)
-				f.startPlugin("retry", "a", "--server", proxy.URL).end()
-				if job := f.readJob("a-retry-1"); job != nil && retry.IsPending(job) {
-					if !*job.Spec.Suspend || *job.Spec.Parallelism != 0 || f.ranIndexes(job.Name) != "" {
-						t.Errorf("it runs half made: %+v", job.Spec)
-					}
-				}
-				if f.readJob("a-retry-1") == nil || retry.IsPending(f.readJob("a-retry-1")) {
-					f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "")
-				}
-				made := f.untilEndsAs("a-retry-1", batchv1.JobComplete)
-				if made.Status.Succeeded != 6 || f.ranIndexes("a-retry-1") != "2 4" {
-					t.Errorf("%+v, ran %s", made.Status, f.ranIndexes("a-retry-1"))
-				}
-			})
-		}
-	}
+	f.edit(name, map[string]any{"suspend": false})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,14 @@ func Load(file string) (Case, error) {
 	}
 	for i := range all.jobs {
 		c.Inputs = append(c.Inputs, all.facts(&all.jobs[i], now))
+	}
+	for i := range c.Inputs {
+		c.Inputs[i].RelativesRead = true
+		relatives := slices.Delete(slices.Clone(c.Inputs), i, i+1)
+		for j := range relatives {
+			relatives[j].Relatives = nil
+		}
+		c.Inputs[i].Relatives = relatives
 	}
 	c.Jobs, c.Pods, c.Events = all.objects, all.pods, all.events
 	if len(c.Inputs) == 0 {

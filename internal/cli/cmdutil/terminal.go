@@ -3,6 +3,7 @@ package cmdutil
 import (
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -50,4 +51,18 @@ func (e Env) After(d time.Duration, fire func()) (stop func()) {
 	}
 	timer := time.AfterFunc(d, fire)
 	return func() { timer.Stop() }
+}
+
+// Synchronized returns a writer to w that several goroutines may use.
+func Synchronized(w io.Writer) io.Writer { return &lockedWriter{w: w} }
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
 }

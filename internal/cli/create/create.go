@@ -5,14 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 )
 
 const createLong = `Create Jobs, CronJobs and JobSets from manifests.
@@ -62,22 +60,17 @@ type Options struct {
 	genericiooptions.IOStreams
 	kube      *genericclioptions.ConfigFlags
 	print     *cmdutil.PrintFlags
-	manifests cmdutil.ManifestFlags
+	manifests creation.Flags
+	dryRun    string
 
-	managedBy    string
-	dryRun       string
-	validate     string
-	fieldManager string
-
-	replaceManagedBy bool // --managed-by was given
-	fieldValidation  string
-	printer          printers.ResourcePrinter // nil for lines and names
-	creator          *objectCreator           // nil with --dry-run=client
+	printer printers.ResourcePrinter // nil for lines and names
+	creator *creation.Client         // nil with --dry-run=client
 }
 
 // NewCommand returns the command create, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
+	o.manifests = creation.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
 		SuggestFor:        []string{"apply", "run"},
@@ -102,45 +95,21 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
-	flags.StringVar(&o.managedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs; empty leaves the field alone.")
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client (print what would be sent), server (send it, but do not store it).")
-	flags.StringVar(&o.validate, "validate", "strict", "How the API server treats unknown and duplicate fields: strict (reject), warn or ignore.")
-	flags.Lookup("validate").NoOptDefVal = "strict"
-	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
 	o.print.AddTo(cmd)
 	o.kube.AddFlags(flags)
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
-	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
 	cmdutil.CompleteKubeFlags(cmd, o.kube)
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
-	if err := o.manifests.Validate(args); err != nil {
-		return err
-	}
 	switch o.dryRun {
 	case dryRunNone, dryRunClient, dryRunServer:
 	default:
 		return cmdutil.UsageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
 	}
-	switch o.validate {
-	case "strict", "true":
-		o.fieldValidation = metav1.FieldValidationStrict
-	case "warn":
-		o.fieldValidation = metav1.FieldValidationWarn
-	case "ignore", "false":
-		o.fieldValidation = metav1.FieldValidationIgnore
-	default:
-		return cmdutil.UsageErrorf("--validate=%s: must be strict, warn or ignore", o.validate)
-	}
-	o.replaceManagedBy = flags.Changed("managed-by")
-	if o.managedBy != "" {
-		if err := controller.ValidateManagedBy(o.managedBy, true); err != nil {
-			return cmdutil.UsageErrorf("--managed-by: %v", err)
-		}
-	}
-	return nil
+	return o.manifests.Validate(flags, args)
 }
 
 // Complete makes the printer and, unless nothing is to be sent, the client.
@@ -148,25 +117,11 @@ func (o *Options) Complete() error {
 	if err := o.choosePrinter(); err != nil {
 		return err
 	}
-	if given := *o.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
-		return cmdutil.UsageErrorf("namespace %q: use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end", given)
-	}
-	if o.dryRun == dryRunClient {
-		return nil
-	}
-	config, err := cmdutil.RESTConfig(o.kube, o.ErrOut)
-	if err != nil {
+	if err := o.manifests.CheckNamespace(); err != nil || o.dryRun == dryRunClient {
 		return err
 	}
-	namespace, err := cmdutil.KubeNamespace(o.kube)
-	if err != nil {
-		return err
-	}
-	options := metav1.CreateOptions{FieldManager: o.fieldManager, FieldValidation: o.fieldValidation}
-	if o.dryRun == dryRunServer {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	o.creator, err = newObjectCreator(config, namespace, options)
+	var err error
+	o.creator, err = o.manifests.Client(o.dryRun == dryRunServer)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
 const explainLong = `Explain why a Job failed or what it is waiting for, what happens next, and what
@@ -193,7 +194,7 @@ func (o *Options) parseIndex() (int32, error) {
 // the others.
 func (o *Options) Run(ctx context.Context) error {
 	if o.explainsLive() {
-		viewer := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
+		viewer := o.interactive.Viewer(o.Env, o.color.Display(o.Env))
 		return viewer.ShowExplanation(ctx, o.kube, o.Names[0], o.logLines)
 	}
 	jobs, missing := o.jobs(ctx)
@@ -226,9 +227,14 @@ func (o *Options) Run(ctx context.Context) error {
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {
-	report, err := o.explainer.Report(ctx, job)
+	input, err := o.explainer.Input(ctx, job)
 	if err != nil {
 		return err
+	}
+	report := analysis.Explain(input, o.explainer.Options)
+	whatif.Quote(ctx, input, report.Advice)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if err := o.checkFocus(&report); err != nil {
 		return err

@@ -10,6 +10,9 @@ import (
 	"os"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -18,33 +21,82 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// Read reads a Job of the cluster, its pods and its events.
-func Read(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, env cmdutil.Env) (explain.Input, error) {
-	set, explainer, err := cmdutil.OpenJobs(kube, cmdutil.JobChoice{Names: []string{name}}, env.ErrOut, env)
-	if err != nil {
-		return explain.Input{}, err
-	}
-	job, err := set.Get(ctx, name)
-	if err != nil {
-		return explain.Input{}, err
-	}
-	return explainer.Input(ctx, job)
+// Source is where a Job is: in the cluster, or in a recording of watch.
+type Source struct {
+	cmdutil.Env
+	Kube *genericclioptions.ConfigFlags
+	// Name is that of the Job; "" is the one that was open last in the Recording.
+	Name string
+	// Recording is a file, "" for the cluster. Flag is how the verb names one.
+	Recording, Flag string
 }
 
-// ReadRecording reads what a recording of watch has about a Job, or about the one that was open last if name is "".
-func ReadRecording(ctx context.Context, file, name string) (explain.Input, error) {
-	in, err := readRecording(ctx, file, name)
+// Read returns what is known of the Job. Notes on what is not go to standard error.
+func (s Source) Read(ctx context.Context) (*whatif.History, error) {
+	read := s.fromCluster
+	if s.Recording != "" {
+		read = s.fromRecording
+	}
+	in, err := read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	history := whatif.Observe(in)
+	if history.PodsKnown == 0 {
+		return nil, s.gone(nil, fmt.Sprintf("what the pods of job %q did is not known: they are gone, or never started", in.Job.Name))
+	}
+	for _, gap := range in.Gaps {
+		fmt.Fprintln(s.ErrOut, cmdutil.OneLine(gap.Text))
+	}
+	return history, nil
+}
+
+// gone is an error about what the cluster no longer has.
+func (s Source) gone(cause error, what string) error {
+	return cmdutil.NewUserError(cmdutil.KindNotFound, cause, what, "if watch --record FILE recorded it, use "+s.Flag+" FILE")
+}
+
+func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
+	set, explainer, err := cmdutil.OpenJobs(s.Kube, cmdutil.JobChoice{Names: []string{s.Name}}, s.ErrOut, s.Env)
+	if err != nil {
+		return explain.Input{}, err
+	}
+	job, err := set.Get(ctx, s.Name)
+	if apierrors.IsNotFound(err) {
+		what := fmt.Sprintf("job %q not found %s", s.Name, set.Call("get", s.Name).Where())
+		pods, _ := explainer.Client.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + s.Name})
+		if pods != nil && len(pods.Items) > 0 {
+			what = fmt.Sprintf("job %q is gone, and its pods that remain (%d) do not have its policies", s.Name, len(pods.Items))
+		}
+		return explain.Input{}, s.gone(err, what)
+	}
+	if err != nil {
+		return explain.Input{}, err
+	}
+	in, err := explainer.Input(ctx, job)
+	if err != nil || in.PodsRead {
+		return in, err
+	}
+	var gaps []error
+	for _, gap := range in.Gaps {
+		gaps = append(gaps, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", s.Name, gap.Text), gap.Command))
+	}
+	return in, errors.Join(gaps...)
+}
+
+func (s Source) fromRecording(ctx context.Context) (explain.Input, error) {
+	in, err := s.replay(ctx)
 	switch {
 	case err != nil:
-		return in, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading %s: %v", file, err), "")
+		return in, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading %s: %v", s.Recording, err), "")
 	case in.Job == nil:
-		return in, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s shows no pods of the Job", file), "record it with: kubectl batchjob watch NAME --record FILE")
+		return in, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s shows no pods of the Job", s.Recording), "record it with: kubectl batchjob watch NAME --record FILE")
 	}
 	return in, nil
 }
 
-func readRecording(ctx context.Context, path, name string) (explain.Input, error) {
-	file, err := os.Open(path)
+func (s Source) replay(ctx context.Context) (explain.Input, error) {
+	file, err := os.Open(s.Recording)
 	if err != nil {
 		return explain.Input{}, err
 	}
@@ -55,14 +107,14 @@ func readRecording(ctx context.Context, path, name string) (explain.Input, error
 	}
 	var recording whatif.Recording
 	for {
-		s, err := player.Next(ctx, 0)
+		shown, err := player.Next(ctx, 0)
 		switch {
 		case errors.Is(err, io.EOF):
 			return recording.Input(), nil
 		case err != nil:
 			return explain.Input{}, err
-		case s.Job != nil && s.Job.Report != nil && (name == "" || name == s.Job.Report.Job.Name):
-			recording.Add(s.Job.Report)
+		case shown.Job != nil && shown.Job.Report != nil && (s.Name == "" || s.Name == shown.Job.Report.Job.Name):
+			recording.Add(shown.Job.Report)
 		}
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
 
 // followLogs prints the logs of the Jobs as they are written: watches keep a Follower up to date with the pods of each,
 // and with whether there will be more of them.
-func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
+func (o *Options) followLogs(ctx context.Context, out *output) error {
 	link, stop := o.Connect(ctx, o.client, o.ErrOut)
 	defer stop()
 	o.options.Connect = func() logs.Connection { return link.Open() }
@@ -41,14 +42,14 @@ func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
 	defer running.Wait()
 	defer cancel(nil)
 	for _, pods := range watched {
-		pods.watch.Connection = link.Open()
-		running.Go(func() { cancel(pods.watch.Run(ctx)) })
+		pods.Watch.Connection = link.Open()
+		running.Go(func() { cancel(pods.Run(ctx)) })
 	}
 	running.Go(func() { cancel(watch.Run(ctx)) })
 	err = follower.Run(ctx)
 	for _, pods := range watched {
 		if err == nil {
-			err = listLast(ctx, pods, link.Open())
+			err = pods.ListLast(ctx, link.Open())
 		}
 	}
 	if err == nil {
@@ -62,32 +63,17 @@ func (o *Options) followLogs(ctx context.Context, out *logsOutput) error {
 
 // listFollowed lists the pods of all Jobs. It returns those of Jobs that run, to be watched from there; of the others they
 // are all there are, because they were listed after the Job was read.
-func (o *Options) listFollowed(ctx context.Context, follower *logs.Follower, watch feed.Watch) (watched []*followedPods, err error) {
+func (o *Options) listFollowed(ctx context.Context, follower *logs.Follower, watch feed.Watch) (watched []*podlogs.Pods, err error) {
 	for _, j := range o.jobs {
-		pods := &followedPods{PodSet: j.pods, follower: follower, watch: watch}
-		if pods.watch.Version, err = pods.list(ctx); err != nil {
+		pods := &podlogs.Pods{PodSet: j.pods, Follower: follower, Watch: watch}
+		if err := pods.List(ctx); err != nil {
 			return nil, err
 		}
 		if j.end == "" {
-			pods.watch.Collection = pods.Collection(pods.list, pods.take)
 			watched = append(watched, pods)
 		}
 	}
 	return watched, nil
-}
-
-// listLast looks for pods that the watch has not delivered when the Job is known to have finished.
-func listLast(ctx context.Context, pods *followedPods, connection *feed.Connection) error {
-	defer connection.Connected()
-	for {
-		_, err := pods.list(ctx)
-		if err == nil {
-			return nil
-		}
-		if err := connection.Retry(ctx, err, nil); err != nil {
-			return err
-		}
-	}
 }
 
 // followedJobs ends the following of logs with the last of the Jobs.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -88,7 +89,7 @@ type Options struct {
 // NewCommand returns the command logs, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
-	o.ErrOut = &lockedWriter{w: env.ErrOut}
+	o.ErrOut = cmdutil.Synchronized(env.ErrOut)
 	cmd := &cobra.Command{
 		Use:     "logs (NAME | job/NAME | pod/NAME ... | -l SELECTOR)",
 		Short:   "Print the logs of all pods of Jobs",
@@ -200,7 +201,7 @@ func (o *Options) Run(ctx context.Context) error {
 		}
 		return o.unread
 	}
-	run, out := o.readLogs, newLogsOutput(o)
+	run, out := o.readLogs, newOutput(o)
 	if o.follow {
 		run = o.followLogs
 		for _, err := range cmdutil.Flatten(o.unread) { // It is an error at the end, too.
@@ -209,16 +210,16 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	err := run(ctx, out)
 	if err == nil {
-		err = errors.Join(o.unread, out.unreadError())
+		err = errors.Join(o.unread, out.UnreadError())
 	}
-	return errors.Join(err, out.flush())
+	return errors.Join(err, out.Flush())
 }
 
 // readLogs prints the logs as they are now.
-func (o *Options) readLogs(ctx context.Context, out *logsOutput) error {
+func (o *Options) readLogs(ctx context.Context, out *output) error {
 	var all []*logs.Pod
 	for _, j := range o.jobs {
-		pods, _, err := listPods(ctx, j.pods)
+		pods, _, err := podlogs.List(ctx, j.pods)
 		if err != nil {
 			return err
 		}

@@ -169,7 +169,7 @@ func TestLogsHostileText(t *testing.T) {
 func TestLogPrefixesAreColoredOnATerminal(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.WithLog(clitest.FailedPod("f", 3, 1), "a")
-	color := podColor("train-f")
+	const color, colorOff = "\x1b[94m", "\x1b[0m"
 	colored, plain := color+"[index 3 attempt 1]"+colorOff+" a\n", "[index 3 attempt 1] a\n"
 	for _, tc := range []struct {
 		choice   string

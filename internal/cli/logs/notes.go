@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
@@ -16,40 +17,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// unstarted prints to stderr a line for each reason, with the first container that has it.
-func (p *logsOutput) unstarted(all []logs.Unstarted) {
-	groups := map[string][]logs.Unstarted{}
-	var reasons []string
-	for _, u := range all {
-		// Messages name the pod or the image; containers with the same reason are one group.
-		reason := whyUnstarted(u).Reason
-		if groups[reason] == nil {
-			reasons = append(reasons, reason)
-		}
-		groups[reason] = append(groups[reason], u)
-	}
-	for _, reason := range reasons {
-		first, others := groups[reason][0], ""
-		if more := len(groups[reason]) - 1; more > 0 {
-			others = fmt.Sprintf(" (and %d more: %s)", more, cmdutil.OneLine(reason))
-		}
-		why := cmdutil.OneLine(whyUnstarted(first).String())
-		fmt.Fprintf(p.o.ErrOut, "No log from %s, which has not started: %s%s\n", cmdutil.OneLine(first.Source.String()), why, others)
-	}
+// output prints logs, and what the Jobs lack.
+type output struct {
+	*podlogs.Output
+	o *Options
 }
 
-func whyUnstarted(u logs.Unstarted) logs.Reason {
-	switch {
-	case u.Why != logs.Reason{}:
-		return u.Why
-	case u.Source.Pod.IsTerminal():
-		return logs.Reason{Reason: "its pod ended first"}
+func newOutput(o *Options) *output {
+	p := &output{o: o, Output: podlogs.NewOutput(o.Out, o.ErrOut, podlogs.Style{
+		Prefix: o.prefix, Color: o.color.Display(o.Env).Color, Timestamps: o.options.Timestamps, Follow: o.follow,
+		Jobs: len(o.jobs) > 1, Containers: slices.ContainsFunc(o.jobs, (*loggedJob).hasSeveralContainers),
+		Concurrency: o.options.Concurrency,
+	})}
+	p.Missing = p.missing
+	return p
+}
+
+func (p *output) Found(found logs.Found) error {
+	if err := p.o.unknownContainers(); err != nil && !p.o.follow && len(found.Sources) == 0 {
+		return err
 	}
-	return logs.Reason{Reason: "its pod is " + jobprinter.OrNone(string(u.Source.Pod.Phase))}
+	return p.Output.Found(found)
 }
 
 // missing prints to stderr what a first look at the pods lacks.
-func (p *logsOutput) missing(found logs.Found) {
+func (p *output) missing(found logs.Found) {
 	if names := p.o.options.Pods; len(names) > 0 {
 		for _, name := range names {
 			if !slices.ContainsFunc(found.Pods, func(pod *logs.Pod) bool { return pod.Name == name }) {

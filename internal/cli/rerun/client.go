@@ -13,10 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -45,6 +47,16 @@ func New(flags *genericclioptions.ConfigFlags, options Options) (*Client, error)
 	if err != nil {
 		return nil, err
 	}
+	return NewIn(config, set.Namespace, options)
+}
+
+// NewIn returns a Client of a namespace of a cluster.
+func NewIn(config *rest.Config, namespace string, options Options) (*Client, error) {
+	jobs, err := cmdutil.NewJobsClient(config)
+	if err != nil {
+		return nil, err
+	}
+	set := feed.JobSet{Client: jobs.Namespace(namespace), Namespace: namespace}
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)
@@ -76,12 +88,12 @@ func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := c.relatives(ctx, job)
+	family, err := gather.Family(ctx, c.kube, job)
 	if err != nil {
 		return nil, err
 	}
 	f := &Found{Object: object, Job: job}
-	for _, member := range retry.FamilyOf(job, others) {
+	for _, member := range family {
 		if member.UID != job.UID && retry.IsPending(member) {
 			f.pending = append(f.pending, member)
 			continue
@@ -131,33 +143,6 @@ func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstruct
 	return last, nil
 }
 
-// relatives reads the Jobs that may be of the Job's family: the first one and its retries.
-func (c *Client) relatives(ctx context.Context, job *batchv1.Job) (relatives []*batchv1.Job, err error) {
-	set := c.jobs
-	set.Selector = retry.OfLabel + "=" + retry.RootOf(job)
-	objects, _, err := set.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if root := retry.RootOf(job); root != job.Name {
-		object, err := c.jobs.Get(ctx, root)
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, err
-		}
-		if err == nil {
-			objects = append(objects, object)
-		}
-	}
-	for _, object := range objects {
-		relative, err := cmdutil.ToJob(object)
-		if err != nil {
-			return nil, err
-		}
-		relatives = append(relatives, relative)
-	}
-	return relatives, nil
-}
-
 // pods reads the pods of Jobs by name.
 func (c *Client) pods(ctx context.Context, names ...string) ([]corev1.Pod, error) {
 	list, err := c.kube.CoreV1().Pods(c.jobs.Namespace).List(ctx, metav1.ListOptions{
@@ -177,6 +162,11 @@ func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Re
 			return nil, err
 		}
 	}
+	return f.Plan(q)
+}
+
+// Plan plans the retry without requests. q has the indexes that ran, for FailedOnly.
+func (f *Found) Plan(q retry.Request) (*retry.Retry, error) {
 	plan, err := retry.Make(f.Job, f.Object, f.Family, q)
 	if err != nil {
 		return nil, explainRefusal(err, f)

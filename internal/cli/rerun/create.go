@@ -23,7 +23,7 @@ import (
 const cleanupTime = 10 * time.Second
 
 // Create checks permissions, removes retries of the family that were interrupted, and creates the Job and has it run. It
-// returns the Job as it was created. After an error there is none, or it is suspended and the error says so.
+// returns the Job as it runs. After an error there is none, or it is suspended and the error says so.
 func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	if err := c.check(ctx, plan); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 			return nil, err
 		}
 	}
-	return c.make(ctx, plan)
+	return c.make(ctx, f, plan)
 }
 
 // check asks for the permissions that come after the creation, so that nothing is created without them.
@@ -42,9 +42,7 @@ func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 		return nil
 	}
 	for _, subresource := range []string{"", "status"} {
-		allowed, err := cmdutil.IsAllowed(ctx, c.kube, authorizationv1.ResourceAttributes{
-			Namespace: c.jobs.Namespace, Verb: "patch", Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
-		})
+		allowed, err := c.may(ctx, "patch", subresource)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -58,10 +56,30 @@ func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 	return nil
 }
 
+// IsAllowed reports whether the user may create retries of every kind; false without an answer.
+func (c *Client) IsAllowed(ctx context.Context) bool {
+	for _, need := range []struct{ verb, subresource string }{{"create", ""}, {"patch", ""}, {"patch", "status"}} {
+		if allowed, err := c.may(ctx, need.verb, need.subresource); err != nil || !allowed {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Client) may(ctx context.Context, verb, subresource string) (bool, error) {
+	return cmdutil.IsAllowed(ctx, c.kube, authorizationv1.ResourceAttributes{
+		Namespace: c.jobs.Namespace, Verb: verb, Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
+	})
+}
+
 // removePending deletes retries whose making was interrupted.
 func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) error {
 	for _, job := range pending {
-		if err := c.remove(ctx, job.Name, job.UID, job.ResourceVersion); err != nil {
+		err := c.remove(ctx, job.Name, job.UID, job.ResourceVersion)
+		if apierrors.IsConflict(err) {
+			return cmdutil.NewUserError(cmdutil.KindServerFailed, err, "another retry is creating job.batch/"+job.Name, "try again")
+		}
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(c.options.Out, "Removed job.batch/%s, whose creation was interrupted.\n", sanitize.Line(job.Name))
@@ -84,68 +102,68 @@ func (c *Client) remove(ctx context.Context, name string, uid types.UID, version
 	return c.jobs.Call("delete", name).Wrap(err)
 }
 
-// make creates the Job, and takes the steps that make it run. It returns the Job as it was created.
-func (c *Client) make(ctx context.Context, plan *retry.Retry) (*unstructured.Unstructured, error) {
+// make creates the Job, and takes the steps that make it run. It returns the Job as it runs.
+func (c *Client) make(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	options := metav1.CreateOptions{FieldManager: c.options.FieldManager}
 	if c.options.DryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	created, err := c.jobs.Client.Create(ctx, plan.Object, options)
 	if err != nil {
-		return nil, c.explainCreation(plan, c.jobs.Call("create", plan.Object.GetName()).Wrap(err))
+		return nil, c.explainCreation(ctx, f, plan.Object.GetName(), c.jobs.Call("create", plan.Object.GetName()).Wrap(err))
 	}
 	if plan.Steps == nil || c.options.DryRun {
 		return created, nil
 	}
-	if err := c.take(ctx, plan, created); err != nil {
-		if err = c.undo(ctx, created, err); err != nil {
-			return nil, err
-		}
+	resumed, err := c.take(ctx, plan, created)
+	if err != nil {
+		return c.undo(ctx, created, err)
 	}
-	return created, nil
+	return resumed, nil
 }
 
 // take writes the status, and resumes.
-func (c *Client) take(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) error {
+func (c *Client) take(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	name := created.GetName()
 	options := metav1.PatchOptions{FieldManager: c.options.FieldManager}
-	_, err := c.jobs.Client.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(), options, "status")
+	_, err := c.jobs.Client.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(created.GetUID()), options, "status")
 	if apierrors.IsForbidden(err) {
-		return c.explainForbidden("status", plan, err)
+		return nil, c.explainForbidden("status", plan, err)
 	}
 	if err != nil {
 		call := c.jobs.Call("patch", name)
 		call.Resource += "/status"
-		return call.Wrap(err)
+		return nil, call.Wrap(err)
 	}
-	_, err = c.jobs.Client.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(created.GetUID()), options)
-	return c.jobs.Call("patch", name).Wrap(err)
+	resumed, err := c.jobs.Client.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(created.GetUID()), options)
+	return resumed, c.jobs.Call("patch", name).Wrap(err)
 }
 
 // undo removes a Job that could not be resumed. The answer to the last step may have been lost: then the Job runs, and there
 // was no failure.
-func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error) error {
+func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	name := created.GetName()
 	object, err := c.jobs.Get(ctx, name)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
-		return failure
-	case err == nil && !isPending(object):
-		if errors.Is(failure, context.Canceled) {
-			return failure
-		}
-		return nil
+	gone := apierrors.IsNotFound(err) || err == nil && object.GetUID() != created.GetUID()
+	switch runs := err == nil && !gone && !isPending(object); {
+	case runs && errors.Is(failure, context.Canceled):
+		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(name))
+		return nil, failure
+	case runs:
+		return object, nil
+	case gone:
+		return nil, explainRemoved(name, failure)
 	case err == nil:
 		err = c.remove(ctx, name, object.GetUID(), object.GetResourceVersion())
 	}
 	if err != nil {
-		return errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,
+		return nil, errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,
 			fmt.Sprintf("job.batch/%s was created, but is suspended and runs nothing", name),
 			"the next retry removes it, or: kubectl delete job "+name+" -n "+c.jobs.Namespace))
 	}
-	return failure
+	return nil, failure
 }
 
 func isPending(object *unstructured.Unstructured) bool {

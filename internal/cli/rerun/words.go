@@ -1,6 +1,7 @@
 package rerun
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -26,7 +27,7 @@ func explainRefusal(err error, f *Found) error {
 	what, hint := refusalText(refused, f)
 	kind := cmdutil.KindOther
 	switch refused.Kind {
-	case retry.NotIndexed, retry.OutOfRange, retry.NoIndexes:
+	case retry.NotIndexed, retry.OutOfRange, retry.NoIndexes, retry.ReadsNoList:
 		kind = cmdutil.KindUsage
 	}
 	return cmdutil.NewUserError(kind, err, what, hint)
@@ -42,6 +43,9 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 	case retry.NothingMissing:
 		return name + " is complete", rerunHint(refused.Job)
 	case retry.FamilyComplete:
+		if refused.Job.UID == f.Job.UID {
+			return "nothing is missing: all completions of " + name + " have succeeded", rerunHint(f.Job)
+		}
 		return fmt.Sprintf("nothing is missing: %s has completed what %s did not", name, f.Job.Name), rerunHint(f.Job)
 	case retry.NothingRan:
 		return "no index is known to have run without completing", "leave out --failed-only, or choose indexes with --indexes"
@@ -50,7 +54,11 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 	case retry.OutOfRange:
 		return fmt.Sprintf("--indexes: %s has no index %s; its indexes are 0-%d", name, shown(refused.Indexes), *refused.Job.Spec.Completions-1), ""
 	case retry.ListTooLong:
-		return "the list of indexes is too long for an annotation", "ask for the permission to patch jobs/status, and leave out --by-annotation"
+		return "a list of indexes is too long for an annotation", "leave out --by-annotation, or choose longer ranges with --indexes"
+	case retry.ReadsNoList:
+		return "--by-annotation: the built-in controller runs " + name + "; it does not read the annotation, and would run all indexes", "leave out --by-annotation"
+	case retry.OtherCluster:
+		return "MultiKueue runs " + name + " in another cluster, where its retry would run all indexes", "retry it in the cluster that has its pods"
 	}
 	return "--indexes: the list is empty", ""
 }
@@ -77,12 +85,29 @@ func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err err
 }
 
 // explainCreation adds what to do about a name that exists.
-func (c *Client) explainCreation(plan *retry.Retry, err error) error {
+func (c *Client) explainCreation(ctx context.Context, f *Found, name string, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
+	what, hint := fmt.Sprintf("job.batch/%s exists already", name), "choose another name with --name"
+	if object, getErr := c.jobs.Get(ctx, name); getErr == nil {
+		job, _ := cmdutil.ToJob(object)
+		if job != nil && len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 {
+			what += ": another retry of " + f.Job.Name + " has created it"
+			hint = "see it with: kubectl batchjob status " + name
+		}
+	}
+	return cmdutil.NewUserError(cmdutil.KindServerFailed, err, what, hint)
+}
+
+// explainRemoved is why a created Job could not be resumed: an interrupted retry is removed by the next one, which may have
+// been started while this one was not finished.
+func explainRemoved(name string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
 	return cmdutil.NewUserError(cmdutil.KindServerFailed, err,
-		fmt.Sprintf("job.batch/%s exists already", plan.Object.GetName()), "choose another name with --name")
+		fmt.Sprintf("job.batch/%s was deleted before it ran, perhaps by another retry", name), "see what runs: kubectl batchjob status")
 }
 
 // RunsText is what the new Job runs.

@@ -16,7 +16,7 @@ import (
 )
 
 // Issue 18: wrong usage is explained before anything is read.
-func TestRetryUsage(t *testing.T) {
+func TestRetryUsage_RTY_10(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	for args, says := range map[string]string{
 		"":                            "name one Job or CronJob to retry",
@@ -85,7 +85,7 @@ func changed(t *testing.T, args ...string) (*unstructured.Unstructured, error) {
 }
 
 // Issue 18: what the flags change, and nothing else.
-func TestChanges(t *testing.T) {
+func TestChanges_RTY_15(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "edit")
 	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/m:1/edited/' \"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)

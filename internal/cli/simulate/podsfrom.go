@@ -2,16 +2,13 @@ package simulate
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
 // addPodsFrom adds --pods-from, and the flags of the cluster that it reads.
@@ -44,27 +41,19 @@ func (o *Options) fromRecording() bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (o *Options) readPodsFrom(ctx context.Context) (explain.Input, error) {
-	if o.fromRecording() {
-		return jobinput.ReadRecording(ctx, o.podsFrom, "")
-	}
-	return jobinput.Read(ctx, o.kube, o.podsFrom, o.Env)
-}
-
 // behavior is what the flags say that pods do; --pods takes precedence over --pods-from.
 func (o *Options) behavior(ctx context.Context) (sim.Behavior, error) {
 	script := scriptOf(o.podsFlags)
 	if o.podsFrom == "" {
 		return script, nil
 	}
-	in, err := o.readPodsFrom(ctx)
+	source := jobinput.Source{Env: o.Env, Kube: o.kube, Name: o.podsFrom, Flag: "--pods-from"}
+	if o.fromRecording() {
+		source.Name, source.Recording = "", o.podsFrom
+	}
+	history, err := source.Read(ctx)
 	if err != nil {
 		return nil, err
-	}
-	history := whatif.Observe(in)
-	if history.PodsKnown == 0 {
-		what := fmt.Sprintf("--pods-from: nothing is known about pods of %s", o.podsFrom)
-		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, what, "they may be gone; use --pods")
 	}
 	script[0].Nth = sim.NoPod
 	return sim.Layers{Script: script, Rest: history.Model}, nil

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
@@ -38,7 +38,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 		return nil, err
 	}
 	o.warn(chosen) // What is prepared has the managedBy of this program.
-	if bad := create.PrepareOffline(chosen.Object); len(bad) > 0 {
+	if bad := creation.PrepareOffline(chosen.Object); len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
 	job := &batchv1.Job{}

@@ -223,7 +223,7 @@ func (o *Options) Run(ctx context.Context) error {
 	case o.watch:
 		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):
-		viewer := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
+		viewer := o.interactive.Viewer(o.Env, o.color.Display(o.Env))
 		return viewer.ShowJob(ctx, o.kube, o.Names[0])
 	case o.summarizes():
 		return o.printSummary(ctx)

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -23,9 +24,10 @@ const DefaultLogLines = 10
 
 // Live is a live source of the Jobs that were chosen.
 type Live struct {
-	choice cmdutil.JobChoice
-	set    feed.JobSet
-	source *live.Source
+	choice  cmdutil.JobChoice
+	set     feed.JobSet
+	source  *live.Source
+	retrier *retrier
 }
 
 // OpenLive makes the clients. Warnings of the API server, and of missing permissions, go to warnings; logLines is how many last lines of logs belong to
@@ -40,7 +42,7 @@ func OpenLive(logLines int64, kube *genericclioptions.ConfigFlags, choice cmduti
 		return nil, err
 	}
 	source.Refused = cmdutil.PrintUnwatched(warnings)
-	return &Live{choice: choice, set: set, source: source}, nil
+	return &Live{choice: choice, set: set, source: source, retrier: &retrier{config: config, out: warnings}}, nil
 }
 
 // connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.
@@ -83,6 +85,9 @@ func (v *Live) Single() snapshot.JobKey {
 	return snapshot.JobKey{Namespace: v.set.Namespace, Name: v.choice.Names[0]}
 }
 
+// Retrier creates retries of Jobs of the cluster.
+func (v *Live) Retrier() screen.Retrier { return v.retrier }
+
 // What is the set in words.
 func (v *Live) What() string {
 	what := "namespace " + v.set.Namespace
@@ -106,11 +111,13 @@ func (v *Live) Label(key snapshot.JobKey) string {
 	return "job.batch/" + key.Name
 }
 
-// Run keeps the source going for as long as use works with it.
+// Run keeps the source going for as long as use works with it. It returns once a retry that was being created then is
+// done or undone.
 func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
+	defer v.retrier.wait()
 	defer cancel()
 	running.Go(func() { _ = v.source.Run(ctx) }) // Next returns its error.
 	return use(ctx, v.source)

@@ -34,6 +34,8 @@ const (
 type Viewer struct {
 	cmdutil.Env
 	Display cmdutil.Display
+	// ReadOnly leaves out what writes to the cluster.
+	ReadOnly bool
 }
 
 // Show runs the view until the user or the Source ends it, and leaves the last picture on
@@ -45,6 +47,9 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	o.Save, o.Mouse, o.Source = v.save, true, explained{o.Source}
 	if o.Now == nil {
 		o.Now = v.Now
+	}
+	if v.ReadOnly {
+		o.Retrier = nil
 	}
 	model := tui.New(o)
 	environ := v.environ()
@@ -96,7 +101,7 @@ func (v *Viewer) showOne(ctx context.Context, kube *genericclioptions.ConfigFlag
 		return err
 	}
 	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return v.Show(ctx, tui.Options{Source: source, Start: start, Job: live.Single(), What: live.What()})
+		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Start: start, Job: live.Single(), What: live.What()})
 	})
 }
 

@@ -47,9 +47,9 @@ func (w *waiter) writeResult(err error) error {
 		if end := waited.condition(); end != nil {
 			one.Reason, one.Message = end.Reason, cmp.Or(waited.why, end.Message)
 		} else if one.Outcome == stillWaiting || one.Outcome == conditionMet {
-			one.Message = w.stateOf(waited.job)
+			one.Message = w.progress.Describe(waited.job)
 		}
 		result.Jobs = append(result.Jobs, one)
 	}
-	return w.progress.around(func() error { return w.options.output.Write(w.options.Out, result) })
+	return w.progress.Around(func() error { return w.options.output.Write(w.options.Out, result) })
 }

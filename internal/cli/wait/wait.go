@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,8 +11,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 const waitLong = `Wait until Jobs complete or fail, no matter which controller runs them.
@@ -78,9 +77,6 @@ const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it f
 
   # In a script: 0 if complete, 3 if failed, 124 if not finished yet
   kubectl batchjob wait train --timeout=0 --quiet`
-
-// progressPeriod is how often the line on a terminal ticks.
-const progressPeriod = time.Second
 
 // errWaitTimeout is the cause of a context that --timeout ended.
 var errWaitTimeout = errors.New("timed out")
@@ -185,16 +181,12 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.limited && o.timeout > 0 {
 		defer o.After(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
-	progress := &waitProgress{
-		out: o.ErrOut, width: func() int { return o.TerminalWidth(o.ErrOut) },
-		namespaces: o.AllNamespaces, past: o.goal.past, quiet: o.quiet, last: map[snapshot.JobKey]string{},
-	}
-	defer progress.close()
-	link, stop := o.Connect(ctx, o.explainer.Client, progress)
+	shown := progress.New(o.Env, progress.Options{Past: o.goal.past, Namespaces: o.AllNamespaces, Quiet: o.quiet})
+	defer shown.Close()
+	link, stop := o.Connect(ctx, o.explainer.Client, shown)
 	defer stop()
-	progress.now = func() time.Time { return link.AsOf(o.Now()) }
-	defer o.startTicking(progress)()
-	w := &waiter{options: o, progress: progress, link: link, verdict: func(job *unstructured.Unstructured) string { return o.verdict(ctx, job) }}
+	defer shown.Start(link)()
+	w := &waiter{options: o, progress: shown, link: link, verdict: func(job *unstructured.Unstructured) string { return o.verdict(ctx, job) }}
 	err := w.run(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, errOver) {
 		err = w.timeoutError()
@@ -206,24 +198,6 @@ func (o *Options) Run(ctx context.Context) error {
 		err = errors.Join(err, w.writeResult(err))
 	}
 	return err
-}
-
-// startTicking draws the progress again every second, until the returned function is called.
-func (o *Options) startTicking(progress *waitProgress) (stop func()) {
-	if o.quiet || o.TerminalWidth(o.ErrOut) == 0 {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var ticking sync.WaitGroup
-	ticking.Go(func() {
-		for o.Timing().Pause(ctx, progressPeriod, nil) == nil {
-			progress.tick()
-		}
-	})
-	return func() {
-		cancel()
-		ticking.Wait()
-	}
 }
 
 // label names a Job as kubectl does, with its namespace where that is not known.

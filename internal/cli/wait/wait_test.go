@@ -9,11 +9,9 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
@@ -163,7 +161,7 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 	env.Now = now.get
 	env.Terminal = func(io.Writer) int { return 62 }
 	env.Ticker = func(d time.Duration) (<-chan time.Time, func()) {
-		if d != progressPeriod {
+		if d != time.Second {
 			return nil, func() {}
 		}
 		return beats, func() {}
@@ -386,25 +384,6 @@ func TestWaitCompletion(t *testing.T) {
 		if got.Out != want+":4\n" {
 			t.Errorf("%s: %q", args, got.Out)
 		}
-	}
-}
-
-func TestProgressCell(t *testing.T) {
-	n := func(i int32) *int32 { return &i }
-	job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: n(5), ManagedBy: new(string)}}
-	*job.Spec.ManagedBy = "nobody"
-	job.CreationTimestamp.Time = clitest.Now().Add(-time.Minute)
-	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, managed by nobody (not reconciled)" {
-		t.Error(got)
-	}
-	job.Status.Terminating = n(2)
-	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, 2 terminating" {
-		t.Error(got)
-	}
-	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: "True"}}
-	job.Status.Terminating = n(1)
-	if got := progressCell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, succeeding, waiting for 1 terminating pod" {
-		t.Error(got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
@@ -27,7 +28,7 @@ const timeoutLines = 10
 // waiter follows Jobs until the outcome is certain.
 type waiter struct {
 	options  *Options
-	progress *waitProgress
+	progress *progress.Progress
 	link     *feed.Link
 	verdict  func(job *unstructured.Unstructured) string
 
@@ -77,7 +78,9 @@ func (w *waiter) run(ctx context.Context) error {
 		// Without the selector: a Job that loses its labels is not deleted.
 		jobs.Set.Selector, jobs.Set.Names = "", names
 	}
-	defer w.followStalls(ctx)()
+	if o.explainer != nil {
+		defer w.progress.FollowStalls(ctx, o.explainer.Stalls(o.set.Namespace, o.Timing()), w.tally().open)()
+	}
 	return jobs.Run(ctx)
 }
 
@@ -115,7 +118,7 @@ func (w *waiter) take(updates []feed.Update) error {
 		}
 	}
 	t := w.tally()
-	w.progress.show(progressNews{changed: running, open: t.open, ended: len(w.jobs) - len(t.open), failed: len(t.failed), total: len(w.jobs)})
+	w.progress.Show(progress.News{Changed: running, Open: t.open, Ended: len(w.jobs) - len(t.open), Failed: len(t.failed), Total: len(w.jobs)})
 	err := w.settle(t)
 	if o := w.options; err == nil && o.limited && o.timeout == 0 {
 		return w.timeoutError()
@@ -162,7 +165,7 @@ func (w *waiter) printEnd(waited *waitedJob) error {
 	if o.output.IsSet() {
 		out = o.ErrOut
 	}
-	return w.progress.around(func() error {
+	return w.progress.Around(func() error {
 		_, err := fmt.Fprintln(out, sanitize.Line(line))
 		return err
 	})
@@ -267,16 +270,10 @@ func (w *waiter) timeoutError() error {
 	}
 	var lines []error
 	for _, job := range open[:min(len(open), timeoutLines)] {
-		lines = append(lines, lineOf(w.label(job)+" "+w.stateOf(job)))
+		lines = append(lines, lineOf(w.label(job)+" "+w.progress.Describe(job)))
 	}
 	if more := len(open) - timeoutLines; more > 0 {
 		lines = append(lines, lineOf(wording.Count(more, "more")))
 	}
 	return errors.Join(lines...)
-}
-
-// stateOf is how far a Job is.
-func (w *waiter) stateOf(job *batchv1.Job) string {
-	row := w.progress.row(job)
-	return row.Status() + ", " + progressCell(row)
 }

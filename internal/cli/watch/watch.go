@@ -20,7 +20,8 @@ const watchLong = `Watch Jobs live, no matter which controller runs them.
 On a terminal, this is an interactive view: a list of Jobs, or one Job with its
 index map, success criteria, failure policy, limits, backoff, terminating pods,
 causes and timeline; its pods and their logs; and its explanation. Press ? for
-the keys of each screen. The view never writes to the cluster, and reconnects
+the keys of each screen. R retries a failed Job, after a confirmation; no other
+key writes to the cluster, and with --read-only, none does. The view reconnects
 automatically when the connection to the API server is lost.
 
 Without a terminal, or with --plain, it prints a line for each change, for CI
@@ -195,15 +196,14 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
-		options := tui.Options{Source: source, Start: tui.StartJobs, What: live.What()}
+		options := tui.Options{Source: source, Retrier: live.Retrier(), Start: tui.StartJobs, What: live.What()}
 		if key := live.Single(); !key.IsZero() {
 			options.Start, options.Job = tui.StartJob, key
 		}
 		if o.exitStatus {
 			options.EndWhen = end.observe
 		}
-		v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
-		err = v.Show(ctx, options)
+		err = o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)
 	}
 	if err != nil || !o.exitStatus {
 		return err
@@ -230,8 +230,7 @@ func (o *Options) play(ctx context.Context) error {
 	if first := player.First(); !first.Job.IsZero() {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
-	v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
-	return v.Show(ctx, options)
+	return o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)
 }
 
 // fileError is what a file of a flag met. The cluster has no part in it.

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
@@ -28,14 +27,14 @@ func write(out io.Writer, c *whatif.Comparison) error {
 		value func(*whatif.Result) string
 	}{
 		{"OUTCOME", outcomeText},
-		{"DURATION", func(r *whatif.Result) string { return duration(r.Seconds) }},
+		{"DURATION", func(r *whatif.Result) string { return words.FineSeconds(r.Seconds) }},
 		{"PODS STARTED", func(r *whatif.Result) string { return fmt.Sprint(r.PodsStarted) }},
 		{"ESTIMATED PODS", func(r *whatif.Result) string { return fmt.Sprint(r.PodsEstimated) }},
 		{"SUCCEEDED", func(r *whatif.Result) string { return fmt.Sprint(r.Succeeded) }},
 		{"FAILED", func(r *whatif.Result) string { return fmt.Sprint(r.Failed) }},
 		{"FAILED INDEXES", func(r *whatif.Result) string { return indexesText(r.FailedIndexes) }},
-		{"POD TIME", func(r *whatif.Result) string { return duration(r.PodSeconds) }},
-		{"WASTED POD TIME", func(r *whatif.Result) string { return duration(r.PodSecondsWasted) }},
+		{"POD TIME", func(r *whatif.Result) string { return words.FineSeconds(r.PodSeconds) }},
+		{"WASTED POD TIME", func(r *whatif.Result) string { return words.FineSeconds(r.PodSecondsWasted) }},
 	} {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", row.title, row.value(&c.Actual), row.value(&c.New))
 	}
@@ -68,24 +67,23 @@ func changesText(changes []whatif.Change) string {
 	}
 	var texts []string
 	for _, c := range changes {
-		switch value := reflect.ValueOf(c.New); {
-		case value.IsNil():
+		switch c.New.(type) {
+		case nil:
 			texts = append(texts, "no "+c.Field)
-		case value.Elem().Kind() == reflect.Struct:
+		case map[string]any:
 			texts = append(texts, "another "+c.Field)
 		default:
-			texts = append(texts, fmt.Sprintf("%s %v", c.Field, value.Elem()))
+			texts = append(texts, fmt.Sprintf("%s %v", c.Field, c.New))
 		}
 	}
 	return cmdutil.OneLine(strings.Join(texts, ", "))
 }
 
 func outcomeText(r *whatif.Result) string {
-	outcome := r.Outcome()
 	if !r.Finished {
-		return strings.TrimSpace("not finished " + outcome.Type)
+		return strings.TrimSpace("not finished " + r.Outcome.Type)
 	}
-	return cmdutil.OneLine(outcome.Type + ", " + outcome.Reason)
+	return cmdutil.OneLine(r.Outcome.Type + ", " + r.Outcome.Reason)
 }
 
 func indexesText(list string) string {
@@ -93,14 +91,6 @@ func indexesText(list string) string {
 		return "-"
 	}
 	return explain.CropWith(list, maxIndexes, "...")
-}
-
-func duration(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < time.Minute {
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return wording.Duration(d)
 }
 
 func decisionText(d *whatif.Decision) string {
@@ -111,7 +101,7 @@ func decisionText(d *whatif.Decision) string {
 	if d.Index != nil {
 		about = fmt.Sprintf(" of index %d", *d.Index)
 	}
-	after := "after " + duration(d.AfterSeconds) + ", "
+	after := "after " + words.FineSeconds(d.AfterSeconds) + ", "
 	switch d.Kind {
 	case whatif.PodCreated:
 		return fmt.Sprintf("%sattempt %d%s starts", after, d.Attempt, about)

@@ -2,7 +2,6 @@ package whatif
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,15 +9,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
@@ -137,48 +132,20 @@ func (o *Options) Validate(args []string) error {
 	if err := o.output.Validate(); err != nil {
 		return err
 	}
-	if err := o.readFile(); err != nil {
-		return err
-	}
-	return o.readSet()
+	return o.readPolicies()
 }
 
-func (o *Options) readFile() error {
-	o.policies = whatif.Policies{}
-	if o.file == "" {
-		return nil
-	}
-	var data []byte
-	var err error
-	if o.file == "-" {
-		data, err = io.ReadAll(o.In)
-	} else {
-		data, err = os.ReadFile(o.file)
-	}
-	if err == nil {
-		o.policies, err = whatif.ParsePolicies(data)
-	}
-	if err != nil {
+// readPolicies reads those of the file, and then those of --set, which take precedence.
+func (o *Options) readPolicies() (err error) {
+	if o.policies, err = o.readFile(); err != nil {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading policies from %s: %v", o.file, err), "")
 	}
-	return nil
-}
-
-func (o *Options) readSet() error {
 	for _, text := range o.set {
 		field, value, found := strings.Cut(text, "=")
 		if !found {
 			return cmdutil.UsageErrorf("--set=%s: write FIELD=VALUE", text)
 		}
-		var parsed any
-		if err := yaml.Unmarshal([]byte(value), &parsed); err != nil {
-			return cmdutil.UsageErrorf("--set=%s: %v", text, err)
-		}
-		data, err := yaml.Marshal(map[string]any{field: parsed})
-		if err != nil {
-			return cmdutil.UsageErrorf("--set=%s: %v", text, err)
-		}
-		policies, err := whatif.ParsePolicies(data)
+		policies, err := whatif.ParsePolicies([]byte(field + ": " + value))
 		if err != nil {
 			return cmdutil.UsageErrorf("--set=%s: %v", text, err)
 		}
@@ -187,76 +154,42 @@ func (o *Options) readSet() error {
 	return nil
 }
 
+func (o *Options) readFile() (whatif.Policies, error) {
+	if o.file == "" {
+		return whatif.Policies{}, nil
+	}
+	read := func() ([]byte, error) { return os.ReadFile(o.file) }
+	if o.file == "-" {
+		read = func() ([]byte, error) { return io.ReadAll(o.In) }
+	}
+	data, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return whatif.ParsePolicies(data)
+}
+
 // Run replays the Job, and compares.
 func (o *Options) Run(ctx context.Context) error {
-	in, err := o.read(ctx)
+	history, err := jobinput.Source{Env: o.Env, Kube: o.kube, Name: o.name, Recording: o.recording, Flag: "--recording"}.Read(ctx)
 	if err != nil {
 		return err
 	}
-	if err := o.check(&in); err != nil {
-		return err
+	if !reconcile.IsFinished(history.Job) {
+		return o.errorf("it has not finished", "wait for it with: kubectl batchjob wait "+o.name)
 	}
-	history := whatif.Observe(in)
-	if history.PodsKnown == 0 && in.Job.Status.Failed+in.Job.Status.Succeeded > 0 {
-		return o.errorf("all its pods are gone, so what they did is not known", "try a manifest of it with: kubectl batchjob simulate --help")
-	}
-	changed, err := o.policies.Apply(history.Job)
-	if err != nil {
-		return o.errorf("the policies are not valid: "+err.Error(), "")
-	}
-	comparison, err := o.compare(ctx, history, changed)
-	if err != nil {
-		return err
-	}
-	if o.output.IsSet() {
+	comparison, err := history.Compare(ctx, o.policies, o.limit)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return o.errorf(err.Error(), "")
+	case o.output.IsSet():
 		return o.output.Write(o.Out, comparison)
-	}
-	for _, gap := range in.Gaps {
-		fmt.Fprintln(o.ErrOut, cmdutil.OneLine(gap.Text))
 	}
 	return write(o.Out, &comparison)
 }
 
 func (o *Options) errorf(problem, hint string) error {
 	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", o.name, problem), hint)
-}
-
-func (o *Options) read(ctx context.Context) (explain.Input, error) {
-	if o.recording != "" {
-		return jobinput.ReadRecording(ctx, o.recording, o.name)
-	}
-	return jobinput.Read(ctx, o.kube, o.name, o.Env)
-}
-
-// check returns why the Job cannot be replayed.
-func (o *Options) check(in *explain.Input) error {
-	mode := jobspec.CompletionMode(&in.Job.Spec)
-	switch {
-	case !reconcile.IsFinished(in.Job):
-		return o.errorf("it has not finished", "wait for it with: kubectl batchjob wait "+o.name)
-	case mode != batchv1.IndexedCompletion && mode != batchv1.NonIndexedCompletion:
-		return o.errorf(fmt.Sprintf("this version does not know completionMode %s", mode), "")
-	case !in.PodsRead:
-		var gaps []error
-		for _, gap := range in.Gaps {
-			gaps = append(gaps, o.errorf(gap.Text, gap.Command))
-		}
-		return errors.Join(gaps...)
-	}
-	return nil
-}
-
-func (o *Options) compare(ctx context.Context, h *whatif.History, changed *batchv1.Job) (whatif.Comparison, error) {
-	var results [2]whatif.Result
-	for i, job := range []*batchv1.Job{h.Job, changed} {
-		var err error
-		results[i], err = h.Replay(ctx, job, o.limit)
-		switch {
-		case ctx.Err() != nil:
-			return whatif.Comparison{}, ctx.Err()
-		case err != nil:
-			return whatif.Comparison{}, o.errorf("the API server would reject the Job: "+err.Error(), "")
-		}
-	}
-	return h.Compare(changed, results[0], results[1]), nil
 }

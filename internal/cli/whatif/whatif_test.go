@@ -117,25 +117,28 @@ func TestPoliciesAreRead(t *testing.T) {
 }
 
 // What cannot be answered is an error with a clear message, and nothing is printed.
-func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
+func TestWhatCannotBeAnsweredIsAnError_WIF_04(t *testing.T) {
 	odd := serve(t, "backoff-limit")
-	invalid := filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(invalid, []byte("parallelism: 3"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	invalid := clitest.WriteManifest(t, "parallelism: 3")
+	misspelled := clitest.WriteManifest(t, "kind: Job\nspec: {backofLimit: 3}")
 	for _, tc := range []struct {
 		job, args string
 		code      int
 		says      string
 	}{
 		{"running", "running --set backoffLimit=1", cmdutil.ExitError, "job.batch/running: it has not finished; wait for it with: kubectl batchjob wait running"},
-		{"backoff-limit", "absent --set backoffLimit=1", cmdutil.ExitError, `job "absent" not found`},
-		{"pods-gone", "pods-gone --set backoffLimit=1", cmdutil.ExitError, "all its pods are gone"},
+		{"backoff-limit", "absent --set backoffLimit=1", cmdutil.ExitError, `job "absent" not found in namespace "ns1"; if watch --record FILE recorded it, use --recording FILE`},
+		{"pods-gone", "pods-gone --set backoffLimit=1", cmdutil.ExitError, `what the pods of job "pods-gone" did is not known: they are gone, or never started; if watch --record FILE recorded it, use --recording FILE`},
+		{"backoff-limit", "backoff-limit --set kind=Job", cmdutil.ExitError, `unknown field "kind"`},
 		{"backoff-limit", "backoff-limit --set maxFailedIndexes=1", cmdutil.ExitError, "requires backoffLimitPerIndex"},
 		{"backoff-limit", "backoff-limit --set backoffLimit=many", cmdutil.ExitError, "the policies are not valid"},
 		{"backoff-limit", "backoff-limit --set parallelism=1", cmdutil.ExitUsage, "cannot change parallelism, only"},
 		{"backoff-limit", "backoff-limit --set backoffLimit", cmdutil.ExitUsage, "write FIELD=VALUE"},
 		{"backoff-limit", "backoff-limit -f " + invalid, cmdutil.ExitError, "cannot change parallelism, only"},
+		{"backoff-limit", "backoff-limit -f " + misspelled, cmdutil.ExitError, `unknown field "backofLimit"`},
+		{"backoff-limit", "backoff-limit -f " + clitest.WriteManifest(t, "metadata: {}"), cmdutil.ExitError, "cannot change metadata, only"},
+		{"backoff-limit", "backoff-limit -f " + clitest.WriteManifest(t, ""), cmdutil.ExitError, "there is no policy in it"},
+		{"backoff-limit", "backoff-limit -f " + clitest.WriteManifest(t, clitest.JobSet), cmdutil.ExitError, "kind JobSet is not Job"},
 		{"backoff-limit", "backoff-limit -f /nonexistent", cmdutil.ExitError, "reading policies from /nonexistent"},
 		{"backoff-limit", "backoff-limit", cmdutil.ExitUsage, "change a policy with -f or --set"},
 		{"backoff-limit", "--set backoffLimit=1", cmdutil.ExitUsage, "name one Job"},
@@ -151,6 +154,21 @@ func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 	odd.RefusePath("/pods", http.StatusForbidden, "Forbidden")
 	got := program.Run(t, odd.API, "what-if", "backoff-limit", "--set", "backoffLimit=1")
 	if got.Code != cmdutil.ExitError || got.Out != "" || !strings.Contains(got.ErrOut, "no permission to list pods") {
+		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
+	}
+}
+
+// Of a Job that is gone, its pods may remain, which do not have its policies.
+func TestJobThatIsGoneMayBeRecorded_WIF_03(t *testing.T) {
+	o := serve(t, "backoff-limit")
+	c, err := recorded.Load(recordings + "backoff-limit.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.API.Remove(unstructuredJob(t, c.Inputs[0].Job))
+	want := `error: job "backoff-limit" is gone, and its pods that remain (2) do not have its policies; if watch --record FILE recorded it, use --recording FILE` + "\n"
+	got := program.Run(t, o.API, "what-if", "backoff-limit", "--set", "backoffLimit=1")
+	if got.Code != cmdutil.ExitError || got.Out != "" || got.ErrOut != want {
 		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
 }

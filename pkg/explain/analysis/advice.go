@@ -19,15 +19,7 @@ import (
 // advice is what can be done, the most useful first, each piece once.
 func (a *situation) advice() []explain.Advice {
 	var out []explain.Advice
-	seen := map[explain.Advice]bool{}
-	add := func(list ...explain.Advice) {
-		for _, x := range list {
-			if !seen[x] {
-				seen[x] = true
-				out = append(out, x)
-			}
-		}
-	}
+	add := func(list ...explain.Advice) { out = appendNew(out, list) }
 	if !a.finished() {
 		for i := range a.problems {
 			add(a.adviceOnProblem(&a.problems[i])...)
@@ -45,6 +37,16 @@ func (a *situation) advice() []explain.Advice {
 		}
 	}
 	return out
+}
+
+// appendNew appends those that are not there yet.
+func appendNew(all, list []explain.Advice) []explain.Advice {
+	for _, x := range list {
+		if !slices.ContainsFunc(all, func(y explain.Advice) bool { return x.Text == y.Text && x.Command == y.Command }) {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // advise is a piece of advice, with a command or "".
@@ -237,7 +239,7 @@ func (a *situation) adviceOnFailure() []explain.Advice {
 		out = append(out, advise("to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room", ""))
 	}
 	if f.pod.Disruption != "" && (f.match == nil || !f.match.Matched()) {
-		out = append(out, advise("to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget", ""))
+		out = append(out, a.propose("to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget", a.ignoringDisruptions()))
 	}
 	if len(a.failures) > 1 && !a.perIndex() && a.haveLogs() {
 		out = append(out, advise("read the logs of all failed pods", fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", a.jobWord(), shellWord(a.job.Namespace))))
@@ -314,15 +316,14 @@ func isForeignDeletion(c *explain.Cause) bool {
 func (a *situation) adviceOnLimit() []explain.Advice {
 	switch a.outcome.reason {
 	case batchv1.JobReasonDeadlineExceeded:
-		return []explain.Advice{advise("give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)", "")}
+		return []explain.Advice{a.propose("give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)", a.longerDeadline())}
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if a.restartsFailedIt() {
 			return []explain.Advice{keepFailedPods}
 		}
 		f := a.example()
-		never := a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever // The API server takes policies of no other.
-		if never && a.spec.PodFailurePolicy == nil && jobspec.BackoffLimit(a.spec) > 0 && f != nil && f.pod.Disruption == "" {
-			return []explain.Advice{advise("if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code", "")}
+		if a.takesFailurePolicy() && a.spec.PodFailurePolicy == nil && jobspec.BackoffLimit(a.spec) > 0 && f != nil && f.pod.Disruption == "" {
+			return []explain.Advice{a.propose("if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code", a.failingAtOnce(f))}
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
 		if !a.haveLogs() {

@@ -36,6 +36,7 @@ type numbers struct {
 	// backoffLimit is Report.BackoffLimit.
 	backoffLimit *explain.BackoffLimit
 	waits        []explain.Wait
+	family       *explain.Family
 }
 
 // situation is that, and what is wrong.
@@ -48,6 +49,7 @@ func situationOf(a *analysis) *situation {
 	n := &numbers{
 		analysis: a, jobView: jobOf(a.Input), counts: a.countPods(), reconciler: a.whoReconciles(),
 		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), backoffLimit: a.backoffLimitUse(), waits: a.clocks(),
+		family: a.familyOf(),
 	}
 	n.counts.Completed = n.succeededNow()
 	n.causes, n.untold = a.causesOfFailures()
@@ -66,7 +68,7 @@ func (a *situation) report() explain.Report {
 	r := explain.Report{
 		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind},
 		Job:      a.jobView, ObservedAt: metav1.NewTime(a.Now), Conditions: a.conditions(), Counts: a.counts, Reconciler: a.reconciler, Gaps: a.Gaps,
-		Causes: a.causes, FailuresWithoutPod: a.untold, FailurePolicy: a.failure, SuccessPolicy: a.success, Indexes: a.indexes, BackoffLimit: a.backoffLimit, Waits: a.waits,
+		Causes: a.causes, FailuresWithoutPod: a.untold, FailurePolicy: a.failure, SuccessPolicy: a.success, Indexes: a.indexes, BackoffLimit: a.backoffLimit, Waits: a.waits, Family: a.family,
 		Problems: a.problems, Evidence: a.evidence(), Verdict: a.verdict(), Timeline: a.timeline(), Next: a.next(), Advice: a.advice(),
 	}
 	r.Pods, r.PodsOmitted = a.podInfos()

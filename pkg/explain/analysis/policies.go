@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -186,4 +187,63 @@ func (a *analysis) storedBackoffLimit() *reconcile.BackoffLimit {
 		f.OnFailure, f.Restarts = true, max(f.Restarts, f.Limit, 1)
 	}
 	return f
+}
+
+// propose is advice on policies, with the command that shows what they would have changed if the Job has finished.
+func (a *situation) propose(text string, p *explain.Policies) explain.Advice {
+	if p == nil || !a.finished() {
+		return advise(text, "")
+	}
+	field, value := "podFailurePolicy", any(p.PodFailurePolicy)
+	if p.ActiveDeadlineSeconds != nil {
+		field, value = "activeDeadlineSeconds", *p.ActiveDeadlineSeconds
+	}
+	data, _ := json.Marshal(value) // It holds nothing that has no JSON.
+	command := a.kubectl("batchjob what-if %s --set %s", a.jobWord(), shellWord(field+"="+string(data)))
+	return explain.Advice{Text: text, Command: command, Policies: p}
+}
+
+// takesFailurePolicy reports whether the Job may have a podFailurePolicy: the API server takes that of no other.
+func (a *analysis) takesFailurePolicy() bool {
+	return a.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever
+}
+
+// failingAtOnce fails the Job for the exit code of a failure.
+func (a *situation) failingAtOnce(f *failure) *explain.Policies {
+	c := f.container()
+	if c == nil || c.ExitCode == 0 {
+		return nil
+	}
+	return a.withRule(batchv1.PodFailurePolicyRule{
+		Action: batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			ContainerName: &c.Name, Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{c.ExitCode},
+		},
+	})
+}
+
+// ignoringDisruptions does not count disrupted pods.
+func (a *situation) ignoringDisruptions() *explain.Policies {
+	disrupted := batchv1.PodFailurePolicyOnPodConditionsPattern{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}
+	return a.withRule(batchv1.PodFailurePolicyRule{
+		Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{disrupted},
+	})
+}
+
+// withRule is the podFailurePolicy with another rule, which takes precedence. Those with names cannot be written as
+// the API has them.
+func (a *situation) withRule(rule batchv1.PodFailurePolicyRule) *explain.Policies {
+	if !a.takesFailurePolicy() || len(a.names) > 0 {
+		return nil
+	}
+	rules := ptr.Deref(a.spec.PodFailurePolicy, batchv1.PodFailurePolicy{}).Rules
+	return &explain.Policies{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: slices.Concat([]batchv1.PodFailurePolicyRule{rule}, rules)}}
+}
+
+// longerDeadline is twice as long.
+func (a *situation) longerDeadline() *explain.Policies {
+	if a.spec.ActiveDeadlineSeconds == nil {
+		return nil
+	}
+	return &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *a.spec.ActiveDeadlineSeconds)}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 func (a *situation) verdict() explain.Verdict {
@@ -39,6 +40,10 @@ func (a *situation) verdict() explain.Verdict {
 		v.Progress = a.progress()
 		v.Clauses = append(v.Clauses, v.Progress)
 	}
+	v.Clauses = append(v.Clauses, a.lineage())
+	if a.outcome.failing() {
+		v.Clauses = append(v.Clauses, a.rest())
+	}
 	if v.WaitsFor != "" {
 		v.Clauses = append(v.Clauses, "it waits for "+v.WaitsFor)
 	}
@@ -56,7 +61,10 @@ var outcomeTexts = map[explain.Fate]string{
 // whatHappens is the verdict on a Job whose end is open, and the problem that it names.
 func (a *situation) whatHappens() (verdict []string, problem *int32) {
 	b := a.blocker()
-	if b == nil {
+	switch {
+	case retry.IsPending(a.job):
+		return []string{words.InterruptedText(retry.RootOf(a.job))}, nil
+	case b == nil:
 		return a.whatRuns()
 	}
 	text := "The Job is stalled: " + words.ProblemWhat(b, a.Now, &a.reconciler)

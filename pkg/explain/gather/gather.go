@@ -1,5 +1,6 @@
 // Package gather reads what an explanation of a Job rests on: its pods, events, the Lease
-// of its controller, the nodes of pods that do not end, and the last lines of logs.
+// of its controller, the nodes of pods that do not end, the last lines of logs, and its
+// retries.
 //
 // It needs no more than get, list and watch on jobs, pods and events; whatever else it
 // may not read only makes the facts fewer. No error ends it: what could not be read is a
@@ -84,6 +85,7 @@ func Read(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ru
 func (s *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	r := &reading{Reader: s, facts: explain.Input{Now: now, OurName: s.options.OurName, Job: job, RuleNames: ruleNames}}
 	r.pods(ctx)
+	r.family(ctx)
 	r.events(ctx)
 	r.lease(ctx)
 	r.nodes(ctx)

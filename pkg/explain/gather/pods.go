@@ -48,18 +48,25 @@ func EachPod(ctx context.Context, client kubernetes.Interface, job *batchv1.Job,
 	if err != nil {
 		return "", err
 	}
+	return eachPod(ctx, client, job.Namespace, selector, begin, func(pod *corev1.Pod) {
+		if observe.JobUID(pod) == job.UID {
+			each(pod)
+		}
+	})
+}
+
+// eachPod is EachPod for those of a selector.
+func eachPod(ctx context.Context, client kubernetes.Interface, namespace, selector string, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	err = eachPage(ctx, metav1.ListOptions{LabelSelector: selector}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {
 			begin()
 		}
-		page, err := client.CoreV1().Pods(job.Namespace).List(ctx, options)
+		page, err := client.CoreV1().Pods(namespace).List(ctx, options)
 		if err != nil {
 			return "", err
 		}
 		for i := range page.Items {
-			if pod := &page.Items[i]; observe.JobUID(pod) == job.UID {
-				each(pod)
-			}
+			each(&page.Items[i])
 		}
 		version = page.ResourceVersion
 		return page.Continue, nil

@@ -30,9 +30,10 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-d)) }
 
-// server is as much of an API server as gathering needs: pods, events, leases, nodes and
-// logs of one namespace, in pages.
+// server is as much of an API server as gathering needs: Jobs, pods, events, leases, nodes
+// and logs of one namespace, in pages.
 type server struct {
+	jobs   []batchv1.Job
 	pods   []corev1.Pod
 	events []corev1.Event
 	leases []coordinationv1.Lease
@@ -76,6 +77,23 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		_, _ = fmt.Fprint(w, text)
+	case last == "jobs":
+		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
+		var found []any
+		for i := range s.jobs {
+			if selector.Matches(labels.Set(s.jobs[i].Labels)) {
+				found = append(found, &s.jobs[i])
+			}
+		}
+		list(w, r, "batch/v1", "JobList", found)
+	case len(parts) > 1 && parts[len(parts)-2] == "jobs":
+		for i := range s.jobs {
+			if s.jobs[i].Name == last {
+				write(w, http.StatusOK, &s.jobs[i])
+				return
+			}
+		}
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	case last == "pods":
 		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 		var found []any

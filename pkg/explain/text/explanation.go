@@ -10,11 +10,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// causesLimit is how many causes, and rowsLimit how many rows of indexes and pods, are shown
-// without Full.
+// causesLimit is how many causes, rowsLimit how many rows of indexes and pods, and historiesLimit how many histories of
+// failed indexes are shown without Full.
 const (
-	causesLimit = 10
-	rowsLimit   = 10
+	causesLimit    = 10
+	rowsLimit      = 10
+	historiesLimit = 5
 )
 
 // Indents of what stands below a title, and of commands below an advice.
@@ -49,6 +50,7 @@ func (v *view) explanation() {
 		v.page.section(section.Why(f, r))
 	}
 	v.advice(r.Advice)
+	v.page.section(section.Family(f, r, historiesLimit))
 	v.page.section(section.Problems(f, r))
 	v.page.section(section.Causes(f, r, causesLimit))
 	if !v.brief {
@@ -128,6 +130,9 @@ func (v *view) advice(all []explain.Advice) {
 	for i, a := range all {
 		number := fmt.Sprintf("%d. ", i+1)
 		v.page.Para(indentSection, indentSection+len(number), plain(number+wording.Sentence(a.Text)))
+		if a.WhatIf != nil {
+			v.page.Para(indentCommand, indentCommand, plain(wording.Sentence(a.WhatIf.Text)))
+		}
 		v.page.Command(indentCommand, a.Command)
 	}
 }

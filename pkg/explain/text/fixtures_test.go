@@ -259,7 +259,10 @@ func failureTarget() explain.Report {
 		{Kind: explain.StepTerminated, At: at(90), Text: "the last terminating pod must have ended by then"},
 		{Text: "the condition Failed follows once every pod has ended and is counted"},
 	}
-	r.Advice = []explain.Advice{{Text: "give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)"}}
+	r.Advice = []explain.Advice{{
+		Text:   "give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)",
+		WhatIf: &explain.WhatIf{Text: "with activeDeadlineSeconds 1160, this Job would have completed after 10m instead of failing after 9m40s (1 of 10 pods estimated)"},
+	}}
 	return r
 }
 

@@ -36,6 +36,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 		v.summarySuccess()
 	}
 	v.summaryRule()
+	v.summaryFamily()
 	v.summaryProblems()
 	for _, step := range first(section.Steps(v.frame, v.report), summarySteps) {
 		l := step.When
@@ -179,6 +180,18 @@ func (v *view) summaryRule() {
 		}
 	}
 	v.page.Field("Rule", spans...)
+}
+
+// summaryFamily is whether the family is complete, and its Jobs.
+func (v *view) summaryFamily() {
+	family := v.report.Family
+	if family == nil {
+		return
+	}
+	v.page.Field("Family", plain(section.FamilyNote(v.frame, family)))
+	for _, l := range section.FamilyJobs(v.frame, family, v.page.Room(layout.LabelWidth)) {
+		v.page.Field("", l...)
+	}
 }
 
 func (v *view) summaryProblems() {

@@ -159,10 +159,12 @@ func (s Set) mark() Mark {
 	switch {
 	case s == SetOf(Succeeded, Pending):
 		return Half
+	case s.Has(Chosen) && s != SetOf(Chosen):
+		return SomeChosen
 	case s.Has(Failed) && s != SetOf(Failed):
 		return SomeFailed
 	}
-	for state := Failed; state > Succeeded; state-- {
+	for state := Chosen; state > Succeeded; state-- {
 		if s.Has(state) {
 			return Mark(state)
 		}

@@ -99,9 +99,27 @@ func (m *Map) count(x *explain.Indexes) {
 		}
 		return
 	}
+	m.recount()
+}
+
+func (m *Map) recount() {
+	m.counts = [States]int64{}
 	for _, s := range m.states {
 		m.counts[s]++
 	}
+}
+
+// Choose returns the Map with these indexes in the state Chosen. What it does not hold stays counted as it was.
+func (m *Map) Choose(indexes indexset.Set) Map {
+	chosen := *m
+	chosen.states = slices.Clone(m.states)
+	for iv := range indexes.Intersection(indexset.Below(int32(m.inRange))).Intervals() {
+		chosen.paint(int(iv.First), int(iv.Last)+1, Chosen)
+	}
+	if m.hidden == 0 {
+		chosen.recount()
+	}
+	return chosen
 }
 
 // Len is how many indexes the Map holds.

@@ -23,6 +23,8 @@ const (
 	Retrying
 	BackOff
 	Failed
+	// Chosen is to run again: see Map.Choose.
+	Chosen
 	// States is how many there are.
 	States
 )
@@ -33,6 +35,8 @@ const (
 	Half = Mark(States) + iota
 	// SomeFailed is that of a cell of which a part has failed.
 	SomeFailed
+	// SomeChosen is that of a cell of which a part is chosen.
+	SomeChosen
 	// Marks is how many there are.
 	Marks
 )
@@ -65,7 +69,7 @@ func Begun() Set { return Attention() | SetOf(Active, Ready) }
 func (s State) Word() string {
 	return [...]string{
 		section.IndexCompleted, section.IndexNotStarted, "ready", "not ready", section.IndexUnknown, "out of range", section.IndexTerminating,
-		section.IndexRetrying, section.IndexBackingOff, section.IndexFailed, "",
+		section.IndexRetrying, section.IndexBackingOff, section.IndexFailed, "to run", "",
 	}[min(s, States)]
 }
 
@@ -73,9 +77,9 @@ func (s State) Word() string {
 func (m Mark) Glyph(ascii bool) string {
 	m = min(m, Marks-1)
 	if ascii {
-		return [...]string{"#", ".", "O", "o", "?", "@", "~", "r", "b", "X", ":", "x"}[m]
+		return [...]string{"#", ".", "O", "o", "?", "@", "~", "r", "b", "X", "*", ":", "x", "%"}[m]
 	}
-	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↺", "↻", "✗", "▪", "×"}[m]
+	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↺", "↻", "✗", "◆", "▪", "×", "◇"}[m]
 }
 
 // Style is the color of a cell, beside its glyph.
@@ -93,6 +97,8 @@ func (m Mark) Style() layout.Style {
 		return layout.Bad | layout.Bold
 	case SomeFailed:
 		return layout.Bad
+	case Mark(Chosen), SomeChosen:
+		return layout.Accent | layout.Bold
 	}
 	return layout.Muted
 }

@@ -46,6 +46,11 @@ func (s *explanation) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job}
 
 func (s *explanation) Crumb() string { return "Explain" }
 
+// ChosenJob is the Job that is explained.
+func (s *explanation) ChosenJob(d *screen.Data) (snapshot.JobKey, explain.Fate) {
+	return s.job, d.Fate(s.job)
+}
+
 func (s *explanation) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
 	switch {
 	case s.scroll.Key(k):

@@ -61,7 +61,7 @@ func mapRow(p *widget.Paint, g *indexmap.Grid, row, cursor int) layout.Line {
 // legendStates is from the good to the bad.
 func legendStates() []indexmap.State {
 	return []indexmap.State{
-		indexmap.Succeeded, indexmap.Ready, indexmap.Active, indexmap.Pending,
+		indexmap.Chosen, indexmap.Succeeded, indexmap.Ready, indexmap.Active, indexmap.Pending,
 		indexmap.Terminating, indexmap.Retrying, indexmap.BackOff, indexmap.Failed, indexmap.OutOfRange, indexmap.Unknown,
 	}
 }
@@ -81,6 +81,9 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 	part := func(mark indexmap.Mark, text string) {
 		items = append(items, layout.Of(layout.Text(mark.Style(), mark.Glyph(p.ASCII)), layout.Text(layout.Muted, " "+text)))
 	}
+	if mixed && mixesChosen(j.Map) {
+		part(indexmap.SomeChosen, "partly to run")
+	}
 	if mixed && mixesDone(j.Map) {
 		part(indexmap.Half, "partly completed")
 	}
@@ -93,7 +96,13 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 // isMixed reports whether some cell may have a mark for several states. It looks at the counts
 // of the states only.
 func isMixed(g *indexmap.Grid, m *indexmap.Map) bool {
-	return g.Per > 1 && (mixesDone(m) || mixesFailed(m))
+	return g.Per > 1 && (mixesChosen(m) || mixesDone(m) || mixesFailed(m))
+}
+
+// mixesChosen reports whether a part of a cell may be chosen to run again.
+func mixesChosen(m *indexmap.Map) bool {
+	chosen := m.Count(indexmap.Chosen)
+	return chosen > 0 && chosen < int64(m.Len())
 }
 
 // mixesDone reports whether a cell may be partly done.

@@ -15,9 +15,10 @@ import (
 
 // What is shown of long lists.
 const (
-	overviewCauses   = 3
-	linesPerCause    = 8 // of the screen, where it has room for more of them
-	overviewProblems = 3
+	overviewCauses    = 3
+	linesPerCause     = 8 // of the screen, where it has room for more of them
+	overviewProblems  = 3
+	overviewHistories = 2
 )
 
 // From columnsFrom columns on there are two of them, columnGap apart.
@@ -68,7 +69,7 @@ func recent(p *widget.Paint, j *screen.Job, room int) []layout.Line {
 	return append([]layout.Line{nil}, widget.Titled(p.Title("Timeline", "the latest"), shown)...)
 }
 
-// storyBlocks are the verdict, the problems, and the causes.
+// storyBlocks are the verdict, the problems, the causes, and the family.
 func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	problems := section.BriefProblems(&p.Frame, j.Report, overviewProblems)
 	problems.Lines = append(problems.Lines, jobGaps(p, j)...)
@@ -76,6 +77,7 @@ func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 		verdictLines(p, j),
 		p.Section(problems),
 		p.Section(section.BriefCauses(&p.Frame, j.Report, max(overviewCauses, p.Height/linesPerCause))),
+		p.Section(section.BriefFamily(&p.Frame, j.Report, overviewHistories)),
 	}
 }
 

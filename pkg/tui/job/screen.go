@@ -3,6 +3,7 @@ package job
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -43,6 +44,11 @@ func (s *jobScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool)
 		return screen.Action{Explain: s.job}, true
 	}
 	return screen.Action{}, false
+}
+
+// ChosenJob is the Job itself.
+func (s *jobScreen) ChosenJob(d *screen.Data) (snapshot.JobKey, explain.Fate) {
+	return s.job, d.Fate(s.job)
 }
 
 func (s *jobScreen) Wheel(lines int, d *screen.Data) { s.tabs.Pane().Wheel(lines, d) }

@@ -57,6 +57,15 @@ func (s *listScreen) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: "Jobs", Bindings: s.table.Keys(widget.KeyOpen, widget.KeyExplain)}}
 }
 
+// ChosenJob is the one under the cursor.
+func (s *listScreen) ChosenJob(d *screen.Data) (snapshot.JobKey, explain.Fate) {
+	chosen := s.chosen(d)
+	if chosen == nil {
+		return snapshot.JobKey{}, ""
+	}
+	return snapshot.JobKey{Namespace: chosen.Namespace, Name: chosen.Name}, chosen.Fate
+}
+
 // chosen is the Job under the cursor, nil if there is none.
 func (s *listScreen) chosen(d *screen.Data) *explain.Outline {
 	jobs := d.Snap.Jobs

@@ -72,6 +72,14 @@ func (d *Data) Open(job snapshot.JobKey) *Job {
 	return d.Job
 }
 
+// Fate is that of a Job that is open and there, "" for others.
+func (d *Data) Fate(job snapshot.JobKey) explain.Fate {
+	if j := d.Open(job); j != nil && !j.Gone {
+		return j.Verdict.Fate
+	}
+	return ""
+}
+
 // Waiting is shown while something is being read, and for how long that has taken.
 func (d *Data) Waiting(p *widget.Paint, what string) []layout.Line {
 	l := layout.Of(layout.Text(layout.Muted, what+p.Glyphs.More))

@@ -1,8 +1,11 @@
 package screen
 
 import (
+	"context"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -34,8 +37,22 @@ type Pane interface {
 // Follow is called after each message, before Focus.
 type Follower interface{ Follow(d *Data) }
 
+// Paster is a screen that takes pasted text.
+type Paster interface{ Paste(text string) }
+
+// JobChooser is a screen about one Job, or with one under the cursor. The key is zero if there is none.
+type JobChooser interface {
+	ChosenJob(d *Data) (snapshot.JobKey, explain.Fate)
+}
+
+// Task is work that the view does not wait for, such as requests to the API server. The function that it returns is
+// called by the Model, as Key is. The context ends with the view.
+type Task func(ctx context.Context) (then func() Action)
+
 // Action is what the Model does for a pane. The zero value is nothing.
 type Action struct {
+	// Close closes this screen first.
+	Close bool
 	// Open is opened on top of this screen, and then the explanation of the Job Explain.
 	Open    Screen
 	Explain snapshot.JobKey
@@ -45,6 +62,7 @@ type Action struct {
 	// have no clipboard.
 	Copy string
 	Ask  *widget.Question
+	Run  Task
 }
 
 // Done is returned for a key that the pane has acted on by itself.

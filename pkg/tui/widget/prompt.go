@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// maxAnswer is how long an answer may be.
+// maxAnswer is how much may be added to the text of a question.
 const maxAnswer = 256
 
 // Question is asked in the last line, such as for a filter.
@@ -33,7 +33,7 @@ type Prompt struct {
 // NewPrompt asks a Question.
 func NewPrompt(q *Question) *Prompt {
 	input := textinput.New()
-	input.CharLimit = maxAnswer
+	input.CharLimit = len(q.Text) + maxAnswer
 	input.SetValue(q.Text)
 	input.CursorEnd()
 	input.Focus() // The command it returns makes a cursor blink; ours does not.
@@ -56,6 +56,9 @@ func (p *Prompt) Key(k tea.KeyPressMsg) (done bool, notice string) {
 	p.change(p.input.Value())
 	return false, ""
 }
+
+// Value is the text.
+func (p *Prompt) Value() string { return p.input.Value() }
 
 // Insert puts a text where the cursor is.
 func (p *Prompt) Insert(text string) {
@@ -89,6 +92,9 @@ func (p *Prompt) Line(width int, ellipsis string) layout.Line {
 	}
 	label, cursor := layout.Text(layout.Accent|layout.Bold, p.Label), layout.Text(layout.Reverse, under)
 	room := width - layout.Of(label, cursor).Width()
+	if runes := []rune(before); len(runes) > width {
+		before = string(runes[len(runes)-width:]) // The rest is never on the screen.
+	}
 	shown := layout.Text(layout.Plain, before)
 	for len(before) > 0 && layout.Of(shown).Width() > room {
 		_, size := utf8.DecodeRuneInString(before)

@@ -1,11 +1,10 @@
-package logs
+package podlogs
 
 import (
 	"bufio"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -21,28 +20,34 @@ var palette = [...]string{"\x1b[36m", "\x1b[32m", "\x1b[35m", "\x1b[34m", "\x1b[
 
 const colorOff = "\x1b[0m"
 
-// logPrinter writes lines, each with the prefix of its source; several goroutines may.
-type logPrinter struct {
-	o     *Options
-	color bool
-
-	mu         sync.Mutex
-	out        *bufio.Writer
-	containers bool                 // a pod has logs of several
-	single     map[types.UID]string // by pod, its first container with a log
-	width      int                  // of the widest prefix so far
+// Style is how lines are printed.
+type Style struct {
+	Prefix, Color, Timestamps bool
+	// Jobs reports that there are several, and Containers that a pod has several: prefixes name them.
+	Jobs, Containers bool
+	// Follow has every line written at once.
+	Follow bool
+	// Concurrency is how many logs are followed at a time.
+	Concurrency int
 }
 
-func newLogPrinter(o *Options) *logPrinter {
-	return &logPrinter{
-		o: o, color: o.color.Display(o.Env).Color, containers: slices.ContainsFunc(o.jobs, (*loggedJob).hasSeveralContainers),
-		out: bufio.NewWriterSize(o.Out, 64<<10), single: map[types.UID]string{},
-	}
+// printer writes lines, each with the prefix of its source; several goroutines may.
+type printer struct {
+	Style
+
+	mu     sync.Mutex
+	out    *bufio.Writer
+	single map[types.UID]string // by pod, its first container with a log
+	width  int                  // of the widest prefix so far
+}
+
+func newPrinter(out io.Writer, style Style) *printer {
+	return &printer{Style: style, out: bufio.NewWriterSize(out, 64<<10), single: map[types.UID]string{}}
 }
 
 // arrange makes room for the prefixes of these logs, so that columns are aligned from the first line on. Prefixes name
 // the container as soon as a pod has logs of several.
-func (p *logPrinter) arrange(sources []logs.Source) {
+func (p *printer) arrange(sources []logs.Source) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range sources {
@@ -50,7 +55,7 @@ func (p *logPrinter) arrange(sources []logs.Source) {
 		if !known {
 			p.single[s.Pod.UID] = s.Container
 		}
-		p.containers = p.containers || (known && first != s.Container)
+		p.Containers = p.Containers || (known && first != s.Container)
 	}
 	for _, s := range sources {
 		p.width = max(p.width, utf8.RuneCountInString(p.label(s)))
@@ -58,10 +63,10 @@ func (p *logPrinter) arrange(sources []logs.Source) {
 }
 
 // label is the prefix without padding and color.
-func (p *logPrinter) label(s logs.Source) string {
+func (p *printer) label(s logs.Source) string {
 	var b strings.Builder
 	b.WriteByte('[')
-	if len(p.o.jobs) > 1 {
+	if p.Jobs {
 		b.WriteString(s.Pod.JobName + " ")
 	}
 	if s.Pod.IsIndexed() {
@@ -69,7 +74,7 @@ func (p *logPrinter) label(s logs.Source) string {
 	} else {
 		b.WriteString(strings.TrimPrefix(s.Pod.Name, s.Pod.JobName+"-"))
 	}
-	if p.containers {
+	if p.Containers {
 		b.WriteString(" " + s.Container)
 	}
 	if s.Previous {
@@ -80,30 +85,30 @@ func (p *logPrinter) label(s logs.Source) string {
 }
 
 // Line writes one line.
-func (p *logPrinter) Line(s logs.Source, line logs.Line) error {
+func (p *printer) Line(s logs.Source, line logs.Line) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.o.prefix {
+	if p.Prefix {
 		p.writePrefix(s)
 	}
-	if p.o.options.Timestamps && line.First && line.Timestamp != "" {
+	if p.Timestamps && line.First && line.Timestamp != "" {
 		_, _ = p.out.WriteString(line.Timestamp + " ")
 	}
 	// A tab is harmless and keeps a log readable; everything else that a terminal obeys is escaped.
 	_, _ = p.out.WriteString(sanitize.Text(string(line.Text)))
 	err := p.out.WriteByte('\n')
-	if p.o.follow && err == nil {
+	if p.Follow && err == nil {
 		err = p.out.Flush()
 	}
 	return err
 }
 
-func (p *logPrinter) writePrefix(s logs.Source) {
+func (p *printer) writePrefix(s logs.Source) {
 	label := p.label(s)
 	columns := utf8.RuneCountInString(label)
 	p.width = max(p.width, columns)
 	padding := strings.Repeat(" ", p.width-columns+1)
-	if p.color {
+	if p.Color {
 		label = podColor(s.Pod.Name) + label + colorOff
 	}
 	_, _ = p.out.WriteString(label + padding)
@@ -116,20 +121,9 @@ func podColor(name string) string {
 	return palette[int(hash.Sum32()%uint32(len(palette)))]
 }
 
-func (p *logPrinter) flush() error {
+// Flush writes what is buffered.
+func (p *printer) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.out.Flush()
-}
-
-// lockedWriter is written to by several goroutines.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(b)
 }

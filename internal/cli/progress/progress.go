@@ -1,14 +1,15 @@
-package wait
+package progress
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
@@ -19,37 +20,74 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// progressNews is what a progress line is made from.
-type progressNews struct {
-	changed, open        []*batchv1.Job // that have not ended
-	ended, failed, total int
+// period is how often the line on a terminal ticks.
+const period = time.Second
+
+// News is what a progress line is made from.
+type News struct {
+	Changed, Open        []*batchv1.Job // that have not ended
+	Ended, Failed, Total int
 }
 
-// waitProgress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
+// Progress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
 // for each visible change. Whatever else goes to that terminal meanwhile is written through Write or around.
-type waitProgress struct {
-	out        io.Writer
-	width      func() int       // of the terminal, 0 without one
+type Progress struct {
+	env        cmdutil.Env
+	past       string           // what Jobs are that have ended
 	now        func() time.Time // up to which the Jobs are known
 	namespaces bool
-	past       string // of the goal
 	quiet      bool
 	stalls     *feed.Stalls // nil for none
 
 	mu    sync.Mutex
-	news  progressNews
+	news  News
 	shown int                        // columns that the line takes now
 	last  map[snapshot.JobKey]string // by Job, the line that was written last
 }
 
-// show takes news.
-func (p *waitProgress) show(news progressNews) {
+// Options are what a Progress shows.
+type Options struct {
+	Past       string // what Jobs are that have ended, such as "finished"
+	Namespaces bool   // names are shown with them
+	Quiet      bool   // nothing is shown
+}
+
+// New returns one that writes to env.ErrOut.
+func New(env cmdutil.Env, o Options) *Progress {
+	return &Progress{
+		env: env, past: o.Past, namespaces: o.Namespaces, quiet: o.Quiet, now: env.Now, last: map[snapshot.JobKey]string{},
+	}
+}
+
+func (p *Progress) width() int { return p.env.TerminalWidth(p.env.ErrOut) }
+
+// Start shows times up to which the link is known to be alive, and has the line on a terminal tick until stop is called.
+func (p *Progress) Start(link *feed.Link) (stop func()) {
+	p.now = func() time.Time { return link.AsOf(p.env.Now()) }
+	if p.quiet || p.width() == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ticking sync.WaitGroup
+	ticking.Go(func() {
+		for p.env.Timing().Pause(ctx, period, nil) == nil {
+			p.tick()
+		}
+	})
+	return func() {
+		cancel()
+		ticking.Wait()
+	}
+}
+
+// Show takes news.
+func (p *Progress) Show(news News) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.take(news)
 }
 
-func (p *waitProgress) take(news progressNews) {
+func (p *Progress) take(news News) {
 	if p.quiet {
 		return
 	}
@@ -58,18 +96,18 @@ func (p *waitProgress) take(news progressNews) {
 		p.draw()
 		return
 	}
-	for _, job := range news.changed {
+	for _, job := range news.Changed {
 		key := snapshot.JobKey{Namespace: job.Namespace, Name: job.Name}
 		line := p.state(job)
 		if p.last[key] != line {
 			p.last[key] = line
-			fmt.Fprintln(p.out, line+p.elapsed(job))
+			fmt.Fprintln(p.env.ErrOut, line+p.elapsed(job))
 		}
 	}
 }
 
 // tick draws the line again, as time has passed.
-func (p *waitProgress) tick() {
+func (p *Progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.quiet && p.shown > 0 {
@@ -78,18 +116,18 @@ func (p *waitProgress) tick() {
 }
 
 // Write writes whole lines to the same stream.
-func (p *waitProgress) Write(lines []byte) (int, error) {
+func (p *Progress) Write(lines []byte) (int, error) {
 	n := 0
-	err := p.around(func() error {
+	err := p.Around(func() error {
 		var err error
-		n, err = p.out.Write(lines)
+		n, err = p.env.ErrOut.Write(lines)
 		return err
 	})
 	return n, err
 }
 
-// around makes room for what write writes to the terminal.
-func (p *waitProgress) around(write func() error) error {
+// Around makes room for what write writes to the terminal.
+func (p *Progress) Around(write func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	drawn := p.shown > 0
@@ -101,8 +139,8 @@ func (p *waitProgress) around(write func() error) error {
 	return err
 }
 
-// close removes the line.
-func (p *waitProgress) close() {
+// Close removes the line.
+func (p *Progress) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
@@ -110,39 +148,39 @@ func (p *waitProgress) close() {
 }
 
 // clear needs no escape sequence: spaces do.
-func (p *waitProgress) clear() {
+func (p *Progress) clear() {
 	if p.shown > 0 {
-		fmt.Fprintf(p.out, "\r%s\r", strings.Repeat(" ", p.shown))
+		fmt.Fprintf(p.env.ErrOut, "\r%s\r", strings.Repeat(" ", p.shown))
 	}
 	p.shown = 0
 }
 
-func (p *waitProgress) draw() {
-	if len(p.news.open) == 0 {
+func (p *Progress) draw() {
+	if len(p.news.Open) == 0 {
 		p.clear()
 		return
 	}
 	// In the last column some terminals wrap.
 	line := layout.Plainly(p.line()).Cut(p.width()-1, "")
-	fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(0, p.shown-line.Width())))
+	fmt.Fprintf(p.env.ErrOut, "\r%s%s", line, strings.Repeat(" ", max(0, p.shown-line.Width())))
 	p.shown = line.Width()
 }
 
 // line is the one line of all Jobs.
-func (p *waitProgress) line() string {
+func (p *Progress) line() string {
 	news := p.news
-	one := p.state(news.open[0]) + p.elapsed(news.open[0])
-	if news.total == 1 {
+	one := p.state(news.Open[0]) + p.elapsed(news.Open[0])
+	if news.Total == 1 {
 		return one
 	}
-	finished := wording.Of(news.ended, news.total) + " " + p.past
-	if news.failed > 0 {
-		finished += " (" + wording.Count(news.failed, "failed)")
+	finished := wording.Of(news.Ended, news.Total) + " " + p.past
+	if news.Failed > 0 {
+		finished += " (" + wording.Count(news.Failed, "failed)")
 	}
 	return finished + "; " + one
 }
 
-func (p *waitProgress) elapsed(job *batchv1.Job) string {
+func (p *Progress) elapsed(job *batchv1.Job) string {
 	if job.Status.StartTime.IsZero() {
 		return ""
 	}
@@ -150,17 +188,23 @@ func (p *waitProgress) elapsed(job *batchv1.Job) string {
 }
 
 // state is the name and the state, without what passes with time.
-func (p *waitProgress) state(job *batchv1.Job) string {
+func (p *Progress) state(job *batchv1.Job) string {
 	name := job.Name
 	if p.namespaces {
 		name = job.Namespace + "/" + name
 	}
 	row := p.row(job)
-	return sanitize.Line(name) + "  " + row.Status() + "  " + sanitize.Line(progressCell(row))
+	return sanitize.Line(name) + "  " + row.Status() + "  " + sanitize.Line(cell(row))
 }
 
-// progressCell describes the progress of an unfinished Job from the counts of its status.
-func progressCell(v jobprinter.Row) string {
+// Describe is the state and the progress of a Job.
+func (p *Progress) Describe(job *batchv1.Job) string {
+	row := p.row(job)
+	return row.Status() + ", " + cell(row)
+}
+
+// cell describes the progress of an unfinished Job from the counts of its status.
+func cell(v jobprinter.Row) string {
 	status := v.Job.Status
 	parts := []string{v.Completions() + " done"}
 	if status.Active > 0 {

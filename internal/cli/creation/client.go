@@ -1,0 +1,90 @@
+package creation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+)
+
+// Client creates Jobs, and what creates Jobs.
+type Client struct {
+	client    dynamic.Interface
+	namespace string // of objects that name none
+	options   metav1.CreateOptions
+}
+
+func newClient(config *rest.Config, namespace string, options metav1.CreateOptions) (*Client, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, cmdutil.ExplainConfigError(err)
+	}
+	return &Client{client: client, namespace: namespace, options: options}, nil
+}
+
+// Create creates an object, and returns it as it is stored.
+func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	kind := object.GroupVersionKind()
+	resource := kind.GroupVersion().WithResource(strings.ToLower(kind.Kind) + "s")
+	namespace := cmp.Or(object.GetNamespace(), c.namespace)
+	created, err := c.client.Resource(resource).Namespace(namespace).Create(ctx, object, c.options)
+	call := apicall.Call{Verb: "create", Group: resource.Group, Resource: resource.Resource, Namespace: namespace, Name: object.GetName()}
+	return created, call.Wrap(err)
+}
+
+// ConcernsObject reports whether an error is about the object that was sent, so that others may succeed.
+func ConcernsObject(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err)
+}
+
+// An API server names the field in one of these ways; the first is Go's decoder, for a value of the wrong type.
+var (
+	wrongType    = regexp.MustCompile(`Go struct field \w+\.(\S+) of type`)
+	unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
+)
+
+// fieldIn is the first field that a message names.
+func fieldIn(message string) string {
+	for _, pattern := range [...]*regexp.Regexp{wrongType, unknownField} {
+		if found := pattern.FindStringSubmatch(message); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+// Locate adds to an error of the API server the position in the manifest.
+func Locate(object *manifest.Object, err error) []error {
+	var answer apierrors.APIStatus
+	if !ConcernsObject(err) || !errors.As(err, &answer) {
+		return []error{err}
+	}
+	if details := answer.Status().Details; apierrors.IsInvalid(err) && details != nil && len(details.Causes) > 0 {
+		var all []error
+		for _, cause := range details.Causes {
+			all = append(all, cmdutil.NewUserError(cmdutil.KindServerFailed, err,
+				fmt.Sprintf("%s: the API server rejected %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
+		}
+		return all
+	}
+	path := fieldIn(answer.Status().Message)
+	what, hint := cmdutil.ExplainError(err).Error(), ""
+	var known *cmdutil.UserError
+	if errors.As(cmdutil.ExplainError(err), &known) {
+		what, hint = known.What, known.Hint
+	}
+	return []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err, object.Position(path).String()+": "+what, hint)}
+}

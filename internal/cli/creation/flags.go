@@ -1,0 +1,103 @@
+package creation
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+// Flags are the manifests that a verb creates, and how.
+type Flags struct {
+	kube      *genericclioptions.ConfigFlags
+	warnings  io.Writer
+	manifests cmdutil.ManifestFlags
+
+	managedBy    string
+	validate     string
+	FieldManager string
+
+	replaceManagedBy bool // --managed-by was given
+	fieldValidation  string
+}
+
+// NewFlags returns flags for the namespace of kube; warnings about manifests go to warnings.
+func NewFlags(kube *genericclioptions.ConfigFlags, warnings io.Writer) Flags {
+	return Flags{kube: kube, warnings: warnings}
+}
+
+// AddTo adds the flags and their completion to a command.
+func (f *Flags) AddTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.manifests.AddTo(cmd)
+	flags.StringVar(&f.managedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs; empty leaves the field alone.")
+	flags.StringVar(&f.validate, "validate", "strict", "How the API server treats unknown and duplicate fields: strict (reject), warn or ignore.")
+	flags.Lookup("validate").NoOptDefVal = "strict"
+	flags.StringVar(&f.FieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
+	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (f *Flags) Validate(flags *pflag.FlagSet, args []string) error {
+	if err := f.manifests.Validate(args); err != nil {
+		return err
+	}
+	switch f.validate {
+	case "strict", "true":
+		f.fieldValidation = metav1.FieldValidationStrict
+	case "warn":
+		f.fieldValidation = metav1.FieldValidationWarn
+	case "ignore", "false":
+		f.fieldValidation = metav1.FieldValidationIgnore
+	default:
+		return cmdutil.UsageErrorf("--validate=%s: must be strict, warn or ignore", f.validate)
+	}
+	f.replaceManagedBy = flags.Changed("managed-by")
+	if f.managedBy != "" {
+		if err := controller.ValidateManagedBy(f.managedBy, true); err != nil {
+			return cmdutil.UsageErrorf("--managed-by: %v", err)
+		}
+	}
+	return nil
+}
+
+// CheckNamespace returns a usage error for a -n that names no namespace.
+func (f *Flags) CheckNamespace() error {
+	if given := *f.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
+		return cmdutil.UsageErrorf("namespace %q: use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end", given)
+	}
+	return nil
+}
+
+// Read returns the objects in the manifests, and an error for each that cannot be read.
+func (f *Flags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
+	return f.manifests.Read(ctx, stdin)
+}
+
+// NoJobsError returns the error for manifests without any object.
+func (f *Flags) NoJobsError() error { return f.manifests.NoJobsError() }
+
+// Client makes what creates the objects.
+func (f *Flags) Client(dryRun bool) (*Client, error) {
+	config, err := cmdutil.RESTConfig(f.kube, f.warnings)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := cmdutil.KubeNamespace(f.kube)
+	if err != nil {
+		return nil, err
+	}
+	options := metav1.CreateOptions{FieldManager: f.FieldManager, FieldValidation: f.fieldValidation}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	return newClient(config, namespace, options)
+}

@@ -1,0 +1,108 @@
+package creation
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+)
+
+// Prepare turns the manifest into what is sent; offline, it also checks what the API server would.
+func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
+	jobs := object.Jobs()
+	if len(jobs) == 0 {
+		return []error{notForCreate(object)}
+	}
+	metadata, _ := object.Content["metadata"].(map[string]any)
+	if object.Name() == "" && metadata["generateName"] == nil {
+		return []error{object.Errorf("metadata.name", "metadata has neither name nor generateName")}
+	}
+	problems := f.setUp(jobs)
+	if err := f.checkNamespace(object); err != nil {
+		problems = append(problems, err)
+	}
+	if offline && *f.kube.Namespace != "" {
+		metadata["namespace"] = *f.kube.Namespace
+	}
+	// The API server makes these itself.
+	delete(object.Content, "status")
+	delete(metadata, "creationTimestamp")
+	if len(problems) == 0 && offline {
+		problems = f.wouldBeRejected(object, jobs)
+	}
+	return problems
+}
+
+// setUp moves the names of rules in each Job, and sets its managedBy.
+func (f *Flags) setUp(jobs []*manifest.Job) []error {
+	var problems []error
+	for _, job := range jobs {
+		problems = append(problems, job.MoveNames()...)
+		if f.managedBy == "" {
+			continue
+		}
+		if err := job.SetManagedBy(f.managedBy, f.replaceManagedBy); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return problems
+}
+
+// notForCreate is the error of an object without a Job.
+func notForCreate(object *manifest.Object) error {
+	if cmdutil.IsBatch(object) {
+		path, problem, fix := cmdutil.WhyNoJob(object)
+		return object.Errorf(path, "%s; %s", problem, fix)
+	}
+	return object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
+}
+
+// wouldBeRejected returns the errors that an API server would, so that nobody commits a manifest that none accepts.
+func (f *Flags) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) []error {
+	var findings []lint.Finding
+	for _, job := range jobs {
+		findings = append(findings, lint.Check(cmdutil.LintInput(job))...)
+	}
+	var problems []error
+	for _, found := range findings {
+		problem := found.Message
+		if found.Fix != "" {
+			problem += "; " + found.Fix
+		}
+		if found.ID == "unknown-field" && f.validate != "" { // simulate has no such flag
+			problem += ", or use --validate=ignore if your API server knows it"
+		}
+		switch {
+		case !found.Rejected:
+		case found.ID != "unknown-field" || f.fieldValidation == metav1.FieldValidationStrict:
+			problems = append(problems, object.Errorf(found.Field, "the API server would reject this: %s", problem))
+		case f.fieldValidation == metav1.FieldValidationWarn:
+			fmt.Fprintln(f.warnings, "warning:", sanitize.Line(object.Errorf(found.Field, "%s", found.Message).Error()))
+		}
+	}
+	return problems
+}
+
+// checkNamespace compares with -n, in kubectl's words.
+func (f *Flags) checkNamespace(object *manifest.Object) error {
+	given, own := *f.kube.Namespace, object.Namespace()
+	if given == "" || own == "" || given == own {
+		return nil
+	}
+	return object.Errorf("metadata.namespace",
+		"the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation.", own, given, own)
+}
+
+// PrepareOffline makes of the manifest what create would send without flags. No cluster is asked.
+func PrepareOffline(object *manifest.Object) []error {
+	f := Flags{
+		kube: cmdutil.NewKubeFlags(), managedBy: controller.DefaultManagedBy, replaceManagedBy: true,
+		fieldValidation: metav1.FieldValidationStrict,
+	}
+	return f.Prepare(object, true)
+}

@@ -1,0 +1,109 @@
+package podlogs
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+)
+
+// noteLines is how many notes of one kind are printed.
+const noteLines = 10
+
+// Output prints lines to stdout, and to stderr what is not read.
+type Output struct {
+	*printer
+	errOut io.Writer
+	// Missing takes the first look at the pods, for notes on what they lack; nil for none.
+	Missing func(logs.Found)
+
+	begun   bool
+	sources int // found at first
+	unread  atomic.Int32
+}
+
+// NewOutput returns one for any number of logs. errOut is written to by several goroutines.
+func NewOutput(out, errOut io.Writer, style Style) *Output {
+	return &Output{printer: newPrinter(out, style), errOut: errOut}
+}
+
+// Found makes room for prefixes, and prints what does not begin yet.
+func (p *Output) Found(found logs.Found) error {
+	p.unstarted(found.Unstarted)
+	if !p.begun {
+		if p.Missing != nil {
+			p.Missing(found)
+		}
+		p.begun, p.sources = true, len(found.Sources)
+	}
+	if found.Waiting > 0 {
+		fmt.Fprintf(p.errOut, "Following %d logs at a time (--max-log-requests); %s more waiting for one to end.\n", p.Concurrency, wording.Thousands(found.Waiting))
+	}
+	p.arrange(found.Sources)
+	return nil
+}
+
+// Unreadable prints the first logs that cannot be read.
+func (p *Output) Unreadable(failure *logs.UnreadableError) {
+	if p.unread.Add(1) <= noteLines {
+		fmt.Fprintf(p.errOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Source.Pod.Node, failure.Err))
+	}
+}
+
+// Interrupted reports on stderr that one log is interrupted, and that it continues.
+func (p *Output) Interrupted(source logs.Source, failure error) {
+	log := cmdutil.OneLine(source.String())
+	if failure == nil {
+		fmt.Fprintf(p.errOut, "The log of %s can be read again.\n", log)
+		return
+	}
+	fmt.Fprintf(p.errOut, "Cannot read the log of %s, retrying: %s\n", log, cmdutil.LogErrorLine(source.Pod.Node, failure))
+}
+
+// UnreadError is nil if all logs were read.
+func (p *Output) UnreadError() error {
+	switch unread := p.unread.Load(); {
+	case unread == 0:
+		return nil
+	case p.Follow:
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Count(unread, "logs could not be read"), "")
+	default:
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Of(int(unread), p.sources)+" logs could not be read", "")
+	}
+}
+
+// unstarted prints to stderr a line for each reason, with the first container that has it.
+func (p *Output) unstarted(all []logs.Unstarted) {
+	groups := map[string][]logs.Unstarted{}
+	var reasons []string
+	for _, u := range all {
+		// Messages name the pod or the image; containers with the same reason are one group.
+		reason := whyUnstarted(u).Reason
+		if groups[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		groups[reason] = append(groups[reason], u)
+	}
+	for _, reason := range reasons {
+		first, others := groups[reason][0], ""
+		if more := len(groups[reason]) - 1; more > 0 {
+			others = fmt.Sprintf(" (and %d more: %s)", more, cmdutil.OneLine(reason))
+		}
+		why := cmdutil.OneLine(whyUnstarted(first).String())
+		fmt.Fprintf(p.errOut, "No log from %s, which has not started: %s%s\n", cmdutil.OneLine(first.Source.String()), why, others)
+	}
+}
+
+func whyUnstarted(u logs.Unstarted) logs.Reason {
+	switch {
+	case u.Why != logs.Reason{}:
+		return u.Why
+	case u.Source.Pod.IsTerminal():
+		return logs.Reason{Reason: "its pod ended first"}
+	}
+	return logs.Reason{Reason: "its pod is " + jobprinter.OrNone(string(u.Source.Pod.Phase))}
+}

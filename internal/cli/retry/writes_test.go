@@ -1,0 +1,201 @@
+package retry
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// The name exists: nothing is changed, and the message tells another retry from any other Job.
+func TestNameOfRetryExists_RTY_06(t *testing.T) {
+	for _, c := range []struct {
+		args, name string
+		change     func(*unstructured.Unstructured)
+		meanwhile  bool // it is created after the family was read
+		says       string
+	}{
+		{args: "a", name: "a-retry-1", says: "job.batch/a-retry-1 exists already; choose another name with --name"},
+		{args: "a --name other", name: "other", says: "job.batch/other exists already; choose another name with --name"},
+		{args: "a", name: "a-retry-1", change: isOf("a", "1"), meanwhile: true, says: "job.batch/a-retry-1 exists already: another retry of a has created it; see it with: kubectl batchjob status a-retry-1"},
+	} {
+		api := clitest.NewWrites(t, failedJob(t, "a"))
+		existing := failedJob(t, c.name)
+		if c.change != nil {
+			c.change(existing)
+		}
+		if !c.meanwhile {
+			api.API.Put(existing)
+		}
+		api.Around = func(_ string, _ *http.Request, serve func()) {
+			if c.meanwhile {
+				api.API.Put(existing)
+			}
+			serve()
+		}
+		wantRun(t, program.Run(t, api.API, append([]string{"retry"}, strings.Fields(c.args)...)...), cmdutil.ExitError, c.says)
+		if calls := fmt.Sprint(api.Calls()); calls != "[create jobs]" || api.Job(c.name).GetUID() != existing.GetUID() {
+			t.Errorf("%s: %s", c.args, calls)
+		}
+	}
+}
+
+// A second retry replaces the Job of the first between two of its calls: the first reports it, and changes nothing of the
+// other.
+func TestRetryIsOvertaken_RTY_06(t *testing.T) {
+	for _, at := range []string{"patch jobs/status", "patch jobs"} {
+		api := clitest.NewWrites(t, failedJob(t, "a"))
+		api.Around = func(call string, _ *http.Request, serve func()) {
+			if call == at {
+				api.API.Remove(api.Job("a-retry-1"))
+				api.API.Put(failedJob(t, "a-retry-1", isOf("a", "1")))
+			}
+			serve()
+		}
+		got := program.Run(t, api.API, "retry", "a", "--indexes", "2")
+		wantRun(t, got, cmdutil.ExitError, "job.batch/a-retry-1 was deleted before it ran, perhaps by another retry")
+		jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
+	}
+}
+
+// What an interrupted retry has left is replaced, unless somebody has just changed it.
+func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
+	api := clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "Removed job.batch/a-retry-1, whose creation was interrupted.\n", "job.batch/a-retry-1 created\n")
+	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
+
+	api = clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
+	wantRun(t, program.Run(t, api.API, "retry", "a-retry-1"), cmdutil.ExitError, "job.batch/a-retry-1 is a retry whose creation was interrupted, and runs nothing; retry a, which replaces it")
+	api.Around = func(call string, _ *http.Request, serve func()) {
+		if call == "delete jobs" {
+			api.API.Put(api.Job("a-retry-1"))
+		}
+		serve()
+	}
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "another retry is creating job.batch/a-retry-1; try again")
+	jobState{"a-retry-1", "held"}.want(t, api)
+	api.Around = nil
+	api.Deny("delete jobs")
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "you may not delete jobs")
+	jobState{"a-retry-1", "held"}.want(t, api)
+}
+
+// Ctrl-C before or after any of its calls leaves nothing, or a Job that runs nothing or what it should; the exit code and the
+// output agree with that.
+func TestCtrlCDuringRetry_RTY_05(t *testing.T) {
+	for _, c := range []struct {
+		at    string
+		after bool
+		state string
+	}{
+		{"create jobs", false, "none"},
+		{"create jobs", true, "held"},
+		{"patch jobs/status", false, "none"},
+		{"patch jobs/status", true, "none"},
+		{"patch jobs", false, "none"},
+		{"patch jobs", true, "runs without 0,1,3,5"},
+	} {
+		t.Run(fmt.Sprintf("%s, after %v", c.at, c.after), func(t *testing.T) {
+			api := clitest.NewWrites(t, failedJob(t, "a"))
+			interrupt := make(chan struct{})
+			api.Around = func(call string, r *http.Request, serve func()) {
+				if call != c.at {
+					serve()
+					return
+				}
+				if c.after {
+					serve()
+				}
+				close(interrupt)
+				<-r.Context().Done()
+			}
+			session := program.Start(t, api.API, clitest.NewEnv(), "retry", "a")
+			<-interrupt
+			session.Interrupt()
+			if code := session.End(); code != cmdutil.ExitInterrupted || session.Out.String() != "" {
+				t.Errorf("exit %d\n%s%s", code, session.Out.String(), session.ErrOut.String())
+			}
+			jobState{"a-retry-1", c.state}.want(t, api)
+			if says := strings.Contains(session.ErrOut.String(), "job.batch/a-retry-1 was created, and runs.\n"); says != strings.HasPrefix(c.state, "runs") {
+				t.Errorf("%s", session.ErrOut.String())
+			}
+		})
+	}
+}
+
+// A dry run stores nothing, and leaves what an interrupted retry has left.
+func TestDryRunOfRetry_RTY_16(t *testing.T) {
+	for _, c := range []struct{ args, out, calls string }{
+		{"--dry-run=client", "job.batch/a-retry-1 created (dry run)\n", "[]"},
+		{"--dry-run=server", "job.batch/a-retry-1 created (server dry run)\n", "[create jobs]"},
+		{"--dry-run=client -o yaml", "\n  suspend: true\n", "[]"},
+	} {
+		api := clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "b"), failedJob(t, "b-retry-1", isOf("b", "1"), isPending))
+		wantRun(t, program.Run(t, api.API, append([]string{"retry", "a"}, strings.Fields(c.args)...)...), cmdutil.ExitDone, c.out)
+		jobState{"a-retry-1", "none"}.want(t, api)
+		if calls := fmt.Sprint(api.Calls()); calls != c.calls {
+			t.Errorf("%s: %s", c.args, calls)
+		}
+		program.Run(t, api.API, append([]string{"retry", "b"}, strings.Fields(c.args)...)...)
+		jobState{"b-retry-1", "held"}.want(t, api)
+	}
+}
+
+// A retry of a retry belongs to the first Job, and runs what neither has completed.
+func TestRetryOfARetry_RTY_09(t *testing.T) {
+	first := failedJob(t, "a-retry-1", isOf("a", "1"), set("0-3,5", "status", "completedIndexes"), set("4", "status", "failedIndexes"))
+	for _, name := range []string{"a", "a-retry-1"} {
+		api := clitest.NewWrites(t, failedJob(t, "a"), first)
+		wantRun(t, program.Run(t, api.API, "retry", name), cmdutil.ExitDone, "job.batch/a-retry-2 created\n", "It runs index 4;")
+		made := api.Job("a-retry-2")
+		if made.GetLabels()[retry.OfLabel] != "a" || made.GetAnnotations()[retry.UIDAnnotation] != "uid-a" || made.GetAnnotations()[retry.AttemptAnnotation] != "2" {
+			t.Errorf("%v %v", made.GetLabels(), made.GetAnnotations())
+		}
+	}
+}
+
+// --failed-only leaves out index 4, unless one of its pods has started.
+func TestFailedOnly_RTY_02(t *testing.T) {
+	job := failedJob(t, "a")
+	for phase, runs := range map[corev1.PodPhase]string{corev1.PodPending: "It runs index 2;", corev1.PodFailed: "It runs 2 indexes (2,4);"} {
+		api := clitest.NewWrites(t, job)
+		pod := clitest.EndedPod(job, "a-4", 1, "")
+		pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "a"}
+		pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "4"}
+		pod.Status.Phase = phase
+		api.Pods.Put(pod)
+		wantRun(t, program.Run(t, api.API, "retry", "a", "--failed-only"), cmdutil.ExitDone, runs)
+	}
+}
+
+// What belongs to others is dropped with a warning; a queue of Kueue starts the copy.
+func TestRetryOfOthersJobs_RTY_11_RTY_12(t *testing.T) {
+	job := failedJob(t, "a", func(job *unstructured.Unstructured) {
+		job.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm", "kustomize.toolkit.fluxcd.io/name": "apps", "kueue.x-k8s.io/queue-name": "gpu"})
+		job.SetAnnotations(map[string]string{"argocd.argoproj.io/tracking-id": "shop:batch/Job:ns1/a"})
+		_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "train", "uid": "j"}}, "metadata", "ownerReferences")
+	})
+	api := clitest.NewWrites(t, job)
+	api.Around = func(call string, _ *http.Request, serve func()) {
+		serve()
+		if made := api.Job("a-retry-1"); call != "patch jobs" && made.GetLabels()["kueue.x-k8s.io/queue-name"] != "" {
+			t.Errorf("Kueue may start it after %s", call)
+		}
+	}
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone,
+		"warning: JobSet/train does not own the new Job, and does not know about it\n",
+		"warning: app.kubernetes.io/managed-by was left out: the tool that sets it would take the new Job for its own\n",
+		"warning: kustomize.toolkit.fluxcd.io/name was left out", "warning: argocd.argoproj.io/tracking-id was left out",
+		"Kueue starts it (queue gpu).")
+	jobState{"a-retry-1", "queued without 0,1,3,5"}.want(t, api)
+	if made := api.Job("a-retry-1"); fmt.Sprint(made.GetLabels()) != "map[batchjob.dev/retry-of:a kueue.x-k8s.io/queue-name:gpu]" || made.GetOwnerReferences() != nil {
+		t.Errorf("%v %v", made.GetLabels(), made.GetOwnerReferences())
+	}
+}

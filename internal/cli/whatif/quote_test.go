@@ -1,0 +1,47 @@
+package whatif
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	explainverb "github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// explain-failure quotes what-if, and the command of the advice leads to what it quotes.
+func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
+	both := clitest.ProgramOf(NewCommand, explainverb.NewCommand)
+	for _, name := range []string{"backoff-limit", "backoff-limit.builtin"} {
+		o := serve(t, name)
+		got := both.Run(t, o.API, "explain-failure", "backoff-limit", "-o", "json")
+		var r explain.Report
+		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
+			t.Fatalf("%v, %s", err, got.ErrOut)
+		}
+		advice := r.Advice[len(r.Advice)-1]
+		if advice.WhatIf == nil {
+			t.Fatalf("%s: %+v", name, r.Advice)
+		}
+		command := strings.ReplaceAll(advice.Command, "'", "")
+		got = both.Run(t, o.API, append(strings.Fields(command)[2:], "-o", "json")...)
+		var c whatif.Comparison
+		if err := json.Unmarshal([]byte(got.Out), &c); err != nil {
+			t.Fatalf("%s: %v, %s", command, err, got.ErrOut)
+		}
+		want := explain.WhatIf{
+			Text:      "with a FailJob rule on exit code 1, this Job would have failed after 1.3s instead of 12.3s and saved 1.3s of pod time",
+			Condition: c.New.Outcome.Type, Reason: c.New.Outcome.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
+			PodSecondsSaved: 1.3, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
+		}
+		if *advice.WhatIf != want {
+			t.Errorf("%s: %+v, what-if: %+v", name, advice.WhatIf, want)
+		}
+		got = both.Run(t, o.API, "explain-failure", "backoff-limit")
+		if text := strings.Join(strings.Fields(got.Out), " "); !strings.Contains(text, "W"+want.Text[1:]+" $ kubectl batchjob what-if backoff-limit --set") {
+			t.Errorf("%s: %s", name, got.Out)
+		}
+	}
+}

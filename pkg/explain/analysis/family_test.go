@@ -1,0 +1,215 @@
+package analysis_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+)
+
+// sweep are the Jobs of a family, each with the others as its relatives.
+func sweep(t *testing.T) []explain.Input {
+	t.Helper()
+	c, err := recorded.Load(filepath.Join("testdata", "family", "sweep.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Inputs
+}
+
+// RTY-20: the explanation of each Job of a family shows all of it: which indexes failed where, how, and where they
+// completed, and whether the family is complete.
+func TestFamilyIsExplained_RTY_20(t *testing.T) {
+	var got bytes.Buffer
+	for _, f := range sweep(t) {
+		r := report(f)
+		draw(t, &got, "kubectl batchjob status "+r.Job.Name, func() error { return text.Summary(&got, r, text.Options{Width: 80}) })
+		for _, width := range []int{80, 160} {
+			draw(t, &got, fmt.Sprintf("kubectl batchjob explain-failure %s (%d columns)", r.Job.Name, width), func() error {
+				return text.Explanation(&got, r, text.Options{Width: width})
+			})
+		}
+	}
+	golden(t, "../family/sweep.txt", recorded.Trim(got.Bytes()))
+}
+
+// RTY-20: the same as JSON.
+func TestFamilyAsJSON_RTY_20(t *testing.T) {
+	got, err := json.MarshalIndent(report(sweep(t)[0]).Family, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "../family/sweep.json", append(got, '\n'))
+}
+
+// alone is the Job of f with only some relatives, each changed.
+func alone(f explain.Input, change func(job *batchv1.Job), relatives ...explain.Input) explain.Input {
+	f.Relatives = relatives
+	all := []*explain.Input{&f}
+	for i := range f.Relatives {
+		all = append(all, &f.Relatives[i])
+	}
+	for _, in := range all {
+		in.Job = in.Job.DeepCopy()
+		change(in.Job)
+	}
+	return f
+}
+
+// unchanged leaves Jobs as they are.
+func unchanged(*batchv1.Job) {}
+
+// only changes the Job of the name.
+func only(name string, change func(*batchv1.Job)) func(*batchv1.Job) {
+	return func(j *batchv1.Job) {
+		if j.Name == name {
+			change(j)
+		}
+	}
+}
+
+// runs makes a finished Job one that runs.
+func runs(j *batchv1.Job) {
+	j.Status.Conditions, j.Status.CompletedIndexes, j.Status.FailedIndexes = nil, "0-2,4-6,8,9", ptr.To("")
+}
+
+func nonIndexed(j *batchv1.Job) {
+	j.Spec.CompletionMode, j.Spec.BackoffLimitPerIndex = ptr.To(batchv1.NonIndexedCompletion), nil
+	j.Status.CompletedIndexes, j.Status.FailedIndexes = "", nil
+	delete(j.Annotations, retry.IndexesAnnotation)
+	switch j.Name {
+	case "sweep":
+		j.Status.Succeeded = 8
+	case "sweep-retry-1":
+		j.Spec.Completions, j.Status.Succeeded = ptr.To[int32](2), 1
+	case "sweep-retry-2":
+		j.Spec.Completions, j.Status.Succeeded = ptr.To[int32](1), 1
+	}
+}
+
+// RTY-21: what is there of a family is shown as it is: running, interrupted and partial retries, a first Job that is
+// gone or replaced, and Jobs without indexes.
+func TestFamiliesInParts_RTY_21(t *testing.T) {
+	all := sweep(t)
+	root, first, second := all[0], all[1], all[2]
+	pending := only("sweep-retry-1", func(j *batchv1.Job) {
+		runs(j)
+		j.Status.CompletedIndexes, j.Spec.Suspend, j.Spec.Parallelism = "", ptr.To(true), ptr.To[int32](0)
+		j.Annotations[retry.PendingAnnotation] = "true"
+	})
+	leftOut := only("sweep-retry-2", func(j *batchv1.Job) {
+		j.Annotations[retry.LeftOutAnnotation], j.Annotations[retry.IndexesAnnotation] = "7", "3"
+	})
+	for name, c := range map[string]struct {
+		input           explain.Input
+		members         int
+		text, missing   string
+		complete, first bool
+		clause          string
+		histories       []string
+	}{
+		"running": {alone(root, only("sweep-retry-1", runs), first), 2, "sweep-retry-1 is running; 2 indexes are missing", "3,7", false, true, "sweep-retry-1 is running the rest",
+			[]string{"3,7 failed in sweep (OOMKilled); not completed yet in sweep-retry-1"}},
+		"failed again": {alone(root, unchanged, first), 2, "1 index is missing", "7", false, true, "",
+			[]string{"3 failed in sweep (OOMKilled); completed in sweep-retry-1", "7 failed in sweep and in sweep-retry-1, both times OOMKilled"}},
+		"interrupted": {alone(root, pending, first), 2, "2 indexes are missing", "3,7", false, true, "", []string{"3,7 failed in sweep (OOMKilled)"}},
+		"the interrupted one": {alone(first, pending, root), 2, "2 indexes are missing", "3,7", false, true,
+			"The Job is a retry of sweep whose creation was interrupted: it runs nothing, and the next retry replaces it", []string{"3,7 failed in sweep (OOMKilled)"}},
+		"left out": {alone(root, leftOut, second), 2, "1 index is missing", "7", false, true, "",
+			[]string{"3 failed in sweep (OOMKilled); completed in sweep-retry-2", "7 failed in sweep (OOMKilled)"}},
+		"the first Job is gone": {alone(first, unchanged, second), 2, "complete, by sweep-retry-2", "", true, false, "sweep-retry-2 completed the rest",
+			[]string{"7 failed in sweep-retry-1 (OOMKilled); completed in sweep-retry-2"}},
+		"the first Job was replaced": {alone(first, only("sweep", func(j *batchv1.Job) { j.UID = "new" }), root), 1, "1 index is missing", "7", false, false,
+			"it is retry 1 of sweep, for indexes 3,7", []string{"7 failed in sweep-retry-1 (OOMKilled)"}},
+		"NonIndexed":          {alone(root, nonIndexed, first, second), 3, "complete, by sweep-retry-2", "", true, true, "sweep-retry-2 completed the rest", nil},
+		"NonIndexed, partial": {alone(root, nonIndexed, first), 2, "1 completion is missing", "", false, true, "", nil},
+		"chosen indexes of a complete Job": {alone(second, unchanged, func() explain.Input {
+			f := alone(first, func(j *batchv1.Job) { j.Annotations[retry.AttemptAnnotation] = "3" })
+			return f
+		}()), 2, "complete, by sweep-retry-2", "", true, false, "it is retry 2 of sweep, for index 7", []string{"7 completed in sweep-retry-2; failed in sweep-retry-1 (OOMKilled)"}},
+	} {
+		r := report(c.input)
+		if r.Family == nil {
+			t.Errorf("%s: no family", name)
+			continue
+		}
+		f := r.Family
+		var histories []string
+		for _, h := range f.Histories {
+			histories = append(histories, h.Indexes+" "+h.Text)
+		}
+		if len(f.Members) != c.members || f.Text != c.text || f.Missing != c.missing || f.Complete != c.complete || f.RootGone == c.first || !slices.Equal(histories, c.histories) {
+			t.Errorf("%s: %+v\n%q", name, f, histories)
+		}
+		if c.clause != "" && !slices.Contains(r.Verdict.Clauses, c.clause) || c.clause == "" && strings.Contains(r.Verdict.Sentence, "rest") {
+			t.Errorf("%s: %q", name, r.Verdict.Clauses)
+		}
+	}
+}
+
+// RTY-22: a Job without relatives, or whose relatives are not known, has no family, and nothing is said of one.
+func TestNoFamily_RTY_22(t *testing.T) {
+	all := sweep(t)
+	replaced := alone(all[0], only("sweep", func(j *batchv1.Job) { j.UID = "new" }), all[1], all[2])
+	unread := all[0]
+	unread.Relatives, unread.RelativesRead = nil, false
+	unreadRetry := all[1]
+	unreadRetry.Relatives, unreadRetry.RelativesRead = nil, false
+	for name, f := range map[string]explain.Input{
+		"no retry": alone(all[0], unchanged), "retries of another Job of the name": replaced, "unread": unread, "unread retry": unreadRetry,
+	} {
+		if r := report(f); r.Family != nil || strings.Contains(r.Verdict.Sentence, "rest") {
+			t.Errorf("%s: %+v, %s", name, r.Family, r.Verdict.Sentence)
+		}
+	}
+}
+
+// RTY-20: 10,000 indexes that failed are a few sentences.
+func TestLargeFamilyIsShort_RTY_20(t *testing.T) {
+	job := func(name, completed, failed string, change func(*batchv1.Job)) explain.Input {
+		var pods []explain.Pod
+		set, err := indexset.Parse(failed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range set.All() {
+			pods = append(pods, podOf(fmt.Sprintf("%s-%d", name, i), onIndex(i, 1, exits(1+i%2, "Error", time.Hour))))
+		}
+		f := factsOf(indexedJob(10000, func(j *batchv1.Job) {
+			j.Name, j.UID = name, types.UID(name)
+			j.Status.CompletedIndexes, j.Status.FailedIndexes = completed, &failed
+			ended(j, batchv1.JobReasonFailedIndexes, "")
+			if change != nil {
+				change(j)
+			}
+		}), pods...)
+		f.RelativesRead = true
+		return f
+	}
+	root := job("train", "", "0-9999", nil)
+	root.Relatives = []explain.Input{job("train-retry-1", "0-8999", "9000-9999", func(j *batchv1.Job) {
+		j.Labels = map[string]string{retry.OfLabel: "train"}
+		j.Annotations = map[string]string{retry.UIDAnnotation: "train", retry.AttemptAnnotation: "1", retry.IndexesAnnotation: "0-9999"}
+	})}
+	f := report(root).Family
+	if len(f.Histories) != 4 || f.Histories[0].Count != 4500 || f.Histories[3].Count != 500 {
+		t.Fatalf("%d: %+v", len(f.Histories), f.Histories)
+	}
+	if got, want := f.Histories[3].Text, "failed in train and in train-retry-1, both times exit code 2"; got != want {
+		t.Errorf("%s", got)
+	}
+}

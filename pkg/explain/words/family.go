@@ -1,0 +1,112 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// HistoryText is what happened to indexes in their family, without the indexes: "failed in sweep and in sweep-retry-1,
+// both times OOMKilled; completed in sweep-retry-2".
+func HistoryText(runs []explain.IndexRun) string {
+	var parts []string
+	for from := 0; from < len(runs); {
+		to := from + 1
+		for to < len(runs) && runs[to].Outcome == runs[from].Outcome {
+			to++
+		}
+		parts = append(parts, runsText(runs[from:to]))
+		from = to
+	}
+	return Clauses(parts)
+}
+
+// runsText is "failed in sweep (OOMKilled) and in sweep-retry-1 (exit code 1)".
+func runsText(runs []explain.IndexRun) string {
+	same := len(runs) > 1 && runs[0].Failure != nil
+	for i := range runs {
+		same = same && runs[i].Failure != nil && *runs[i].Failure == *runs[0].Failure
+	}
+	places := make([]string, len(runs))
+	for i := range runs {
+		places[i] = "in " + runs[i].Job
+		if f := runs[i].Failure; f != nil && !same {
+			places[i] += " (" + failureWord(f) + ")"
+		}
+	}
+	text := outcomeText(runs[0].Outcome) + " " + Enumerate(places, "and")
+	if same {
+		text += ", " + Plural(len(runs)-1, "both times ", "each time ") + failureWord(runs[0].Failure)
+	}
+	return text
+}
+
+func outcomeText(o explain.RunOutcome) string {
+	switch o {
+	case explain.RunOpen:
+		return "not completed yet"
+	case explain.RunStopped:
+		return "neither completed nor failed"
+	}
+	return strings.ToLower(string(o))
+}
+
+// failureWord is the reason of a failure, or else its exit code.
+func failureWord(f *cause.Failure) string {
+	switch {
+	case f.Container != "" && f.Reason != "":
+		return f.Reason
+	case f.Container != "":
+		return cause.ExitText(f.ExitCode, "")
+	}
+	return LowerFirst(f.Text())
+}
+
+// FamilyText is whether a family is complete, or what it lacks, without the indexes.
+func FamilyText(f *explain.Family) string {
+	var running, missing string
+	if f.RunningIn != "" {
+		running = f.RunningIn + " is running"
+	}
+	switch n := f.MissingCount; {
+	case f.Complete && f.CompletedBy != "":
+		missing = "complete, by " + f.CompletedBy
+	case f.Complete:
+		missing = "complete"
+	case n == nil:
+		missing = "not complete"
+	case f.Missing != "":
+		missing = Times(*n, "index is", "indexes are") + " missing"
+	default:
+		missing = Times(*n, "completion is", "completions are") + " missing"
+	}
+	return Clauses([]string{running, missing})
+}
+
+// RestText is what happens in retries to the rest of a Job that failed, "" if nothing does.
+func RestText(f *explain.Family) string {
+	switch {
+	case f.CompletedBy != "":
+		return f.CompletedBy + " completed the rest"
+	case f.Complete:
+		return "its retries completed the rest"
+	case f.RunningIn != "":
+		return f.RunningIn + " is running the rest"
+	}
+	return ""
+}
+
+// RetryText is which retry a Job is, and which n indexes it runs if these are not all: "it is retry 2 of sweep, for index 7".
+func RetryText(attempt int32, root string, n int, indexes string) string {
+	text := "it is retry " + Number(attempt) + " of " + root
+	if n > 0 {
+		text += ", for " + Plural(n, "index ", "indexes ") + indexes
+	}
+	return text
+}
+
+// InterruptedText is the verdict on a retry of a Job whose creation was interrupted.
+func InterruptedText(root string) string {
+	return "The Job is a retry of " + root + " whose creation was interrupted: it runs nothing, and the next retry replaces it"
+}

@@ -1,0 +1,48 @@
+package words
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// WhatIfText is what the policies would have changed, without a full stop.
+func WhatIfText(p *explain.Policies, w *explain.WhatIf) string {
+	text := fmt.Sprintf("with %s, this Job would have failed after %s instead of", policiesText(p), FineSeconds(w.Seconds))
+	if w.Condition == string(batchv1.JobComplete) {
+		text = fmt.Sprintf("with %s, this Job would have completed after %s instead of failing after", policiesText(p), FineSeconds(w.Seconds))
+	}
+	text += " " + FineSeconds(w.ActualSeconds)
+	if w.PodSecondsSaved > 0 {
+		text += fmt.Sprintf(" and saved %s of pod time", FineSeconds(w.PodSecondsSaved))
+	}
+	if w.PodsEstimated > 0 {
+		text += fmt.Sprintf(" (%s pods estimated)", wording.Of(w.PodsEstimated, w.PodsStarted))
+	}
+	return text
+}
+
+// policiesText is "a FailJob rule on exit code 42": the first rule is the one that is proposed.
+func policiesText(p *explain.Policies) string {
+	if p.PodFailurePolicy == nil {
+		return fmt.Sprintf("activeDeadlineSeconds %d", *p.ActiveDeadlineSeconds)
+	}
+	rule := &p.PodFailurePolicy.Rules[0]
+	if rule.OnExitCodes != nil {
+		return fmt.Sprintf("a %s rule on exit code %d", rule.Action, rule.OnExitCodes.Values[0])
+	}
+	return fmt.Sprintf("an %s rule on %s", rule.Action, rule.OnPodConditions[0].Type)
+}
+
+// FineSeconds is "12.3s", and from a minute on "2m5s".
+func FineSeconds(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return Age(d)
+}

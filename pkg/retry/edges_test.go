@@ -1,0 +1,146 @@
+package retry
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+func wantRefusal(t *testing.T, kind RefusalKind, r *Retry, err error) {
+	t.Helper()
+	var refusal *RefusedError
+	if !errors.As(err, &refusal) || refusal.Kind != kind || r != nil {
+		t.Errorf("%s: %v", kind, err)
+	}
+}
+
+// The built-in controller does not read the annotation, and would run every index.
+func TestAnnotationNeedsOurController_RTY_08(t *testing.T) {
+	for _, managedBy := range []*string{nil, ptr.To(batchv1.JobControllerName)} {
+		job := newJob(3, "0,1", "2")
+		job.Spec.ManagedBy = managedBy
+		r, err := make1(t, job, Request{ByAnnotation: true})
+		wantRefusal(t, ReadsNoList, r, err)
+	}
+	job := newJob(3, "0,1", "2")
+	job.Spec.ManagedBy = ptr.To("example.com/ours")
+	r, err := make1(t, job, Request{ByAnnotation: true})
+	if err != nil || r.Steps != nil || r.Object.GetAnnotations()[IndexesAnnotation] != "2" || typed(t, r.Object).Spec.Suspend != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// MultiKueue creates the Job anew in another cluster, without the status: it would run every index.
+func TestRemoteJobIsNotRetried_RTY_10(t *testing.T) {
+	job := newJob(3, "0,1", "2")
+	job.Spec.ManagedBy = ptr.To(multiKueue)
+	r, err := make1(t, job, Request{})
+	wantRefusal(t, OtherCluster, r, err)
+}
+
+// Indexes that are left out and cannot be listed would count as completed in the family, and never run.
+func TestLeftOutIndexesMustFit_RTY_09(t *testing.T) {
+	const n = 100_000
+	job := newJob(n, "", "1")
+	var odd []int32
+	for i := int32(1); i < n; i += 2 {
+		odd = append(odd, i)
+	}
+	chosen := indexset.Of(odd...)
+	r, err := make1(t, job, Request{Indexes: &chosen})
+	wantRefusal(t, ListTooLong, r, err)
+	// Without such indexes, a list that is too long is left out: the status has it.
+	job.Status.CompletedIndexes = indexset.Below(n).Difference(chosen).String()
+	if r, err = make1(t, job, Request{}); err != nil || r.Pods != n/2 || r.Steps == nil || r.Object.GetAnnotations()[IndexesAnnotation] != "" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A NonIndexed Job may fail, by its deadline, with its last completion.
+func TestNoCompletionIsMissing_RTY_03_RTY_10(t *testing.T) {
+	job := newJob(10, "", "")
+	job.Spec.CompletionMode, job.Status.Succeeded = ptr.To(batchv1.NonIndexedCompletion), 10
+	r, err := make1(t, job, Request{})
+	wantRefusal(t, FamilyComplete, r, err)
+}
+
+// A name is cut where no part of it begins or ends with a separator.
+func TestCutNamesAreValid_RTY_14(t *testing.T) {
+	job := newJob(100, "", "")
+	job.Spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
+	for cut := 40; cut < 55; cut++ {
+		job.Name = strings.Repeat("a", cut) + ".-." + strings.Repeat("b", 60-cut)
+		r, err := make1(t, job, Request{})
+		if err != nil || strings.Contains(r.Object.GetName(), ".-retry") || strings.Contains(r.Object.GetName(), "--retry") {
+			t.Errorf("%s: %v, %v", job.Name, r.Object.GetName(), err)
+		}
+	}
+}
+
+// What Argo CD and Kueue know the Job by would have them delete the copy, or never start it.
+func TestCopyIsFreeOfOtherControllers_RTY_11_RTY_12(t *testing.T) {
+	job := newJob(3, "0", "1")
+	job.Labels = map[string]string{"app.kubernetes.io/instance": "shop", "app.kubernetes.io/name": "sweep", "kueue.x-k8s.io/prebuilt-workload-name": "w", "kueue.x-k8s.io/priority-class": "high"}
+	job.Annotations = map[string]string{"kueue.x-k8s.io/prebuilt-workload-name": "w"}
+	job.Spec.Template.Labels = map[string]string{"app.kubernetes.io/instance": "shop", "kueue.x-k8s.io/podset": "main"}
+	job.Spec.Template.Annotations = map[string]string{"kueue.x-k8s.io/workload": "job-sweep-1", "kueue.x-k8s.io/podset-required-topology": "rack"}
+	r, err := make1(t, job, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := typed(t, r.Object)
+	if got := fmt.Sprint(made.Labels, r.Dropped); got != "map[app.kubernetes.io/name:sweep batchjob.dev/retry-of:sweep kueue.x-k8s.io/priority-class:high] [{Tool app.kubernetes.io/instance}]" {
+		t.Error(got)
+	}
+	if made.Annotations["kueue.x-k8s.io/prebuilt-workload-name"] != "" {
+		t.Errorf("%v", made.Annotations)
+	}
+	if got := fmt.Sprint(made.Spec.Template.Annotations, made.Spec.Template.Labels); got != "map[kueue.x-k8s.io/podset-required-topology:rack] map[app.kubernetes.io/instance:shop kueue.x-k8s.io/podset:main]" {
+		t.Errorf("pods: %s", got)
+	}
+}
+
+// The labels of a JobSet stay, as its pods read them; they bind the copy to nothing, as it has no owner.
+func TestJobOfJobSet_RTY_11(t *testing.T) {
+	job := newJob(3, "0", "1")
+	job.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "train", Controller: ptr.To(true)}}
+	labels := map[string]string{"jobset.sigs.k8s.io/jobset-name": "train", "jobset.sigs.k8s.io/job-index": "0"}
+	job.Labels, job.Spec.Template.Labels = labels, labels
+	r, err := make1(t, job, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := typed(t, r.Object)
+	if made.OwnerReferences != nil || fmt.Sprint(r.Dropped) != "[{Owner JobSet/train}]" || made.Labels["jobset.sigs.k8s.io/job-index"] != "0" || made.Spec.Template.Labels["jobset.sigs.k8s.io/job-index"] != "0" {
+		t.Errorf("%v %+v", r.Dropped, made.ObjectMeta)
+	}
+}
+
+// The success policy of the copy counts, which may have been changed.
+func TestChangedSuccessPolicy_RTY_13(t *testing.T) {
+	job := newJob(4, "1", "0,2,3")
+	met := job.DeepCopy()
+	met.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1")}}}
+	r, err := Make(job, object(t, met), Family{job}, Request{})
+	if err != nil || fmt.Sprint(r.Dropped) != "[{SuccessPolicy 0}]" {
+		t.Errorf("set: %v, %v", r.Dropped, err)
+	}
+	if r, err = Make(met, object(t, job), Family{met}, Request{}); err != nil || len(r.Dropped) != 0 {
+		t.Errorf("removed: %v, %v", r.Dropped, err)
+	}
+}
+
+// The status is written to the Job that was created, not to another of its name.
+func TestStatusPatchNamesTheJob_RTY_06(t *testing.T) {
+	r, err := make1(t, newJob(3, "0,1", "2"), Request{})
+	if err != nil || !strings.Contains(string(r.Steps.StatusPatch("u1")), `"metadata":{"uid":"u1"}`) {
+		t.Errorf("%s, %v", r.Steps.StatusPatch("u1"), err)
+	}
+}

@@ -1,0 +1,393 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// fakeRetrier plans retries of a Job without a cluster.
+type fakeRetrier struct {
+	forbidden bool
+	total     int32 // 0 for a NonIndexed Job
+	missing   indexset.Set
+	ran       indexset.Set
+	refusal   error // of the plan of what is missing
+	warnings  []string
+	findErr   error
+	createErr error
+
+	asked   []string
+	created []string
+}
+
+func (f *fakeRetrier) IsAllowed(_ context.Context, namespace string) bool {
+	f.asked = append(f.asked, namespace)
+	return !f.forbidden
+}
+
+func (f *fakeRetrier) Find(context.Context, snapshot.JobKey) (screen.Retryable, error) {
+	return f, f.findErr
+}
+
+func (f *fakeRetrier) IsIndexed() bool { return f.total > 0 }
+
+func (f *fakeRetrier) Plan(indexes *indexset.Set) (*screen.RetryPlan, error) {
+	switch {
+	case f.total == 0:
+		return f.plan(indexset.Set{}, 3, "It runs the 3 completions that are missing.")
+	case indexes == nil:
+		indexes = &f.missing
+	case indexes.IsEmpty():
+		return nil, errors.New("--indexes: the list is empty")
+	}
+	if outside := indexes.Difference(indexset.Below(f.total)); !outside.IsEmpty() {
+		return nil, fmt.Errorf("--indexes: job.batch/sweep has no index %s; its indexes are 0-%d", outside, f.total-1)
+	}
+	n := int32(indexes.Len())
+	return f.plan(*indexes, n, fmt.Sprintf("It runs %d indexes (%s); the other %d indexes count as completed.", n, explain.Crop(indexes.String(), 40), f.total-n))
+}
+
+func (f *fakeRetrier) PlanFailedOnly(context.Context) (*screen.RetryPlan, error) {
+	failed := f.missing.Intersection(f.ran)
+	if failed.IsEmpty() {
+		return nil, errors.New("no index is known to have run without completing; leave out --failed-only, or choose indexes with --indexes")
+	}
+	return f.Plan(&failed)
+}
+
+func (f *fakeRetrier) plan(indexes indexset.Set, count int32, summary string) (*screen.RetryPlan, error) {
+	if f.refusal != nil {
+		return nil, f.refusal
+	}
+	return &screen.RetryPlan{
+		Name: "sweep-retry-1", Summary: summary, Warnings: f.warnings, Indexes: indexes, Count: count,
+		Create: func(ctx context.Context) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if f.createErr == nil {
+				f.created = append(f.created, indexes.String())
+			}
+			return f.createErr
+		},
+	}, nil
+}
+
+// sweep is a failed Job of ten indexes, of which 3 and 7 failed and 9 never ran.
+func sweep(t testing.TB) *snapshot.Snapshot {
+	t.Helper()
+	s := withIndexes(t, &explain.Indexes{Total: 10, Completed: "0-2,4-6,8", CompletedCount: 7, Failed: "3,7", FailedCount: 2, Pending: "9", PendingCount: 1})
+	r := s.Job.Report
+	r.Verdict = explain.Verdict{Status: "Failed", Fate: explain.FateFailed, Reason: "FailedIndexes", Sentence: "The Job failed."}
+	r.Job.Namespace, r.Job.Name = "default", "sweep"
+	s.Focus.Job = snapshot.JobKey{Namespace: "default", Name: "sweep"}
+	return s
+}
+
+func sweepRetrier() *fakeRetrier {
+	return &fakeRetrier{total: 10, missing: indexset.Of(3, 7, 9), ran: indexset.Of(0, 1, 2, 3, 4, 5, 6, 7, 8)}
+}
+
+// do runs the Tasks of a command, and what these return.
+func (b *testbed) do(cmd tea.Cmd) {
+	b.t.Helper()
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, each := range msg {
+			b.do(each)
+		}
+	case doneMsg:
+		b.do(b.send(msg))
+		b.View()
+	}
+}
+
+// retries gives the view a Retrier, and has it ask for permissions.
+func (b *testbed) retries(f screen.Retrier) {
+	b.t.Helper()
+	b.o.Retrier = f
+	b.do(b.send(windowSize(b.width, b.height)))
+}
+
+// keys presses keys, and waits after each for what it started.
+func (b *testbed) keys(names ...string) {
+	b.t.Helper()
+	for _, name := range names {
+		b.do(b.press(name))
+	}
+}
+
+// openRetry opens the form of a failed Job.
+func openRetry(t *testing.T, f *fakeRetrier) *testbed {
+	t.Helper()
+	b := open(t, sweep(t), size{80, 24}, nil)
+	b.retries(f)
+	b.keys("R")
+	return b
+}
+
+// Issue 18: the form, its question, a refusal and a failure in all sizes.
+func TestRetryFormFitsEverySize_RTY_30(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*fakeRetrier)
+		keys   []string
+	}{
+		"form": {keys: []string{"R"}},
+		"owned": {func(f *fakeRetrier) {
+			f.warnings = []string{"JobSet/train does not own the new Job, and does not know about it"}
+		}, []string{"R"}},
+		"chosen":  {keys: []string{"R", "ctrl+u", "0", "-", "2"}},
+		"invalid": {keys: []string{"R", ",", "1", "2"}},
+		"confirm": {keys: []string{"R", "enter"}},
+		"refused": {func(f *fakeRetrier) {
+			f.refusal = errors.New("nothing is missing: job.batch/sweep-retry-1 has completed what sweep did not; choose what to run again with --indexes")
+		}, []string{"R"}},
+		"failed": {func(f *fakeRetrier) {
+			f.createErr = errors.New("you may not create jobs in namespace default; ask for it")
+		}, []string{"R", "enter", "y"}},
+		"help": {keys: []string{"R", "?"}},
+	} {
+		goldensOf(t, "retry."+name, sweep(t), func(b *testbed) {
+			f := sweepRetrier()
+			if c.change != nil {
+				c.change(f)
+			}
+			b.retries(f)
+			b.keys(c.keys...)
+		})
+	}
+	goldensOf(t, "retry.nonindexed", load(t, "backoff-limit-oom"), func(b *testbed) {
+		b.retries(&fakeRetrier{})
+		b.keys("R", "enter")
+	})
+}
+
+// Issue 18: nothing is created before the answer y, and esc leaves at every step.
+func TestRetryIsConfirmed_RTY_32(t *testing.T) {
+	f := sweepRetrier()
+	for _, keys := range [][]string{
+		{"esc"}, {"q"}, {"enter", "esc", "esc"}, {"enter", "n", "q"}, {"enter", "enter", "esc"}, {"enter", "N", "esc"}, {"f", "enter", "x", "space", "space", "q", "q"},
+	} {
+		b := openRetry(t, f)
+		shows(b, "default/sweep › Retry", "--indexes     3,7,9", "◆ 3 to run", "0 ■ ■ ■ ◆ ■ ■ ■ ◆ ■ ◆")
+		b.keys(keys...)
+		shows(b, "1 Overview")
+		hides(b, "› Retry")
+	}
+	if f.created != nil {
+		t.Fatalf("created %v", f.created)
+	}
+	b := openRetry(t, f)
+	b.keys("enter")
+	shows(b, "Create job sweep-retry-1, which runs 3 indexes? y/N")
+	b.keys("y")
+	shows(b, "default/sweep › default/sweep-retry-1", "Created job sweep-retry-1. It runs 3 indexes (3,7,9)")
+	if !slices.Equal(f.created, []string{"3,7,9"}) {
+		t.Errorf("created %v", f.created)
+	}
+	if got := b.looked.Job.Name; got != "sweep-retry-1" {
+		t.Errorf("it looks at %q", got)
+	}
+	b.keys("esc")
+	shows(b, "default/sweep", "1 Overview")
+}
+
+// Issue 18: the input line chooses, the map follows, and what cannot run is not created.
+func TestRetryIndexesAreChosen_RTY_31(t *testing.T) {
+	f := sweepRetrier()
+	b := openRetry(t, f)
+	b.keys("f")
+	shows(b, "--indexes     3,7 ", "◆ 2 to run", "0 ■ ■ ■ ◆ ■ ■ ■ ◆ ■ ·")
+	b.keys("f")
+	shows(b, "--indexes     3,7,9 ", "◆ 3 to run")
+	for _, c := range []struct{ keys, shown string }{
+		{"backspace backspace - 8", "It runs 3 indexes (3,7,8)"},
+		{"ctrl+u", "✗ --indexes: the list is empty"},
+		{"1 0", "✗ --indexes: job.batch/sweep has no index 10; its indexes are 0-9"},
+		{"ctrl+u 3 -", "not a completion index; use numbers and ranges"},
+	} {
+		b.keys(strings.Fields(c.keys)...)
+		shows(b, c.shown)
+	}
+	b.keys("enter")
+	hides(b, "y/N", "◆ ", "sweep-retry-1")
+	b.keys("ctrl+u")
+	b.send(tea.PasteMsg{Content: "0, 4-\n5"})
+	shows(b, "--indexes     0,4-5 ", "0 ◆ ■ ■ ✗ ◆ ◆ ■ ✗ ■ ·")
+	b.keys("enter", "y")
+	if !slices.Equal(f.created, []string{"0,4,5"}) {
+		t.Errorf("created %v", f.created)
+	}
+
+	f.ran = indexset.Set{}
+	b = openRetry(t, f)
+	b.keys("f")
+	shows(b, "✗ No index is known to have run without completing")
+}
+
+// Issue 18: R is hidden from those who may not create Jobs, until they are known to be allowed to, with --read-only, and
+// for a Job that has not failed.
+func TestRetryIsHidden_RTY_34(t *testing.T) {
+	hidden := func(b *testbed) {
+		t.Helper()
+		hides(b, "R retry")
+		b.keys("R")
+		hides(b, "› Retry")
+		b.press("?")
+		hides(b, "retry")
+	}
+	b := open(t, sweep(t), size{80, 24}, nil)
+	hidden(b) // --read-only, a recording
+
+	f := sweepRetrier()
+	b = open(t, sweep(t), size{80, 24}, nil)
+	b.o.Retrier = f
+	answer := b.send(windowSize(80, 24))
+	hides(b, "R retry")
+	b.do(answer)
+	shows(b, "R retry")
+	b.press("?")
+	shows(b, "R           retry")
+	b.press("esc", "down", "2", "e")
+	shows(b, "R retry") // also on the explanation
+	if !slices.Equal(f.asked, []string{"default"}) {
+		t.Errorf("asked for %v", f.asked)
+	}
+
+	b = open(t, sweep(t), size{80, 24}, nil)
+	b.retries(&fakeRetrier{forbidden: true})
+	hidden(b)
+
+	for _, fate := range []explain.Fate{explain.FateOpen, explain.FateFailing, explain.FateSucceeding, explain.FateComplete} {
+		s := sweep(t)
+		s.Job.Report.Verdict.Fate = fate
+		b = open(t, s, size{80, 24}, nil)
+		b.retries(sweepRetrier())
+		b.keys("R")
+		shows(b, "only a Job that has failed can be retried")
+	}
+	s := sweep(t)
+	s.Job.Gone = true
+	b = open(t, s, size{80, 24}, nil)
+	b.retries(sweepRetrier())
+	hidden(b)
+}
+
+// Issue 18: in the list, R is about the Job under the cursor, and each namespace is asked for once.
+func TestRetryFromTheList_RTY_34(t *testing.T) {
+	f := sweepRetrier()
+	items := someJobs()
+	for i := range items {
+		items[i].Fate = explain.FateFailed
+	}
+	items[0].Fate = explain.FateOpen
+	b := open(t, jobsSnapshot(items...), size{160, 50}, allNamespaces)
+	b.retries(f)
+	for range items {
+		b.keys("down")
+	}
+	for range items {
+		b.keys("up")
+	}
+	slices.Sort(f.asked)
+	if !slices.Equal(f.asked, []string{"etl", "ml"}) {
+		t.Errorf("asked for %v", f.asked)
+	}
+	b.keys("/")
+	b.write("report")
+	b.keys("enter", "R")
+	shows(b, "Jobs › Retry", "Retry of job etl/nightly-report-29920576")
+	b.keys("esc", "esc", "/")
+	b.write("import")
+	b.keys("enter", "R")
+	shows(b, "only a Job that has failed can be retried")
+}
+
+// waiting is a Retrier whose creation takes until its context ends.
+type waiting struct{ *fakeRetrier }
+
+func (w waiting) Find(context.Context, snapshot.JobKey) (screen.Retryable, error) { return w, nil }
+
+func (w waiting) Plan(indexes *indexset.Set) (*screen.RetryPlan, error) {
+	plan, err := w.fakeRetrier.Plan(indexes)
+	if err == nil {
+		plan.Create = func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	}
+	return plan, err
+}
+
+// Issue 18: a creation shows that it is under way, esc interrupts it, and so does the end of the view.
+func TestRetryIsInterrupted_RTY_33(t *testing.T) {
+	for _, key := range []string{"esc", "q", "ctrl+c"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		b := open(t, sweep(t), size{80, 24}, func(o *Options) { o.Context = ctx })
+		b.retries(waiting{sweepRetrier()})
+		b.keys("R", "enter")
+		creating := b.press("y")
+		shows(b, "Creating job sweep-retry-1… esc stops")
+		b.press("y", "enter", "7")
+		if quit := b.press(key); key == "ctrl+c" {
+			if gives(quit) != interrupts {
+				t.Error("it does not quit")
+			}
+			cancel()
+		}
+		b.do(creating)
+		shows(b, "1 Overview", "The creation of job sweep-retry-1 was interrupted.")
+	}
+}
+
+// Issue 18: an error stays on the screen, and enter begins anew.
+func TestRetryShowsErrors_RTY_36(t *testing.T) {
+	f := sweepRetrier()
+	f.findErr = errors.New("no answer from the API server" + evil)
+	b := openRetry(t, f)
+	shows(b, "✗ No answer from the API server")
+	checkHarmless(t, b)
+	f.findErr, f.createErr = nil, errors.New("job.batch/sweep-retry-1 exists already")
+	b.keys("enter")
+	shows(b, "--indexes     3,7,9")
+	b.keys("enter", "y")
+	shows(b, "✗ job.batch/sweep-retry-1 exists already", "enter try again")
+	f.createErr, f.warnings = nil, slices.Repeat([]string{evil}, 9)
+	b.keys("enter")
+	shows(b, "more lines", "0 ■ ■ ■ ◆")
+	checkHarmless(t, b)
+	b.keys("enter", "y")
+	shows(b, "› default/sweep-retry-1")
+}
+
+// Issue 18: a list of any length is in the input line, and can be changed.
+func TestRetryOfManyIndexes_RTY_31(t *testing.T) {
+	f := sweepRetrier()
+	f.total = 200_000
+	var odd []int32
+	for i := int32(1); i < f.total; i += 2 {
+		odd = append(odd, i)
+	}
+	f.missing = indexset.Of(odd...)
+	b := openRetry(t, f)
+	shows(b, ",199997,199999 ")
+	b.keys(strings.Fields("backspace 8")...)
+	shows(b, ",199997,199998 ")
+	b.keys("enter")
+	shows(b, "which runs 100,000 indexes?")
+}

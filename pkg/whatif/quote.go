@@ -1,0 +1,65 @@
+package whatif
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// Quotes are for Jobs that are replayed within a fraction of a second: those that have few pods, and with policies that
+// do not create many more.
+const (
+	quotedPods   = 500
+	quotedWrites = 10_000
+	// DefaultLimit is how much virtual time a replay may take.
+	DefaultLimit = 24 * time.Hour
+)
+
+// Quote adds to advice on the policies of a Job that has finished what they would have changed.
+func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
+	if !reconcile.IsFinished(in.Job) || !in.PodsRead || len(in.Pods) > quotedPods {
+		return
+	}
+	h := Observe(in)
+	h.maxWrites = quotedWrites
+	for i := range advice {
+		if advice[i].Policies != nil {
+			advice[i].WhatIf = h.quote(ctx, advice[i].Policies)
+		}
+	}
+}
+
+// quote returns nil unless the policies would have been better, and most of the replay is known: it reproduces what
+// happened, and at least half of the pods do what pods in their place did.
+func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatIf {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil
+	}
+	policies, err := ParsePolicies(data)
+	if err != nil {
+		return nil
+	}
+	c, err := h.Compare(ctx, policies, DefaultLimit)
+	if err != nil || len(c.NotReproduced) > 0 || !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
+		return nil
+	}
+	is, was := c.New.Outcome, c.Actual.Outcome
+	w := &explain.WhatIf{
+		Condition: is.Type, Reason: is.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
+		PodSecondsSaved: seconds(c.Actual.PodSeconds - c.New.PodSeconds), PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
+	}
+	cheaper := is.Type == was.Type && w.Seconds < w.ActualSeconds && w.PodSecondsSaved > 0
+	completes := is.Type != was.Type && is.Type == string(batchv1.JobComplete)
+	if !cheaper && !completes {
+		return nil
+	}
+	w.Text = words.WhatIfText(p, w)
+	return w
+}

@@ -1,0 +1,219 @@
+package clitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Writes stands before the fake API, and also creates, patches and deletes Jobs. It has the rules of the API server that
+// writers rely on: names, UIDs, preconditions, test operations, and what a subresource may change.
+type Writes struct {
+	API  *API
+	Pods *Pods
+
+	mu     sync.Mutex
+	calls  []string
+	uids   int
+	denied map[string]bool
+	// Around serves each write, named as in "patch jobs/status"; nil serves it at once.
+	Around func(call string, r *http.Request, serve func())
+}
+
+// NewWrites starts an API with these Jobs, which also serves pods, and denies nothing.
+func NewWrites(t *testing.T, jobs ...*unstructured.Unstructured) *Writes {
+	t.Helper()
+	f := &Writes{denied: map[string]bool{}}
+	f.API, f.Pods = NewPods(t, jobs...)
+	f.API.Server.Close()
+	f.API.Server = httptest.NewServer(f)
+	f.API.Address = f.API.Server.Listener.Addr().String()
+	return f
+}
+
+// Deny forbids calls such as "patch jobs/status". To forbid "create selfsubjectaccessreviews" keeps clients from asking.
+func (f *Writes) Deny(calls ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, call := range calls {
+		f.denied[call] = true
+	}
+}
+
+// Calls returns the writes that were asked for, without questions about permissions.
+func (f *Writes) Calls() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}
+
+// Job returns a stored Job of namespace ns1, nil for none.
+func (f *Writes) Job(name string) *unstructured.Unstructured {
+	f.API.Mu.Lock()
+	defer f.API.Mu.Unlock()
+	for _, job := range f.API.Jobs {
+		if job.GetNamespace() == "ns1" && job.GetName() == name {
+			return job.DeepCopy()
+		}
+	}
+	return nil
+}
+
+func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews") {
+		f.serveReview(w, r)
+		return
+	}
+	namespace, rest, ok := jobPath(strings.Trim(r.URL.Path, "/"))
+	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
+	if !ok || namespace == "" || verb == "" {
+		f.API.Serve(w, r)
+		return
+	}
+	name, subresource, isSub := strings.Cut(rest, "/")
+	call := verb + " jobs"
+	if isSub {
+		call += "/" + subresource
+	}
+	f.mu.Lock()
+	f.calls = append(f.calls, call)
+	denied, around := f.denied[call], f.Around
+	f.mu.Unlock()
+	body, err := io.ReadAll(r.Body) // An unread body would keep the server from noticing that the client is gone.
+	if err != nil {
+		WriteStatus(w, &Status{400, "BadRequest", err.Error()}, name)
+		return
+	}
+	serve := func() { f.serveWrite(w, r, body, verb, name, subresource) }
+	switch {
+	case denied:
+		WriteStatus(w, &Status{403, "Forbidden", "jobs.batch is forbidden: User cannot " + call}, name)
+	case around != nil:
+		around(call, r, serve)
+	default:
+		serve()
+	}
+}
+
+func (f *Writes) serveReview(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	review := &authorizationv1.SelfSubjectAccessReview{}
+	if err == nil {
+		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, review) // It may be protobuf.
+	}
+	if err != nil {
+		WriteStatus(w, &Status{400, "BadRequest", err.Error()}, "")
+		return
+	}
+	a := review.Spec.ResourceAttributes
+	call := strings.TrimSuffix(a.Verb+" "+a.Resource+"/"+a.Subresource, "/")
+	f.mu.Lock()
+	denied, silent := f.denied[call], f.denied["create selfsubjectaccessreviews"]
+	f.mu.Unlock()
+	if silent {
+		WriteStatus(w, &Status{403, "Forbidden", "selfsubjectaccessreviews is forbidden"}, "")
+		return
+	}
+	WriteJSON(w, http.StatusCreated, map[string]any{
+		"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": map[string]any{"allowed": !denied},
+	})
+}
+
+func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte, verb, name, subresource string) {
+	f.mu.Lock() // One write at a time, as etcd has it.
+	defer f.mu.Unlock()
+	var job *unstructured.Unstructured
+	var refused *Status
+	if verb == "create" {
+		job, refused = f.created(body)
+	} else if job = f.Job(name); job == nil {
+		refused = &Status{404, "NotFound", fmt.Sprintf("jobs.batch %q not found", name)}
+	} else if verb == "delete" {
+		refused = f.mayDelete(job, body)
+	} else {
+		job, refused = patched(job, types.PatchType(r.Header.Get("Content-Type")), body, subresource)
+	}
+	if refused != nil {
+		WriteStatus(w, refused, name)
+		return
+	}
+	switch dryRun := r.URL.Query().Get("dryRun") == metav1.DryRunAll; {
+	case dryRun:
+	case verb == "delete":
+		f.API.Remove(job)
+	default:
+		f.API.Put(job)
+		job = f.Job(job.GetName())
+	}
+	WriteJSON(w, http.StatusOK, job.Object)
+}
+
+func (f *Writes) created(body []byte) (*unstructured.Unstructured, *Status) {
+	job := &unstructured.Unstructured{}
+	if err := job.UnmarshalJSON(body); err != nil {
+		return nil, &Status{400, "BadRequest", err.Error()}
+	}
+	if f.Job(job.GetName()) != nil {
+		return nil, &Status{409, "AlreadyExists", fmt.Sprintf("jobs.batch %q already exists", job.GetName())}
+	}
+	f.uids++
+	job.SetUID(types.UID(fmt.Sprintf("created-%d", f.uids)))
+	job.SetCreationTimestamp(metav1.NewTime(Now()))
+	unstructured.RemoveNestedField(job.Object, "status")
+	return job, nil
+}
+
+func (f *Writes) mayDelete(job *unstructured.Unstructured, body []byte) *Status {
+	var options metav1.DeleteOptions
+	if err := json.Unmarshal(body, &options); err != nil {
+		return &Status{400, "BadRequest", err.Error()}
+	}
+	p := options.Preconditions
+	if p != nil && (p.UID != nil && *p.UID != job.GetUID() || p.ResourceVersion != nil && *p.ResourceVersion != job.GetResourceVersion()) {
+		return &Status{409, "Conflict", "Precondition failed"}
+	}
+	return nil
+}
+
+// patched applies a patch. What the subresource does not have stays as it is.
+func patched(job *unstructured.Unstructured, kind types.PatchType, body []byte, subresource string) (*unstructured.Unstructured, *Status) {
+	before, err := job.MarshalJSON()
+	var after []byte
+	if err == nil && kind == types.JSONPatchType {
+		var patch jsonpatch.Patch
+		if patch, err = jsonpatch.DecodePatch(body); err == nil {
+			after, err = patch.Apply(before)
+		}
+	} else if err == nil {
+		after, err = jsonpatch.MergePatch(before, body)
+	}
+	changed := &unstructured.Unstructured{}
+	if err == nil {
+		err = changed.UnmarshalJSON(after)
+	}
+	if err != nil {
+		return nil, &Status{422, "Invalid", "the server rejected our request due to an error in our request: " + err.Error()}
+	}
+	if changed.GetUID() != job.GetUID() {
+		return nil, &Status{409, "Conflict", "Precondition failed: UID in precondition differs"}
+	}
+	if subresource == "status" {
+		job.Object["status"] = changed.Object["status"]
+		return job, nil
+	}
+	changed.Object["status"] = job.Object["status"]
+	return changed, nil
+}

@@ -1,0 +1,131 @@
+package integration
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+// interrupting is a proxy that breaks one write, before or after the API server has it.
+type interrupting struct {
+	*httptest.Server
+	left  atomic.Int64 // writes until then
+	after bool
+}
+
+// newForwarder passes requests on to the API server.
+func newForwarder(t *testing.T) http.Handler {
+	t.Helper()
+	target, err := url.Parse(apiServer.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(apiServer.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+}
+
+func startInterrupting(t *testing.T, write int64, after bool) *interrupting {
+	t.Helper()
+	i := &interrupting{after: after}
+	i.left.Store(write)
+	forward := newForwarder(t)
+	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writes := r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "selfsubject")
+		if !writes || i.left.Add(-1) != 0 {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		if i.after {
+			forward.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		panic(http.ErrAbortHandler) // No answer.
+	}))
+	t.Cleanup(i.Close)
+	return i
+}
+
+// Issue 18: interrupted at any of its calls, a retry leaves nothing or a suspended Job without pods, which the next one
+// replaces; or its answer alone was lost, and it runs what it should.
+func TestInterruptedRetry_RTY_05(t *testing.T) {
+	t.Parallel()
+	for write := range int64(3) {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("write=%d,after=%v", write+1, after), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				f.tolerated = []string{"S6"} // The retry counts indexes as completed that no pod of its own completed.
+				f.startController()
+				f.create(newJob(indexed(6), parallelism(6), perIndexLimit(0), onNode))
+				f.kubelet.play(f.twoFail)
+				f.untilEndsAs("a", batchv1.JobFailed)
+
+				proxy := startInterrupting(t, write+1, after)
+				f.startPlugin("retry", "a", "--server", proxy.URL).end()
+				if job := f.readJob("a-retry-1"); job != nil && retry.IsPending(job) {
+					if !*job.Spec.Suspend || *job.Spec.Parallelism != 0 || f.ranIndexes(job.Name) != "" {
+						t.Errorf("it runs half made: %+v", job.Spec)
+					}
+				}
+				if f.readJob("a-retry-1") == nil || retry.IsPending(f.readJob("a-retry-1")) {
+					f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "")
+				}
+				made := f.untilEndsAs("a-retry-1", batchv1.JobComplete)
+				if made.Status.Succeeded != 6 || f.ranIndexes("a-retry-1") != "2 4" {
+					t.Errorf("%+v, ran %s", made.Status, f.ranIndexes("a-retry-1"))
+				}
+			})
+		}
+	}
+}
+
+// Of two retries at once, the one that comes second removes the Job of the first, which is not finished. When the first
+// goes on, it does not write its status into the Job of the second.
+func TestTwoRetriesAtOnce_RTY_06(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.tolerated = []string{"S6"} // As above.
+	f.startController()
+	f.create(newJob(indexed(6), parallelism(6), perIndexLimit(0), onNode))
+	stop := f.kubelet.play(f.twoFail)
+	f.untilEndsAs("a", batchv1.JobFailed)
+	stop() // The retry runs until the end of the test.
+
+	held, goOn := make(chan struct{}), make(chan struct{})
+	forward := newForwarder(t)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/status") {
+			close(held)
+			<-goOn
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	first := f.startPlugin("retry", "a", "--indexes", "2", "--server", proxy.URL)
+	<-held
+	f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4)")
+	f.untilCounts("a-retry-1", counts{active: 2, succeeded: 4})
+	close(goOn)
+	first.wantEnd(cmdutil.ExitError, "", "job.batch/a-retry-1 was deleted before it ran, perhaps by another retry")
+	if job := f.readJob("a-retry-1"); job.Status.CompletedIndexes != "0,1,3,5" {
+		t.Errorf("the first has changed what the second runs: %+v", job.Status)
+	}
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a-retry-1", 6, 0)
+	if ran := f.ranIndexes("a-retry-1"); ran != "2 4" {
+		t.Errorf("ran %s", ran)
+	}
+}
