@@ -2,12 +2,14 @@ package bundle
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"strings"
 
@@ -19,6 +21,22 @@ const maxRead = 1 << 30
 
 // errNoBundle is the error for another archive.
 var errNoBundle = errors.New("it is not a bundle: it has no " + manifestFile)
+
+// Is reports whether a file begins like a bundle; nothing is consumed.
+func Is(file *bufio.Reader) bool {
+	magic, _ := file.Peek(2)
+	return bytes.Equal(magic, []byte{0x1f, 0x8b})
+}
+
+// Open reads the bundle in a file.
+func Open(name string) (*Contents, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // It was only read.
+	return Read(bufio.NewReader(file))
+}
 
 // Read reads a bundle.
 func Read(r io.Reader) (*Contents, error) {

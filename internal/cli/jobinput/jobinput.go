@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -101,7 +102,11 @@ func (s Source) replay(ctx context.Context) (explain.Input, error) {
 		return explain.Input{}, err
 	}
 	defer func() { _ = file.Close() }() // It was only read.
-	player, err := snapshot.NewPlayer(bufio.NewReader(file), noClock{}, 0)
+	buffered := bufio.NewReader(file)
+	if bundle.Is(buffered) {
+		return fromBundle(buffered, s.Name)
+	}
+	player, err := snapshot.NewPlayer(buffered, noClock{}, 0)
 	if err != nil {
 		return explain.Input{}, err
 	}
@@ -117,6 +122,15 @@ func (s Source) replay(ctx context.Context) (explain.Input, error) {
 			recording.Add(shown.Job.Report)
 		}
 	}
+}
+
+// fromBundle is without a Job if the bundle is about another one.
+func fromBundle(file io.Reader, name string) (explain.Input, error) {
+	contents, err := bundle.Read(file)
+	if err != nil || name != "" && name != contents.Manifest.Name {
+		return explain.Input{}, err
+	}
+	return contents.Input()
 }
 
 // noClock is for a recording that is read without delays.
