@@ -22,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/run"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/version"
@@ -87,6 +88,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		bundle.NewCommand(env),
 		create.NewCommand(env),
 		demo.NewCommand(env),
+		run.NewCommand(env),
 		lint.NewCommand(env),
 		simulate.NewCommand(env),
 		whatif.NewCommand(env),
@@ -118,8 +120,6 @@ func kubectlHint(verb string) string {
 		return "use: kubectl " + verb + " job NAME"
 	case "suspend", "resume":
 		return fmt.Sprintf(`use: kubectl patch job NAME -p '{"spec":{"suspend":%t}}'`, verb == "suspend")
-	case "rerun", "restart", "retry":
-		return "a Job runs once, so replace it: kubectl replace --force -f FILE"
 	}
 	return ""
 }

@@ -30,10 +30,11 @@ func (w *World) createJob(job *batchv1.Job) error {
 	return err
 }
 
-// Matched reports whether scene i of the Job's Script has matched a pod, even if a later scene
+// Matched reports whether scene i of the Job's Layers has matched a pod, even if a later scene
 // applied.
 func (w *World) Matched(name string, i int) bool {
-	return w.kubelet.matched[&scriptOf(w.kubelet.behaviors[name])[i]]
+	layers, _ := w.kubelet.behaviors[name].(Layers)
+	return w.kubelet.matched[&layers.Script[i]]
 }
 
 // Finished reports whether the Job of that name is finished.

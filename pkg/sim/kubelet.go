@@ -47,11 +47,10 @@ type Act struct {
 	// for RestartsAfter.
 	Restarts      int32
 	RestartsAfter time.Duration
-	// Removed pods are deleted by somebody else than the controller, RemovedAfter their creation.
-	Removed      bool
+	// RemovedAfter, if not 0, is when somebody other than the controller deletes the pod, after its creation.
 	RemovedAfter time.Duration
-	// Unscheduled pods get no node and stay Pending, Stuck ones get a node and stay Pending.
-	Unscheduled, Stuck bool
+	// Unscheduled pods get no node and stay Pending.
+	Unscheduled bool
 	// NodeGone pods have an unreachable node once they are deleted.
 	NodeGone bool
 }
@@ -109,31 +108,17 @@ func (s Script) find(pod PodKey) *Act {
 
 // Layers is a Script that leaves the pods without a scene to another Behavior.
 type Layers struct {
-	Script Script
-	Rest   Behavior
+	Script
+	Rest Behavior
 }
 
 // Act implements Behavior.
 func (l Layers) Act(pod PodKey) *Act {
-	if act := l.Script.find(pod); act != nil {
+	if act := l.find(pod); act != nil {
 		return act
 	}
 	return l.Rest.Act(pod)
 }
-
-// scriptOf returns the scenes of a Behavior.
-func scriptOf(b Behavior) Script {
-	switch b := b.(type) {
-	case Script:
-		return b
-	case Layers:
-		return b.Script
-	}
-	return nil
-}
-
-// NoPod is Scene.Nth of a scene that matches no pod.
-const NoPod = -1
 
 func (s *Scene) matches(pod PodKey) bool {
 	return (s.Index < 0 || s.Index == pod.Index) && (s.Attempt == 0 || s.Attempt == pod.Attempt) && (s.Nth == 0 || s.Nth == pod.Nth)
@@ -193,7 +178,7 @@ func (k *kubelet) expect(name string, uid types.UID, act *Act) {
 	if !act.Unscheduled {
 		k.world.after(startLatency+act.Delay, func() { k.start(name, uid) })
 	}
-	if act.Removed {
+	if act.RemovedAfter > 0 {
 		k.world.after(act.RemovedAfter, func() { _, _ = k.world.Store.DeletePod(name, uid) })
 	}
 }
@@ -211,10 +196,10 @@ func (k *kubelet) key(pod *corev1.Pod) PodKey {
 }
 
 func (k *kubelet) recordMatches(pod *corev1.Pod) {
-	script := scriptOf(k.behaviors[k.jobs[pod.UID]])
-	for i := range script {
-		if script[i].matches(k.key(pod)) {
-			k.matched[&script[i]] = true
+	layers, _ := k.behaviors[k.jobs[pod.UID]].(Layers)
+	for i := range layers.Script {
+		if scene := &layers.Script[i]; scene.matches(k.key(pod)) {
+			k.matched[scene] = true
 		}
 	}
 }
@@ -230,11 +215,9 @@ func (k *kubelet) start(name string, uid types.UID) {
 		return
 	}
 	act := k.act(pod)
-	if act.Stuck || act.Run == 0 || act.InitExit != 0 {
+	if act.Run == 0 || act.InitExit != 0 {
 		k.world.Store.EditPod("node", name, func(p *corev1.Pod) { p.Spec.NodeName = "node" })
-		if !act.Stuck {
-			k.end(name, uid, act, false)
-		}
+		k.end(name, uid, act, false)
 		return
 	}
 	k.world.Store.EditPod("run", name, func(p *corev1.Pod) {

@@ -23,6 +23,11 @@ func TestOverviewFitsEverySize(t *testing.T) {
 	}
 }
 
+// RTY-20, RTY-23: the Overview shows the family of the Job.
+func TestOverviewShowsTheFamily_RTY_20_RTY_23(t *testing.T) {
+	goldens(t, "overview.family", load(t, "../family/sweep"), nil)
+}
+
 // The Overview scrolls by keys and by the wheel, and says that there is more.
 func TestOverviewScrolls(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{60, 16}, nil)

@@ -355,6 +355,35 @@ func TestRetryIsInterrupted_RTY_33(t *testing.T) {
 	}
 }
 
+// Issue 18: on every screen, no other key than y on the question creates a Job.
+func TestOnlyTheAnswerCreates_RTY_35(t *testing.T) {
+	var keys []string
+	for c := ' ' + 1; c <= '~'; c++ {
+		keys = append(keys, string(c))
+	}
+	keys = append(keys, "space", "enter", "esc", "tab", "backspace", "up", "down", "left", "right", "home", "end", "ctrl+u", "ctrl+l")
+	for name, opened := range everyScreen(t) {
+		for _, key := range keys {
+			b, f := opened(), sweepRetrier()
+			b.retries(f)
+			if s := b.top(); strings.HasPrefix(name, "retry") {
+				b.act(screen.Action{Close: true})
+				b.keys("R")
+				if strings.Contains(name, "confirmed") {
+					b.keys("enter")
+				}
+				if b.top() == s {
+					t.Fatal("the form is not that of the Retrier")
+				}
+			}
+			b.keys(key)
+			if asked := name == "retry confirmed" && key == "y"; (len(f.created) > 0) != asked {
+				t.Errorf("%s: %q created %v", name, key, f.created)
+			}
+		}
+	}
+}
+
 // Issue 18: an error stays on the screen, and enter begins anew.
 func TestRetryShowsErrors_RTY_36(t *testing.T) {
 	f := sweepRetrier()

@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,8 +8,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Kind is that of a Comparison as JSON or YAML; its version is explain.APIVersion.
@@ -28,8 +29,6 @@ type Comparison struct {
 	New    Result `json:"new"`
 	// FirstDifference is the first decision that differs; nil if none does.
 	FirstDifference *Divergence `json:"firstDifference,omitempty"`
-	// PodsKnown is how many pods of the Job are known. If it is less than Actual.PodsStarted, the others are gone.
-	PodsKnown int `json:"podsKnown"`
 	// NotReproduced is how Actual differs from what really happened.
 	NotReproduced []Difference `json:"notReproduced,omitempty"`
 }
@@ -50,7 +49,7 @@ func (h *History) Compare(ctx context.Context, policies Policies, limit time.Dur
 	}
 	c := Comparison{
 		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind}, Changes: Changes(h.Job, changed),
-		Namespace: h.Job.Namespace, Name: h.Job.Name, PodsKnown: h.PodsKnown,
+		Namespace: h.Job.Namespace, Name: h.Job.Name,
 	}
 	if c.Actual, err = h.Replay(ctx, h.Job, limit); err == nil {
 		c.New, err = h.Replay(ctx, changed, limit)
@@ -74,34 +73,26 @@ func diverge(actual, changed []Decision) *Divergence {
 
 // identity is what makes two decisions the same, apart from their time.
 type identity struct {
-	kind              DecisionKind
-	index             int32
-	attempt           int
-	condition, reason string
+	Decision
+	index int32
 }
 
-func (d *Decision) identity() identity {
-	i := identity{d.Kind, -1, d.Attempt, d.Condition, d.Reason}
-	if d.Index != nil {
-		i.index = *d.Index
-	}
-	return i
+func (d Decision) identity() identity {
+	index := ptr.Deref(d.Index, reconcile.NoIndex)
+	d.AfterSeconds, d.Index = 0, nil
+	return identity{d, index}
 }
 
 // onlyIn returns the first decision in one list that the other does not have at about the same time.
 func onlyIn(list, other []Decision) *Decision {
 	times := map[identity][]float64{}
-	for i := range other {
-		id := other[i].identity()
-		times[id] = append(times[id], other[i].AfterSeconds)
+	for _, d := range other {
+		times[d.identity()] = append(times[d.identity()], d.AfterSeconds)
 	}
-	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b Decision) int { return cmp.Compare(a.AfterSeconds, b.AfterSeconds) })
-	for i := range sorted {
-		d := &sorted[i]
+	for _, d := range list {
 		near := func(at float64) bool { return math.Abs(at-d.AfterSeconds) <= sameTime }
 		if !slices.ContainsFunc(times[d.identity()], near) {
-			return d
+			return &d
 		}
 	}
 	return nil

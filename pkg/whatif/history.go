@@ -7,6 +7,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -49,42 +50,45 @@ type edit struct {
 // observer makes a History.
 type observer struct {
 	in    *explain.Input
-	trace trace
 	begun time.Time
 	// decided is when the outcome of the Job was decided, zero if it is not.
 	decided   time.Time
 	completed indexset.Set
+	// created and stopped are when a controller created and deleted pods, and failures the events about failed ones,
+	// by the names of the pods.
+	created, stopped map[string]time.Time
+	failures         map[string]*explain.Event
+	toggles          []edit
 	// uncounted is how many failures the status has besides those of known pods.
 	uncounted int32
 }
 
 // Observe returns what is known of a Job as it ran.
 func Observe(in explain.Input) *History {
-	o := &observer{in: &in, trace: readTrace(&in), begun: in.Job.CreationTimestamp.Time}
+	o := &observer{
+		in: &in, begun: in.Job.CreationTimestamp.Time, uncounted: in.Job.Status.Failed,
+		created: map[string]time.Time{}, stopped: map[string]time.Time{}, failures: map[string]*explain.Event{},
+	}
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if c := reconcile.TrueCondition(in.Job, t); c != nil {
 			o.decided = c.LastTransitionTime.Time
 		}
 	}
 	o.completed, _ = indexset.Parse(in.Job.Status.CompletedIndexes)
+	o.readEvents()
+	attempts := o.attempts()
 	h := &History{
-		maxWrites: defaultWrites,
 		// Times are in whole seconds: what happened in the last one has happened.
 		Job: named(in.Job, in.RuleNames), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
-		ours: !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(in.Job.Spec.ManagedBy, "")),
+		ours:      !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(in.Job.Spec.ManagedBy, "")),
+		suspended: jobspec.IsSuspended(&in.Job.Spec), toggles: o.toggles, maxWrites: defaultWrites,
 	}
 	if !o.decided.IsZero() {
 		h.decided = o.decided.Sub(o.begun)
 	}
-	h.suspended = jobspec.IsSuspended(&in.Job.Spec)
-	for i, t := range o.trace.toggles {
-		if i == 0 {
-			// A Job that was created suspended gets the condition at once.
-			h.suspended = !t.suspend || t.at.Sub(o.begun) <= time.Second
-		}
-		h.toggles = append(h.toggles, edit{max(0, t.at.Sub(o.begun)), t.suspend})
+	if len(o.toggles) > 0 {
+		h.suspended = !o.toggles[0].suspend
 	}
-	attempts := o.attempts()
 	for _, list := range attempts {
 		h.PodsKnown += len(list)
 	}
@@ -107,31 +111,24 @@ func named(job *batchv1.Job, native []string) *batchv1.Job {
 
 // attempts are those that pods and events report, by index, in order.
 func (o *observer) attempts() map[int32][]attempt {
-	gone := o.gone()
-	o.uncounted = o.failuresWithoutPod(gone)
-	names := map[string]bool{}
-	for _, list := range gone {
-		for i := range list {
-			names[list[i].name] = true
-		}
-	}
-	all := gone
+	all := map[int32][]attempt{}
 	for i := range o.in.Pods {
 		p := &o.in.Pods[i]
 		all[p.Index] = append(all[p.Index], o.ofPod(p))
+		if p.Phase == corev1.PodFailed && o.actionOf(p) != batchv1.PodFailurePolicyActionIgnore {
+			o.uncounted--
+		}
 	}
+	o.addGone(all)
 	for _, index := range slices.Sorted(maps.Keys(all)) {
 		list := all[index]
 		slices.SortFunc(list, func(a, b attempt) int {
-			return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
+			return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 		})
 		for i := range list {
-			if names[list[i].name] {
+			if list[i].ending == unseen {
 				o.endGone(&list[i], index, o.nextCreation(&list[i], list[i+1:]))
 			}
-		}
-		if index != reconcile.NoIndex {
-			all[index] = withMissing(list)
 		}
 	}
 	return all
@@ -145,23 +142,6 @@ func (o *observer) nextCreation(a *attempt, later []attempt) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// withMissing inserts attempts that the numbers of later ones show, which failed like the first that is
-// known to have failed.
-func withMissing(list []attempt) []attempt {
-	missing := list[0].number - 1
-	if missing <= 0 {
-		return list
-	}
-	guess := attempt{assumed: true, act: sim.Act{Run: time.Second, FailReason: unknownReason, TerminateExit: exitTerminated}}
-	for i := range list {
-		if list[i].ending == endedItself && !list[i].succeeded() {
-			guess.act, guess.known = list[i].act, list[i].known
-			break
-		}
-	}
-	return append(slices.Repeat([]attempt{guess}, missing), list...)
 }
 
 // addUnknown adds an attempt for each index that has ended, and of which there is no trace.
@@ -187,15 +167,15 @@ func (o *observer) addUnknown(attempts map[int32][]attempt) {
 }
 
 // stoppedByController reports whether the controller deleted the pod: its event says so, or the Job was
-// ending or suspended by then.
+// ending by then.
 func (o *observer) stoppedByController(name string, at time.Time) bool {
-	if _, ok := o.trace.stopped[name]; ok || o.trace.suspendedAt(at) {
+	if _, ok := o.stopped[name]; ok {
 		return true
 	}
 	if o.decided.IsZero() || !at.Equal(o.decided) {
 		return !o.decided.IsZero() && at.After(o.decided)
 	}
 	// It was deleted in the second in which the Job's end was decided.
-	_, reported := o.trace.created[name]
-	return !reported || o.trace.stoppedAt(at) >= namedPods || !reconcile.IsFinished(o.in.Job)
+	_, reported := o.created[name]
+	return !reported || !reconcile.IsFinished(o.in.Job)
 }

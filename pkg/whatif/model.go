@@ -24,15 +24,13 @@ const (
 	// stopped: the controller deleted it, or it still ran when the Job was observed. How it would have
 	// ended is not known.
 	stopped
-	// stuck: it never started.
-	stuck
+	// unseen: it is gone, and how it ended is to be found out.
+	unseen
 )
 
 // attempt is what one pod did.
 type attempt struct {
 	name string
-	// number is the controller's count, 0 if it is not known.
-	number int
 	// created is when, after the creation of the Job.
 	created time.Duration
 	act     sim.Act
@@ -138,7 +136,7 @@ func (m *Model) lookup(pod sim.PodKey) (attempt, bool) {
 		return m.typical, false
 	}
 	last := list[len(list)-1]
-	if last.ending != removed && last.ending != stuck {
+	if last.ending != removed {
 		return last, false
 	}
 	if next, found := m.next[last.signature()]; found {

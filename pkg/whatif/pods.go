@@ -18,7 +18,7 @@ const exitTerminated = 143
 
 // ofPod returns what a pod did.
 func (o *observer) ofPod(p *explain.Pod) attempt {
-	a := attempt{name: p.Name, number: int(p.Attempt), created: max(0, p.CreatedAt.Sub(o.begun)), known: o.in.Now.Sub(p.CreatedAt)}
+	a := attempt{name: p.Name, created: max(0, p.CreatedAt.Sub(o.begun)), known: o.in.Now.Sub(p.CreatedAt)}
 	a.act = sim.Act{TerminateExit: exitTerminated, Conditions: conditionsOf(p)}
 	if !p.StartedAt.IsZero() && p.Restarts == 0 {
 		a.act.Delay = max(0, p.StartedAt.Sub(p.CreatedAt))
@@ -31,7 +31,7 @@ func (o *observer) ofPod(p *explain.Pod) attempt {
 		a.known = max(0, p.FinishedAt.Sub(p.CreatedAt))
 		o.addEnd(&a, p)
 	case p.Phase == corev1.PodPending:
-		a.ending, a.act.Unscheduled, a.act.Stuck = stuck, !p.Scheduled, p.Scheduled
+		a.ending, a.act.Unscheduled = stopped, true
 	default:
 		a.ending = stopped
 	}
@@ -49,24 +49,14 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
 		}
 	}
-	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Init && c.Ended && c.ExitCode != 0 && !c.Before {
-			a.act.Delay = a.known // No container ran.
-		}
+	a.act.Run = max(time.Millisecond, a.known-a.act.Delay)
+	if p.Phase == corev1.PodFailed {
+		a.act.Run += failureDelay
 	}
-	a.act.Run = max(time.Millisecond, a.known-a.act.Delay) + o.orderOf(p)
 }
 
-// orderOf separates pods that ended within the same second: what ended the Job came last.
-func (o *observer) orderOf(p *explain.Pod) time.Duration {
-	if p.Phase == corev1.PodSucceeded {
-		return 0
-	}
-	if o.actionOf(p) == batchv1.PodFailurePolicyActionFailJob {
-		return 600 * time.Millisecond
-	}
-	return 300 * time.Millisecond
-}
+// failureDelay separates pods that ended within the same second: failures, which may end the Job, came last.
+const failureDelay = 300 * time.Millisecond
 
 // actionOf is what the podFailurePolicy decided about a failed pod, empty if no rule matches.
 func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
@@ -99,19 +89,17 @@ func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 		if p.Phase == corev1.PodFailed && a.act.TerminateExit == 0 {
 			a.act.TerminateExit = exitTerminated
 		}
-	} else if o.in.Now.After(p.DeletedAt.Add(p.Grace + margin)) {
-		a.act.NodeGone = true
 	}
 	a.known, a.ending = asked, stopped
-	if p.Disruption != "" || !o.stoppedByController(p.Name, p.DeletedAt) {
+	if !o.stoppedByController(p.Name, p.DeletedAt) {
 		a.remove(asked)
 	}
 }
 
 // remove makes somebody delete the pod.
 func (a *attempt) remove(after time.Duration) {
-	a.ending = removed
-	a.act.Run, a.act.Removed, a.act.RemovedAfter = sim.Forever, true, after
+	a.ending, a.known = removed, after
+	a.act.Run, a.act.RemovedAfter = sim.Forever, max(time.Millisecond, after)
 }
 
 func endsOf(p *explain.Pod) (ends []sim.ContainerEnd) {
@@ -123,18 +111,10 @@ func endsOf(p *explain.Pod) (ends []sim.ContainerEnd) {
 	return ends
 }
 
-// conditionsOf are the conditions that rules may ask for: all but those of every pod.
+// conditionsOf are the conditions that rules may ask for.
 func conditionsOf(p *explain.Pod) (list []corev1.PodCondition) {
 	for _, c := range p.Conditions {
-		switch c.Type {
-		case corev1.PodReady, corev1.ContainersReady, corev1.PodInitialized, corev1.PodScheduled, corev1.PodReadyToStartContainers:
-		default:
-			reason := ""
-			if c.Type == corev1.DisruptionTarget {
-				reason = p.Disruption
-			}
-			list = append(list, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: reason})
-		}
+		list = append(list, corev1.PodCondition{Type: c.Type, Status: c.Status})
 	}
 	return list
 }

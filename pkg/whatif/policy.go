@@ -95,8 +95,8 @@ func (p Policies) Apply(job *batchv1.Job) (*batchv1.Job, error) {
 	return job, nil
 }
 
-// fieldsOf returns the fields of a spec by their names.
-func fieldsOf(spec *batchv1.JobSpec) map[string]any {
+// fieldsOf returns the fields of a spec, or of some policies, by their names.
+func fieldsOf(spec any) map[string]any {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(spec)
 	if err != nil {
 		panic("a JobSpec has no fields: " + err.Error())

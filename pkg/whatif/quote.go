@@ -2,7 +2,7 @@ package whatif
 
 import (
 	"context"
-	"encoding/json"
+	"math"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -35,25 +35,18 @@ func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
 	}
 }
 
-// quote returns nil unless the policies would have been better, and most of the replay is known: it reproduces what
-// happened, and at least half of the pods do what pods in their place did.
+// quote returns nil unless the policies would have been better, the history is complete, and at least half of the pods
+// do what pods in their place did.
 func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatIf {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return nil
-	}
-	policies, err := ParsePolicies(data)
-	if err != nil {
-		return nil
-	}
-	c, err := h.Compare(ctx, policies, DefaultLimit)
-	if err != nil || len(c.NotReproduced) > 0 || !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
+	c, err := h.Compare(ctx, fieldsOf(p), DefaultLimit)
+	known := err == nil && c.Actual.PodsEstimated == 0 && len(c.NotReproduced) == 0
+	if !known || !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
 		return nil
 	}
 	is, was := c.New.Outcome, c.Actual.Outcome
 	w := &explain.WhatIf{
 		Condition: is.Type, Reason: is.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
-		PodSecondsSaved: seconds(c.Actual.PodSeconds - c.New.PodSeconds), PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
+		PodSecondsSaved: math.Round(10*(c.Actual.PodSeconds-c.New.PodSeconds)) / 10, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
 	}
 	cheaper := is.Type == was.Type && w.Seconds < w.ActualSeconds && w.PodSecondsSaved > 0
 	completes := is.Type != was.Type && is.Type == string(batchv1.JobComplete)

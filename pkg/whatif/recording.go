@@ -2,6 +2,8 @@ package whatif
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,20 +20,14 @@ import (
 // Recording collects what the reports on one Job show, one after the other. A report on another Job begins anew.
 type Recording struct {
 	last   *explain.Report
-	pods   map[string]*recordedPod
+	pods   map[string]explain.Pod
 	events []explain.Event
-}
-
-// recordedPod is a pod as it was seen last, and when it was first seen to terminate.
-type recordedPod struct {
-	info    explain.PodInfo
-	deleted time.Time
 }
 
 // Add adds the next report.
 func (r *Recording) Add(report *explain.Report) {
 	if r.last == nil || r.last.Job.UID != report.Job.UID {
-		*r = Recording{pods: map[string]*recordedPod{}}
+		*r = Recording{pods: map[string]explain.Pod{}}
 	}
 	at := report.ObservedAt.Time
 	if r.last != nil && r.last.Job.Suspend != report.Job.Suspend {
@@ -40,15 +36,11 @@ func (r *Recording) Add(report *explain.Report) {
 	}
 	r.last = report
 	for i := range report.Pods {
-		p := r.pods[report.Pods[i].Name]
-		if p == nil {
-			p = &recordedPod{}
-			r.pods[report.Pods[i].Name] = p
+		p := recordedPod(&report.Pods[i])
+		if p.Deleting {
+			p.DeletedAt = cmp.Or(r.pods[p.Name].DeletedAt, p.FinishedAt, at)
 		}
-		p.info = report.Pods[i]
-		if p.info.GraceEnds != nil && p.deleted.IsZero() {
-			p.deleted = at
-		}
+		r.pods[p.Name] = p
 	}
 }
 
@@ -57,132 +49,106 @@ func (r *Recording) Input() explain.Input {
 	if r.last == nil {
 		return explain.Input{}
 	}
-	in := explain.Input{Now: r.last.ObservedAt.Time, Job: r.job(), PodsRead: true, Events: r.events, Gaps: r.last.Gaps}
+	in := explain.Input{Now: r.last.ObservedAt.Time, PodsRead: true, Events: r.events, Gaps: r.last.Gaps}
 	if policy := r.last.FailurePolicy; policy != nil {
 		for i := range policy.Rules {
 			in.RuleNames = append(in.RuleNames, policy.Rules[i].Name)
 		}
 	}
-	for _, p := range r.pods {
-		in.Pods = append(in.Pods, p.pod())
+	for _, name := range slices.Sorted(maps.Keys(r.pods)) {
+		in.Pods = append(in.Pods, r.pods[name])
 	}
-	slices.SortFunc(in.Pods, func(a, b explain.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	in.Job = r.job()
 	return in
 }
 
 func (r *Recording) job() *batchv1.Job {
-	j := &r.last.Job
+	j, counts := &r.last.Job, &r.last.Counts
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: j.Namespace, Name: j.Name, CreationTimestamp: *cmp.Or(j.Created, &r.last.ObservedAt)}}
-	job.Spec = batchv1.JobSpec{
-		CompletionMode: ptr.To(batchv1.CompletionMode(j.CompletionMode)), Completions: j.Completions, Parallelism: j.Parallelism,
-		BackoffLimit: j.BackoffLimit, BackoffLimitPerIndex: j.BackoffLimitPerIndex, MaxFailedIndexes: j.MaxFailedIndexes,
-		ActiveDeadlineSeconds: j.ActiveDeadlineSeconds, PodReplacementPolicy: ptr.To(batchv1.PodReplacementPolicy(j.PodReplacementPolicy)),
-		Suspend: &j.Suspend, PodFailurePolicy: r.failurePolicy(), SuccessPolicy: r.successPolicy(),
+	spec, s := &job.Spec, &job.Status
+	sameFields(j, spec)
+	sameFields(r.last.FailurePolicy, &spec.PodFailurePolicy)
+	if policy := r.last.SuccessPolicy; policy != nil {
+		spec.SuccessPolicy = &batchv1.SuccessPolicy{}
+		for _, rule := range policy.Rules {
+			one := batchv1.SuccessPolicyRule{SucceededCount: &rule.Need}
+			if rule.Of != "" {
+				one.SucceededIndexes = &rule.Of
+			}
+			spec.SuccessPolicy.Rules = append(spec.SuccessPolicy.Rules, one)
+		}
 	}
-	if j.ManagedBy != "" {
-		job.Spec.ManagedBy = &j.ManagedBy
+	spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicy(j.RestartPolicy), Containers: r.containers(spec.PodFailurePolicy)}
+	s.Active, s.Succeeded, s.Failed = counts.Active, counts.Succeeded, counts.Failed
+	sameFields(r.last.Conditions, &s.Conditions)
+	for i, c := range r.last.Conditions {
+		s.Conditions[i].LastTransitionTime = ptr.Deref(c.Since, metav1.Time{})
 	}
-	job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicy(j.RestartPolicy), Containers: r.containers(job.Spec.PodFailurePolicy)}
-	r.addStatus(job)
+	if indexes := r.last.Indexes; indexes != nil {
+		s.CompletedIndexes = indexes.Completed
+		if spec.BackoffLimitPerIndex != nil {
+			s.FailedIndexes = &indexes.Failed
+		}
+	}
 	return job
 }
 
-func (r *Recording) failurePolicy() *batchv1.PodFailurePolicy {
-	if r.last.FailurePolicy == nil {
-		return nil
+// sameFields copies the fields that a part of a report has under the names of the API.
+func sameFields(from, to any) {
+	data, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(data, to)
 	}
-	policy := &batchv1.PodFailurePolicy{}
-	for _, rule := range r.last.FailurePolicy.Rules {
-		policy.Rules = append(policy.Rules, batchv1.PodFailurePolicyRule{
-			Action: batchv1.PodFailurePolicyAction(rule.Action), OnExitCodes: rule.OnExitCodes, OnPodConditions: rule.OnPodConditions,
-		})
+	if err != nil {
+		panic("a report has fields of the API: " + err.Error())
 	}
-	return policy
-}
-
-func (r *Recording) successPolicy() *batchv1.SuccessPolicy {
-	if r.last.SuccessPolicy == nil {
-		return nil
-	}
-	policy := &batchv1.SuccessPolicy{}
-	for _, rule := range r.last.SuccessPolicy.Rules {
-		one := batchv1.SuccessPolicyRule{SucceededCount: &rule.Need}
-		if rule.Of != "" {
-			one.SucceededIndexes = &rule.Of
-		}
-		policy.Rules = append(policy.Rules, one)
-	}
-	return policy
 }
 
 // containers are those that failed, or that rules name: reports do not name others.
 func (r *Recording) containers(policy *batchv1.PodFailurePolicy) (list []corev1.Container) {
-	add := func(name string) {
-		if name != "" && !slices.ContainsFunc(list, func(c corev1.Container) bool { return c.Name == name }) {
-			list = append(list, corev1.Container{Name: name})
-		}
-	}
+	names := map[string]bool{}
 	for _, p := range r.pods {
-		if p.info.Failure != nil {
-			add(p.info.Failure.Container)
+		for _, c := range p.Containers {
+			names[c.Name] = true
 		}
 	}
-	if policy != nil {
-		for _, rule := range policy.Rules {
-			if rule.OnExitCodes != nil {
-				add(ptr.Deref(rule.OnExitCodes.ContainerName, ""))
-			}
+	for _, rule := range ptr.Deref(policy, batchv1.PodFailurePolicy{}).Rules {
+		if rule.OnExitCodes != nil && rule.OnExitCodes.ContainerName != nil {
+			names[*rule.OnExitCodes.ContainerName] = true
 		}
 	}
-	slices.SortFunc(list, func(a, b corev1.Container) int { return cmp.Compare(a.Name, b.Name) })
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		list = append(list, corev1.Container{Name: name})
+	}
 	return list
 }
 
-func (r *Recording) addStatus(job *batchv1.Job) {
-	s := &job.Status
-	s.Active, s.Succeeded, s.Failed = r.last.Counts.Active, r.last.Counts.Succeeded, r.last.Counts.Failed
-	for _, c := range r.last.Conditions {
-		s.Conditions = append(s.Conditions, batchv1.JobCondition{
-			Type: batchv1.JobConditionType(c.Type), Status: corev1.ConditionStatus(c.Status), Reason: c.Reason, LastTransitionTime: *cmp.Or(c.Since, &metav1.Time{}),
-		})
+// recordedPod is what an observer needs of a pod, without when it was deleted.
+func recordedPod(info *explain.PodInfo) explain.Pod {
+	p := explain.Pod{
+		Node: info.Node, StartedAt: ptr.Deref(info.Started, metav1.Time{}).Time, Grace: defaultGrace,
+		Pod: reconcile.Pod{
+			Name: info.Name, Phase: corev1.PodPhase(info.Phase), Scheduled: info.Node != "", Restarts: info.Restarts,
+			Index: ptr.Deref(info.Index, reconcile.NoIndex), Deleting: info.GraceEnds != nil,
+			CreatedAt: ptr.Deref(info.Created, metav1.Time{}).Time, FinishedAt: ptr.Deref(info.Ended, metav1.Time{}).Time,
+		},
 	}
-	if indexes := r.last.Indexes; indexes != nil {
-		s.CompletedIndexes = indexes.Completed
-		if job.Spec.BackoffLimitPerIndex != nil {
-			s.FailedIndexes = &indexes.Failed
-		}
+	f := info.Failure
+	if f == nil {
+		return p
 	}
-}
-
-// pod is what an observer needs of it.
-func (p *recordedPod) pod() explain.Pod {
-	info := &p.info
-	out := explain.Pod{Attempt: info.Attempt, Node: info.Node}
-	out.Name, out.Phase, out.Scheduled, out.Restarts = info.Name, corev1.PodPhase(info.Phase), info.Node != "", info.Restarts
-	out.Index = ptr.Deref(info.Index, reconcile.NoIndex)
-	for at, from := range map[*time.Time]*metav1.Time{&out.CreatedAt: info.Created, &out.StartedAt: info.Started, &out.FinishedAt: info.Ended} {
-		if from != nil {
-			*at = from.Time
-		}
+	p.FailReason, p.Deleting = f.PodReason, p.Deleting || f.Deleting || f.DeletedRunning
+	if f.Condition != "" {
+		p.Conditions = []failurepolicy.Condition{{Type: f.Condition, Status: corev1.ConditionTrue}}
 	}
-	if f := info.Failure; f != nil {
-		out.FailReason = f.PodReason
-		if f.Condition != "" {
-			out.Conditions = []failurepolicy.Condition{{Type: f.Condition, Status: corev1.ConditionTrue}}
-		}
-		if f.Container != "" {
-			out.Containers = []explain.Container{{Name: f.Container, Ended: true, ExitCode: f.ExitCode, Reason: f.Reason, EndedAt: out.FinishedAt}}
-			out.Terminated = []failurepolicy.Container{{Name: f.Container, ExitCode: f.ExitCode, Reason: f.Reason}}
-		}
-		out.Deleting = f.Deleting || f.DeletedRunning
+	if f.Condition == corev1.DisruptionTarget {
+		p.Disruption = string(f.Condition) // The report does not have its reason.
 	}
-	if out.Deleting = out.Deleting || !p.deleted.IsZero(); out.Deleting {
-		out.DeletedAt, out.Grace = cmp.Or(p.deleted, out.FinishedAt), defaultGrace
-		if len(out.Conditions) > 0 {
-			out.Disruption = string(out.Conditions[0].Type) // The report does not have its reason.
-		}
+	if f.Container != "" {
+		p.Containers = []explain.Container{{Name: f.Container, Ended: true, ExitCode: f.ExitCode, Reason: f.Reason, EndedAt: p.FinishedAt}}
+		p.Terminated = []failurepolicy.Container{{Name: f.Container, ExitCode: f.ExitCode, Reason: f.Reason}}
 	}
-	return out
+	return p
 }
 
 // defaultGrace is a grace period that a Job has unless it asks for another.

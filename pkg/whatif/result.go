@@ -1,10 +1,12 @@
 package whatif
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,22 +21,27 @@ type Condition struct {
 	Reason string `json:"reason"`
 }
 
-// Result is what a replay led to.
-type Result struct {
-	// Outcome is the condition that ended the Job, or that decided its end; empty if none has.
-	Outcome Condition `json:"outcome"`
-	// Conditions are those that are True.
+// Status is what a Job's status has.
+type Status struct {
+	// Conditions are those that are True, by type.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Finished reports whether the Job came to an end within the limit; Seconds is how long after its creation,
-	// or how much time the replay took.
-	Finished bool    `json:"finished"`
-	Seconds  float64 `json:"seconds"`
 	// Active, Succeeded, Failed, and the lists of indexes are those of the status.
 	Active           int32  `json:"active"`
 	Succeeded        int32  `json:"succeeded"`
 	Failed           int32  `json:"failed"`
 	CompletedIndexes string `json:"completedIndexes,omitempty"`
 	FailedIndexes    string `json:"failedIndexes,omitempty"`
+}
+
+// Result is what a replay led to.
+type Result struct {
+	// Outcome is the condition that ended the Job, or that decided its end; empty if none has.
+	Outcome Condition `json:"outcome"`
+	// Finished reports whether the Job came to an end within the limit; Seconds is how long after its creation,
+	// or how much time the replay took.
+	Finished bool    `json:"finished"`
+	Seconds  float64 `json:"seconds"`
+	Status   `json:",inline"`
 	// PodsStarted is how many pods were created. PodsEstimated is how many of them did something that no pod in
 	// their place is known to have done.
 	PodsStarted   int `json:"podsStarted"`
@@ -51,56 +58,54 @@ func indexesOf(text *string) indexset.Set {
 	return set
 }
 
-func trueConditions(job *batchv1.Job) (list []Condition) {
-	for _, c := range job.Status.Conditions {
+func statusOf(job *batchv1.Job) Status {
+	from := &job.Status
+	s := Status{
+		Active: from.Active, Succeeded: from.Succeeded, Failed: from.Failed,
+		CompletedIndexes: from.CompletedIndexes, FailedIndexes: ptr.Deref(from.FailedIndexes, ""),
+	}
+	for _, c := range from.Conditions {
 		if c.Status == corev1.ConditionTrue {
-			list = append(list, Condition{string(c.Type), c.Reason})
+			s.Conditions = append(s.Conditions, Condition{string(c.Type), c.Reason})
 		}
 	}
-	return list
+	slices.SortFunc(s.Conditions, func(a, b Condition) int { return strings.Compare(a.Type, b.Type) })
+	return s
 }
 
 func (t *tracer) result(job *batchv1.Job) Result {
 	now := t.world.Elapsed()
-	s := &job.Status
-	r := Result{
-		Conditions: trueConditions(job), Finished: t.finished > 0, Seconds: seconds(now.Seconds()), PodsStarted: len(t.pods),
-		Active: s.Active, Succeeded: s.Succeeded, Failed: s.Failed, CompletedIndexes: s.CompletedIndexes, FailedIndexes: ptr.Deref(s.FailedIndexes, ""),
-		decisions: t.decisions,
+	r := Result{Status: statusOf(job), Finished: t.finished > 0, Seconds: seconds(now), PodsStarted: len(t.pods), decisions: t.decisions}
+	// Those that end a Job sort before those that decide its end.
+	if len(r.Conditions) > 0 && r.Conditions[0].Type != string(batchv1.JobSuspended) {
+		r.Outcome = r.Conditions[0]
 	}
+	var used, wasted time.Duration
 	for _, p := range t.pods {
-		if !p.over {
-			p.ended = now
-		}
 		if t.isEstimated(p) {
 			r.PodsEstimated++
 		}
-		if !p.running {
+		if p.begun == 0 {
 			continue
 		}
-		ran := (p.ended - p.begun).Seconds()
-		r.PodSeconds += ran
-		if p.over && !p.succeeded {
-			r.PodSecondsWasted += ran
+		used += cmp.Or(p.ended, now) - p.begun
+		if p.ended > 0 && !p.succeeded {
+			wasted += p.ended - p.begun
 		}
 	}
-	for _, c := range r.Conditions {
-		if c.Type != string(batchv1.JobSuspended) {
-			r.Outcome = c
-		}
-	}
-	r.PodSeconds, r.PodSecondsWasted = seconds(r.PodSeconds), seconds(r.PodSecondsWasted)
+	r.PodSeconds, r.PodSecondsWasted = seconds(used), seconds(wasted)
 	return r
 }
 
 // isEstimated reports whether the pod did something that no pod in its place is known to have done.
 func (t *tracer) isEstimated(p *podRun) bool {
-	a, _ := t.model.lookup(p.key)
-	return !p.known || a.ending == stopped && (p.over && !p.deleted || p.ended-p.created > a.known+margin)
+	a, known := t.model.lookup(p.key)
+	lasted := cmp.Or(p.ended, t.world.Elapsed()) - p.created
+	return !known || a.ending == stopped && (p.ended > 0 && !p.deleted || lasted > a.known+margin)
 }
 
 // seconds rounds to a tenth.
-func seconds(s float64) float64 { return math.Round(10*s) / 10 }
+func seconds(d time.Duration) float64 { return math.Round(10*d.Seconds()) / 10 }
 
 // Difference is how a replay with the unchanged policy differs from what happened.
 type Difference struct {
@@ -111,25 +116,17 @@ type Difference struct {
 
 // Differences returns how a replay with the unchanged policy differs from what happened.
 func (h *History) Differences(r *Result) (list []Difference) {
-	s := &h.Job.Status
-	conditions := func(all []Condition) string {
-		all = slices.Clone(all)
-		slices.SortFunc(all, func(a, b Condition) int { return strings.Compare(a.Type, b.Type) })
-		return fmt.Sprint(all)
-	}
-	for _, f := range []struct {
-		field    string
-		was, now any
-	}{
-		{"conditions", conditions(trueConditions(h.Job)), conditions(r.Conditions)},
-		{"active", s.Active, r.Active},
-		{"succeeded", s.Succeeded, r.Succeeded},
-		{"failed", s.Failed, r.Failed},
-		{"completedIndexes", s.CompletedIndexes, r.CompletedIndexes},
-		{"failedIndexes", ptr.Deref(s.FailedIndexes, ""), r.FailedIndexes},
+	was := statusOf(h.Job)
+	for _, d := range []Difference{
+		{"conditions", fmt.Sprint(was.Conditions), fmt.Sprint(r.Conditions)},
+		{"active", fmt.Sprint(was.Active), fmt.Sprint(r.Active)},
+		{"succeeded", fmt.Sprint(was.Succeeded), fmt.Sprint(r.Succeeded)},
+		{"failed", fmt.Sprint(was.Failed), fmt.Sprint(r.Failed)},
+		{"completedIndexes", was.CompletedIndexes, r.CompletedIndexes},
+		{"failedIndexes", was.FailedIndexes, r.FailedIndexes},
 	} {
-		if f.was != f.now {
-			list = append(list, Difference{f.field, fmt.Sprint(f.was), fmt.Sprint(f.now)})
+		if d.Happened != d.Replayed {
+			list = append(list, d)
 		}
 	}
 	return list

@@ -41,14 +41,12 @@ type Decision struct {
 
 // podRun is a pod in a replay.
 type podRun struct {
-	key              sim.PodKey
-	known            bool
-	created          time.Duration
-	begun, ended     time.Duration
-	running, over    bool
-	succeeded        bool
-	deleted          bool
-	recorded, judged bool
+	key sim.PodKey
+	// begun and ended are 0 until then.
+	created, begun, ended time.Duration
+	succeeded, deleted    bool
+	// judged reports whether its failure was counted or ignored.
+	judged bool
 }
 
 // tracer watches a replay.
@@ -82,21 +80,17 @@ func (t *tracer) decide(d Decision) {
 }
 
 func (t *tracer) decidePod(kind DecisionKind, p *podRun) {
-	t.decide(Decision{Kind: kind, Index: indexPointer(p.key.Index), Attempt: p.key.Nth})
-}
-
-func indexPointer(index int32) *int32 {
-	if index == reconcile.NoIndex {
-		return nil
+	d := Decision{Kind: kind, Attempt: p.key.Nth}
+	if p.key.Index != reconcile.NoIndex {
+		d.Index = &p.key.Index
 	}
-	return &index
+	t.decide(d)
 }
 
 func (t *tracer) podCreated(pod *corev1.Pod) {
 	view := observe.Pod(pod)
 	t.made[view.Index]++
 	p := &podRun{key: sim.PodKey{Index: view.Index, Attempt: int(observe.Attempt(pod)), Nth: t.made[view.Index]}, created: t.world.Elapsed()}
-	_, p.known = t.model.lookup(p.key)
 	t.pods[pod.UID] = p
 	t.decidePod(PodCreated, p)
 }
@@ -107,26 +101,30 @@ func (t *tracer) podChanged(c sim.Commit) {
 		t.end(p, c.OldPod)
 		return
 	}
-	if !p.running && c.NewPod.Status.Phase == corev1.PodRunning {
-		p.running, p.begun = true, t.world.Elapsed()
-	}
-	if c.NewPod.Status.Phase == corev1.PodSucceeded || c.NewPod.Status.Phase == corev1.PodFailed {
+	phase := c.NewPod.Status.Phase
+	switch {
+	case phase == corev1.PodRunning && p.begun == 0:
+		p.begun = t.world.Elapsed()
+	case phase == corev1.PodSucceeded || phase == corev1.PodFailed:
 		t.end(p, c.NewPod)
 	}
-	released := slices.Contains(c.OldPod.Finalizers, batchv1.JobTrackingFinalizer) && !slices.Contains(c.NewPod.Finalizers, batchv1.JobTrackingFinalizer)
-	if released && c.NewPod.Status.Phase == corev1.PodFailed && !p.recorded && !p.judged {
+	if phase == corev1.PodFailed && !slices.Contains(c.NewPod.Finalizers, batchv1.JobTrackingFinalizer) {
+		t.judge(FailureIgnored, p) // It would have been counted before.
+	}
+}
+
+func (t *tracer) judge(kind DecisionKind, p *podRun) {
+	if !p.judged {
 		p.judged = true
-		t.decidePod(FailureIgnored, p)
+		t.decidePod(kind, p)
 	}
 }
 
 // end notes that a pod has ended.
 func (t *tracer) end(p *podRun, pod *corev1.Pod) {
-	if p.over {
-		return
+	if p.ended == 0 {
+		p.ended, p.succeeded, p.deleted = t.world.Elapsed(), pod.Status.Phase == corev1.PodSucceeded, pod.DeletionTimestamp != nil
 	}
-	p.over, p.ended, p.succeeded = true, t.world.Elapsed(), pod.Status.Phase == corev1.PodSucceeded
-	p.deleted = pod.DeletionTimestamp != nil
 }
 
 func (t *tracer) jobChanged(old, job *batchv1.Job) {
@@ -140,10 +138,7 @@ func (t *tracer) jobChanged(old, job *batchv1.Job) {
 	}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
 		for _, uid := range u.Failed {
-			if p := t.pods[uid]; p != nil && !p.recorded {
-				p.recorded = true
-				t.decidePod(FailureCounted, p)
-			}
+			t.judge(FailureCounted, t.pods[uid])
 		}
 	}
 	if t.finished == 0 && sim.Finished(job) {

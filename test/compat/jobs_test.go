@@ -177,19 +177,7 @@ func TestRunningJobIsShown(t *testing.T) {
 // what it builds on, and runs Jobs to their ends all the same, but not where managedBy is
 // dropped.
 func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
-	var stderr leash.Output
-	cmd := exec.Command(binary, "controller", "--kubeconfig", kubeconfig, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the controller: %v\n%s", err, stderr.String())
-		}
-	}()
-	eventually(t, "the controller", func(context.Context) bool { return strings.Contains(stderr.String(), "Reconciling Jobs") })
+	stderr := startController(t)
 	if warned := strings.Count(stderr.String(), "warning: Kubernetes v1."); warned != map[bool]int{true: 1}[minor < 35] {
 		t.Errorf("%d warnings on 1.%d: %s", warned, minor, stderr.String())
 	}
@@ -220,4 +208,23 @@ func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
 
 func isOurs(event *corev1.Event) bool {
 	return strings.Contains(event.Source.Component+event.ReportingController, "kubectl-batchjob")
+}
+
+// startController runs ours until the test ends.
+func startController(t *testing.T) *leash.Output {
+	t.Helper()
+	stderr := &leash.Output{}
+	cmd := exec.Command(binary, "controller", "--kubeconfig", kubeconfig, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the controller: %v\n%s", err, stderr.String())
+		}
+	})
+	eventually(t, "the controller", func(context.Context) bool { return strings.Contains(stderr.String(), "Reconciling Jobs") })
+	return stderr
 }

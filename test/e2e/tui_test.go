@@ -82,6 +82,33 @@ func TestWatchInATerminal(t *testing.T) {
 	term.restored()
 }
 
+// Issue 18: R retries the failed index of a Job, and the view goes to the new Job; with --read-only there is no such key.
+func TestRetryInATerminal_RTY_30_32_34(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	job := apply(t, ns, "stories/kep-3850-story-2-no-retry-for-exit-code-42.yaml")
+	finished(t, ns, job.Name)
+	term := openTerminal(t, 100, 30)
+	term.run("batchjob watch " + job.Name + " --read-only -n " + ns)
+	term.Shows("FailedIndexes", "e explain")
+	if screen := term.Screen(); strings.Contains(screen, "R retry") {
+		t.Errorf("--read-only offers to retry:\n%s", screen)
+	}
+	term.leave("q")
+	term.fresh("batchjob watch " + job.Name + " -n " + ns)
+	term.Shows("FailedIndexes", "R retry")
+	term.Press("R")
+	term.Shows(job.Name+"-retry-1", "It runs index 4", "1 to run")
+	term.Press("Enter")
+	term.Shows("which runs 1 index? y/N")
+	term.Press("y")
+	term.Shows(ns+"/"+job.Name+"-retry-1", "1 Overview")
+	finished(t, ns, job.Name+"-retry-1")
+	term.Shows("FailedIndexes", "1 index failed")
+	term.leave("q", "q")
+	term.restored()
+}
+
 // Issue 6: `status NAME` and `explain-failure NAME` are interactive on a terminal, follow
 // the Job, and print without one.
 func TestInteractiveVerbs(t *testing.T) {

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,7 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
@@ -87,17 +90,18 @@ var retryCases = []struct {
 }
 
 // Exactly what is missing runs again, and the Job completes as if it had run everything.
-func TestRetryRunsWhatIsMissing_RTY_01_RTY_03_RTY_04(t *testing.T) {
+func TestRetryRunsWhatIsMissing_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
 	t.Parallel()
 	testRetryCases(t, false)
 }
 
-func TestRetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04(t *testing.T) {
+func TestRetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	testRetryCases(t, true)
 }
 
 func testRetryCases(t *testing.T, builtin bool) {
+	t.Run("37 of 10,000 indexes", func(t *testing.T) { testLargeRetry(t, builtin) })
 	for _, c := range retryCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -132,6 +136,52 @@ func testRetryCases(t *testing.T, builtin bool) {
 				}
 			}
 		})
+	}
+}
+
+// testLargeRetry retries a Job of another controller, whose status the test writes, so that the 9,963 others need no pods.
+func testLargeRetry(t *testing.T, builtin bool) {
+	t.Parallel()
+	f := newFixture(t)
+	f.tolerated = []string{"S6"} // As above.
+	const n, every = 10_000, 271
+	var failing []int32
+	for i := int32(0); i < n; i += every {
+		failing = append(failing, i)
+	}
+	failed := indexset.Of(failing...)
+	completed := indexset.Below(n).Difference(failed)
+	job := f.create(newJob(managedBy(otherController), indexed(n), parallelism(50), perIndexLimit(0), onNode))
+	counted := func(s *batchv1.JobStatus) {
+		s.CompletedIndexes, s.FailedIndexes, s.Succeeded = completed.String(), ptr.To(failed.String()), int32(completed.Len())
+		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	}
+	for _, edits := range [][]statusEdit{{started, counted, with(batchv1.JobFailureTarget)}, {with(batchv1.JobFailed)}} {
+		stored, err := writeStatus(t.Context(), f.client.BatchV1().Jobs(f.namespace), job, edits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job = stored
+	}
+	f.untilSeen(job)
+	patch := `{"spec":{"managedBy":null}}`
+	if !builtin {
+		patch = `{"spec":{"managedBy":"` + controller.DefaultManagedBy + `"}}`
+		f.startController()
+	}
+	f.startPlugin("retry", "a", "--patch", patch).wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "It runs 37 indexes (")
+	f.kubelet.play(everySucceeds)
+	made := f.untilComplete("a-retry-1", n, 0)
+	ran := indexset.Set{}
+	for index := range strings.FieldsSeq(f.ranIndexes("a-retry-1")) {
+		i, err := strconv.Atoi(index)
+		if err != nil || ran.Contains(int32(i)) {
+			t.Errorf("index %q ran again: %v", index, err)
+		}
+		ran = ran.Union(indexset.Of(int32(i)))
+	}
+	if !ran.Equal(failed) || made.Status.CompletedIndexes != "0-9999" {
+		t.Errorf("ran %s, want %s; completed %.50s", ran, failed, made.Status.CompletedIndexes)
 	}
 }
 

@@ -9,13 +9,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // evidence checks S3 and S6 for what is new in a status: every recorded pod ended as
 // recorded, and every completed or failed index has a pod that made it so. With S1 and S2
 // the counters of a finished Job are then exact. before are the versions that the writer
-// may have known.
+// may have known. Indexes that a retry leaves out count as completed by its making.
 func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	job := l.job
 	if isForged(job) {
@@ -37,7 +38,8 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 			c.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
 		}
 	}
-	completedNow := completedIndexes(job).Difference(completedIndexes(old))
+	leftOut, _ := indexset.ParseTolerant(job.Annotations[retry.LeftOutAnnotation], ptr.Deref(job.Spec.Completions, 0))
+	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Difference(leftOut)
 	c.indexEvidence(l, completedNow, "are completed", func(pod *podHistory) bool { return pod.succeeded })
 	failedNow := failedIndexes(job).Difference(failedIndexes(old))
 	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool { return pod.failure(job) && failsIndex(job, pod.pod) })

@@ -73,7 +73,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.manifests = creation.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
-		SuggestFor:        []string{"apply", "run"},
+		SuggestFor:        []string{"apply"},
 		Short:             "Create Jobs, CronJobs and JobSets from manifests",
 		Long:              createLong,
 		Example:           createExample,

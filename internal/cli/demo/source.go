@@ -31,6 +31,7 @@ type Source struct {
 
 	mu     sync.Mutex
 	world  *sim.World
+	begun  time.Time
 	jobs   []string
 	parts  map[string]part
 	events recorder
@@ -42,9 +43,9 @@ type Source struct {
 
 // NewSource returns a Source whose Jobs have just been created.
 func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error) (*Source, error) {
-	s := &Source{now: now, pause: pause, parts: parts(), started: map[types.UID]time.Time{}}
+	s := &Source{now: now, pause: pause, begun: now(), parts: parts(), started: map[types.UID]time.Time{}}
 	s.events = recorder{now: func() time.Time { return s.world.Now() }, events: map[string][]explain.Event{}}
-	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: now(), OnCommit: s.committed, Controller: controller.Config{Recorder: &s.events}})
+	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: s.begun, OnCommit: s.committed, Controller: controller.Config{Recorder: &s.events}})
 	all, err := jobs()
 	if err != nil {
 		return nil, err
@@ -90,8 +91,13 @@ func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, err
 	return s.snapshot(), nil
 }
 
-// advance lets time pass in the simulated cluster.
+// advance lets time pass in the simulated cluster, in which somebody drains a node.
 func (s *Source) advance(to time.Time) {
+	if eviction := s.begun.Add(evictedAfter); s.world.Now().Before(eviction) && to.After(eviction) {
+		s.advance(eviction)
+		pods := s.world.Store.PodsOf(s.world.Store.Job(evictedJob).UID)
+		_ = s.world.Store.EvictPod(pods[1].Name) // The pod exists.
+	}
 	s.world.RunUntil(func() bool { return false }, to.Sub(s.world.Now()))
 }
 

@@ -75,14 +75,20 @@ func sweep(pod sim.PodKey) sim.Act {
 	return act
 }
 
-// render has a pod that takes long to terminate, and is replaced only then.
+// render has a pod that is evicted, takes long to terminate, and is replaced only then.
 func render(pod sim.PodKey) sim.Act {
 	act := sim.Act{Run: 14 * time.Second, TerminateExit: 143, Terminate: 45 * time.Second}
-	if pod.Nth == 2 {
-		act.Run, act.Removed, act.RemovedAfter = time.Hour, true, 6*time.Second
+	if pod.Nth <= 3 {
+		act.Run = 50 * time.Second
 	}
 	return act
 }
+
+// evictedJob loses a pod evictedAfter the start.
+const (
+	evictedJob   = "render"
+	evictedAfter = 6 * time.Second
+)
 
 // mpi completes when rank 0 does.
 func mpi(pod sim.PodKey) sim.Act {

@@ -42,7 +42,7 @@ func GroupOf(f *pflag.Flag) FlagGroup {
 func verbGroups() []struct{ title, verbs string } {
 	return []struct{ title, verbs string }{
 		{"Look at Jobs", "status explain-failure what-if wait logs watch top bundle demo"},
-		{"Make Jobs", "create retry lint simulate"},
+		{"Make Jobs", "create run retry lint simulate"},
 		{"Run Jobs", "controller"},
 	}
 }

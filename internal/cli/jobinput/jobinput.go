@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
@@ -106,7 +106,7 @@ func (s Source) replay(ctx context.Context) (explain.Input, error) {
 	if bundle.Is(buffered) {
 		return fromBundle(buffered, s.Name)
 	}
-	player, err := snapshot.NewPlayer(buffered, noClock{}, 0)
+	player, err := snapshot.NewPlayer(buffered, view.Clock{Env: s.Env}, 0)
 	if err != nil {
 		return explain.Input{}, err
 	}
@@ -132,10 +132,3 @@ func fromBundle(file io.Reader, name string) (explain.Input, error) {
 	}
 	return contents.Input()
 }
-
-// noClock is for a recording that is read without delays.
-type noClock struct{}
-
-func (noClock) Now() time.Time { return time.Time{} }
-
-func (noClock) Wait(context.Context, time.Duration) error { return nil }

@@ -63,9 +63,6 @@ const logsExample = `  # All logs of a Job, failed pods first
   # Follow one container of every pod, with the server's timestamps
   kubectl batchjob logs train -f -c main --timestamps`
 
-// defaultLogRequests is how many logs are read at a time.
-const defaultLogRequests = 10
-
 // Options are the flags of the logs verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
@@ -128,7 +125,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "Read all containers of the pods.")
 	flags.BoolVar(&o.options.Timestamps, "timestamps", false, "Print the time of each line.")
 	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "Read the run before the last restart of each container.")
-	flags.IntVar(&o.options.Concurrency, "max-log-requests", defaultLogRequests, "How many logs to read at a time, of all Jobs together.")
+	flags.IntVar(&o.options.Concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time, of all Jobs together.")
 	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only this many bytes from the start of each log; 0 for all.")
 	flags.BoolVar(&o.prefix, "prefix", true, "Start each line with the pod that wrote it.")
 	o.color.AddTo(flags)

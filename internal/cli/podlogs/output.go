@@ -11,6 +11,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
 
+// DefaultRequests is how many logs are read at a time by default.
+const DefaultRequests = 10
+
 // noteLines is how many notes of one kind are printed.
 const noteLines = 10
 

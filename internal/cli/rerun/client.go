@@ -1,6 +1,7 @@
 package rerun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -35,6 +36,8 @@ type Client struct {
 // Options are how a Client writes.
 type Options struct {
 	FieldManager string
+	// Namespace of the Jobs, if it is not that of the flags.
+	Namespace string
 	// DryRun has the API server check what is created, and store nothing.
 	DryRun bool
 	// Out is for warnings of the API server and notes on what was removed.
@@ -47,7 +50,7 @@ func New(flags *genericclioptions.ConfigFlags, options Options) (*Client, error)
 	if err != nil {
 		return nil, err
 	}
-	return NewIn(config, set.Namespace, options)
+	return NewIn(config, cmp.Or(options.Namespace, set.Namespace), options)
 }
 
 // NewIn returns a Client of a namespace of a cluster.

@@ -92,6 +92,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{
 		Use:               "retry (NAME | job/NAME | cronjob/NAME)",
+		SuggestFor:        []string{"rerun", "restart"},
 		Short:             "Rerun what a finished Job did not complete",
 		Long:              retryLong,
 		Example:           retryExample,

@@ -20,7 +20,7 @@ import (
 // the limit cut the run off.
 func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 	var problems []error
-	scene := 1 // the first one is that of all pods
+	scene := 0
 	for _, flag := range o.podsFlags {
 		matched := false
 		for range flag.scenes {

@@ -43,9 +43,12 @@ func (o *Options) fromRecording() bool {
 
 // behavior is what the flags say that pods do; --pods takes precedence over --pods-from.
 func (o *Options) behavior(ctx context.Context) (sim.Behavior, error) {
-	script := scriptOf(o.podsFlags)
+	pods := sim.Layers{Rest: sim.Script{{Index: -1, Act: defaultAct()}}}
+	for _, f := range o.podsFlags {
+		pods.Script = append(pods.Script, f.scenes...)
+	}
 	if o.podsFrom == "" {
-		return script, nil
+		return pods, nil
 	}
 	source := jobinput.Source{Env: o.Env, Kube: o.kube, Name: o.podsFrom, Flag: "--pods-from"}
 	if o.fromRecording() {
@@ -55,6 +58,6 @@ func (o *Options) behavior(ctx context.Context) (sim.Behavior, error) {
 	if err != nil {
 		return nil, err
 	}
-	script[0].Nth = sim.NoPod
-	return sim.Layers{Script: script, Rest: history.Model}, nil
+	pods.Rest = history.Model
+	return pods, nil
 }

@@ -41,15 +41,6 @@ func parsePodsFlags(texts []string) ([]podsFlag, error) {
 	return flags, nil
 }
 
-// scriptOf returns the script of the flags; the last one that fits a pod counts.
-func scriptOf(flags []podsFlag) sim.Script {
-	script := sim.Script{{Index: -1, Act: defaultAct()}}
-	for _, f := range flags {
-		script = append(script, f.scenes...)
-	}
-	return script
-}
-
 // parseScene reads one flag, such as index=0-4,attempt=1,exit=42.
 func parseScene(text string) (sim.Script, error) {
 	indexes := []int32{-1}

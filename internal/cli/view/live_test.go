@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
@@ -125,14 +127,14 @@ func TestOnlyTheOpenJobIsWatched(t *testing.T) {
 	if got := s.open("train"); podNames(got) != "train-a" || got.Job.Gone || gapsOf(got) != "" {
 		t.Errorf("pods %q, gaps %q", podNames(got), gapsOf(got))
 	}
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	s.until("the event is told", func(got *snapshot.Snapshot) bool {
 		return slices.ContainsFunc(got.Job.Report.Timeline, func(m explain.Moment) bool { return strings.Contains(m.Text, "NodeHasTrouble") })
 	})
 	if got := s.open("other"); podNames(got) != "other-a" || len(got.Jobs.Items) != 2 {
 		t.Errorf("pods %q", podNames(got))
 	}
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	s.source.Look(snapshot.Focus{})
 	got := s.until("no Job is open", func(got *snapshot.Snapshot) bool { return got.Focus.Equal(snapshot.Focus{}) })
 	if got.Job != nil {
@@ -153,7 +155,7 @@ func TestLiveReportHasWhatTheWatchesBring(t *testing.T) {
 	s := startLive(t, api)
 	first := s.open("train")
 	before, _ := json.Marshal(first)
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	api.pods.Put(clitest.EndedPod(train, "train-d", 7, "second"))
 	api.pods.Remove("train-a")
 	api.report("train-xxxxx", "Evicted")
@@ -167,12 +169,57 @@ func TestLiveReportHasWhatTheWatchesBring(t *testing.T) {
 	s.end()
 }
 
+// familyOf is the Jobs of the family and how they stand, and with what text.
+func familyOf(s *snapshot.Snapshot) string {
+	if s.Job == nil || s.Job.Report == nil || s.Job.Report.Family == nil {
+		return ""
+	}
+	f := s.Job.Report.Family
+	var all []string
+	for _, m := range f.Members {
+		all = append(all, m.Name+" "+string(m.Fate)+" "+m.Cause)
+	}
+	return strings.Join(all, ", ") + ": " + f.Text
+}
+
+// RTY-23: the open Job is shown with its family as it grows and changes, also where only this Job is listed; the causes
+// are those of the pods of retries that have failed.
+func TestLiveReportHasTheFamily_RTY_23(t *testing.T) {
+	train := clitest.ExplainedJob("ns1", "train")
+	api := newFakeLive(t, train)
+	api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
+	s := startLive(t, api, "train")
+	if got := familyOf(s.open("train")); got != "" {
+		t.Errorf("no retry yet: %s", got)
+	}
+	s.untilWatching("jobs 3 pods 1 events 2")
+	again := clitest.ExplainedJob("ns1", "train-retry-1")
+	again.SetLabels(map[string]string{retry.OfLabel: "train"})
+	again.SetAnnotations(map[string]string{retry.UIDAnnotation: string(train.GetUID()), retry.AttemptAnnotation: "1"})
+	running := again.DeepCopy()
+	delete(running.Object["status"].(map[string]any), "conditions")
+	api.api.Put(running)
+	wait := func(want string) {
+		s.until(want, func(got *snapshot.Snapshot) bool { return familyOf(got) == want })
+	}
+	const exit42 = "Container main exited with code 42"
+	wait("train Failed " + exit42 + ", train-retry-1 Open : train-retry-1 is running; 10 completions are missing")
+	pod := clitest.EndedPod(again, "train-retry-1-a", 43, "")
+	pod.Labels = map[string]string{batchv1.JobNameLabel: again.GetName()}
+	api.pods.Put(pod)
+	api.api.Put(again)
+	wait("train Failed " + exit42 + ", train-retry-1 Failed Container main exited with code 43: 10 completions are missing")
+	api.api.Remove(again)
+	wait("")
+	s.end()
+}
+
 // Issue 6.6, CLI-07: through a restart of the server there is a mark since when nothing is told, and it goes away.
 func TestServerRestartIsMarked_CLI_07(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	s := startLive(t, api)
 	s.open("a")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	address := api.api.Address
 	api.api.Stop()
 	stale := s.until("it is stale", func(got *snapshot.Snapshot) bool { return got.Link.StaleSince != nil })
@@ -200,7 +247,7 @@ func TestExpiredVersionsAreNoLostConnection_CLI_07(t *testing.T) {
 	api.pods.Put(clitest.EndedPod(train, "train-a", 1, ""))
 	s := startLive(t, api)
 	s.open("train")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	api.api.SetRefuse(func(r *http.Request) *clitest.Status {
 		if old := r.URL.Query().Get("resourceVersion"); r.URL.Query().Get("watch") == "true" && (old == "101" || old == "1001" || old == "") {
 			return &clitest.Status{Code: 410, Reason: "Expired", Message: "too old resource version"}
@@ -286,7 +333,7 @@ func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	s := startLive(t, api)
 	s.open("a")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	api.rest.RefusePath("/jobs", http.StatusForbidden, "Forbidden")
 	api.api.DropWatches()
 	began := s.clock.Now()
@@ -309,7 +356,7 @@ func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
 	s := startLive(t, api)
 	s.open("train")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	api.api.Remove(train)
 	gone := s.until("it is gone", func(got *snapshot.Snapshot) bool { return got.Job != nil && got.Job.Gone })
 	if podNames(gone) != "train-a" || gone.Job.Report.Verdict.Fate != explain.FateFailed {
@@ -328,7 +375,7 @@ func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	if podNames(got) != "train-b" || got.Job.Report.Job.UID != "another" {
 		t.Errorf("pods %q of %s", podNames(got), got.Job.Report.Job.UID)
 	}
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	third := again.DeepCopy()
 	third.SetUID("third")
 	api.api.Put(third) // The deletion was not seen.
@@ -383,10 +430,10 @@ func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	key := snapshot.JobKey{Namespace: "ns1", Name: "train"}
 	s.source.Look(snapshot.Focus{Job: key, Pod: "train-a"})
 	got := s.until("the pod is there", func(got *snapshot.Snapshot) bool { return got.Pod != nil })
-	if got.Pod.Name != "train-a" || len(got.Pod.Events) != 1 || got.Pod.Gone || got.Job == nil || api.requests("/jobs?") > 4 {
+	if got.Pod.Name != "train-a" || len(got.Pod.Events) != 1 || got.Pod.Gone || got.Job == nil || api.requests("/jobs?") > 6 { // list and watch of all, of the Job, and of its family
 		t.Errorf("%+v", got.Pod)
 	}
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	moved := clitest.EndedPod(train, "train-a", 42, "")
 	moved.Status.Phase, moved.Status.Reason = corev1.PodFailed, "Evicted"
 	api.pods.Put(moved)
@@ -419,7 +466,7 @@ func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
 	}
 	s := startLiveAs(t, api, DefaultLogLines, func(env *cmdutil.Env) { env.Retry.Patience = 3 * time.Second })
 	s.open("a")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	resume := api.api.Hang()
 	hung := s.clock.Now()
 	stale := s.until("it is silent", func(got *snapshot.Snapshot) bool { return got.Link.Silent })

@@ -24,7 +24,7 @@ func TestEventWaitsForItsPod(t *testing.T) {
 	api := newFakeLive(t, train)
 	s := startLive(t, api)
 	s.open("train")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	api.report("custom-pod", "FailedMount")
 	s.pass(3 * time.Second)
 	if tellsOf("FailedMount")(s.latest()) {
@@ -51,7 +51,7 @@ func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
 	})
 	s := startLive(t, api)
 	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "train"}})
-	s.untilWatching("jobs 2 pods 0 events 1")
+	s.untilWatching("jobs 3 pods 0 events 1")
 	const ofPods = "/events?fieldSelector=involvedObject.kind%3DPod"
 	if n := api.requests(ofPods); n != 0 {
 		t.Errorf("events of pods were asked for %d times before the pods were known", n)

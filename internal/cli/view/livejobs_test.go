@@ -67,7 +67,7 @@ func TestUnreadableJobEndsNothing(t *testing.T) {
 	api := newFakeLive(t, clitest.ExplainedJob("ns1", "train"))
 	s := startLive(t, api)
 	s.open("train")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	broken := clitest.ExplainedJob("ns1", "train")
 	broken.Object["spec"].(map[string]any)["completions"] = "ten"
 	api.api.Put(broken)

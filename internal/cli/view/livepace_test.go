@@ -17,7 +17,7 @@ func TestManyChangesAreOneSnapshot(t *testing.T) {
 	api.pods.Write("train-a/main", "reading")
 	s := startLive(t, api)
 	s.open("train")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	s.pass(5 * time.Second)
 	report := s.latest().Job.Report
 	s.pass(90 * time.Second)

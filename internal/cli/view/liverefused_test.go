@@ -54,7 +54,7 @@ func TestListsReplaceAForbiddenWatch(t *testing.T) {
 	s.until("its pod is seen", func(got *snapshot.Snapshot) bool { return podNames(got) == "train-a" })
 	api.api.SetRefuse(nil)
 	s.until("all is watched", func(got *snapshot.Snapshot) bool { return gapsOf(got) == "" })
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 3 pods 1 events 2")
 	s.end()
 }
 

@@ -50,7 +50,7 @@ func unstructuredJob(t *testing.T, job *batchv1.Job) *unstructured.Unstructured 
 }
 
 // The comparison as text, and as JSON.
-func TestPoliciesAreCompared(t *testing.T) {
+func TestPoliciesAreCompared_WIF_06(t *testing.T) {
 	o := serve(t, "failed-indexes")
 	got := program.Run(t, o.API, "what-if", "failed-indexes", "--set", "backoffLimitPerIndex=3")
 	if got.Code != 0 {

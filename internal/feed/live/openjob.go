@@ -177,6 +177,7 @@ func (j *openJob) keepUp() []func(context.Context) error {
 		newPodWatch(s, j.related, job).run,
 		newEventWatch(s, j.related, job, false).run,
 		newEventWatch(s, j.related, job, true).run,
+		(&familyWatch{source: s, related: j.related, job: job}).run,
 		(&leaseAndNodes{source: s, related: j.related, job: job}).run,
 	}
 	if s.LogLines > 0 {

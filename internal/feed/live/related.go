@@ -22,6 +22,9 @@ type related struct {
 
 	events [2]events // of the Job, of its pods
 
+	relatives     []explain.Input // the rest of the Job's family
+	relativesRead bool
+
 	lease      *explain.Lease
 	leaseUntil time.Time // when it means nothing any more
 	goneNodes  map[string]string
@@ -81,7 +84,7 @@ func (j *openJob) facts(now time.Time, d *draft) explain.Input {
 	facts := explain.Input{
 		Now: now, OurName: j.source.OurName, Job: &j.job.Job, RuleNames: j.job.RuleNames,
 		PodsRead: r.podsRead, Pods: d.pods, EventsRead: r.events[0].whole() && r.events[1].whole(), Events: d.events,
-		GoneNodes: r.goneNodes, Logs: r.tails, Gaps: r.gaps(j.unread, gapOf(j.refusal)),
+		GoneNodes: r.goneNodes, Logs: r.tails, Relatives: r.relatives, RelativesRead: r.relativesRead, Gaps: r.gaps(j.unread, gapOf(j.refusal)),
 	}
 	if r.lease != nil && !now.After(r.leaseUntil) {
 		facts.Lease = r.lease

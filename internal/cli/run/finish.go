@@ -1,0 +1,226 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+)
+
+const (
+	// explainTime is how long reading what belongs to the Jobs may take at the end, and canceledTime after Ctrl-C, when
+	// a CI system waits a few seconds before it ends the process.
+	explainTime  = time.Minute
+	canceledTime = 3 * time.Second
+	// explainedLines is how many log lines an explanation shows, and timeoutLines how many Jobs a timeout lists.
+	explainedLines = 10
+	timeoutLines   = 10
+)
+
+// finish explains failures, writes the report, and leaves the Jobs as the flags say. err is why they are not followed to
+// their end, nil if they were.
+func (r *runner) finish(ctx context.Context, err error) error {
+	r.progress.Close()
+	if ctx.Err() != nil {
+		return r.cancel(ctx)
+	}
+	look, stop := r.o.limit(ctx, explainTime)
+	defer stop()
+	problems := []error{r.result(err)}
+	open := r.readReports(look)
+	if r.o.logs == logsFailed {
+		for _, t := range r.tasks {
+			if t.last().end == feed.Failed {
+				problems = append(problems, r.printTails(look, t.last()))
+			}
+		}
+	}
+	problems = append(problems, r.explainAll(), r.writeReport(look, errors.Is(err, errTimeout)))
+	if ctx.Err() != nil {
+		return r.cancel(ctx)
+	}
+	if r.o.remove {
+		problems = append(problems, r.o.deleteAll(ctx, r.tasks))
+	} else {
+		for _, a := range open {
+			r.note(fmt.Sprintf("%s keeps running; delete it with: %s", r.label(a), deleteCommand(a)))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// cancel does what --on-cancel says, after a last look at the Jobs for the report.
+func (r *runner) cancel(ctx context.Context) error {
+	look, stop := r.o.limit(context.WithoutCancel(ctx), canceledTime)
+	defer stop()
+	if r.report != nil {
+		r.readReports(look)
+	}
+	var err error
+	switch r.o.onCancel {
+	case cancelDelete:
+		err = r.o.deleteAll(ctx, r.tasks)
+	default:
+		for _, t := range r.tasks {
+			if a := t.last(); a.end == "" {
+				err = errors.Join(err, r.leave(ctx, a))
+			}
+		}
+	}
+	return errors.Join(ctx.Err(), err, r.writeReport(look, false))
+}
+
+// leave suspends a Job that runs, or only notes that it does.
+func (r *runner) leave(ctx context.Context, a *attempt) error {
+	if r.o.onCancel == cancelKeep {
+		r.note(fmt.Sprintf("Interrupted: %s keeps running; delete it with: %s", r.label(a), deleteCommand(a)))
+		return nil
+	}
+	sending, stop := r.o.limit(context.WithoutCancel(ctx), cleanupTime)
+	defer stop()
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"suspend":true}}`, a.job.UID)
+	_, err := r.o.jobs.Namespace(a.job.Namespace).Patch(sending, a.job.Name, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{FieldManager: r.o.manifests.FieldManager})
+	if err != nil {
+		return left("suspend", a, apicall.Call{Verb: "patch", Group: "batch", Resource: "jobs", Namespace: a.job.Namespace, Name: a.job.Name}.Wrap(err))
+	}
+	r.note(fmt.Sprintf(`Interrupted: suspended %s; resume it with: kubectl patch job %s -n %s -p '{"spec":{"suspend":false}}'`,
+		r.label(a), a.job.Name, a.job.Namespace))
+	return nil
+}
+
+// result is what the command ends with; err is why the Jobs are not followed to their end, nil if they were.
+func (r *runner) result(err error) error {
+	if errors.Is(err, errTimeout) {
+		return r.timeoutError()
+	}
+	if err != nil {
+		return err
+	}
+	var lost []error
+	var failed []string
+	for _, t := range r.tasks {
+		switch a := t.last(); {
+		case a.isLost():
+			lost = append(lost, cmdutil.NewUserError(cmdutil.KindNotFound, nil, r.endLine(a), ""))
+		case a.end == feed.Failed:
+			failed = append(failed, r.label(a))
+		}
+	}
+	if lost == nil && failed != nil {
+		return cmdutil.JobFailed(failed)
+	}
+	return errors.Join(lost...)
+}
+
+// timeoutError has a line for each Job that has not ended.
+func (r *runner) timeoutError() error {
+	var lines []error
+	for _, job := range r.open() {
+		what := fmt.Sprintf("timed out after %s: %s %s", r.o.timeout, r.label(&attempt{job: job}), r.progress.Describe(job))
+		lines = append(lines, cmdutil.NewUserError(cmdutil.KindTimeout, errTimeout, what, ""))
+	}
+	if more := len(lines) - timeoutLines; more > 0 {
+		lines = append(lines[:timeoutLines], cmdutil.NewUserError(cmdutil.KindTimeout, errTimeout, fmt.Sprintf("timed out: %d more", more), ""))
+	}
+	return errors.Join(lines...)
+}
+
+// readReports reads what is known of the Jobs, and returns those that have not ended.
+func (r *runner) readReports(ctx context.Context) (open []*attempt) {
+	for _, t := range r.tasks {
+		a := t.last()
+		if a.end == "" {
+			open = append(open, a)
+		}
+		if a.report == nil && (a.end != feed.Complete || r.report != nil) {
+			a.report = r.explain(ctx, a)
+		}
+	}
+	return open
+}
+
+// explainAll explains to stderr why Jobs have failed, or have not ended.
+func (r *runner) explainAll() error {
+	var reports []explain.Report
+	for _, t := range r.tasks {
+		if a := t.last(); a.report != nil && (a.end == "" || a.end == feed.Failed) {
+			reports = append(reports, *a.report)
+		}
+	}
+	env := r.o.Env
+	env.Out = env.ErrOut
+	options := r.o.color.TextOptions(env, false)
+	switch len(reports) {
+	case 0:
+		return nil
+	case 1:
+		fmt.Fprintln(r.o.ErrOut)
+		return text.Explanation(r.o.ErrOut, reports[0], options)
+	}
+	fmt.Fprintln(r.o.ErrOut)
+	return text.Explanations(r.o.ErrOut, analysis.List(reports), options)
+}
+
+// deleteAll deletes all Jobs and their retries. The error names those that are left.
+func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
+	ctx, stop := o.limit(context.WithoutCancel(ctx), cleanupTime)
+	defer stop()
+	var failed []error
+	var deleted []string
+	for _, t := range tasks {
+		for _, a := range t.attempts {
+			options := metav1.DeleteOptions{
+				Preconditions: &metav1.Preconditions{UID: &a.job.UID}, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+			}
+			err := o.jobs.Namespace(a.job.Namespace).Delete(ctx, a.job.Name, options)
+			switch {
+			case err == nil:
+				deleted = append(deleted, "job.batch/"+sanitize.Line(a.job.Name))
+			case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // Another Job of its name is a conflict.
+				call := apicall.Call{Verb: "delete", Group: "batch", Resource: "jobs", Namespace: a.job.Namespace, Name: a.job.Name}
+				failed = append(failed, left("delete", a, call.Wrap(err)))
+			}
+		}
+	}
+	if len(deleted) > 0 {
+		fmt.Fprintln(o.ErrOut, "Deleted "+strings.Join(deleted, ", ")+".")
+	}
+	return errors.Join(failed...)
+}
+
+// left is the error for a Job that is not as it should be left.
+func left(verb string, a *attempt, err error) error {
+	return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot %s job.batch/%s, which is left as it is: %s", verb, a.job.Name, cmdutil.ErrorLine(err)),
+		"delete it with: "+deleteCommand(a))
+}
+
+func deleteCommand(a *attempt) string {
+	return fmt.Sprintf("kubectl delete job %s -n %s", a.job.Name, a.job.Namespace)
+}
+
+// limit returns a context that is canceled after d. It has no deadline, because client-go gives up before one that it
+// foresees.
+func (o *Options) limit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancel(ctx)
+	stop := o.After(d, cancel)
+	return limited, func() {
+		stop()
+		cancel()
+	}
+}

@@ -1,0 +1,137 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+)
+
+// tailLines is how many last lines of a failed pod are printed, and written to a report.
+const (
+	tailLines = 20
+	// maxTailLine is how much of a line a report has, in bytes.
+	maxTailLine = 4096
+)
+
+// aside writes beside the progress, which may be on the same terminal.
+type aside struct {
+	progress *progress.Progress
+	out      io.Writer
+}
+
+func (a aside) Write(text []byte) (n int, err error) {
+	err = a.progress.Around(func() error {
+		n, err = a.out.Write(text)
+		return err
+	})
+	return n, err
+}
+
+// logOptions are for the logs of all containers.
+func (r *runner) logOptions(namespace string) logs.Options {
+	return logs.Options{
+		Selection: logs.Selection{AllContainers: true}, TailLines: -1, Concurrency: r.o.concurrency, Now: r.o.Now,
+		Open:    cmdutil.OpenLog(r.o.explainer.Client, namespace),
+		Connect: func() logs.Connection { return r.link.Open() },
+	}
+}
+
+func (r *runner) logOutput(follow bool) *podlogs.Output {
+	return podlogs.NewOutput(aside{r.progress, r.o.Out}, r.progress, podlogs.Style{
+		Prefix: true, Color: r.o.color.Display(r.o.Env).Color, Follow: follow, Concurrency: r.o.concurrency,
+		Jobs: len(r.tasks) > 1 || r.o.retries > 0,
+	})
+}
+
+// addFollowers makes a Follower for each namespace; they print together.
+func (r *runner) addFollowers() {
+	out := r.logOutput(true)
+	for _, t := range r.tasks {
+		namespace := t.last().job.Namespace
+		if r.followers[namespace] == nil {
+			r.followers[namespace] = logs.NewFollower(r.logOptions(namespace), out)
+		}
+	}
+}
+
+// printLogs prints logs until they end. Without the permission to read them, the Jobs are followed all the same.
+func (r *runner) printLogs(ctx context.Context, follower *logs.Follower, cancel context.CancelCauseFunc) {
+	if err := follower.Run(ctx); err != nil && !r.isRefusal(ctx, err) {
+		cancel(err)
+	}
+}
+
+// followPods has the logs of a Job followed. The returned function, for when the Job has ended, looks for pods that the
+// watch has not delivered.
+func (r *runner) followPods(ctx context.Context, a *attempt) (last func(context.Context)) {
+	follower := r.followers[a.job.Namespace]
+	if follower == nil {
+		return func(context.Context) {}
+	}
+	pods := &podlogs.Pods{PodSet: feed.PodSet{Client: r.o.explainer.Client, Job: a.job}, Follower: follower, Watch: r.watch}
+	if err := pods.List(ctx); err != nil && r.isRefusal(ctx, err) {
+		return func(context.Context) {}
+	}
+	pods.Watch.Connection = r.link.Open()
+	r.watching.Go(func() { r.isRefusal(ctx, pods.Run(ctx)) })
+	return func(ctx context.Context) { r.isRefusal(ctx, pods.ListLast(ctx, r.link.Open())) }
+}
+
+// isRefusal reports that pods or logs may not be read, and notes that once.
+func (r *runner) isRefusal(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil {
+		return false
+	}
+	switch cmdutil.KindOf(cmdutil.ExplainError(err)) {
+	case cmdutil.KindForbidden, cmdutil.KindCredentials:
+		r.unread.Do(func() { r.note("No logs are printed: " + cmdutil.ErrorLine(err)) })
+		return true
+	}
+	return false
+}
+
+// printTails prints the last lines of the failed pods of a Job.
+func (r *runner) printTails(ctx context.Context, a *attempt) error {
+	out := r.logOutput(false)
+	err := r.readTails(ctx, a, out)
+	if err != nil && r.isRefusal(ctx, err) {
+		err = nil
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// readTails reads the last lines of the failed pods of a Job.
+func (r *runner) readTails(ctx context.Context, a *attempt, out logs.Output) error {
+	pods, _, err := podlogs.List(ctx, feed.PodSet{Client: r.o.explainer.Client, Job: a.job})
+	if err != nil {
+		return err
+	}
+	options := r.logOptions(a.job.Namespace)
+	options.Failed, options.TailLines = true, tailLines
+	return logs.Read(ctx, pods, options, out)
+}
+
+// tails keeps the last lines of each pod.
+type tails map[string][]string
+
+func (t tails) Found(logs.Found) error { return nil }
+
+func (t tails) Line(source logs.Source, line logs.Line) error {
+	text := line.Text[:min(len(line.Text), maxTailLine)]
+	t[source.Pod.Name] = append(t[source.Pod.Name], sanitize.Text(string(text)))
+	return nil
+}
+
+func (t tails) Interrupted(logs.Source, error) {}
+
+func (t tails) Unreadable(failure *logs.UnreadableError) {
+	name := failure.Source.Pod.Name
+	t[name] = append(t[name], "The log cannot be read: "+cmdutil.LogErrorLine(failure.Source.Pod.Node, failure.Err))
+}

@@ -1,0 +1,222 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+// writeReport writes the report that --junit asks for, if any. The context limits the reading of logs, not the writing.
+func (r *runner) writeReport(ctx context.Context, timeout bool) error {
+	if r.report == nil {
+		return nil
+	}
+	var suites []junit.Suite
+	for _, t := range r.tasks {
+		if a := t.last(); a.end == feed.Failed {
+			a.tails = tails{}
+			if err := r.readTails(ctx, a, a.tails); err != nil {
+				r.isRefusal(ctx, err)
+			}
+		}
+		suites = append(suites, t.suite(timeout))
+	}
+	if err := r.report.Write(suites); err != nil {
+		return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot write --junit: "+err.Error(), "")
+	}
+	return nil
+}
+
+// suite is the report on a Job and its retries.
+func (t *task) suite(timeout bool) junit.Suite {
+	first, last := t.attempts[0], t.last()
+	suite := junit.Suite{Name: first.job.Name, Timestamp: first.job.CreationTimestamp.UTC().Format("2006-01-02T15:04:05")}
+	c := &cases{class: first.job.Name, unfinished: unfinished(last, timeout)}
+	for _, a := range t.attempts {
+		if a.report != nil && a.report.Job.DurationSeconds != nil {
+			suite.Time += junit.Seconds(time.Duration(*a.report.Job.DurationSeconds) * time.Second)
+		}
+		c.attempts = append(c.attempts, &outcome{
+			attempt: a, pods: podsByIndex(a.report), runs: retry.Runs(a.job), completed: retry.Completed(a.job), failed: retry.Failed(a.job),
+		})
+	}
+	if jobspec.IsIndexed(&last.job.Spec) {
+		for index := range ptr.Deref(last.job.Spec.Completions, 0) {
+			suite.Cases = append(suite.Cases, c.index(index))
+		}
+	}
+	failed := slices.ContainsFunc(suite.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil })
+	if len(suite.Cases) == 0 || last.end != feed.Complete && !failed { // The Job failed for a reason of its own.
+		suite.Cases = append(suite.Cases, c.job(suite.Time))
+	}
+	return suite
+}
+
+// unfinished is why a Job has not ended, or is no more; nil if it has.
+func unfinished(a *attempt, timeout bool) *junit.Problem {
+	switch {
+	case a.isLost():
+		return &junit.Problem{Type: "Deleted", Message: "the Job was deleted before it finished"}
+	case a.end != "":
+		return nil
+	case timeout:
+		return &junit.Problem{Type: "Timeout", Message: "not finished when the time ran out"}
+	}
+	return &junit.Problem{Type: "Interrupted", Message: "not finished when the command was interrupted"}
+}
+
+// cases are the test cases of a Job and its retries.
+type cases struct {
+	class      string
+	attempts   []*outcome
+	unfinished *junit.Problem // see unfinished
+}
+
+// outcome is what an attempt has done.
+type outcome struct {
+	*attempt
+	pods                    map[int32]*explain.PodInfo // see podsByIndex
+	runs, completed, failed indexset.Set
+}
+
+// noIndex is where the last failed pod of a Job without indexes is.
+const noIndex = int32(-1)
+
+// podsByIndex is the last pod of each index.
+func podsByIndex(report *explain.Report) map[int32]*explain.PodInfo {
+	last := map[int32]*explain.PodInfo{}
+	if report == nil {
+		return last
+	}
+	for i := range report.Pods {
+		pod, index := &report.Pods[i], noIndex
+		if pod.Index != nil {
+			index = *pod.Index
+		} else if !hasFailed(pod) {
+			continue
+		}
+		if other := last[index]; other == nil || cmp.Or(cmp.Compare(other.Attempt, pod.Attempt), timeOf(other.Created).Compare(timeOf(pod.Created))) < 0 {
+			last[index] = pod
+		}
+	}
+	return last
+}
+
+// hasFailed reports whether a pod failed by itself.
+func hasFailed(pod *explain.PodInfo) bool {
+	return pod != nil && pod.Phase == string(corev1.PodFailed) && pod.Stopped == ""
+}
+
+// index is the test case of an index: its last outcome, and the failures before.
+func (c *cases) index(index int32) junit.Case {
+	out := junit.Case{Class: c.class, Name: fmt.Sprintf("index %d", index)}
+	var before []string
+	for i, a := range c.attempts {
+		if !a.runs.Contains(index) {
+			continue
+		}
+		pod := a.pods[index]
+		out.Time = ran(pod)
+		switch {
+		case a.completed.Contains(index):
+			out.Failure, out.Skipped, out.Output = nil, nil, strings.Join(before, "\n")
+			return out
+		case hasFailed(pod) && a.end != "", a.failed.Contains(index):
+			out.Failure, out.Skipped = a.failure(pod), nil
+			before = append(before, a.line(out.Failure))
+		case c.unfinished != nil && i == len(c.attempts)-1 && pod != nil:
+			out.Failure, out.Skipped, out.Error = nil, nil, c.unfinished
+		case out.Failure == nil:
+			out.Skipped = &junit.Skipped{Message: c.whySkipped(a, pod)}
+		}
+	}
+	return out
+}
+
+// line is a failure before a retry.
+func (o *outcome) line(failure *junit.Problem) string {
+	return fmt.Sprintf("Failed in %s: %s", o.job.Name, failure.Message)
+}
+
+// failure is why an index or a Job has failed; pod is nil if it is gone.
+func (o *outcome) failure(pod *explain.PodInfo) *junit.Problem {
+	if pod == nil {
+		return &junit.Problem{Type: "Failed", Message: "failed; its pods are gone"}
+	}
+	p := &junit.Problem{Type: "Failed", Message: cmdutil.OneLine(pod.Cause)}
+	if f := pod.Failure; f != nil {
+		p.Type = cmp.Or(f.Reason, f.PodReason, string(f.Condition), p.Type)
+	}
+	p.Text = strings.Join(append([]string{fmt.Sprintf("Pod %s: %s", pod.Name, p.Message)}, o.tails[pod.Name]...), "\n")
+	return p
+}
+
+// whySkipped is why an index has neither completed nor failed.
+func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
+	what := "did not run"
+	if pod != nil {
+		what = "was stopped"
+	}
+	switch {
+	case a.end == feed.Complete:
+		return what + ": the Job is complete without it"
+	case a.end == feed.Failed && a.report != nil:
+		return what + ": the Job failed: " + cmdutil.OneLine(a.report.Verdict.WithReason())
+	case c.unfinished != nil:
+		return what + ": " + c.unfinished.Message
+	}
+	return what
+}
+
+// job is the test case of a Job as a whole.
+func (c *cases) job(took junit.Seconds) junit.Case {
+	out := junit.Case{Class: c.class, Name: c.class, Time: took, Error: c.unfinished}
+	var before []string
+	for _, a := range c.attempts {
+		if out.Failure = nil; a.end != feed.Failed {
+			continue
+		}
+		out.Failure = &junit.Problem{Type: "Failed", Message: "the Job failed"}
+		if pod := a.pods[noIndex]; pod != nil {
+			out.Failure = a.failure(pod)
+		}
+		if a.report != nil {
+			out.Failure.Type, out.Failure.Message = cmp.Or(a.report.Verdict.Reason, "Failed"), cmdutil.OneLine(a.report.Verdict.WithReason())
+		}
+		before = append(before, a.line(out.Failure))
+	}
+	if out.Failure == nil {
+		out.Output = strings.Join(before, "\n")
+	}
+	return out
+}
+
+// ran is how long a pod ran, 0 if that is not known.
+func ran(pod *explain.PodInfo) junit.Seconds {
+	if pod == nil || pod.Started == nil || pod.Ended == nil {
+		return 0
+	}
+	return junit.Seconds(pod.Ended.Sub(pod.Started.Time))
+}
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}

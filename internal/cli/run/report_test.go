@@ -1,0 +1,141 @@
+package run
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/junitcheck"
+)
+
+// The report has the cause and the last lines of the log.
+func TestReportOfAFailure_RUN_13(t *testing.T) {
+	server := newServer(t)
+	report := filepath.Join(t.TempDir(), "r.xml")
+	s := server.start("-f", clitest.WriteManifest(t, train), "--junit", report, "--logs=none")
+	s.WaitErr("train  Running")
+	server.Pods.Write("train-b/main", "\x1b[31mred", "old line")
+	server.failTrain()
+	expect(t, s, cmdutil.ExitJobFailed, "")
+	text := read(t, report)
+	if err := junitcheck.Check(strings.NewReader(text)); err != nil {
+		t.Error(err)
+	}
+	const failure = `<testcase name="index 1" classname="train" time="1.000">
+      <failure type="Failed" message="Container main exited with code 1">Pod train-b: Container main exited with code 1&#xA;\x1b[31mred&#xA;old line&#xA;boom</failure>`
+	if !strings.Contains(text, failure) || !strings.Contains(text, `tests="3" failures="1" errors="0" skipped="0"`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// ended is an attempt of an Indexed Job that ended, with the indexes that have completed and failed.
+func ended(end feed.End, completions int32, completed, failed string, pods ...explain.PodInfo) *attempt {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train"}}
+	job.Spec.CompletionMode, job.Spec.Completions = ptr.To(batchv1.IndexedCompletion), &completions
+	job.Status.CompletedIndexes, job.Status.FailedIndexes = completed, &failed
+	report := &explain.Report{Pods: pods, Job: explain.Job{DurationSeconds: ptr.To[int64](5)}}
+	report.Verdict = explain.Verdict{Reason: "FailJob", Why: "rule 0 matched"}
+	return &attempt{job: job, end: end, report: report}
+}
+
+// pod is a pod of an index.
+func pod(index int32, phase corev1.PodPhase) explain.PodInfo {
+	p := explain.PodInfo{Name: fmt.Sprintf("p%d", index), Index: &index, Phase: string(phase), Attempt: 1}
+	if phase == corev1.PodFailed {
+		p.Cause, p.Failure = "Container main exited with code 137 (OOMKilled)", &cause.Failure{Exit: cause.Exit{Reason: "OOMKilled"}}
+	}
+	return p
+}
+
+// lineOf is a test case on one line.
+func lineOf(c junit.Case) string {
+	switch {
+	case c.Failure != nil:
+		return fmt.Sprintf("%s failure %s: %s", c.Name, c.Failure.Type, c.Failure.Message)
+	case c.Error != nil:
+		return fmt.Sprintf("%s error %s: %s", c.Name, c.Error.Type, c.Error.Message)
+	case c.Skipped != nil:
+		return fmt.Sprintf("%s skipped: %s", c.Name, c.Skipped.Message)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s passed: %s", c.Name, c.Output), ": ")
+}
+
+func TestEachIndexIsATestCase_RUN_13(t *testing.T) {
+	stopped := pod(3, corev1.PodFailed)
+	stopped.Stopped = explain.StoppedAtEnd
+	running := []explain.PodInfo{pod(1, corev1.PodFailed), pod(2, corev1.PodRunning)}
+	retried := ended(feed.Complete, 3, "0-2", "")
+	retried.job.Annotations = map[string]string{"batchjob.dev/retry-indexes": "1", "batchjob.dev/retry-left-out": "0,2"}
+	notIndexed := ended(feed.Failed, 1, "", "", explain.PodInfo{Name: "p", Phase: "Failed", Cause: "Container main exited with code 1"})
+	notIndexed.job.Spec.CompletionMode = nil
+	for name, c := range map[string]struct {
+		attempts []*attempt
+		timeout  bool
+		want     string
+	}{
+		"failed": {[]*attempt{ended(feed.Failed, 6, "0", "1,5", pod(1, corev1.PodFailed), pod(2, corev1.PodFailed), stopped)}, false,
+			`index 0 passed
+index 1 failure OOMKilled: Container main exited with code 137 (OOMKilled)
+index 2 failure OOMKilled: Container main exited with code 137 (OOMKilled)
+index 3 skipped: was stopped: the Job failed: FailJob: rule 0 matched
+index 4 skipped: did not run: the Job failed: FailJob: rule 0 matched
+index 5 failure Failed: failed; its pods are gone`},
+		"successPolicy": {[]*attempt{ended(feed.Complete, 3, "0", "", stopped)}, false, "index 0 passed\nindex 1 skipped: did not run: the Job is complete without it\nindex 2 skipped: did not run: the Job is complete without it"},
+		"timeout": {[]*attempt{ended("", 4, "0", "", running...)}, true,
+			"index 0 passed\nindex 1 error Timeout: not finished when the time ran out\nindex 2 error Timeout: not finished when the time ran out\nindex 3 skipped: did not run: not finished when the time ran out"},
+		"canceled": {[]*attempt{ended("", 1, "", "")}, false, "index 0 skipped: did not run: not finished when the command was interrupted\ntrain error Interrupted: not finished when the command was interrupted"},
+		"deleted":  {[]*attempt{ended(feed.Deleted, 1, "", "")}, false, "index 0 skipped: did not run: the Job was deleted before it finished\ntrain error Deleted: the Job was deleted before it finished"},
+		"deadline": {[]*attempt{ended(feed.Failed, 1, "", "")}, false, "index 0 skipped: did not run: the Job failed: FailJob: rule 0 matched\ntrain failure FailJob: FailJob: rule 0 matched"},
+		"retried": {[]*attempt{ended(feed.Failed, 3, "0,2", "1", pod(1, corev1.PodFailed)), retried}, false,
+			"index 0 passed\nindex 1 passed: Failed in train: Container main exited with code 137 (OOMKilled)\nindex 2 passed"},
+		"retry does not run": {[]*attempt{ended(feed.Failed, 1, "", "0", pod(0, corev1.PodFailed)), ended(feed.Failed, 1, "", "")}, false,
+			"index 0 failure OOMKilled: Container main exited with code 137 (OOMKilled)"},
+		"not Indexed": {[]*attempt{notIndexed}, false, "train failure FailJob: FailJob: rule 0 matched"},
+	} {
+		var got []string
+		suite := (&task{attempts: c.attempts}).suite(c.timeout)
+		for _, one := range suite.Cases {
+			got = append(got, lineOf(one))
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, strings.Join(got, "\n"), c.want)
+		}
+		if suite.Time != junit.Seconds(time.Duration(len(c.attempts))*5*time.Second) {
+			t.Errorf("%s: %v", name, suite.Time)
+		}
+	}
+}
+
+// 10,000 indexes, every second of which failed twice, take no longer than a moment.
+func TestReportOfAHugeJob_RUN_13(t *testing.T) {
+	const n = 10_000
+	var pods []explain.PodInfo
+	var done, failed []int32
+	for i := range int32(n / 2) {
+		pods = append(pods, pod(2*i, corev1.PodFailed), pod(2*i, corev1.PodFailed))
+		failed, done = append(failed, 2*i), append(done, 2*i+1)
+	}
+	began := time.Now()
+	a := ended(feed.Failed, n, indexset.Of(done...).String(), indexset.Of(failed...).String(), pods...)
+	suite := (&task{attempts: []*attempt{a}}).suite(false)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if len(suite.Cases) != n || suite.Cases[0].Failure == nil || suite.Cases[1].Failure != nil {
+		t.Errorf("%d cases", len(suite.Cases))
+	}
+}

@@ -1,0 +1,237 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
+)
+
+const runLong = `Create the Jobs in a manifest, follow them until they finish, and exit with
+their result: one command for CI.
+
+The Jobs are created as kubectl batchjob create does. If one of them cannot be
+created, those created before are deleted again. Manifests may have only Jobs.
+
+The logs of their pods go to stdout, as kubectl batchjob logs -f prints them.
+Progress goes to stderr: a line that is updated on a terminal, or else one line
+per change. --logs=failed prints only the last lines of pods that failed, when
+all Jobs have finished. If a Job fails, the explanation of kubectl batchjob
+explain-failure goes to stderr.
+
+With --retry, a Job that fails is retried as kubectl batchjob retry does: what
+has completed does not run again. The result is that of the last retry.
+
+--junit writes a report with a test case for each index of a Job, or for the
+Job if it has no indexes: why it failed, and the last lines of its log. It is
+written whatever the outcome.
+
+--rm deletes the Jobs and their retries at the end, whatever the outcome. After
+a timeout or an error, they keep running without it. On Ctrl-C or SIGTERM,
+--on-cancel decides: keep them running (the default), suspend them, or delete
+them (the default with --rm). A second signal ends the command at once.
+
+A lost connection to the API server is not an error: the command resumes when
+it can.
+
+Exit codes:
+  0    all Jobs are complete
+  1    error, such as a Job that was deleted before it finished
+  2    wrong usage, or no Job in the manifests; nothing was created
+  3    a Job has failed
+  124  timeout
+  130  interrupted (Ctrl-C)
+  143  terminated (SIGTERM)`
+
+const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
+  kubectl batchjob run -f job.yaml
+
+  # In CI: a report, two retries, and nothing left behind
+  kubectl batchjob run -f job.yaml --junit report.xml --retry 2 \
+    --timeout 1h --rm
+
+  # Only the last log lines of pods that failed
+  kubectl batchjob run -f job.yaml --logs=failed
+
+  # Stop the pods on Ctrl-C, but keep the Job
+  kubectl batchjob run -f job.yaml --on-cancel=suspend
+
+  # On the controller built into Kubernetes, from standard input
+  kubectl batchjob run -f - --managed-by= <job.yaml`
+
+// The values of --logs.
+const (
+	logsAll    = "all"
+	logsFailed = "failed"
+	logsNone   = "none"
+)
+
+// The values of --on-cancel.
+const (
+	cancelKeep    = "keep"
+	cancelSuspend = "suspend"
+	cancelDelete  = "delete"
+)
+
+func logWords() []string    { return []string{logsAll, logsFailed, logsNone} }
+func cancelWords() []string { return []string{cancelKeep, cancelSuspend, cancelDelete} }
+
+func oneOf(flag, value string, words []string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return cmdutil.UsageErrorf("--%s=%s: must be one of: %s", flag, value, strings.Join(words, ", "))
+}
+
+// Options are the flags of the run verb, and what Complete makes of them.
+type Options struct {
+	cmdutil.Env
+	kube      *genericclioptions.ConfigFlags
+	manifests creation.Flags
+
+	logs        string
+	concurrency int
+	color       cmdutil.ColorFlag
+	quiet       bool
+	junit       string
+	retries     int
+	remove      bool
+	onCancel    string
+	timeout     time.Duration
+
+	creator   *creation.Client
+	namespace string // of Jobs that name none
+	jobs      dynamic.NamespaceableResourceInterface
+	explainer *cmdutil.Explainer
+}
+
+// NewCommand returns the command run, with its flags.
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	env.ErrOut = cmdutil.Synchronized(env.ErrOut)
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	o.manifests = creation.NewFlags(o.kube, o.ErrOut)
+	cmd := &cobra.Command{
+		Use:               "run -f FILE",
+		Short:             "Create Jobs, follow them, and exit with their result",
+		Long:              runLong,
+		Example:           runExample,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(cmd.Flags(), args); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *Options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	o.manifests.AddTo(cmd)
+	flags.StringVar(&o.logs, "logs", logsAll, "Logs to print: all (as they are written), failed (the last lines of failed pods, at the end) or none.")
+	flags.IntVar(&o.concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time, of all Jobs together.")
+	flags.StringVar(&o.junit, "junit", "", "Write a JUnit report to this file.")
+	flags.IntVar(&o.retries, "retry", 0, "Retry a Job that fails at most this many times; what has completed does not run again.")
+	flags.BoolVar(&o.remove, "rm", false, "Delete the Jobs and their retries at the end, whatever the outcome.")
+	flags.StringVar(&o.onCancel, "on-cancel", "", "What happens to the Jobs on Ctrl-C or SIGTERM: keep, suspend or delete; keep by default, delete with --rm.")
+	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait for all Jobs, e.g. 30s, 5m, 2h; no limit by default.")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
+	o.color.AddTo(flags)
+	o.kube.AddFlags(flags)
+	must := cmdutil.MustCompleteFlag
+	must(cmd, "logs", cmdutil.CompleteWords(logWords()...))
+	must(cmd, "on-cancel", cmdutil.CompleteWords(cancelWords()...))
+	if err := cmd.MarkFlagFilename("junit", "xml"); err != nil {
+		panic("completion of --junit: " + err.Error())
+	}
+	o.color.Complete(cmd)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
+	if o.onCancel == "" {
+		o.onCancel = cancelKeep
+		if o.remove {
+			o.onCancel = cancelDelete
+		}
+	}
+	err := errors.Join(oneOf("logs", o.logs, logWords()), oneOf("on-cancel", o.onCancel, cancelWords()), o.color.Validate())
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.concurrency < 1:
+		return cmdutil.UsageErrorf("--max-log-requests=%d: must be 1 or more", o.concurrency)
+	case o.retries < 0:
+		return cmdutil.UsageErrorf("--retry=%d: must be 0 or more", o.retries)
+	case flags.Changed("timeout") && o.timeout <= 0:
+		return cmdutil.UsageErrorf("--timeout=%s: must be more than 0", o.timeout)
+	case flags.Changed("junit") && o.junit == "":
+		return cmdutil.UsageErrorf("--junit requires a file name")
+	}
+	return o.manifests.Validate(flags, args)
+}
+
+// complete makes the clients.
+func (o *Options) complete() error {
+	if err := o.manifests.CheckNamespace(); err != nil {
+		return err
+	}
+	config, set, err := cmdutil.NewJobSet(o.kube, cmdutil.JobChoice{}, o.ErrOut)
+	if err != nil {
+		return err
+	}
+	o.namespace = set.Namespace
+	if o.jobs, err = cmdutil.NewJobsClient(config); err != nil {
+		return err
+	}
+	if o.explainer, err = cmdutil.NewExplainer(config, o.Now); err != nil {
+		return err
+	}
+	o.explainer.LogLines = explainedLines
+	if o.junit != "" {
+		o.explainer.Options.MaxPods = -1
+	}
+	o.creator, err = o.manifests.Client(false)
+	return err
+}
+
+// Run creates the Jobs and follows them. Whatever can be wrong before is found out first.
+func (o *Options) Run(ctx context.Context) error {
+	objects, err := o.read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.complete(); err != nil {
+		return err
+	}
+	var report *junit.File
+	if o.junit != "" {
+		if report, err = junit.Create(o.junit); err != nil {
+			return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot write --junit: "+err.Error(), "")
+		}
+		defer report.Discard()
+	}
+	if err := o.checkPermissions(ctx, objects); err != nil {
+		return err
+	}
+	tasks, err := o.createAll(ctx, objects)
+	if err != nil {
+		return err
+	}
+	return newRunner(o, tasks, report).run(ctx)
+}

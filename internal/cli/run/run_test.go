@@ -1,0 +1,368 @@
+package run
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// train is the manifest of an Indexed Job with three indexes.
+const train = `apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  completions: 3
+  parallelism: 3
+  completionMode: Indexed
+  backoffLimitPerIndex: 0
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}
+`
+
+const other = "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: other}\nspec:\n  template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}\n"
+
+// expect checks how a session ends: its exit code, stdout, and parts of stderr in order.
+func expect(t *testing.T, s *clitest.Session, code int, out string, errOut ...string) {
+	t.Helper()
+	if got := s.End(); got != code || s.Out.String() != out {
+		t.Errorf("exit %d, want %d\nstdout %q\nwant   %q\nstderr:\n%s", got, code, s.Out.String(), out, s.ErrOut.String())
+	}
+	rest := s.ErrOut.String()
+	for _, part := range errOut {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Errorf("stderr lacks, in order, %q:\n%s", part, s.ErrOut.String())
+		}
+		rest = after
+	}
+}
+
+func TestRunFollowsToTheEnd_RUN_01(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train))
+	s.WaitErr("train  Running")
+	server.Pods.Put(clitest.RunningPod("a", 0, 1))
+	server.Pods.Write("train-a/main", "one")
+	s.WaitOut("[index 0 attempt 1] one\n")
+	server.finish("train", "Complete", "CompletionsReached", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
+	server.Pods.Write("train-a/main", "two")
+	s.WaitOut("two\n")
+	server.Pods.Put(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)))
+	server.Pods.End("train-a/main")
+	expect(t, s, cmdutil.ExitDone, "[index 0 attempt 1] one\n[index 0 attempt 1] two\n",
+		"job.batch/train created\n", "train  Running  0/3 done", "job.batch/train Complete in ")
+	if got := server.written(); !slices.Equal(got, []string{"POST train"}) {
+		t.Errorf("%q", got)
+	}
+	if job := server.job("train"); fmt.Sprint(job.Object["spec"].(map[string]any)["managedBy"]) != "batchjob.dev/controller" {
+		t.Errorf("%v", job.Object)
+	}
+}
+
+// failTrain fails index 1, which ends the Job.
+func (s *server) failTrain() {
+	pod := clitest.FailedPod("b", 1, 1)
+	ended := pod.Status.ContainerStatuses[0].State.Terminated
+	ended.StartedAt.Time, ended.FinishedAt.Time = clitest.Now(), clitest.Now().Add(1500*time.Millisecond)
+	pod.Spec.NodeName = "n1"
+	s.Pods.WithLog(pod, "boom")
+	s.finish("train", "Failed", "FailedIndexes", map[string]any{"failed": int64(1), "succeeded": int64(2), "completedIndexes": "0,2", "failedIndexes": "1"})
+}
+
+func TestFailureIsExplained_RUN_02(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train+other))
+	s.WaitErr("other  Running")
+	server.failTrain()
+	s.WaitErr("job.batch/train Failed: FailedIndexes")
+	server.finish("other", "Complete", "", nil)
+	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n", "job.batch/train Failed: FailedIndexes", "job.batch/other Complete", "The Job failed", "Container main ended with exit code 1", "boom")
+}
+
+func TestLogsFailedAndNone_RUN_05(t *testing.T) {
+	for choice, want := range map[string]string{"failed": "[index 1 attempt 1] boom\n", "none": ""} {
+		server := newServer(t)
+		s := server.start("-f", clitest.WriteManifest(t, train), "--logs", choice, "-q")
+		clitest.WaitFor(t, func() bool { return server.job("train") != nil }, s.ErrOut.String)
+		server.Pods.WithLog(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)), "fine")
+		server.failTrain()
+		expect(t, s, cmdutil.ExitJobFailed, want, "job.batch/train created\n", "The Job failed")
+	}
+}
+
+func TestNothingIsCreatedForABadManifest_RUN_03(t *testing.T) {
+	for name, c := range map[string]struct {
+		manifest string
+		args     string
+		code     int
+		says     string
+	}{
+		"empty":               {"# nothing\n", "", cmdutil.ExitUsage, "no Jobs"},
+		"another kind":        {train + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", "", cmdutil.ExitError, "not a ConfigMap of v1; use: kubectl create -f"},
+		"a CronJob":           {train + "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: '* * * * *', jobTemplate: {spec: {}}}\n", "", cmdutil.ExitError, "run creates only Jobs, not a CronJob; use: kubectl batchjob create -f"},
+		"another namespace":   {strings.Replace(train, "train}", "train, namespace: x}", 1), "-n ns1", cmdutil.ExitError, "does not match the namespace"},
+		"one is not readable": {train + "---\n{", "", cmdutil.ExitError, "error: "},
+		"no report possible":  {train, "--junit /nonexistent/r.xml", cmdutil.ExitError, "cannot write --junit"},
+		"a folder as report":  {train, "--junit /", cmdutil.ExitError, "/ is not a regular file"},
+		"bad logs":            {train, "--logs=some", cmdutil.ExitUsage, "must be one of: all, failed, none"},
+		"bad cancel":          {train, "--on-cancel=stop", cmdutil.ExitUsage, "must be one of: keep, suspend, delete"},
+		"bad retry":           {train, "--retry=-1", cmdutil.ExitUsage, "--retry=-1: must be 0 or more"},
+		"bad timeout":         {train, "--timeout=0s", cmdutil.ExitUsage, "--timeout=0s: must be more than 0"},
+		"bad requests":        {train, "--max-log-requests=0", cmdutil.ExitUsage, "must be 1 or more"},
+	} {
+		server := newServer(t)
+		got := program.Run(t, server.API, append([]string{"run", "-f", clitest.WriteManifest(t, c.manifest)}, strings.Fields(c.args)...)...)
+		if got.Code != c.code || !strings.Contains(got.ErrOut, c.says) || len(server.written()) > 0 {
+			t.Errorf("%s: exit %d, %q, wrote %q", name, got.Code, got.ErrOut, server.written())
+		}
+	}
+	if got := program.Run(t, nil, "run"); got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, "name a file with -f") {
+		t.Errorf("%d %s", got.Code, got.ErrOut)
+	}
+}
+
+// If a Job cannot be created, none is left.
+func TestAllJobsOrNone_RUN_03(t *testing.T) {
+	server := newServer(t)
+	server.exists = "other"
+	got := program.Run(t, server.API, "run", "-f", clitest.WriteManifest(t, train+other))
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, `jobs.batch "other" already exists`) || !strings.Contains(got.ErrOut, "Deleted job.batch/train.\n") ||
+		strings.Contains(got.ErrOut, "created") {
+		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
+	}
+	if want := []string{"POST train", "POST other", "DELETE train"}; !slices.Equal(server.written(), want) || server.job("train") != nil {
+		t.Errorf("%q", server.written())
+	}
+}
+
+func TestMissingPermissions_RUN_04(t *testing.T) {
+	for forbidden, args := range map[string]string{"create jobs": "", "list jobs": "", "delete jobs": "--rm", "patch jobs": "--on-cancel=suspend"} {
+		server := newServer(t)
+		server.forbid = []string{forbidden}
+		verb, _, _ := strings.Cut(forbidden, " ")
+		got := program.Run(t, server.API, append([]string{"run", "-f", clitest.WriteManifest(t, train)}, strings.Fields(args)...)...)
+		want := fmt.Sprintf("error: you may not %s jobs in namespace \"ns1\"; nothing was created", verb)
+		if got.Code != cmdutil.ExitError || !strings.HasPrefix(got.ErrOut, want) || !strings.Contains(got.ErrOut, "kubectl auth can-i "+verb+" jobs") || len(server.written()) > 0 {
+			t.Errorf("%s: exit %d, %s, wrote %q", forbidden, got.Code, got.ErrOut, server.written())
+		}
+	}
+}
+
+// Without the permission to read logs, the Jobs are followed, and one line says so.
+func TestLogsThatMayNotBeRead_RUN_04(t *testing.T) {
+	for _, resource := range []string{"/log", "/pods"} {
+		server := newServer(t)
+		server.API.SetRefuse(func(r *http.Request) *clitest.Status {
+			if strings.HasSuffix(r.URL.Path, resource) {
+				return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "no logs for you"}
+			}
+			return nil
+		})
+		s := server.start("-f", clitest.WriteManifest(t, train), "--junit", filepath.Join(t.TempDir(), "r.xml"))
+		s.WaitErr("train  Running")
+		server.failTrain()
+		expect(t, s, cmdutil.ExitJobFailed, "", "No logs are printed: the API server denied the request: no logs for you")
+		if n := strings.Count(s.ErrOut.String(), "No logs are printed"); n != 1 {
+			t.Errorf("%d notes:\n%s", n, s.ErrOut.String())
+		}
+	}
+}
+
+func TestTimeout_RUN_06(t *testing.T) {
+	for _, rm := range []bool{false, true} {
+		server := newServer(t)
+		env := clitest.NewEnv()
+		fires := make(chan func(), 10)
+		env.Timer = func(d time.Duration, fire func()) func() {
+			if d == 5*time.Minute {
+				fires <- fire
+			}
+			return func() {}
+		}
+		args := []string{"run", "-f", clitest.WriteManifest(t, train), "--timeout=5m", "-q"}
+		if rm {
+			args = append(args, "--rm")
+		}
+		s := program.Start(t, server.API, env, args...)
+		clitest.WaitFor(t, func() bool { return server.API.Opened() > 0 }, s.ErrOut.String)
+		(<-fires)()
+		left := "job.batch/train keeps running; delete it with: kubectl delete job train -n ns1\n"
+		if rm {
+			left = "Deleted job.batch/train.\n"
+		}
+		expect(t, s, cmdutil.ExitTimeout, "", "job.batch/train", left, "error: timed out after 5m0s: job.batch/train Running, 0/3 done\n")
+		if exists := server.job("train") != nil; exists == rm {
+			t.Errorf("--rm=%t, and the Job exists: %t", rm, exists)
+		}
+	}
+}
+
+func TestCancel_RUN_07(t *testing.T) {
+	for args, want := range map[string]struct{ write, says string }{
+		"":                      {"", "Interrupted: job.batch/train keeps running; delete it with: kubectl delete job train -n ns1\n"},
+		"--rm --on-cancel=keep": {"", "Interrupted: job.batch/train keeps running"},
+		"--on-cancel=suspend":   {"PATCH train", "Interrupted: suspended job.batch/train; resume it with: kubectl patch job train -n ns1 -p '{\"spec\":{\"suspend\":false}}'\n"},
+		"--on-cancel=delete":    {"DELETE train", "Deleted job.batch/train.\n"},
+		"--rm":                  {"DELETE train", "Deleted job.batch/train.\n"},
+	} {
+		server := newServer(t)
+		report := filepath.Join(t.TempDir(), "r.xml")
+		s := server.start(append([]string{"-f", clitest.WriteManifest(t, train), "--junit", report}, strings.Fields(args)...)...)
+		s.WaitErr("train  Running")
+		server.Pods.Put(clitest.RunningPod("a", 0, 1))
+		s.Interrupt()
+		expect(t, s, cmdutil.ExitInterrupted, "", want.says)
+		if got := strings.Join(server.written()[1:], " "); got != want.write {
+			t.Errorf("%s: wrote %q", args, got)
+		}
+		if text := read(t, report); !strings.Contains(text, `<error type="Interrupted"`) || !strings.Contains(text, "<skipped ") {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+// A cleanup that the API server does not answer ends after ten seconds, and says what is left.
+func TestCleanupIsBounded_RUN_07(t *testing.T) {
+	server := newServer(t)
+	server.deletion = make(chan struct{})
+	env := clitest.NewEnv()
+	env.Timer = func(d time.Duration, fire func()) func() {
+		if d == cleanupTime {
+			go fire()
+		}
+		return func() {}
+	}
+	s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, train), "--on-cancel=delete")
+	s.WaitErr("train  Running")
+	s.Interrupt()
+	expect(t, s, cmdutil.ExitInterrupted, "", "error: cannot delete job.batch/train, which is left as it is", "delete it with: kubectl delete job train -n ns1")
+	close(server.deletion)
+}
+
+func TestRemove_RUN_08(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train), "--rm")
+	s.WaitErr("train  Running")
+	server.finish("train", "Complete", "", nil)
+	expect(t, s, cmdutil.ExitDone, "", "Complete", "Deleted job.batch/train.\n")
+}
+
+func TestDeletedMeanwhile_RUN_02(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train))
+	s.WaitErr("train  Running")
+	server.remove("train")
+	expect(t, s, cmdutil.ExitError, "", "error: job.batch/train was deleted before it finished\n")
+}
+
+// A retry runs what is missing, and its result is that of the command.
+func TestRetry_RUN_09(t *testing.T) {
+	server := newServer(t)
+	report := filepath.Join(t.TempDir(), "r.xml")
+	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1", "--rm", "--junit", report)
+	s.WaitErr("train  Running")
+	server.failTrain()
+	s.WaitErr("job.batch/train-retry-1 created (retry 1 of 1). It runs index 1; the other 2 indexes count as completed.\n")
+	retried := ofJob(clitest.TrainPod("c", 1, 1, corev1.PodSucceeded, clitest.Exited(0)), "train-retry-1")
+	server.Pods.WithLog(retried, "better")
+	server.finish("train-retry-1", "Complete", "", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
+	expect(t, s, cmdutil.ExitDone, "[train index 1 attempt 1] boom\n[train-retry-1 index 1 attempt 1] better\n",
+		"job.batch/train Failed", "train-retry-1 created", "job.batch/train-retry-1 Complete", "Deleted job.batch/train, job.batch/train-retry-1.\n")
+	if want := []string{"POST train", "POST train-retry-1", "PATCH train-retry-1/status", "PATCH train-retry-1", "DELETE train", "DELETE train-retry-1"}; !slices.Equal(server.written(), want) {
+		t.Errorf("%q", server.written())
+	}
+	if text := read(t, report); !strings.Contains(text, "<system-out>Failed in train: Container main exited with code 1</system-out>") || !strings.Contains(text, `failures="0"`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// ofJob is the pod as one of another Job.
+func ofJob(pod *corev1.Pod, job string) *corev1.Pod {
+	pod.Labels["job"] = job
+	pod.OwnerReferences[0].Name, pod.OwnerReferences[0].UID = job, types.UID("ns1-"+job)
+	return pod
+}
+
+func TestRetriesEnd_RUN_09(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1")
+	s.WaitErr("train  Running")
+	server.failTrain()
+	s.WaitErr("train-retry-1 created")
+	server.finish("train-retry-1", "Failed", "FailedIndexes", map[string]any{"failedIndexes": "1", "completedIndexes": "0,2"})
+	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n", "job.batch/train-retry-1 Failed")
+
+	server = newServer(t)
+	server.forbid = []string{"patch jobs"}
+	s = server.start("-f", clitest.WriteManifest(t, train), "--retry=1")
+	s.WaitErr("train  Running")
+	server.failTrain()
+	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n",
+		"Cannot retry job.batch/train: you may not patch jobs in namespace \"ns1\", and without it every index would run again\n")
+}
+
+// A lost connection is waited for.
+func TestLostConnection_RUN_10(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train))
+	s.WaitErr("train  Running")
+	server.Pods.Put(clitest.RunningPod("a", 0, 1))
+	server.Pods.Write("train-a/main", "one")
+	s.WaitOut("one\n")
+	server.API.Stop()
+	server.Pods.Cut()
+	s.WaitErr("Lost connection")
+	server.Pods.Put(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)))
+	server.Pods.Write("train-a/main", "two")
+	server.Pods.End("train-a/main")
+	server.finish("train", "Complete", "", nil)
+	server.API.Start(server.API.Address)
+	expect(t, s, cmdutil.ExitDone, "[index 0 attempt 1] one\n[index 0 attempt 1] two\n", "Lost connection", "Complete")
+}
+
+// No more than --max-log-requests logs are open at a time, and no line is lost.
+func TestLogsOfAThousandPods_RUN_05(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, strings.ReplaceAll(train, ": 3", ": 1000")), "--max-log-requests=7")
+	s.WaitErr("train  Running")
+	for i := range 1000 {
+		pod := clitest.TrainPod(fmt.Sprintf("p%04d", i), i, 1, corev1.PodSucceeded, clitest.Exited(0))
+		server.Pods.WithLog(pod, "line")
+	}
+	server.finish("train", "Complete", "", nil)
+	if code := s.End(); code != cmdutil.ExitDone {
+		t.Fatalf("exit %d, %s", code, s.ErrOut.String())
+	}
+	lines := strings.Split(strings.TrimSpace(s.Out.String()), "\n")
+	slices.Sort(lines)
+	if len(slices.Compact(lines)) != 1000 || server.Pods.Most > 7 {
+		t.Errorf("%d lines, %d logs at a time", len(lines), server.Pods.Most)
+	}
+}
+
+func TestCompletion_RUN_11(t *testing.T) {
+	for args, want := range map[string]string{"run|--logs|": "all failed none", "run|--on-cancel|": "keep suspend delete"} {
+		if words, _ := program.Complete(t, strings.Split(args, "|")...); strings.Join(words, " ") != want {
+			t.Errorf("%s: %q", args, words)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

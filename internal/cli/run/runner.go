@@ -1,0 +1,275 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+var (
+	errOver    = errors.New("the Job has ended")
+	errTimeout = errors.New("timed out")
+)
+
+// runner follows the Jobs until all have ended.
+type runner struct {
+	o         *Options
+	report    *junit.File // nil for none
+	several   bool        // namespaces
+	progress  *progress.Progress
+	link      *feed.Link
+	watch     feed.Watch                // that others are copies of
+	followers map[string]*logs.Follower // by namespace; empty unless all logs are printed
+	unread    sync.Once                 // notes that logs cannot be read
+	watching  sync.WaitGroup            // for pods
+
+	mu    sync.Mutex
+	tasks []*task
+}
+
+func newRunner(o *Options, tasks []*task, report *junit.File) *runner {
+	r := &runner{o: o, tasks: tasks, report: report, followers: map[string]*logs.Follower{}}
+	for _, t := range tasks {
+		r.several = r.several || t.last().job.Namespace != tasks[0].last().job.Namespace
+	}
+	return r
+}
+
+// run follows the Jobs, and does what is to be done at the end. The timeout cancels; it is no deadline, because client-go
+// gives up before a deadline that it foresees.
+func (r *runner) run(ctx context.Context) error {
+	o := r.o
+	following, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if o.timeout > 0 {
+		defer o.After(o.timeout, func() { cancel(errTimeout) })()
+	}
+	r.progress = progress.New(o.Env, progress.Options{Past: "finished", Namespaces: r.several, Quiet: o.quiet})
+	defer r.progress.Close()
+	link, stop := o.Connect(following, o.explainer.Client, r.progress)
+	defer stop()
+	defer r.progress.Start(link)()
+	r.link, r.watch = link, cmdutil.Watch(link, r.progress)
+	if !r.several {
+		namespace := r.tasks[0].last().job.Namespace
+		defer r.progress.FollowStalls(following, o.explainer.Stalls(namespace, o.Timing()), r.open())()
+	}
+	return r.finish(ctx, r.follow(following, cancel))
+}
+
+// follow returns when all Jobs have ended and their logs are printed, or with the reason why not.
+func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) error {
+	var reading, running sync.WaitGroup
+	if r.o.logs == logsAll {
+		r.addFollowers()
+	}
+	for _, follower := range r.followers {
+		reading.Go(func() { r.printLogs(ctx, follower, cancel) })
+	}
+	watching, stopWatching := context.WithCancel(ctx)
+	for _, t := range r.tasks {
+		running.Go(func() {
+			if err := r.followTask(ctx, watching, t); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	running.Wait()
+	for _, follower := range r.followers {
+		follower.Finish()
+	}
+	reading.Wait()
+	stopWatching()
+	r.watching.Wait()
+	if ctx.Err() != nil && len(r.open()) > 0 {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// followTask follows a Job and its retries. watching is for their pods.
+func (r *runner) followTask(ctx, watching context.Context, t *task) error {
+	for {
+		a := t.last()
+		lastPods := r.followPods(watching, a)
+		if err := r.followJob(ctx, a); err != nil {
+			return err
+		}
+		lastPods(ctx)
+		if a.end == feed.Failed {
+			a.report = r.explain(ctx, a)
+		}
+		if !a.isLost() {
+			r.note(r.endLine(a))
+		}
+		if a.end != feed.Failed || len(t.attempts) > r.o.retries {
+			return nil
+		}
+		if err := r.retry(ctx, t); err != nil {
+			if ctx.Err() == nil {
+				r.note(fmt.Sprintf("Cannot retry %s: %s", r.label(a), withoutHint(err)))
+			}
+			return ctx.Err()
+		}
+	}
+}
+
+// followJob returns when the Job has ended.
+func (r *runner) followJob(ctx context.Context, a *attempt) error {
+	set := feed.JobSet{Client: r.o.jobs.Namespace(a.job.Namespace), Namespace: a.job.Namespace, Names: []string{a.job.Name}}
+	listed := false
+	jobs := feed.Jobs{Watch: r.watch, Set: set, Each: func(updates []feed.Update) error {
+		err := r.take(a, updates, !listed)
+		listed = true
+		return err
+	}}
+	jobs.Connection = r.link.Open()
+	if err := jobs.Run(ctx); !errors.Is(err, errOver) {
+		return err
+	}
+	return nil
+}
+
+// take notes changes of a Job; all reports that the updates have every Job there is.
+func (r *runner) take(a *attempt, updates []feed.Update, all bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := false
+	for i := range updates {
+		own, err := a.take(&updates[i])
+		if err != nil {
+			return err
+		}
+		found = found || own
+	}
+	if all && !found {
+		a.end = feed.Deleted
+	}
+	r.show(a)
+	if a.end != "" {
+		return errOver
+	}
+	return nil
+}
+
+// show shows the progress, in which a Job has changed. r.mu is held.
+func (r *runner) show(changed *attempt) {
+	news := progress.News{Total: len(r.tasks)}
+	for _, t := range r.tasks {
+		switch a := t.last(); a.end {
+		case "":
+			news.Open = append(news.Open, a.job)
+		case feed.Failed:
+			news.Failed++
+		}
+	}
+	news.Ended = news.Total - len(news.Open)
+	if changed.end == "" {
+		news.Changed = []*batchv1.Job{changed.job}
+	}
+	r.progress.Show(news)
+}
+
+// open are the Jobs that have not ended.
+func (r *runner) open() (open []*batchv1.Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.tasks {
+		if t.last().end == "" {
+			open = append(open, t.last().job)
+		}
+	}
+	return open
+}
+
+// explain returns nil if the Job cannot be explained.
+func (r *runner) explain(ctx context.Context, a *attempt) *explain.Report {
+	report, err := r.o.explainer.Report(ctx, a.object)
+	if err != nil {
+		return nil
+	}
+	return &report
+}
+
+// retry adds an attempt that runs what the last one has not completed.
+func (r *runner) retry(ctx context.Context, t *task) error {
+	a := t.last()
+	client, err := rerun.New(r.o.kube, rerun.Options{
+		FieldManager: r.o.manifests.FieldManager, Namespace: a.job.Namespace, Out: r.progress,
+	})
+	if err != nil {
+		return err
+	}
+	connection := r.link.Open()
+	defer connection.Connected()
+	for {
+		made, plan, err := r.createRetry(ctx, client, a.job.Name)
+		switch {
+		case err == nil:
+			return r.addRetry(t, made, plan)
+		case cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable:
+			return err
+		}
+		if err := connection.Retry(ctx, err, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// withoutHint leaves out what to do, which may be about flags of retry.
+func withoutHint(err error) string {
+	var known *cmdutil.UserError
+	if errors.As(cmdutil.ExplainError(err), &known) {
+		return known.What
+	}
+	return err.Error()
+}
+
+func (r *runner) createRetry(ctx context.Context, client *rerun.Client, name string) (*unstructured.Unstructured, *retry.Retry, error) {
+	found, err := client.Find(ctx, rerun.Target{Name: name})
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := client.Plan(ctx, found, retry.Request{})
+	if err != nil {
+		return nil, nil, err
+	}
+	// What is created in spite of Ctrl-C is known then, so that --on-cancel is about it, too.
+	sending, cancel := r.o.linger(ctx)
+	defer cancel()
+	made, err := client.Create(sending, found, plan)
+	return made, plan, err
+}
+
+func (r *runner) addRetry(t *task, made *unstructured.Unstructured, plan *retry.Retry) error {
+	job, err := cmdutil.ToJob(made)
+	if err != nil {
+		return err
+	}
+	a := &attempt{object: made, job: job}
+	for _, dropped := range plan.Dropped {
+		r.note("warning: " + rerun.DroppedText(dropped))
+	}
+	r.note(fmt.Sprintf("%s created (retry %d of %d). %s", r.label(a), len(t.attempts), r.o.retries, rerun.RunsText(plan)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.attempts = append(t.attempts, a)
+	return nil
+}
+
+// note writes a line to stderr.
+func (r *runner) note(line string) { fmt.Fprintln(r.progress, sanitize.Line(line)) }

@@ -1,0 +1,170 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// server stands before the fake API, and takes what run writes.
+type server struct {
+	*clitest.Objects
+	t *testing.T
+
+	mu       sync.Mutex
+	writes   []string // METHOD NAME[/SUBRESOURCE], in order
+	forbid   []string // "VERB RESOURCE"
+	exists   string   // a name that cannot be created
+	deletion chan struct{}
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := &server{Objects: clitest.NewObjects(t), t: t}
+	s.API.Server.Close()
+	s.API.Server = httptest.NewServer(s)
+	s.API.Address = s.API.Server.Listener.Addr().String()
+	return s
+}
+
+func (s *server) start(args ...string) *clitest.Session {
+	return program.Start(s.t, s.API, clitest.NewEnv(), append([]string{"run"}, args...)...)
+}
+
+func (s *server) written() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.writes)
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.Trim(r.URL.Path, "/")
+	if strings.HasSuffix(path, "/selfsubjectaccessreviews") {
+		s.review(w, r)
+		return
+	}
+	rest, isJobs := strings.CutPrefix(path, "apis/batch/v1/namespaces/ns1/jobs")
+	if !isJobs || r.Method == http.MethodGet {
+		s.Objects.ServeHTTP(w, r)
+		return
+	}
+	name := strings.Trim(rest, "/")
+	body, _ := io.ReadAll(r.Body)
+	switch r.Method {
+	case http.MethodPost:
+		s.create(w, body)
+	case http.MethodDelete:
+		s.note("DELETE " + name)
+		if s.deletion != nil {
+			<-s.deletion
+		}
+		s.remove(name)
+		clitest.WriteJSON(w, http.StatusOK, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+	case http.MethodPatch:
+		s.note("PATCH " + name)
+		s.patch(w, strings.TrimSuffix(name, "/status"), r.Header.Get("Content-Type"), body)
+	}
+}
+
+func (s *server) note(write string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes = append(s.writes, write)
+}
+
+func (s *server) review(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	review, ok := object.(*authorizationv1.SelfSubjectAccessReview)
+	if err != nil || !ok {
+		s.t.Errorf("%v: %v", object, err)
+		return
+	}
+	asked := review.Spec.ResourceAttributes
+	review.Status.Allowed = !slices.Contains(s.forbid, asked.Verb+" "+asked.Resource)
+	clitest.WriteJSON(w, http.StatusCreated, review)
+}
+
+func (s *server) create(w http.ResponseWriter, body []byte) {
+	job := &unstructured.Unstructured{}
+	if err := job.UnmarshalJSON(body); err != nil {
+		s.t.Error(err)
+	}
+	if job.GetName() == "" {
+		job.SetName(job.GetGenerateName() + "x7")
+	}
+	s.note("POST " + job.GetName())
+	if job.GetName() == s.exists {
+		clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: fmt.Sprintf("jobs.batch %q already exists", s.exists)}, s.exists)
+		return
+	}
+	job.SetNamespace("ns1")
+	job.SetUID(types.UID("ns1-" + job.GetName()))
+	_ = unstructured.SetNestedField(job.Object, clitest.Now().Format("2006-01-02T15:04:05Z"), "metadata", "creationTimestamp")
+	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": job.GetName()}, "spec", "selector", "matchLabels")
+	s.API.Put(job)
+	clitest.WriteJSON(w, http.StatusCreated, s.job(job.GetName()).Object)
+}
+
+// job returns nil if there is none.
+func (s *server) job(name string) *unstructured.Unstructured {
+	s.API.Mu.Lock()
+	defer s.API.Mu.Unlock()
+	for _, job := range s.API.Jobs {
+		if job.GetName() == name {
+			return job.DeepCopy()
+		}
+	}
+	return nil
+}
+
+func (s *server) remove(name string) {
+	if job := s.job(name); job != nil {
+		s.API.Remove(job)
+	}
+}
+
+func (s *server) patch(w http.ResponseWriter, name, kind string, body []byte) {
+	job := s.job(name)
+	data, _ := job.MarshalJSON()
+	var err error
+	if strings.Contains(kind, "json-patch") {
+		var patch jsonpatch.Patch
+		if patch, err = jsonpatch.DecodePatch(body); err == nil {
+			data, err = patch.Apply(data)
+		}
+	} else {
+		data, err = jsonpatch.MergePatch(data, body)
+	}
+	if err == nil {
+		err = job.UnmarshalJSON(data)
+	}
+	if err != nil {
+		s.t.Errorf("%s: %v", body, err)
+	}
+	s.API.Put(job)
+	clitest.WriteJSON(w, http.StatusOK, s.job(name).Object)
+}
+
+// finish has a Job end with a condition, after changes of its status.
+func (s *server) finish(name, condition, reason string, status map[string]any) {
+	job := s.job(name)
+	for field, value := range status {
+		_ = unstructured.SetNestedField(job.Object, value, "status", field)
+	}
+	_ = unstructured.SetNestedField(job.Object, clitest.Now().Format("2006-01-02T15:04:05Z"), "status", "startTime")
+	s.API.Put(clitest.WithCondition(job, condition, reason, ""))
+}

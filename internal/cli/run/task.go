@@ -1,0 +1,71 @@
+package run
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// task is a Job of the manifests, and its retries.
+type task struct {
+	attempts []*attempt
+}
+
+func (t *task) last() *attempt { return t.attempts[len(t.attempts)-1] }
+
+// attempt is a Job, as it was seen last.
+type attempt struct {
+	object *unstructured.Unstructured
+	job    *batchv1.Job
+	end    feed.End
+	report *explain.Report // once it was read
+	tails  tails           // for a report
+}
+
+// isLost reports that the Job was deleted before it finished.
+func (a *attempt) isLost() bool { return a.end == feed.Deleted || a.end == feed.Replaced }
+
+// take notes an update, and reports whether it is about this Job.
+func (a *attempt) take(u *feed.Update) (bool, error) {
+	if u.UID != a.job.UID {
+		return false, nil
+	}
+	if u.Job != nil {
+		job, err := cmdutil.ToJob(u.Job)
+		if err != nil {
+			return true, err
+		}
+		a.object, a.job = u.Job, job
+	}
+	a.end = feed.EndOf(a.job, u.Gone)
+	return true, nil
+}
+
+// endLine is how the Job ended.
+func (r *runner) endLine(a *attempt) string {
+	switch {
+	case a.isLost():
+		return r.label(a) + " was deleted before it finished"
+	case a.end == feed.Complete:
+		return fmt.Sprintf("%s Complete in %s", r.label(a), jobprinter.Row{Job: a.job, Now: r.o.Now()}.Duration())
+	}
+	why := ""
+	if a.report != nil {
+		why = ": " + a.report.Verdict.WithReason()
+	}
+	return fmt.Sprintf("%s %s%s", r.label(a), a.end, why)
+}
+
+// label names a Job as kubectl does, with its namespace if there are several.
+func (r *runner) label(a *attempt) string {
+	if len(r.followers) > 1 {
+		return fmt.Sprintf("job.batch/%s -n %s", a.job.Name, a.job.Namespace)
+	}
+	return "job.batch/" + a.job.Name
+}

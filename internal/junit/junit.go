@@ -1,0 +1,132 @@
+// Package junit writes test reports in the part of the JUnit XML dialect that GitHub's actions, GitLab and Jenkins read alike.
+package junit
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Suite is a group of test cases. Write counts them.
+type Suite struct {
+	Name      string  `xml:"name,attr"`
+	Tests     int     `xml:"tests,attr"`
+	Failures  int     `xml:"failures,attr"`
+	Errors    int     `xml:"errors,attr"`
+	Skipped   int     `xml:"skipped,attr"`
+	Time      Seconds `xml:"time,attr"`
+	Timestamp string  `xml:"timestamp,attr,omitempty"` // in UTC, without a time zone
+	Cases     []Case  `xml:"testcase"`
+}
+
+// Case is a test case. It has at most one of Skipped, Error and Failure, and has passed without.
+type Case struct {
+	Name    string   `xml:"name,attr"`
+	Class   string   `xml:"classname,attr"`
+	Time    Seconds  `xml:"time,attr"`
+	Skipped *Skipped `xml:"skipped"` // it was not tested
+	Error   *Problem `xml:"error"`   // it could not be tested to its end
+	Failure *Problem `xml:"failure"` // what was tested has failed
+	Output  string   `xml:"system-out,omitempty"`
+}
+
+// Problem is why a test case has not passed.
+type Problem struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// Skipped is why a test case was not tested.
+type Skipped struct {
+	Message string `xml:"message,attr"`
+}
+
+// Seconds is a duration that is written in seconds.
+type Seconds time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Seconds) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, max(0, time.Duration(s).Seconds()), 'f', 3, 64), nil
+}
+
+// File is a report that appears under its name when it is complete.
+type File struct {
+	path string
+	temp *os.File
+}
+
+// Create opens a report next to its path, so that a path that cannot be written is found out early.
+func Create(path string) (*File, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, err
+	}
+	return &File{path: path, temp: temp}, nil
+}
+
+// Discard removes what was not written.
+func (f *File) Discard() {
+	_ = f.temp.Close()
+	_ = os.Remove(f.temp.Name()) // It is gone after Write.
+}
+
+// Write writes the report. Text that XML cannot hold is replaced.
+func (f *File) Write(suites []Suite) error {
+	_, err := f.temp.WriteString(xml.Header)
+	encoder := xml.NewEncoder(f.temp)
+	encoder.Indent("", "  ")
+	err = errors.Join(err, encoder.Encode(documentOf(suites)), f.temp.Chmod(0o644), f.temp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.temp.Name(), f.path)
+}
+
+type document struct {
+	XMLName  xml.Name `xml:"testsuites"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Time     Seconds  `xml:"time,attr"`
+	Suites   []Suite  `xml:"testsuite"`
+}
+
+func documentOf(suites []Suite) document {
+	all := document{Suites: suites}
+	for i := range suites {
+		suite := &suites[i]
+		suite.count()
+		all.Tests += suite.Tests
+		all.Failures += suite.Failures
+		all.Errors += suite.Errors
+		all.Time += suite.Time
+	}
+	return all
+}
+
+func (s *Suite) count() {
+	s.Tests = len(s.Cases)
+	for i := range s.Cases {
+		switch c := &s.Cases[i]; {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+	}
+}
