@@ -82,7 +82,7 @@ func TestHelpIsComplete(t *testing.T) {
 
 // The same flag reads the same in every verb, but for what is different about it.
 func TestFlagsReadTheSame(t *testing.T) {
-	differ := []string{"output", "index", "managed-by", "all-namespaces", "container", "image", "timeout", "watch"}
+	differ := []string{"output", "index", "managed-by", "all-namespaces", "container", "image", "timeout", "watch", "from"}
 	seen := map[string]string{}
 	for _, cmd := range commands(t) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -12,9 +12,11 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the auth providers of kubeconfigs
 	"k8s.io/klog/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/demo"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
@@ -83,7 +85,9 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		logs.NewCommand(env),
 		watch.NewCommand(env),
 		retry.NewCommand(env),
+		bundle.NewCommand(env),
 		create.NewCommand(env),
+		demo.NewCommand(env),
 		run.NewCommand(env),
 		lint.NewCommand(env),
 		simulate.NewCommand(env),

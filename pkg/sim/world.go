@@ -20,6 +20,8 @@ import (
 // Options configure a World. Zero values mean the default.
 type Options struct {
 	Seed uint64
+	// Begun is the virtual time at the start; the beginning of 2026 by default.
+	Begun time.Time
 	// Latency is the longest time an API call takes; each takes a random part.
 	// Default 4 ms.
 	Latency time.Duration
@@ -88,7 +90,10 @@ func NewWorld(o Options) *World {
 	if o.Controller.Limits == (reconcile.Config{}) {
 		o.Controller.Limits = reconcile.DefaultConfig()
 	}
-	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	begun := o.Begun
+	if begun.IsZero() {
+		begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
 	w := &World{
 		Options: o,
 		clock:   clocktesting.NewFakeClock(begun),

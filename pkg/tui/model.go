@@ -48,6 +48,8 @@ type Options struct {
 	Location *time.Location
 	// Replay is the speed of a recording that is played, 0 for a cluster.
 	Replay float64
+	// Badge is shown beside the time: what is not a cluster, "" for one.
+	Badge string
 	// Follow goes to the screen that each Snapshot is about, as a recording does.
 	Follow bool
 	// Save writes what is shown to a file, and returns its name.

@@ -161,6 +161,8 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 		mark(layout.Special, "end of the recording")
 	case m.o.Replay > 0:
 		mark(layout.Special, fmt.Sprintf("replay %gx", m.o.Replay))
+	case m.o.Badge != "":
+		mark(layout.Special, m.o.Badge)
 	}
 	return append(l, layout.Text(layout.Muted, p.Now.In(p.Location).Format("15:04:05")))
 }

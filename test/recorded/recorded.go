@@ -14,6 +14,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -30,8 +31,10 @@ type Case struct {
 	What string
 	// Inputs are what was read about each Job.
 	Inputs []explain.Input
-	// Pods are those of all Jobs.
-	Pods []corev1.Pod
+	// Jobs, Pods and Events are the objects.
+	Jobs   []*unstructured.Unstructured
+	Pods   []corev1.Pod
+	Events []corev1.Event
 }
 
 // Files are the paths of all cases, in order, with the folder of recorded cases.
@@ -75,7 +78,7 @@ func Load(file string) (Case, error) {
 		}
 		c.Inputs[i].Relatives = relatives
 	}
-	c.Pods = all.pods
+	c.Jobs, c.Pods, c.Events = all.objects, all.pods, all.events
 	if len(c.Inputs) == 0 {
 		return Case{}, fmt.Errorf("%s: no Job", file)
 	}
@@ -96,10 +99,11 @@ func header(text string) map[string]string {
 }
 
 type objects struct {
-	jobs   []observe.NamedJob
-	pods   []corev1.Pod
-	events []corev1.Event
-	lease  *coordinationv1.Lease
+	jobs    []observe.NamedJob
+	objects []*unstructured.Unstructured // the jobs
+	pods    []corev1.Pod
+	events  []corev1.Event
+	lease   *coordinationv1.Lease
 }
 
 func (o *objects) add(data json.RawMessage) error {
@@ -109,6 +113,11 @@ func (o *objects) add(data json.RawMessage) error {
 	}
 	switch head.Kind {
 	case "Job":
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(data); err != nil {
+			return err
+		}
+		o.objects = append(o.objects, object)
 		o.jobs = append(o.jobs, observe.NamedJob{})
 		return o.jobs[len(o.jobs)-1].UnmarshalJSON(data)
 	case "Pod":

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -74,6 +77,8 @@ type Options struct {
 	index    string
 	full     bool
 	logLines int64
+	// from is a bundle, "" for the cluster.
+	from string
 
 	owners    []jobOwner
 	set       feed.JobSet
@@ -108,6 +113,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
 	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
+	flags.StringVar(&o.from, "from", "", "Read the Job from a file written by bundle; needs no cluster.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(flags)
 	o.kube.AddFlags(flags)
@@ -123,6 +129,9 @@ func (o *Options) Validate(args []string) error {
 	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
+	if o.from != "" {
+		return o.validateFrom(args)
+	}
 	if len(args) == 0 && o.Selector == "" {
 		return cmdutil.UsageErrorf("name a Job or an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
 	}
@@ -132,6 +141,18 @@ func (o *Options) Validate(args []string) error {
 	}
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
+	}
+	return o.validateFlags()
+}
+
+// validateFrom is for a bundle, which has one Job.
+func (o *Options) validateFrom(args []string) error {
+	var err error
+	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
+		return err
+	}
+	if len(o.Names) > 1 || o.Selector != "" || o.AllNamespaces {
+		return cmdutil.UsageErrorf("--from: a bundle has one Job, which need not be named")
 	}
 	return o.validateFlags()
 }
@@ -156,16 +177,18 @@ func (o *Options) validateFlags() error {
 // explainsLive reports whether to open the interactive view: for one whole Job, unless a flag
 // asks for another form.
 func (o *Options) explainsLive() bool {
-	return o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
+	return o.from == "" && o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
 }
 
 // single reports whether the explanation is about one named Job.
-func (o *Options) single() bool { return len(o.Names) == 1 && len(o.owners) == 0 }
+func (o *Options) single() bool { return o.from != "" || len(o.Names) == 1 && len(o.owners) == 0 }
 
 // Complete makes the clients.
 func (o *Options) Complete() error {
 	var err error
-	if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env); err != nil {
+	if o.from != "" {
+		o.explainer = &cmdutil.Explainer{}
+	} else if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env); err != nil {
 		return err
 	}
 	o.explainer.Options.Pod = o.pod
@@ -197,6 +220,9 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.explainsLive() {
 		viewer := o.interactive.Viewer(o.Env, o.color.Display(o.Env))
 		return viewer.ShowExplanation(ctx, o.kube, o.Names[0], o.logLines)
+	}
+	if o.from != "" {
+		return o.runBundle(ctx)
 	}
 	jobs, missing := o.jobs(ctx)
 	if len(jobs) == 0 && len(missing) > 0 {
@@ -232,6 +258,27 @@ func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) er
 	if err != nil {
 		return err
 	}
+	return o.explain(ctx, input)
+}
+
+// runBundle explains the Job of a bundle.
+func (o *Options) runBundle(ctx context.Context) error {
+	contents, err := bundle.Open(o.from)
+	if err != nil {
+		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("--from=%s: %v", o.from, err), "")
+	}
+	if name := contents.Manifest.Name; len(o.Names) == 1 && o.Names[0] != name {
+		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("--from=%s: it is about job %q", o.from, name), "")
+	}
+	input, err := contents.Input()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.ErrOut, "As of %s, from %s.\n", contents.Manifest.Taken.UTC().Format(time.RFC3339), sanitize.Line(o.from))
+	return o.explain(ctx, input)
+}
+
+func (o *Options) explain(ctx context.Context, input explain.Input) error {
 	report := analysis.Explain(input, o.explainer.Options)
 	whatif.Quote(ctx, input, report.Advice)
 	if ctx.Err() != nil {

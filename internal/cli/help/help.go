@@ -41,7 +41,7 @@ func GroupOf(f *pflag.Flag) FlagGroup {
 // verbGroups are the headings of the root's help, in order, with their verbs. What they leave out comes last.
 func verbGroups() []struct{ title, verbs string } {
 	return []struct{ title, verbs string }{
-		{"Look at Jobs", "status explain-failure what-if wait logs watch top"},
+		{"Look at Jobs", "status explain-failure what-if wait logs watch top bundle demo"},
 		{"Make Jobs", "create run retry lint simulate"},
 		{"Run Jobs", "controller"},
 	}

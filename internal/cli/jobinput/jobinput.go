@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -21,21 +22,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// Source is where a Job is: in the cluster, or in a recording of watch.
+// Source is where a Job is: in the cluster, or in a file: a bundle, or a recording of watch.
 type Source struct {
 	cmdutil.Env
 	Kube *genericclioptions.ConfigFlags
-	// Name is that of the Job; "" is the one that was open last in the Recording.
+	// Name is that of the Job; "" is that of the bundle, or the one that was open last in the recording.
 	Name string
-	// Recording is a file, "" for the cluster. Flag is how the verb names one.
-	Recording, Flag string
+	// File is "" for the cluster. Flag is how the verb names one.
+	File, Flag string
 }
 
 // Read returns what is known of the Job. Notes on what is not go to standard error.
 func (s Source) Read(ctx context.Context) (*whatif.History, error) {
 	read := s.fromCluster
-	if s.Recording != "" {
-		read = s.fromRecording
+	if s.File != "" {
+		read = s.fromFile
 	}
 	in, err := read(ctx)
 	if err != nil {
@@ -53,7 +54,7 @@ func (s Source) Read(ctx context.Context) (*whatif.History, error) {
 
 // gone is an error about what the cluster no longer has.
 func (s Source) gone(cause error, what string) error {
-	return cmdutil.NewUserError(cmdutil.KindNotFound, cause, what, "if watch --record FILE recorded it, use "+s.Flag+" FILE")
+	return cmdutil.NewUserError(cmdutil.KindNotFound, cause, what, "if bundle or watch --record kept it, use "+s.Flag+" FILE")
 }
 
 func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
@@ -84,24 +85,28 @@ func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
 	return in, errors.Join(gaps...)
 }
 
-func (s Source) fromRecording(ctx context.Context) (explain.Input, error) {
+func (s Source) fromFile(ctx context.Context) (explain.Input, error) {
 	in, err := s.replay(ctx)
 	switch {
 	case err != nil:
-		return in, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading %s: %v", s.Recording, err), "")
+		return in, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading %s: %v", s.File, err), "")
 	case in.Job == nil:
-		return in, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s shows no pods of the Job", s.Recording), "record it with: kubectl batchjob watch NAME --record FILE")
+		return in, cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s shows no pods of the Job", s.File), "record it with: kubectl batchjob watch NAME --record FILE")
 	}
 	return in, nil
 }
 
 func (s Source) replay(ctx context.Context) (explain.Input, error) {
-	file, err := os.Open(s.Recording)
+	file, err := os.Open(s.File)
 	if err != nil {
 		return explain.Input{}, err
 	}
 	defer func() { _ = file.Close() }() // It was only read.
-	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: s.Env}, 0)
+	buffered := bufio.NewReader(file)
+	if bundle.Is(buffered) {
+		return fromBundle(buffered, s.Name)
+	}
+	player, err := snapshot.NewPlayer(buffered, view.Clock{Env: s.Env}, 0)
 	if err != nil {
 		return explain.Input{}, err
 	}
@@ -117,4 +122,13 @@ func (s Source) replay(ctx context.Context) (explain.Input, error) {
 			recording.Add(shown.Job.Report)
 		}
 	}
+}
+
+// fromBundle is without a Job if the bundle is about another one.
+func fromBundle(file io.Reader, name string) (explain.Input, error) {
+	contents, err := bundle.Read(file)
+	if err != nil || name != "" && name != contents.Manifest.Name {
+		return explain.Input{}, err
+	}
+	return contents.Input()
 }

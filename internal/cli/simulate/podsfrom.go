@@ -26,7 +26,7 @@ func (o *Options) addPodsFrom(cmd *cobra.Command) {
 // validatePodsFrom finds out whether --pods-from names a Job or a file.
 func (o *Options) validatePodsFrom() error {
 	if info, err := os.Stat(o.source.Name); err == nil && info.Mode().IsRegular() {
-		o.source.Name, o.source.Recording = "", o.source.Name
+		o.source.Name, o.source.File = "", o.source.Name
 	}
 	if o.source.Name == "" {
 		return nil
@@ -44,7 +44,7 @@ func (o *Options) behavior(ctx context.Context) (sim.Behavior, error) {
 	for _, f := range o.podsFlags {
 		pods.Script = append(pods.Script, f.scenes...)
 	}
-	if o.source.Name == "" && o.source.Recording == "" {
+	if o.source.Name == "" && o.source.File == "" {
 		return pods, nil
 	}
 	history, err := o.source.Read(ctx)

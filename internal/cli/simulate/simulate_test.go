@@ -239,7 +239,7 @@ func TestPodsOfAJobAreRepeated(t *testing.T) {
 		}
 	}
 	for args, says := range map[string]string{
-		"absent": `job "absent" not found in namespace "ns1"; if watch --record FILE recorded it, use --pods-from FILE`, "pod/a": "is not a Job",
+		"absent": `job "absent" not found in namespace "ns1"; if bundle or watch --record kept it, use --pods-from FILE`, "pod/a": "is not a Job",
 	} {
 		if got := program.Run(t, o.API, "simulate", "-f", file, "--pods-from", args); got.Code == 0 || !strings.Contains(got.ErrOut, says) {
 			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)

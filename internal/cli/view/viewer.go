@@ -85,6 +85,11 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *genericclioptions.Co
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
+// ShowSimulation opens the interactive view of Jobs that are in no cluster.
+func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source) error {
+	return v.Show(ctx, tui.Options{Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation"})
+}
+
 func (v *Viewer) showOne(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, start tui.Start, logLines int64) error {
 	held := &HeldLines{}
 	defer held.Release(v.ErrOut)

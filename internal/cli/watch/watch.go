@@ -2,13 +2,16 @@ package watch
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
@@ -218,7 +221,11 @@ func (o *Options) play(ctx context.Context) error {
 		return fileError("--replay", err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	player, err := snapshot.NewPlayer(bufio.NewReader(file), view.Clock{Env: o.Env}, o.speed)
+	recording, err := recordingIn(bufio.NewReader(file))
+	if err != nil {
+		return fileError("--replay "+o.replay, err)
+	}
+	player, err := snapshot.NewPlayer(recording, view.Clock{Env: o.Env}, o.speed)
 	if err != nil {
 		return fileError("--replay "+o.replay, err)
 	}
@@ -231,6 +238,15 @@ func (o *Options) play(ctx context.Context) error {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
 	return o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)
+}
+
+// recordingIn is the recording that a bundle has, or the file itself.
+func recordingIn(file *bufio.Reader) (io.Reader, error) {
+	if !bundle.Is(file) {
+		return file, nil
+	}
+	recording, err := bundle.Recording(file)
+	return bytes.NewReader(recording), err
 }
 
 // fileError is what a file of a flag met. The cluster has no part in it.

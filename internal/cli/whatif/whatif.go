@@ -43,8 +43,8 @@ const whatIfExample = `  # What if it had been retried only once?
   # What if exit code 42 had failed it at once?
   kubectl batchjob what-if train -f policy.yaml
 
-  # From a recording of a Job that is gone
-  kubectl batchjob what-if train --recording train.jsonl --set backoffLimit=1
+  # From a bundle or a recording of a Job that is gone
+  kubectl batchjob what-if train --from train.tar.gz --set backoffLimit=1
 
   # How much pod time would have been saved, in seconds
   kubectl batchjob what-if train --set backoffLimit=1 -o json | \
@@ -63,7 +63,7 @@ type Options struct {
 
 // NewCommand returns the command what-if, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Source: jobinput.Source{Env: env, Kube: cmdutil.NewKubeFlags(), Flag: "--recording"}}
+	o := &Options{Source: jobinput.Source{Env: env, Kube: cmdutil.NewKubeFlags(), Flag: "--from"}}
 	cmd := &cobra.Command{
 		Use:               "what-if NAME (-f FILE | --set FIELD=VALUE)",
 		Short:             "Show what other policies would have done to a Job",
@@ -80,7 +80,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "policies", "f", "", "File with policies, or with a Job, or - for standard input.")
 	flags.StringArrayVar(&o.set, "set", nil, "Set a field, as in backoffLimit=3; may be repeated.")
-	flags.StringVar(&o.Recording, "recording", "", "Read the Job from a file written by watch --record; needs no cluster.")
+	flags.StringVar(&o.File, "from", "", "Read the Job from a file written by bundle or watch --record; needs no cluster.")
 	flags.DurationVar(&o.limit, "limit", whatif.DefaultLimit, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
 	o.Kube.AddFlags(flags)

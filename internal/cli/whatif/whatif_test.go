@@ -128,8 +128,8 @@ func TestWhatCannotBeAnsweredIsAnError_WIF_04(t *testing.T) {
 		says      string
 	}{
 		{"running", "running --set backoffLimit=1", cmdutil.ExitError, "job.batch/running: it has not finished; wait for it with: kubectl batchjob wait running"},
-		{"backoff-limit", "absent --set backoffLimit=1", cmdutil.ExitError, `job "absent" not found in namespace "ns1"; if watch --record FILE recorded it, use --recording FILE`},
-		{"pods-gone", "pods-gone --set backoffLimit=1", cmdutil.ExitError, `what the pods of job "pods-gone" did is not known: they are gone, or never started; if watch --record FILE recorded it, use --recording FILE`},
+		{"backoff-limit", "absent --set backoffLimit=1", cmdutil.ExitError, `job "absent" not found in namespace "ns1"; if bundle or watch --record kept it, use --from FILE`},
+		{"pods-gone", "pods-gone --set backoffLimit=1", cmdutil.ExitError, `what the pods of job "pods-gone" did is not known: they are gone, or never started; if bundle or watch --record kept it, use --from FILE`},
 		{"backoff-limit", "backoff-limit --set kind=Job", cmdutil.ExitError, `unknown field "kind"`},
 		{"backoff-limit", "backoff-limit --set maxFailedIndexes=1", cmdutil.ExitError, "requires backoffLimitPerIndex"},
 		{"backoff-limit", "backoff-limit --set backoffLimit=many", cmdutil.ExitError, "the policies are not valid"},
@@ -167,7 +167,7 @@ func TestJobThatIsGoneMayBeRecorded_WIF_03(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.API.Remove(unstructuredJob(t, c.Inputs[0].Job))
-	want := `error: job "backoff-limit" is gone, and its pods that remain (2) do not have its policies; if watch --record FILE recorded it, use --recording FILE` + "\n"
+	want := `error: job "backoff-limit" is gone, and its pods that remain (2) do not have its policies; if bundle or watch --record kept it, use --from FILE` + "\n"
 	got := program.Run(t, o.API, "what-if", "backoff-limit", "--set", "backoffLimit=1")
 	if got.Code != cmdutil.ExitError || got.Out != "" || got.ErrOut != want {
 		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
@@ -187,15 +187,15 @@ func TestJobIsReadFromARecording(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	file := filepath.Join(t.TempDir(), "watch.jsonl")
 	record(t, file, "failed-indexes")
-	got := program.Run(t, nil, "what-if", "failed-indexes", "--recording", file, "--set", "backoffLimitPerIndex=3")
+	got := program.Run(t, nil, "what-if", "failed-indexes", "--from", file, "--set", "backoffLimitPerIndex=3")
 	if got.Code != 0 {
 		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
 	}
 	clitest.Golden(t, "failed-indexes.golden", got.Out)
 	for args, says := range map[string]string{
-		"absent --recording " + file:             "shows no pods of the Job",
-		"absent --recording /nonexistent":        "no such file",
-		"absent --recording ../whatif/whatif.go": "this is no recording",
+		"absent --from " + file:             "shows no pods of the Job",
+		"absent --from /nonexistent":        "no such file",
+		"absent --from ../whatif/whatif.go": "this is no recording",
 	} {
 		got := program.Run(t, nil, append([]string{"what-if", "--set", "backoffLimit=1"}, strings.Fields(args)...)...)
 		if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, says) {

@@ -25,12 +25,17 @@ func (r *reading) relatives(ctx context.Context) {
 	r.facts.Relatives, r.facts.RelativesRead = relatives, err == nil
 }
 
+// MayHaveRelatives reports whether there can be a family: only a Job that has finished is retried.
+func MayHaveRelatives(job *batchv1.Job) bool {
+	return reconcile.IsFinished(job) || retry.AttemptOf(job) > 0
+}
+
 // Relatives reads the other Jobs of the Job's family, each with its pods if it has finished with failures; those that it
 // already has in before are not read again. Without permission to list pods, causes are missing, and the gap of the Job's own
 // pods says so.
 func Relatives(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, before []explain.Input) ([]explain.Input, error) {
-	if !reconcile.IsFinished(job) && retry.AttemptOf(job) == 0 {
-		return nil, nil // Only a Job that has finished is retried.
+	if !MayHaveRelatives(job) {
+		return nil, nil
 	}
 	family, err := Family(ctx, client, job)
 	var all []explain.Input

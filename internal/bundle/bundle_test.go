@@ -1,0 +1,279 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+)
+
+// bundled is what is read from a bundle of the contents.
+func bundled(t *testing.T, c *Contents, patterns ...*regexp.Regexp) (*Contents, []byte) {
+	t.Helper()
+	var archive bytes.Buffer
+	if _, err := Write(&archive, c, patterns); err != nil {
+		t.Fatal(err)
+	}
+	read, err := Read(bytes.NewReader(archive.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read, archive.Bytes()
+}
+
+// contentsOf is what would have been collected of a recorded Job.
+func contentsOf(c *recorded.Case, i int) *Contents {
+	in := &c.Inputs[i]
+	contents := &Contents{Job: c.Jobs[i], Manifest: Manifest{
+		TypeMeta:  metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind},
+		Namespace: in.Job.Namespace, Name: in.Job.Name, Taken: metav1.NewTime(in.Now), PodsRead: true, EventsRead: true, RelativesRead: in.RelativesRead, Lease: in.Lease,
+	}}
+	for _, pod := range c.Pods {
+		if observe.JobUID(&pod) == in.Job.UID {
+			contents.Pods = append(contents.Pods, pod)
+		}
+	}
+	for _, event := range c.Events {
+		about := event.InvolvedObject
+		if about.UID == in.Job.UID || about.Kind == "Pod" && strings.HasPrefix(about.Name, in.Job.Name+"-") {
+			contents.Events = append(contents.Events, event)
+		}
+	}
+	for _, relative := range in.Relatives {
+		other := Relative{Job: *relative.Job, PodsRead: relative.PodsRead}
+		for _, pod := range c.Pods {
+			if observe.JobUID(&pod) == relative.Job.UID {
+				other.Pods = append(other.Pods, pod)
+			}
+		}
+		contents.Relatives = append(contents.Relatives, other)
+	}
+	return contents
+}
+
+func asJSON(t *testing.T, report explain.Report) string {
+	t.Helper()
+	data, err := json.MarshalIndent(report, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// The explanation of a bundle is that of the cluster, for every recorded Job.
+func TestReportsSurviveABundle(t *testing.T) {
+	files, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		c, err := recorded.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.Inputs {
+			read, archive := bundled(t, contentsOf(&c, i))
+			input, err := read.Input()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, got := asJSON(t, analysis.Explain(c.Inputs[i], explain.Options{})), asJSON(t, analysis.Explain(input, explain.Options{}))
+			if d := difference(want, got); d != "" {
+				t.Errorf("%s: %s", c.Name, d)
+			}
+			checkRecording(t, &c.Inputs[i], archive)
+		}
+	}
+}
+
+// difference is the first line that differs, "" for none.
+func difference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return "line " + a[i] + " became " + b[i]
+		}
+	}
+	if len(a) != len(b) {
+		return "some lines are gone"
+	}
+	return ""
+}
+
+// checkRecording plays the recording in a bundle.
+func checkRecording(t *testing.T, in *explain.Input, archive []byte) {
+	t.Helper()
+	recording, err := Recording(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	player, err := snapshot.NewPlayer(bytes.NewReader(recording), stopped{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := player.Next(t.Context(), 0)
+	if err != nil || s.Job == nil || s.Job.Report.Job.Name != in.Job.Name || len(s.Jobs.Items) != 1 {
+		t.Errorf("%s: the recording shows %+v, %v", in.Job.Name, s, err)
+	}
+}
+
+// simple is a Job with a failed pod, an environment, and a log.
+func simple(lines ...string) *Contents {
+	env := []any{
+		map[string]any{"name": "PASSWORD", "value": "hunter22"},
+		map[string]any{"name": "FROM", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "s", "key": "k"}}},
+	}
+	job := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "batch/v1", "kind": "Job",
+		"metadata": map[string]any{
+			"name": "train", "namespace": "ml", "uid": "u",
+			"annotations":   map[string]any{lastAppliedBy: `{"spec":"s3cr3t-in-annotation"}`, "note": "kept"},
+			"managedFields": []any{map[string]any{"manager": "someone"}},
+		},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+			"name": "main", "image": "i", "env": env, "args": []any{"--db=postgres://app:Tr0ub4dor@db/x"},
+		}}}}},
+	}}
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "train-a", Namespace: "ml", UID: "p", OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "train", UID: "u"}}}}
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Env: []corev1.EnvVar{{Name: "PASSWORD", Value: "hunter22"}}}}
+	pod.Status.Phase = corev1.PodFailed
+	return &Contents{
+		Job: job, Pods: []corev1.Pod{pod}, Logs: []Log{{Pod: "train-a", Container: "main", Lines: lines}, {Pod: "train-a", Container: "main", Previous: true, Lines: []string{"before"}}},
+		Manifest: Manifest{TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind}, Namespace: "ml", Name: "train", Taken: metav1.NewTime(time.Unix(1_800_000_000, 0)), PodsRead: true},
+	}
+}
+
+// No form of secret is in any file of a bundle, and the bundle says what was removed.
+func TestSecretsAreLeftOut(t *testing.T) {
+	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+	hidden := []string{"hunter22", "s3cr3t-in-annotation", "Tr0ub4dor", jwt, "AKIAIOSFODNN7EXAMPLE", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "MIIEpAIBAAKCAQEA", "opensesame", "C-12345678", "c2VjcmV0cGFzcw=="}
+	c := simple(
+		"login with "+jwt, "key AKIAIOSFODNN7EXAMPLE", "git clone https://ghp_0123456789abcdefghijklmnopqrstuvwxyz@github.com/x", "-----BEGIN RSA PRIVATE KEY-----", "MIIEpAIBAAKCAQEA",
+		"-----END RSA PRIVATE KEY-----", `{"password": "opensesame", "user": "joe"}`, "customer C-12345678 refused", "Authorization: Basic c2VjcmV0cGFzcw==", "exit 1",
+	)
+	read, archive := bundled(t, c, regexp.MustCompile(`C-[0-9]{8}`))
+	files := map[string]string{}
+	if err := eachFile(bytes.NewReader(archive), func(name string, data []byte) error {
+		files[name] = string(data)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range files {
+		for _, secret := range hidden {
+			if strings.Contains(data, secret) {
+				t.Errorf("%s has %s", name, secret)
+			}
+		}
+	}
+	if len(files) != len(read.Manifest.Files)+1 {
+		t.Errorf("%d files, and the manifest names %q", len(files), read.Manifest.Files)
+	}
+	for _, kept := range []string{`"note": "kept"`, `"secretKeyRef"`, `"joe"`} {
+		if !strings.Contains(files[jobFile]+files["logs/train-a/main.log"], strings.ReplaceAll(kept, `"joe"`, "joe")) {
+			t.Errorf("%s is gone", kept)
+		}
+	}
+	counts := map[string]int{}
+	for _, r := range read.Manifest.Removed {
+		counts[r.What] += r.Count
+	}
+	for _, what := range []string{envValue, lastApplied, "JSON web token", "AWS access key", "GitHub token", "private key", "password in a URL", "named secret", "authorization header", "text that matches --redact C-[0-9]{8}"} {
+		if counts[what] == 0 {
+			t.Errorf("%q is not among what was removed: %v", what, counts)
+		}
+	}
+	if log := read.log("train-a", "main", false); log == nil || log.Lines[len(log.Lines)-1] != "exit 1" {
+		t.Errorf("log %+v", log)
+	}
+	if log := read.log("train-a", "main", true); log == nil || len(log.Lines) != 1 || log.Lines[0] != "before" {
+		t.Errorf("previous log %+v", log)
+	}
+}
+
+// Text from the cluster is text in the page, too.
+func TestHostileTextInThePage(t *testing.T) {
+	c := simple("</pre><script>alert(1)</script>", "\x1b[31mred\x1b[0m", "\x00\xff")
+	_, archive := bundled(t, c)
+	var page string
+	if err := eachFile(bytes.NewReader(archive), func(name string, data []byte) error {
+		if name == reportHTML {
+			page = string(data)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script", "\x1b", "\x00"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if !strings.Contains(page, "&lt;script&gt;") {
+		t.Error("the line of the log is missing")
+	}
+}
+
+// What is no bundle is an error, and so is one that would fill the memory.
+func TestReadRefusesOthers(t *testing.T) {
+	if _, err := Read(strings.NewReader("no archive")); err == nil {
+		t.Error("a text was read")
+	}
+	var archive bytes.Buffer
+	if err := writeArchive(&archive, &Manifest{Name: "x"}, []file{{"other.json", []byte("{}")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(&archive); err == nil {
+		t.Error("another archive was read")
+	}
+}
+
+// stopped is a clock for a recording that is read without delays.
+type stopped struct{}
+
+func (stopped) Now() time.Time { return time.Time{} }
+
+func (stopped) Wait(context.Context, time.Duration) error { return nil }
+
+// A Job of 10,000 pods fits: the page lists some of them, and the file is small.
+func TestLargeJobFits(t *testing.T) {
+	c := simple("exit 1")
+	template := c.Pods[0]
+	c.Pods = nil
+	for i := range 10_000 {
+		pod := template.DeepCopy()
+		pod.Name = fmt.Sprintf("train-%d-abcde", i)
+		pod.UID = types.UID(pod.Name)
+		c.Pods = append(c.Pods, *pod)
+	}
+	read, archive := bundled(t, c)
+	if len(read.Pods) != len(c.Pods) {
+		t.Errorf("%d pods", len(read.Pods))
+	}
+	if len(archive) > 8<<20 {
+		t.Errorf("%d bytes", len(archive))
+	}
+	if err := eachFile(bytes.NewReader(archive), func(name string, data []byte) error {
+		if name == reportHTML && len(data) > 1<<20 {
+			t.Errorf("the page has %d bytes", len(data))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,275 @@
+package bundle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+const (
+	// maxPods is how many pods are kept: those that failed first, then the newest.
+	maxPods = 20_000
+	// maxLogs is how many logs are read, and maxNodes how many nodes.
+	maxLogs  = 100
+	maxNodes = 20
+)
+
+// Collector reads what belongs to a Job.
+type Collector struct {
+	Client kubernetes.Interface
+	Now    func() time.Time
+	// LogLines is how many last lines are read of each log; 0 for no logs.
+	LogLines int64
+	// Progress, if set, is called with what is read next.
+	Progress func(what string)
+}
+
+// collection is the reading of one Job.
+type collection struct {
+	*Collector
+	*Contents
+	job *batchv1.Job
+}
+
+// Collect reads. Only the end of ctx is an error: what could not be read is a Gap.
+func (c *Collector) Collect(ctx context.Context, object *unstructured.Unstructured) (*Contents, error) {
+	job, err := feed.NamedJob(object)
+	if err != nil {
+		return nil, err
+	}
+	r := &collection{Collector: c, job: &job.Job, Contents: &Contents{Job: object, Manifest: Manifest{
+		TypeMeta:  metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: Kind},
+		Namespace: object.GetNamespace(), Name: object.GetName(), Taken: metav1.NewTime(c.Now()),
+	}}}
+	for _, part := range []struct {
+		what string
+		read func(context.Context)
+	}{{"pods", r.pods}, {"events", r.events}, {"nodes", r.nodes}, {"logs", r.logs}, {"retries", r.relatives}} {
+		if c.Progress != nil {
+			c.Progress(part.what)
+		}
+		part.read(ctx)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	r.lease(ctx)
+	if version, err := c.Client.Discovery().ServerVersion(); err == nil {
+		r.Manifest.Server = version.GitVersion
+	}
+	return r.Contents, ctx.Err()
+}
+
+func (r *collection) gap(verb, resource string, err error) {
+	r.Manifest.Gaps = append(r.Manifest.Gaps, gather.GapOf(r.job.Namespace, verb, resource, err))
+}
+
+func (r *collection) pods(ctx context.Context) {
+	_, err := gather.EachPod(ctx, r.Client, r.job, func() { r.Pods = nil }, func(pod *corev1.Pod) {
+		pod.ManagedFields = nil
+		r.Pods = append(r.Pods, *pod)
+	})
+	if err != nil {
+		r.Pods = nil
+		r.gap("list", "pods", err)
+		return
+	}
+	r.Manifest.PodsRead = true
+	slices.SortStableFunc(r.Pods, func(a, b corev1.Pod) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+	})
+	if more := len(r.Pods) - maxPods; more > 0 {
+		r.Pods, r.Manifest.PodsRead = r.Pods[:maxPods], false
+		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(more), "older pod that did not fail", "older pods that did not fail"))
+	}
+}
+
+// rank puts pods that failed first, then those that have not ended.
+func rank(pod *corev1.Pod) int {
+	switch pod.Status.Phase {
+	case corev1.PodFailed:
+		return 0
+	case corev1.PodSucceeded:
+		return 2
+	}
+	return 1
+}
+
+func (r *collection) events(ctx context.Context) {
+	mine := make(map[string]bool, len(r.Pods))
+	for i := range r.Pods {
+		mine[r.Pods[i].Name] = true
+	}
+	complete, err := r.eachEvent(ctx, gather.EventsOfJob(r.job), func(*explain.Event) bool { return true })
+	if err == nil {
+		var all bool
+		all, err = r.eachEvent(ctx, gather.EventsOfPods(), func(e *explain.Event) bool {
+			return mine[e.Pod] || gather.MayBeOfJob(r.job, e)
+		})
+		complete = complete && all
+	}
+	switch {
+	case err != nil:
+		r.gap("list", "events", err)
+	case !complete:
+		r.Manifest.Gaps = append(r.Manifest.Gaps, gather.ManyEvents())
+	default:
+		r.Manifest.EventsRead = true
+	}
+}
+
+func (r *collection) eachEvent(ctx context.Context, about fields.Set, wanted func(*explain.Event) bool) (complete bool, err error) {
+	before := len(r.Events)
+	begin := func() { r.Events = r.Events[:before] }
+	_, complete, err = gather.EachEvent(ctx, r.Client, r.job.Namespace, about, begin, func(event *corev1.Event) {
+		if e := explain.EventOf(event); wanted(&e) {
+			event.ManagedFields = nil
+			r.Events = append(r.Events, *event)
+		}
+	})
+	return complete, err
+}
+
+// nodes reads those of pods that failed or do not end.
+func (r *collection) nodes(ctx context.Context) {
+	var pods []explain.Pod
+	var names []string
+	for i := range r.Pods {
+		pod := explain.PodOf(&r.Pods[i])
+		pods = append(pods, pod)
+		interesting := pod.Phase == corev1.PodFailed || pod.IsTerminating()
+		if interesting && pod.Node != "" && !slices.Contains(names, pod.Node) && len(names) < maxNodes {
+			names = append(names, pod.Node)
+		}
+	}
+	for _, name := range names {
+		node, err := r.Client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			node.ManagedFields = nil
+			r.Nodes = append(r.Nodes, *node)
+		case !apierrors.IsNotFound(err):
+			r.gap("get", "nodes", err)
+			return
+		}
+	}
+	gone, err := gather.GoneNodes(ctx, r.Client, pods, r.Manifest.Taken.Time)
+	if err != nil {
+		r.gap("get", "nodes", err)
+	}
+	r.Manifest.GoneNodes = gone
+}
+
+func (r *collection) lease(ctx context.Context) {
+	if managedBy := explain.LeasedBy(r.job, controller.DefaultManagedBy); managedBy != "" {
+		r.Manifest.Lease = gather.ReadLease(ctx, r.Client, leader.LeaseName(managedBy))
+	}
+}
+
+// logs reads those of containers that failed, of their last run and of the one before. A node whose logs cannot be read
+// is not asked again.
+func (r *collection) logs(ctx context.Context) {
+	if r.LogLines <= 0 {
+		return
+	}
+	targets, more := r.logTargets()
+	if more > 0 {
+		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(more), "log of another container that failed", "logs of other containers that failed"))
+	}
+	silent := map[string]bool{}
+	for i, t := range targets {
+		if silent[t.pod.Node] {
+			continue
+		}
+		if r.Progress != nil {
+			r.Progress(fmt.Sprintf("logs %d of %d", i+1, len(targets)))
+		}
+		lines, err := gather.Tail(ctx, r.Client, r.job.Namespace, t.LogTarget, r.LogLines)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []explain.Pod{t.pod}, t.LogTarget, err))
+			if apierrors.IsForbidden(err) {
+				return
+			}
+			silent[t.pod.Node] = gather.KubeletFailure(err) != ""
+		case len(lines) > 0:
+			r.Logs = append(r.Logs, Log{Pod: t.Pod, Container: t.Container, Previous: t.Previous, Lines: lines})
+		}
+	}
+}
+
+// logTarget is a log, and its pod.
+type logTarget struct {
+	explain.LogTarget
+	pod explain.Pod
+}
+
+// logTargets returns the logs of containers that failed, and how many more there are.
+func (r *collection) logTargets() (targets []logTarget, more int) {
+	for i := range r.Pods {
+		pod := explain.PodOf(&r.Pods[i])
+		for j := range pod.Containers {
+			c := &pod.Containers[j]
+			if !c.Ended || c.ExitCode == 0 || pod.Node == "" || c.NeverStarted() {
+				continue
+			}
+			if len(targets) == maxLogs {
+				more++
+				continue
+			}
+			targets = append(targets, logTarget{explain.LogTarget{Pod: pod.Name, Container: c.Name, Previous: c.Before}, pod})
+		}
+	}
+	return targets, more
+}
+
+// relatives reads the retry family, as an explanation does.
+func (r *collection) relatives(ctx context.Context) {
+	if !gather.MayHaveRelatives(r.job) {
+		r.Manifest.RelativesRead = true
+		return
+	}
+	family, err := gather.Family(ctx, r.Client, r.job)
+	switch {
+	case apierrors.IsForbidden(err):
+		return
+	case err != nil:
+		r.gap("list", "jobs", err)
+		return
+	}
+	r.Manifest.RelativesRead = true
+	for _, member := range family {
+		if member.UID == r.job.UID {
+			continue
+		}
+		relative := Relative{Job: *member}
+		if reconcile.IsFinished(member) && member.Status.Failed > 0 {
+			_, err := gather.EachPod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
+				pod.ManagedFields = nil
+				relative.Pods = append(relative.Pods, *pod)
+			})
+			relative.PodsRead = err == nil
+		}
+		r.Relatives = append(r.Relatives, relative)
+	}
+}

@@ -1,0 +1,125 @@
+package bundle
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+// Kind is that of a Manifest.
+const Kind = "JobBundle"
+
+// Contents is what a bundle has of a Job.
+type Contents struct {
+	Manifest Manifest
+	Job      *unstructured.Unstructured
+	Pods     []corev1.Pod
+	Events   []corev1.Event
+	// Nodes are those of pods that failed, or do not end.
+	Nodes []corev1.Node
+	Logs  []Log
+	// Relatives are the other Jobs of its retry family.
+	Relatives []Relative
+}
+
+// Relative is another Job of the family. Its pods are read if it has finished with failures.
+type Relative struct {
+	Job      batchv1.Job  `json:"job"`
+	Pods     []corev1.Pod `json:"pods,omitempty"`
+	PodsRead bool         `json:"podsRead,omitempty"`
+}
+
+// Manifest is what a bundle says about itself.
+type Manifest struct {
+	metav1.TypeMeta `json:",inline"`
+	Namespace       string `json:"namespace"`
+	Name            string `json:"name"`
+	// Taken is when the objects were read.
+	Taken metav1.Time `json:"taken"`
+	// Client and Server are versions: of this program, and of the API server.
+	Client string `json:"client,omitempty"`
+	Server string `json:"server,omitempty"`
+	// PodsRead and the others are as in explain.Input.
+	PodsRead      bool              `json:"podsRead"`
+	EventsRead    bool              `json:"eventsRead"`
+	RelativesRead bool              `json:"relativesRead"`
+	Lease         *explain.Lease    `json:"lease,omitempty"`
+	GoneNodes     map[string]string `json:"goneNodes,omitempty"`
+	// Files are all others.
+	Files []string `json:"files"`
+	// Removed are the secrets that were left out, Cut what was left out for its size, and Gaps what could not be read.
+	Removed []Removal     `json:"removed,omitempty"`
+	Cut     []string      `json:"cut,omitempty"`
+	Gaps    []explain.Gap `json:"gaps,omitempty"`
+}
+
+// Removal is a kind of secret that was left out of a file, Count times.
+type Removal struct {
+	What  string `json:"what"`
+	File  string `json:"file"`
+	Count int    `json:"count"`
+}
+
+// Log is the end of what a container has written.
+type Log struct {
+	Pod       string
+	Container string
+	// Previous is set for the run before the last restart.
+	Previous bool
+	Lines    []string
+}
+
+// tailLines is how many lines of a log belong to the evidence of a report.
+const tailLines = 10
+
+// Input is what an explanation reads.
+func (c *Contents) Input() (explain.Input, error) {
+	job, err := feed.NamedJob(c.Job)
+	if err != nil {
+		return explain.Input{}, err
+	}
+	m := &c.Manifest
+	input := explain.Input{
+		Now: m.Taken.Time, OurName: controller.DefaultManagedBy, Job: &job.Job, RuleNames: job.RuleNames,
+		PodsRead: m.PodsRead, EventsRead: m.EventsRead, RelativesRead: m.RelativesRead, Lease: m.Lease, GoneNodes: m.GoneNodes, Gaps: m.Gaps,
+	}
+	input.Pods = podsOf(c.Pods)
+	for i := range c.Events {
+		input.Events = append(input.Events, explain.EventOf(&c.Events[i]))
+	}
+	for i := range c.Relatives {
+		r := &c.Relatives[i]
+		input.Relatives = append(input.Relatives, explain.Input{Job: &r.Job, Pods: podsOf(r.Pods), PodsRead: r.PodsRead})
+	}
+	for _, t := range analysis.LogTargets(input, explain.Options{}, gather.MaxLogs) {
+		if log := c.log(t.Pod, t.Container, t.Previous); log != nil {
+			lines := log.Lines[max(len(log.Lines)-tailLines, 0):]
+			input.Logs = append(input.Logs, explain.LogTail{Pod: t.Pod, Container: t.Container, Lines: lines})
+		}
+	}
+	return input, nil
+}
+
+func podsOf(objects []corev1.Pod) (pods []explain.Pod) {
+	for i := range objects {
+		pods = append(pods, explain.PodOf(&objects[i]))
+	}
+	return pods
+}
+
+func (c *Contents) log(pod, container string, previous bool) *Log {
+	i := slices.IndexFunc(c.Logs, func(l Log) bool { return l.Pod == pod && l.Container == container && l.Previous == previous })
+	if i < 0 {
+		return nil
+	}
+	return &c.Logs[i]
+}

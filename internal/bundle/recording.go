@@ -1,0 +1,76 @@
+package bundle
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// maxShown is how many pods a recording opens, and shownFor how long each.
+const (
+	maxShown = 20
+	shownFor = 3 * time.Second
+)
+
+// record writes a recording of the Job, and of the pods whose logs there are, one after the other.
+func record(w io.Writer, c *Contents, report *explain.Report, events []explain.Event) error {
+	shown := stills(c, report, events)
+	recorder := snapshot.NewRecorder(&slides{all: shown}, w, "bundle of "+c.Manifest.Taken.UTC().Format(time.RFC3339))
+	for range shown {
+		if _, err := recorder.Next(context.Background(), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stills returns the Snapshots of the recording.
+func stills(c *Contents, report *explain.Report, events []explain.Event) []*snapshot.Snapshot {
+	taken := c.Manifest.Taken.Time
+	input, err := c.Input()
+	if err != nil {
+		return nil
+	}
+	outline := analysis.OutlineOf(input.Job, input.RuleNames, taken)
+	jobs, job := &snapshot.Jobs{Items: []explain.Outline{outline}}, &snapshot.Job{Report: report}
+	focus := snapshot.Focus{Job: snapshot.JobKey{Namespace: c.Manifest.Namespace, Name: c.Manifest.Name}}
+	all := []*snapshot.Snapshot{{Seq: 1, Time: taken, Focus: focus, Jobs: jobs, Job: job}}
+	for i := range c.Logs[:min(len(c.Logs), maxShown)] {
+		log := &c.Logs[i]
+		pod := c.podNamed(log.Pod)
+		if pod == nil {
+			continue
+		}
+		detail := explain.PodDetailOf(pod, events)
+		target := snapshot.LogTarget{Container: log.Container, Previous: log.Previous}
+		lines := &snapshot.Log{Target: target, Container: log.Container, Ended: true}
+		for _, text := range log.Lines {
+			lines.Lines = append(lines.Lines, snapshot.LogLine{Text: text})
+		}
+		at := focus
+		at.Pod, at.Log = log.Pod, &target
+		n := len(all)
+		all = append(all, &snapshot.Snapshot{
+			Seq: uint64(n + 1), Time: taken.Add(time.Duration(n) * shownFor), Focus: at, Jobs: jobs, Job: job, Pod: &detail, Log: lines,
+		})
+	}
+	return slices.Clip(all)
+}
+
+// slides is a Source of given Snapshots.
+type slides struct {
+	snapshot.Source
+	all []*snapshot.Snapshot
+}
+
+// Next implements snapshot.Source.
+func (s *slides) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
+	next := s.all[0]
+	s.all = s.all[1:]
+	return next, nil
+}

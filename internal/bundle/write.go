@@ -1,0 +1,158 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+)
+
+// The files of a bundle, in a folder that is named for the Job.
+const (
+	manifestFile  = "bundle.json"
+	jobFile       = "job.json"
+	podsFile      = "pods.json"
+	eventsFile    = "events.json"
+	nodesFile     = "nodes.json"
+	relativesFile = "retries.json"
+	logsFolder    = "logs"
+	reportHTML    = "report.html"
+	reportText    = "report.txt"
+	reportJSON    = "report.json"
+	recordingFile = "recording.jsonl"
+)
+
+// textWidth is that of report.txt.
+const textWidth = 100
+
+// file is one file of a bundle.
+type file struct {
+	name string
+	data []byte
+}
+
+// Write writes the contents without secrets, and the reports on what is left. It returns what the bundle says about
+// itself. Text that matches one of the patterns is left out, too.
+func Write(w io.Writer, c *Contents, patterns []*regexp.Regexp) (*Manifest, error) {
+	secrets := newRedactor(patterns)
+	facts, err := objectFiles(c, secrets)
+	if err != nil {
+		return nil, err
+	}
+	kept := &Contents{Manifest: c.Manifest}
+	for _, f := range facts {
+		if err := kept.read(f.name, f.data); err != nil {
+			return nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
+		}
+	}
+	m := &kept.Manifest
+	m.Removed = secrets.removals()
+	derived, err := reportFiles(kept)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(derived, facts)
+	for _, f := range all {
+		m.Files = append(m.Files, f.name)
+	}
+	manifest, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	return m, writeArchive(w, m, append([]file{{manifestFile, manifest}}, all...))
+}
+
+// objectFiles are what was read, without secrets.
+func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
+	for _, object := range []struct {
+		name  string
+		value any
+	}{{jobFile, c.Job.Object}, {podsFile, c.Pods}, {eventsFile, c.Events}, {nodesFile, c.Nodes}, {relativesFile, c.Relatives}} {
+		data, err := secrets.object(object.name, object.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", object.name, err)
+		}
+		files = append(files, file{object.name, data})
+	}
+	for i := range c.Logs {
+		log := &c.Logs[i]
+		name := log.file()
+		files = append(files, file{name, []byte(secrets.text(name, strings.Join(log.Lines, "\n")) + "\n")})
+	}
+	return files, nil
+}
+
+// previousLog ends the names of logs of the run before the last restart.
+const previousLog, lastLog = ".previous.log", ".log"
+
+func (l *Log) file() string {
+	suffix := lastLog
+	if l.Previous {
+		suffix = previousLog
+	}
+	return path.Join(logsFolder, l.Pod, l.Container+suffix)
+}
+
+// reportFiles are the reports on the contents, and the recording.
+func reportFiles(c *Contents) ([]file, error) {
+	input, err := c.Input()
+	if err != nil {
+		return nil, err
+	}
+	report := analysis.Explain(input, explain.Options{MaxPods: -1})
+	var page, plain, recording bytes.Buffer
+	if err := writePage(&page, c, &report); err != nil {
+		return nil, err
+	}
+	if err := text.Explanation(&plain, report, text.Options{Width: textWidth, Full: true}); err != nil {
+		return nil, err
+	}
+	data, err := json.MarshalIndent(report, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	if err := record(&recording, c, &report, input.Events); err != nil {
+		return nil, err
+	}
+	return []file{{reportHTML, page.Bytes()}, {reportText, plain.Bytes()}, {reportJSON, data}, {recordingFile, recording.Bytes()}}, nil
+}
+
+func writeArchive(w io.Writer, m *Manifest, files []file) error {
+	zipped := gzip.NewWriter(w)
+	archive := tar.NewWriter(zipped)
+	for _, f := range files {
+		header := &tar.Header{Name: path.Join(m.Name, f.name), Mode: 0o600, Size: int64(len(f.data)), ModTime: m.Taken.Time, Typeflag: tar.TypeReg}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := archive.Write(f.data); err != nil {
+			return err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	return zipped.Close()
+}
+
+// podNamed returns a pod of the contents, nil if there is none.
+func (c *Contents) podNamed(name string) *corev1.Pod {
+	for i := range c.Pods {
+		if c.Pods[i].Name == name {
+			return &c.Pods[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+)
+
+const bundleLong = `Keep evidence about a Job in a file, for when its pods are gone.
+
+The file (tar, gzip) has the Job, its pods, events and nodes, the current and
+previous logs of failed containers, and the explanation as text, as JSON, and as
+a page of HTML that any browser shows. Read it later, without a cluster:
+  kubectl batchjob explain-failure --from FILE
+  kubectl batchjob watch --replay FILE
+  kubectl batchjob what-if --from FILE -f policy.yaml
+
+Secrets are left out: values of environment variables, the last-applied
+annotation, and known forms of tokens, keys and passwords in logs and objects.
+--redact names more. The file says what was removed, what was left out for its
+size, and what could not be read. Look at it before you share it: no list of
+patterns is complete.`
+
+const bundleExample = `  # Write train-20261123-091500.tar.gz
+  kubectl batchjob bundle train
+
+  # Choose the file, and remove customer numbers
+  kubectl batchjob bundle train -o train.tar.gz --redact 'C-[0-9]{8}'
+
+  # Write to another place
+  kubectl batchjob bundle train -o - | ssh archive 'cat > train.tar.gz'`
+
+// toStdout is the name of the file for standard output.
+const toStdout = "-"
+
+// Options are the flags of the bundle verb.
+type Options struct {
+	cmdutil.Env
+	kube     *genericclioptions.ConfigFlags
+	file     string
+	redact   []string
+	logLines int64
+
+	name      string
+	patterns  []*regexp.Regexp
+	set       feed.JobSet
+	explainer *cmdutil.Explainer
+}
+
+// NewCommand returns the command bundle, with its flags.
+func NewCommand(env cmdutil.Env) *cobra.Command {
+	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	cmd := &cobra.Command{
+		Use:     "bundle NAME",
+		Short:   "Keep evidence about a Job in a file",
+		Long:    bundleLong,
+		Example: bundleExample,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			return cmdutil.CompleteJobs(o.kube, func() bool { return len(args) > 0 })(cmd, args, toComplete)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.Validate(args); err != nil {
+				return err
+			}
+			var err error
+			if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, cmdutil.JobChoice{Names: []string{o.name}}, o.ErrOut, o.Env); err != nil {
+				return err
+			}
+			return o.Run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.file, "output-file", "o", "", "File to write, - for standard output; by default NAME-TIME.tar.gz.")
+	flags.StringArrayVar(&o.redact, "redact", nil, "Regular expression (RE2) of text to remove; may be repeated.")
+	flags.Int64Var(&o.logLines, "max-log-lines", 2000, "How many last lines to keep of each log; 0 for no logs.")
+	o.kube.AddFlags(flags)
+	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	return cmd
+}
+
+// Validate checks arguments and flags; its errors are usage errors.
+func (o *Options) Validate(args []string) error {
+	names, err := cmdutil.ParseJobArgs(args)
+	if err != nil {
+		return err
+	}
+	if len(names) != 1 {
+		return cmdutil.UsageErrorf("name one Job")
+	}
+	o.name = names[0]
+	if o.logLines < 0 {
+		return cmdutil.UsageErrorf("--max-log-lines=%d: must be 0 or more", o.logLines)
+	}
+	for _, text := range o.redact {
+		pattern, err := regexp.Compile(text)
+		if err != nil {
+			return cmdutil.UsageErrorf("--redact=%s: %v", text, err)
+		}
+		o.patterns = append(o.patterns, pattern)
+	}
+	return nil
+}
+
+// Run reads the Job, and writes the file.
+func (o *Options) Run(ctx context.Context) error {
+	job, err := o.set.Get(ctx, o.name)
+	if err != nil {
+		return err
+	}
+	collector := bundle.Collector{Client: o.explainer.Client, Now: o.Now, LogLines: o.logLines, Progress: o.progress()}
+	contents, err := collector.Collect(ctx, job)
+	o.clearProgress()
+	if err != nil {
+		return err
+	}
+	contents.Manifest.Client = cmdutil.CurrentVersion().Version
+	if o.file == toStdout {
+		manifest, err := bundle.Write(o.Out, contents, o.patterns)
+		if err == nil {
+			o.report(manifest)
+		}
+		return err
+	}
+	if o.file == "" {
+		o.file = fmt.Sprintf("%s-%s.tar.gz", o.name, contents.Manifest.Taken.UTC().Format("20060102-150405"))
+	}
+	manifest, size, err := o.writeFile(contents)
+	if err != nil {
+		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("writing %s: %v", o.file, err), "")
+	}
+	o.report(manifest)
+	_, err = fmt.Fprintf(o.Out, "%s (%s)\n", sanitize.Line(o.file), sizeText(size))
+	return err
+}
+
+// writeFile writes a new file; what cannot be finished is removed.
+func (o *Options) writeFile(contents *bundle.Contents) (manifest *bundle.Manifest, size int64, err error) {
+	if _, err := os.Lstat(o.file); err == nil {
+		return nil, 0, errors.New("it already exists")
+	}
+	file, err := os.CreateTemp(filepath.Dir(o.file), "."+filepath.Base(o.file)+".*")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	manifest, err = bundle.Write(file, contents, o.patterns)
+	if err == nil {
+		size, err = file.Seek(0, io.SeekCurrent)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, 0, err
+	}
+	return manifest, size, os.Rename(file.Name(), o.file)
+}
+
+// report says what the file lacks.
+func (o *Options) report(m *bundle.Manifest) {
+	for _, gap := range m.Gaps {
+		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(gap.Text))
+	}
+	for _, cut := range m.Cut {
+		fmt.Fprintln(o.ErrOut, "warning: left out for size:", sanitize.Line(cut))
+	}
+	for _, removal := range m.Removed {
+		fmt.Fprintf(o.ErrOut, "Removed from %s: %s (%s)\n", sanitize.Line(removal.File), sanitize.Line(removal.What), wording.Plural(int64(removal.Count), "time", "times"))
+	}
+}
+
+// progress returns what shows on a terminal what is being read; nil without one.
+func (o *Options) progress() func(string) {
+	if o.TerminalWidth(o.ErrOut) == 0 {
+		return nil
+	}
+	return func(what string) { fmt.Fprintf(o.ErrOut, "\r\x1b[KReading %s", what) }
+}
+
+func (o *Options) clearProgress() {
+	if o.TerminalWidth(o.ErrOut) != 0 {
+		fmt.Fprint(o.ErrOut, "\r\x1b[K")
+	}
+}
+
+// sizeText is a size in the unit that people read best.
+func sizeText(bytes int64) string {
+	if bytes < 1_000_000 {
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1_000_000)
+}

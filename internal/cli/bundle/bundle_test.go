@@ -1,0 +1,109 @@
+package bundle
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// program is the command line that tests run.
+var program = clitest.ProgramOf(NewCommand)
+
+// readBundle reads a bundle, and fails the test if it is none.
+func readBundle(t *testing.T, data []byte) *bundle.Contents {
+	t.Helper()
+	contents, err := bundle.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents
+}
+
+// entries are the names in a folder.
+func entries(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	all, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range all {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// Issue 19: a bundle has what an explanation rests on, and nothing is written to the cluster.
+func TestBundleHasTheEvidence(t *testing.T) {
+	api := clitest.NewExplained(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "train.tar.gz")
+	got := program.Run(t, api.API, "bundle", "train", "-o", file)
+	if got.Code != 0 || !strings.HasPrefix(got.Out, file+" (") {
+		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := readBundle(t, data)
+	if len(contents.Pods) != 1 || len(contents.Events) != 1 || len(contents.Logs) != 1 || contents.Logs[0].Lines[1] != "bad checksum" {
+		t.Errorf("%d pods, %d events, logs %+v", len(contents.Pods), len(contents.Events), contents.Logs)
+	}
+	if methods := api.Methods(); len(methods) != 1 || !methods[http.MethodGet] {
+		t.Errorf("methods %v", methods)
+	}
+	if names := entries(t, folder); len(names) != 1 {
+		t.Errorf("files %q", names)
+	}
+	if again := program.Run(t, api.API, "bundle", "train", "-o", file); again.Code != 1 || !strings.Contains(again.ErrOut, "already exists") {
+		t.Errorf("a second time: exit %d, %q", again.Code, again.ErrOut)
+	}
+	if piped := program.Run(t, api.API, "bundle", "train", "-o", "-"); piped.Code != 0 || len(readBundle(t, []byte(piped.Out)).Pods) != 1 {
+		t.Errorf("to stdout: exit %d, %q", piped.Code, piped.ErrOut)
+	}
+}
+
+// Issue 19: without permission for something, the bundle has the rest, and says what is missing.
+func TestBundleWithoutPermissions(t *testing.T) {
+	for _, tc := range []struct{ path, gap string }{
+		{"/log", "no permission to get pods/log"}, {"/events", "no permission to list events"}, {"/pods", "no permission to list pods"},
+	} {
+		api := clitest.NewExplained(t)
+		api.RefusePath(tc.path, http.StatusForbidden, "Forbidden")
+		got := program.Run(t, api.API, "bundle", "train", "-o", "-")
+		if got.Code != 0 || !strings.Contains(got.ErrOut, tc.gap) {
+			t.Errorf("%s: exit %d, %q", tc.path, got.Code, got.ErrOut)
+			continue
+		}
+		contents := readBundle(t, []byte(got.Out))
+		if len(contents.Manifest.Gaps) == 0 || contents.Job == nil {
+			t.Errorf("%s: %+v", tc.path, contents.Manifest)
+		}
+	}
+}
+
+// Issue 19: no file is left behind by what cannot be written or read.
+func TestBundleThatFailsLeavesNothing(t *testing.T) {
+	api := clitest.NewExplained(t)
+	folder := t.TempDir()
+	if got := program.Run(t, api.API, "bundle", "absent", "-o", filepath.Join(folder, "x")); got.Code != 1 || !strings.Contains(got.ErrOut, `"absent" not found`) {
+		t.Errorf("a Job that does not exist: exit %d, %q", got.Code, got.ErrOut)
+	}
+	if got := program.Run(t, api.API, "bundle", "train", "-o", filepath.Join(folder, "none", "x")); got.Code != 1 || !strings.Contains(got.ErrOut, "no such file or directory") {
+		t.Errorf("a folder that does not exist: exit %d, %q", got.Code, got.ErrOut)
+	}
+	if names := entries(t, folder); len(names) != 0 {
+		t.Errorf("files %q", names)
+	}
+	for _, args := range [][]string{{}, {"a", "b"}, {"train", "--redact", "("}, {"train", "--max-log-lines", "-1"}} {
+		if got := program.Run(t, api.API, append([]string{"bundle"}, args...)...); got.Code != 2 {
+			t.Errorf("%q: exit %d, %q", args, got.Code, got.ErrOut)
+		}
+	}
+}

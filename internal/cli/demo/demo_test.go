@@ -1,0 +1,143 @@
+package demo
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// program is the command line that tests run.
+var program = clitest.ProgramOf(NewCommand)
+
+// viewed is a Source whose clock only moves when it is told to.
+type viewed struct {
+	*Source
+	t   *testing.T
+	now time.Time
+	seq uint64
+}
+
+func newViewed(t *testing.T) *viewed {
+	t.Helper()
+	v := &viewed{t: t, now: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)}
+	source, err := NewSource(func() time.Time { return v.now }, func(ctx context.Context, d time.Duration) error {
+		v.now = v.now.Add(d)
+		return ctx.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Source = source
+	return v
+}
+
+// after is the Snapshot once so much time has passed since the last one.
+func (v *viewed) after(wait time.Duration, focus snapshot.Focus) *snapshot.Snapshot {
+	v.t.Helper()
+	v.now = v.now.Add(wait)
+	v.Look(focus)
+	s, err := v.Next(v.t.Context(), v.seq)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.seq = s.Seq
+	return s
+}
+
+func on(job string) snapshot.Focus {
+	return snapshot.Focus{Job: snapshot.JobKey{Namespace: "sim", Name: job}}
+}
+
+func outline(t *testing.T, s *snapshot.Snapshot, name string) *explain.Outline {
+	t.Helper()
+	for i := range s.Jobs.Items {
+		if s.Jobs.Items[i].Name == name {
+			return &s.Jobs.Items[i]
+		}
+	}
+	t.Fatalf("no Job %s", name)
+	return nil
+}
+
+// Issue 19: the demo shows what each of the five proposals is about while it happens.
+func TestDemoShowsTheProposals(t *testing.T) {
+	v := newViewed(t)
+	s := v.after(20*time.Second, snapshot.Focus{})
+	if job := outline(t, s, "render"); job.Terminating == nil || *job.Terminating != 1 || job.Active != 2 {
+		t.Errorf("KEP-3939: %+v", job)
+	}
+	if job := outline(t, s, "finetune"); job.Stalled == nil || job.Stalled.Kind != explain.ProblemUnschedulable {
+		t.Errorf("finetune is not stalled: %+v", job.Stalled)
+	}
+	s = v.after(40*time.Second, snapshot.Focus{})
+	if job := outline(t, s, "train"); job.Reason != "PodFailurePolicy_BadConfig" {
+		t.Errorf("KEP-4443: train is %s, %s", job.Status, job.Reason)
+	}
+	if job := outline(t, s, "mpi"); job.Reason != "SuccessPolicy" || job.Succeeded != 1 {
+		t.Errorf("KEP-3998: mpi is %s, %s, %d", job.Status, job.Reason, job.Succeeded)
+	}
+	if job := outline(t, s, "sweep"); job.FailedIndexCount == 0 || job.Succeeded < 10 || job.Finished != nil {
+		t.Errorf("KEP-3850: %d indexes of sweep have failed, %d succeeded", job.FailedIndexCount, job.Succeeded)
+	}
+	if got := s.Time.Sub(v.now); got != 0 {
+		t.Errorf("the simulation is %s ahead", got)
+	}
+}
+
+// Issue 19: every screen has something to show: pods, logs of pods that run and that failed, and the evidence.
+func TestDemoHasPodsAndLogs(t *testing.T) {
+	v := newViewed(t)
+	s := v.after(60*time.Second, on("train"))
+	report := s.Job.Report
+	var lines []string
+	for _, e := range report.Evidence {
+		lines = append(lines, e.Lines...)
+	}
+	if !strings.Contains(strings.Join(lines, "\n"), "learning_rate must be above 0") {
+		t.Errorf("evidence: %+v", report.Evidence)
+	}
+	if len(report.Timeline) == 0 {
+		t.Error("no timeline")
+	}
+	focus := on("montecarlo")
+	for _, pod := range v.after(0, focus).Job.Report.Pods {
+		if pod.Phase == "Running" && pod.Ready {
+			focus.Pod, focus.Log = pod.Name, &snapshot.LogTarget{}
+		}
+	}
+	s = v.after(time.Second, focus)
+	if s.Pod == nil || s.Pod.Containers[0].Now.State != "Running" || s.Pod.Containers[0].Now.Started == nil {
+		t.Errorf("pod %+v", s.Pod)
+	}
+	if s.Log == nil || len(s.Log.Lines) == 0 || s.Log.Ended {
+		t.Errorf("log %+v", s.Log)
+	}
+}
+
+// Issue 19: without a terminal, the demo prints how the Jobs end; no kubeconfig is read.
+func TestDemoAsText(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	got := program.Run(t, nil, "demo")
+	if got.Code != 0 {
+		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
+	}
+	for _, want := range []string{
+		`rule 0 "BadConfig" of its podFailurePolicy matched pod train-2`, "3 of its 60 indexes failed (7,23,41)", "9 of 9 pods succeeded",
+		"rule 0 of its successPolicy is met", "backoffLimit allows 4 retries", "3,000 of 3,000 indexes succeeded", "no node can take the pod",
+	} {
+		if !strings.Contains(got.Out, want) {
+			t.Errorf("%q is missing in\n%s", want, got.Out)
+		}
+	}
+	if !strings.Contains(got.ErrOut, "Simulated without a cluster") {
+		t.Errorf("stderr: %q", got.ErrOut)
+	}
+	if got := program.Run(t, nil, "demo", "job"); got.Code != 2 {
+		t.Errorf("an argument: exit %d", got.Code)
+	}
+}

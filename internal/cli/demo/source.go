@@ -1,0 +1,211 @@
+package demo
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// pace is how often there is a Snapshot, and schedulingTime how long a pod may have no node.
+const (
+	pace           = 250 * time.Millisecond
+	schedulingTime = 3 * time.Second
+)
+
+// Source is a simulated cluster, whose time is that of a clock. It implements snapshot.Source.
+type Source struct {
+	now   func() time.Time
+	pause func(context.Context, time.Duration) error
+
+	mu     sync.Mutex
+	world  *sim.World
+	begun  time.Time
+	jobs   []string
+	parts  map[string]part
+	events recorder
+	// started is when the containers of a pod started.
+	started map[types.UID]time.Time
+	focus   snapshot.Focus
+	seq     uint64
+}
+
+// NewSource returns a Source whose Jobs have just been created.
+func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error) (*Source, error) {
+	s := &Source{now: now, pause: pause, begun: now(), parts: parts(), started: map[types.UID]time.Time{}}
+	s.events = recorder{now: func() time.Time { return s.world.Now() }, events: map[string][]explain.Event{}}
+	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: s.begun, OnCommit: s.committed, Controller: controller.Config{Recorder: &s.events}})
+	all, err := jobs()
+	if err != nil {
+		return nil, err
+	}
+	for _, job := range all {
+		if err := s.world.Play(job, s.parts[job.Name].acts); err != nil {
+			return nil, err
+		}
+		s.jobs = append(s.jobs, job.Name)
+	}
+	slices.Sort(s.jobs)
+	return s, nil
+}
+
+// committed keeps what the simulated kubelet does not: when containers start.
+func (s *Source) committed(c sim.Commit) {
+	if pod := c.NewPod; pod != nil && pod.Status.Phase == corev1.PodRunning && s.started[pod.UID].IsZero() {
+		s.started[pod.UID] = s.world.Now()
+	}
+}
+
+// Look implements snapshot.Source.
+func (s *Source) Look(focus snapshot.Focus) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.focus = focus
+}
+
+// Next implements snapshot.Source.
+func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, error) {
+	s.mu.Lock()
+	pausing := s.seq > 0 && s.seq <= seen
+	s.mu.Unlock()
+	if pausing {
+		if err := s.pause(ctx, pace); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance(s.now())
+	s.seq++
+	return s.snapshot(), nil
+}
+
+// advance lets time pass in the simulated cluster, in which somebody drains a node.
+func (s *Source) advance(to time.Time) {
+	if eviction := s.begun.Add(evictedAfter); s.world.Now().Before(eviction) && to.After(eviction) {
+		s.advance(eviction)
+		pods := s.world.Store.PodsOf(s.world.Store.Job(evictedJob).UID)
+		_ = s.world.Store.EvictPod(pods[1].Name) // The pod exists.
+	}
+	s.world.RunUntil(func() bool { return false }, to.Sub(s.world.Now()))
+}
+
+func (s *Source) snapshot() *snapshot.Snapshot {
+	shown := &snapshot.Snapshot{Seq: s.seq, Time: s.world.Now(), Focus: s.focus, Jobs: &snapshot.Jobs{}}
+	for _, name := range s.jobs {
+		job := s.world.Store.Job(name)
+		outline := analysis.OutlineOf(job, nil, s.world.Now())
+		if analysis.MayStall(job) {
+			outline.Stalled = analysis.StallOf(s.listed(job))
+		}
+		shown.Jobs.Items = append(shown.Jobs.Items, outline)
+		if s.focus.Job.Name == name {
+			s.open(shown, job)
+		}
+	}
+	return shown
+}
+
+// open adds the Job in focus, and its pod and log.
+func (s *Source) open(shown *snapshot.Snapshot, job *batchv1.Job) {
+	pods := s.pods(job)
+	report := analysis.Explain(s.input(job, pods), explain.Options{MaxPods: -1})
+	shown.Job = &snapshot.Job{Report: &report}
+	i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == s.focus.Pod })
+	if i < 0 {
+		return
+	}
+	detail := explain.PodDetailOf(pods[i], s.events.of(job.Name))
+	shown.Pod = &detail
+	if target := s.focus.Log; target != nil {
+		shown.Log = &snapshot.Log{
+			Target: *target, Container: pods[i].Spec.Containers[0].Name, Lines: s.log(job.Name, pods[i]),
+			Ended: pods[i].Status.Phase != corev1.PodRunning,
+		}
+	}
+}
+
+// input is what an explanation reads.
+func (s *Source) input(job *batchv1.Job, pods []*corev1.Pod) explain.Input {
+	input := explain.Input{
+		Now: s.world.Now(), OurName: controller.DefaultManagedBy, Job: job, PodsRead: true, EventsRead: true,
+		Events: s.events.of(job.Name),
+		Lease:  &explain.Lease{Holder: "the simulation", Renewed: s.world.Now(), Duration: time.Minute},
+	}
+	for _, pod := range pods {
+		input.Pods = append(input.Pods, explain.PodOf(pod))
+	}
+	for _, target := range analysis.LogTargets(input, explain.Options{}, tails) {
+		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == target.Pod })
+		input.Logs = append(input.Logs, s.tail(job.Name, pods[i]))
+	}
+	return input
+}
+
+// listed is what a list knows of a Job: its pending pods.
+func (s *Source) listed(job *batchv1.Job) explain.Input {
+	input := explain.Input{Listed: true, Now: s.world.Now(), Job: job}
+	for _, pod := range s.world.Store.PodsOf(job.UID) {
+		if pod.Status.Phase == corev1.PodPending {
+			copied := pod.DeepCopy()
+			s.complete(copied)
+			input.Pods = append(input.Pods, explain.PodOf(copied))
+		}
+	}
+	return input
+}
+
+// pods returns copies of the Job's pods, with what only real nodes report.
+func (s *Source) pods(job *batchv1.Job) []*corev1.Pod {
+	pods := s.world.Store.PodsOf(job.UID)
+	for i, pod := range pods {
+		pods[i] = pod.DeepCopy()
+		s.complete(pods[i])
+	}
+	return pods
+}
+
+// complete adds to a pod when its containers started, or why no node takes it.
+func (s *Source) complete(pod *corev1.Pod) {
+	started := metav1.NewTime(s.started[pod.UID])
+	switch {
+	case s.world.Now().Sub(pod.CreationTimestamp.Time) > schedulingTime && pod.Spec.NodeName == "":
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+			Message: "0/12 nodes are available: 12 Insufficient nvidia.com/gpu.", LastTransitionTime: pod.CreationTimestamp,
+		})
+	case pod.Status.Phase == corev1.PodRunning:
+		for i := range pod.Spec.Containers {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+				Name: pod.Spec.Containers[i].Name, Ready: true,
+				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}},
+			})
+		}
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if ended := pod.Status.ContainerStatuses[i].State.Terminated; ended != nil && ended.StartedAt.IsZero() {
+			ended.StartedAt = started
+		}
+	}
+}
+
+// end lets virtual time pass without waiting, and explains all Jobs.
+func (s *Source) end(limit time.Duration) (reports []explain.Report) {
+	s.advance(s.world.Now().Add(limit))
+	for _, name := range s.jobs {
+		job := s.world.Store.Job(name)
+		reports = append(reports, analysis.Explain(s.input(job, s.pods(job)), explain.Options{}))
+	}
+	return reports
+}

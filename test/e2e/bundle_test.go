@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/command"
+)
+
+// Issue 19: a bundle of a Job of a real cluster is explained, replayed and asked what if, without a cluster.
+func TestBundleOutlivesTheJob(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	failedJob(t, ns)
+	file := filepath.Join(t.TempDir(), "train.tar.gz")
+	cluster := []string{"--kubeconfig", kubeconfig, "-n", ns}
+	if got := kubectlBatchjob(t, append([]string{"bundle", "train", "-o", file}, cluster...)...); got.Code != 0 || !strings.HasPrefix(got.Out, file) {
+		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
+	}
+	live := kubectlBatchjob(t, append([]string{"explain-failure", "train", "-o", "jsonpath={.verdict.sentence}"}, cluster...)...)
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"explain-failure", "--from", file, "-o", "jsonpath={.verdict.sentence}"}, live.Out},
+		{[]string{"watch", "--replay", file, "--plain"}, "FailedIndexes"},
+		{[]string{"what-if", "train", "--from", file, "--set", "backoffLimitPerIndex=3"}, "First difference"},
+	} {
+		got := kubectlBatchjob(t, append(tc.args, "--kubeconfig", os.DevNull)...)
+		if got.Code != 0 || !strings.Contains(got.Out, tc.want) {
+			t.Errorf("%q: exit %d, %q, %q; want %q", tc.args, got.Code, got.Out, got.ErrOut, tc.want)
+		}
+	}
+	full, err := command.Run(t.Context(), patience, "", "sh", "-c", binary+" bundle train -o - -n "+ns+" --kubeconfig "+kubeconfig+" > /dev/full")
+	if err != nil || full.Code != 1 || !strings.Contains(full.ErrOut, "no space left") {
+		t.Errorf("a full disk: exit %d, %q, %v", full.Code, full.ErrOut, err)
+	}
+}
+
+// Issue 19: the demo in a real terminal, without a cluster.
+func TestDemoInATerminal(t *testing.T) {
+	t.Parallel()
+	term := openTerminal(t, 80, 24)
+	term.run("batchjob demo")
+	term.Shows("simulation", "train", "montecarlo", "? help")
+	term.Press("/")
+	term.Write("sweep")
+	term.Press("Enter")
+	term.Press("Enter")
+	term.Shows("Jobs › sim/sweep", "simulation")
+	term.Press("2")
+	term.Shows("60 indexes")
+	term.Press("q")
+}
