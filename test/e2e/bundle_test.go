@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
@@ -19,12 +21,16 @@ func TestBundleOutlivesTheJob(t *testing.T) {
 	if got := kubectlBatchjob(t, append([]string{"bundle", "train", "-o", file}, cluster...)...); got.Code != 0 || !strings.HasPrefix(got.Out, file) {
 		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
-	live := kubectlBatchjob(t, append([]string{"explain-failure", "train", "-o", "jsonpath={.verdict.sentence}"}, cluster...)...)
+	live := kubectlBatchjob(t, append([]string{"explain-failure", "train", "-o", "json"}, cluster...)...)
+	var report explain.Report
+	if err := json.Unmarshal([]byte(live.Out), &report); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"explain-failure", "--from", file, "-o", "jsonpath={.verdict.sentence}"}, live.Out},
+		{[]string{"explain-failure", "--from", file}, report.Verdict.Sentence},
 		{[]string{"watch", "--replay", file, "--plain"}, "FailedIndexes"},
 		{[]string{"what-if", "train", "--from", file, "--set", "backoffLimitPerIndex=3"}, "First difference"},
 	} {
