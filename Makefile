@@ -36,7 +36,7 @@ install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob
 	@command -v kubectl >/dev/null || echo "It is a plugin of kubectl, which is not in your PATH: https://kubernetes.io/docs/tasks/tools"
 
 .PHONY: demo
-demo: build ## Run four Jobs on a control plane of their own, and show them
+demo: build ## Show what the proposals added to Jobs, on a control plane of its own
 	@hack/demo.sh
 
 .PHONY: test
@@ -211,5 +211,5 @@ screenshots: build controlplane ## Draw the pictures of the interactive view fro
 
 .PHONY: picture
 picture: build ## Draw the picture of the README from a run of the demo
-	hack/demo.sh | awk '/^kubectl batchjob status --watch/{f=1} /^kubectl batchjob status -o wide/{f=0} f' | sed '/^$$/d' | \
+	hack/demo.sh | awk '/^kubectl batchjob status --watch/{f=1} /^kubectl batchjob explain-failure/{f=0} f' | sed '/^$$/d' | \
 		$(GO) run ./hack/picture make demo >docs/images/demo.svg

@@ -1,6 +1,7 @@
 #!/bin/sh
-# make demo: a control plane, the controller and four Jobs, from nothing to the
-# final tables, and everything taken down again, also on Ctrl-C.
+# make demo: a control plane, the controller, and a Job for each proposal that it implements,
+# from nothing to the final tables. On a terminal it ends in the interactive view. Everything
+# is taken down again, also on Ctrl-C.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -41,22 +42,57 @@ say 'kubectl batchjob controller --metrics-bind-address 0 --health-probe-bind-ad
 "$binary" controller --metrics-bind-address 0 --health-probe-bind-address 0 2>"$dir/controller.log" &
 controller=$!
 
-say 'kubectl apply -f examples/'
-kubectl apply -f examples/
+say 'Four Jobs: a named rule (KEP-4443), a limit per index (KEP-3850), replacement after the end (KEP-3939),
+a success policy (KEP-3998). Each pod counts once (KEP-2307).'
+stories=examples/stories
+for story in kep-4443-story-1-the-reason-names-the-exit-code kep-3850-story-1-one-retry-per-suite \
+	kep-3939-story-1-one-trainer-per-index kep-3998-story-1-the-leader-decides; do
+	kubectl apply -f "$stories/$story.yaml"
+done
 
 say 'kubectl batchjob status --watch'
 "$binary" status --watch &
 watcher=$!
 
-# One of the four fails, as it should: 3.
+# A worker of tf-training is deleted, and takes 14 seconds to end.
+worker=batch.kubernetes.io/job-name=tf-training,batch.kubernetes.io/job-completion-index=0
+kubectl wait pod -l "$worker" --for=condition=Ready --timeout 1m >/dev/null
+kubectl delete pod -l "$worker" --wait=false >/dev/null
+
+# Two of the four fail, as they should: 3.
 # The names are words.
 # shellcheck disable=SC2046
 "$binary" wait --quiet --timeout 3m $(kubectl get jobs -o name) >/dev/null || [ $? -eq 3 ]
 kill "$watcher" 2>/dev/null && wait "$watcher" 2>/dev/null || true
 watcher=''
 
-say 'kubectl batchjob status -o wide'
-"$binary" status -o wide
-say 'kubectl batchjob explain-failure over-backoff-limit'
-# On a terminal it would be interactive, and wait to be closed.
-"$binary" explain-failure over-backoff-limit --interactive=false
+say 'kubectl batchjob explain-failure training-workers-0 nightly-suites tf-training mpi-benchmark'
+"$binary" explain-failure training-workers-0 nightly-suites tf-training mpi-benchmark
+
+say 'One pod, from kubectl batchjob run to Complete, on each controller:'
+# race runs a Job with one pod, and prints how long that takes.
+race() {
+	begun=$(date +%s%N)
+	"$binary" run -f - --managed-by="$2" --logs=none --quiet >/dev/null 2>&1 <<-END
+		apiVersion: batch/v1
+		kind: Job
+		metadata: {name: $1}
+		spec:
+		  template:
+		    spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}
+	END
+	printf '%-26s %5d ms\n' "${2:-built-in}" $((($(date +%s%N) - begun) / 1000000))
+}
+race ours batchjob.dev/controller
+race built-in ''
+
+if [ -t 0 ] && [ -t 1 ]; then
+	say 'kubectl batchjob watch nightly-suites'
+	echo 'Try 2 (index map), 4 (failures), e (explanation), R (retry) and ?. Ctrl-C quits and cleans up.'
+	printf 'Press Enter to open it. '
+	read -r _
+	"$binary" watch nightly-suites || [ $? -eq 130 ]
+else
+	say 'kubectl batchjob explain-failure nightly-suites'
+	"$binary" explain-failure nightly-suites
+fi
