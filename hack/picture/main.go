@@ -58,7 +58,7 @@ func render(title string, lines [][]cell) string {
 	for i, color := range []string{"#ff5f56", "#ffbd2e", "#27c93f"} {
 		fmt.Fprintf(&b, `<circle cx="%d" cy="18" r="5" fill="%s"/>`+"\n", 18+i*16, color)
 	}
-	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13" fill="%s" xml:space="preserve">`+"\n", foreground)
+	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13" fill="%s">`+"\n", foreground)
 	fmt.Fprintf(&b, `<text x="50%%" y="22" text-anchor="middle" fill="#8b949e">%s</text>`+"\n", html.EscapeString(title))
 	for i, line := range lines {
 		drawLine(&b, line, float64(titleBar+margin+i*lineHeight))
@@ -119,8 +119,11 @@ func drawRun(b *strings.Builder, run []cell, x, top float64) {
 	if first.look.underline {
 		attributes += ` text-decoration="underline"`
 	}
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes, html.EscapeString(text))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes, html.EscapeString(strings.ReplaceAll(text, " ", noBreak)))
 }
+
+// noBreak is a space that no browser collapses; newer ones ignore xml:space.
+const noBreak = "\u00a0"
 
 func orElse(color, other string) string {
 	if color == "" {
