@@ -47,6 +47,8 @@ type collection struct {
 	*Collector
 	*Contents
 	job *batchv1.Job
+	// known is what explanations read of the Pods.
+	known []explain.Pod
 }
 
 // Collect reads. Only the end of ctx is an error: what could not be read is a Gap.
@@ -100,6 +102,7 @@ func (r *collection) pods(ctx context.Context) {
 		r.Pods, r.Manifest.PodsRead = r.Pods[:maxPods], false
 		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(more), "older pod that did not fail", "older pods that did not fail"))
 	}
+	r.known = podsOf(r.Pods)
 }
 
 // rank puts pods that failed first, then those that have not ended.
@@ -150,11 +153,9 @@ func (r *collection) eachEvent(ctx context.Context, about fields.Set, wanted fun
 
 // nodes reads those of pods that failed or do not end.
 func (r *collection) nodes(ctx context.Context) {
-	var pods []explain.Pod
 	var names []string
-	for i := range r.Pods {
-		pod := explain.PodOf(&r.Pods[i])
-		pods = append(pods, pod)
+	for i := range r.known {
+		pod := &r.known[i]
 		interesting := pod.Phase == corev1.PodFailed || pod.IsTerminating()
 		if interesting && pod.Node != "" && !slices.Contains(names, pod.Node) && len(names) < maxNodes {
 			names = append(names, pod.Node)
@@ -171,7 +172,7 @@ func (r *collection) nodes(ctx context.Context) {
 			return
 		}
 	}
-	gone, err := gather.GoneNodes(ctx, r.Client, pods, r.Manifest.Taken.Time)
+	gone, err := gather.GoneNodes(ctx, r.Client, r.known, r.Manifest.Taken.Time)
 	if err != nil {
 		r.gap("get", "nodes", err)
 	}
@@ -207,7 +208,7 @@ func (r *collection) logs(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []explain.Pod{t.pod}, t.LogTarget, err))
+			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []explain.Pod{*t.pod}, t.LogTarget, err))
 			if apierrors.IsForbidden(err) {
 				return
 			}
@@ -221,13 +222,13 @@ func (r *collection) logs(ctx context.Context) {
 // logTarget is a log, and its pod.
 type logTarget struct {
 	explain.LogTarget
-	pod explain.Pod
+	pod *explain.Pod
 }
 
 // logTargets returns the logs of containers that failed, and how many more there are.
 func (r *collection) logTargets() (targets []logTarget, more int) {
-	for i := range r.Pods {
-		pod := explain.PodOf(&r.Pods[i])
+	for i := range r.known {
+		pod := &r.known[i]
 		for j := range pod.Containers {
 			c := &pod.Containers[j]
 			if !c.Ended || c.ExitCode == 0 || pod.Node == "" || c.NeverStarted() {

@@ -18,8 +18,8 @@ const (
 )
 
 // record writes a recording of the Job, and of the pods whose logs there are, one after the other.
-func record(w io.Writer, c *Contents, report *explain.Report, events []explain.Event) error {
-	shown := stills(c, report, events)
+func record(w io.Writer, c *Contents, input *explain.Input, report *explain.Report) error {
+	shown := stills(c, input, report)
 	recorder := snapshot.NewRecorder(&slides{all: shown}, w, "bundle of "+c.Manifest.Taken.UTC().Format(time.RFC3339))
 	for range shown {
 		if _, err := recorder.Next(context.Background(), 0); err != nil {
@@ -30,12 +30,8 @@ func record(w io.Writer, c *Contents, report *explain.Report, events []explain.E
 }
 
 // stills returns the Snapshots of the recording.
-func stills(c *Contents, report *explain.Report, events []explain.Event) []*snapshot.Snapshot {
+func stills(c *Contents, input *explain.Input, report *explain.Report) []*snapshot.Snapshot {
 	taken := c.Manifest.Taken.Time
-	input, err := c.Input()
-	if err != nil {
-		return nil
-	}
 	outline := analysis.OutlineOf(input.Job, input.RuleNames, taken)
 	jobs, job := &snapshot.Jobs{Items: []explain.Outline{outline}}, &snapshot.Job{Report: report}
 	focus := snapshot.Focus{Job: snapshot.JobKey{Namespace: c.Manifest.Namespace, Name: c.Manifest.Name}}
@@ -46,7 +42,7 @@ func stills(c *Contents, report *explain.Report, events []explain.Event) []*snap
 		if pod == nil {
 			continue
 		}
-		detail := explain.PodDetailOf(pod, events)
+		detail := explain.PodDetailOf(pod, input.Events)
 		target := snapshot.LogTarget{Container: log.Container, Previous: log.Previous}
 		lines := &snapshot.Log{Target: target, Container: log.Container, Ended: true}
 		for _, text := range log.Lines {

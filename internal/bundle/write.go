@@ -123,7 +123,7 @@ func reportFiles(c *Contents) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := record(&recording, c, &report, input.Events); err != nil {
+	if err := record(&recording, c, &input, &report); err != nil {
 		return nil, err
 	}
 	return []file{{reportHTML, page.Bytes()}, {reportText, plain.Bytes()}, {reportJSON, data}, {recordingFile, recording.Bytes()}}, nil
@@ -147,7 +147,7 @@ func writeArchive(w io.Writer, m *Manifest, files []file) error {
 	return zipped.Close()
 }
 
-// podNamed returns a pod of the contents, nil if there is none.
+// podNamed returns the pod of that name, or nil.
 func (c *Contents) podNamed(name string) *corev1.Pod {
 	for i := range c.Pods {
 		if c.Pods[i].Name == name {

@@ -42,7 +42,7 @@ type Report struct {
 	// FailuresWithoutPod is how many failures are counted that neither a pod nor an event
 	// gives a cause for: the pods are gone.
 	FailuresWithoutPod int32 `json:"failuresWithoutPod,omitempty"`
-	// Family is nil for a Job that has no retries and is none.
+	// Family is nil for a Job that is not a retry and has none.
 	Family     *Family    `json:"family,omitempty"`
 	Waits      []Wait     `json:"waits,omitempty"`
 	Reconciler Reconciler `json:"reconciler"`

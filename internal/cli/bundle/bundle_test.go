@@ -15,7 +15,7 @@ import (
 // program is the command line that tests run.
 var program = clitest.ProgramOf(NewCommand)
 
-// readBundle reads a bundle, and fails the test if it is none.
+// readBundle reads a bundle, and fails the test if it cannot be read.
 func readBundle(t *testing.T, data []byte) *bundle.Contents {
 	t.Helper()
 	contents, err := bundle.Read(bytes.NewReader(data))

@@ -14,7 +14,7 @@ import (
 // program is the command line that tests run.
 var program = clitest.ProgramOf(NewCommand)
 
-// viewed is a Source whose clock only moves when it is told to.
+// viewed is a Source whose clock moves only when the test advances it.
 type viewed struct {
 	*Source
 	t   *testing.T

@@ -58,7 +58,7 @@ func (p *output) missing(found logs.Found) {
 }
 
 // missing prints a note about the logs that a Job lacks. found.Sources are those of all Jobs, so a Job without logs gets a
-// note only if there are none at all.
+// note only if no Job has any.
 func (j *loggedJob) missing(found logs.Found) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32

@@ -24,7 +24,7 @@ import (
 const cleanupTime = 10 * time.Second
 
 // Create checks permissions, removes retries of the family that were interrupted, and creates the Job and has it run. It
-// returns the Job as it runs. After an error there is none, or it is suspended and the error says so.
+// returns the Job as it runs. On error, no Job is left, or it is suspended and the error says so.
 func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	if err := c.check(ctx, plan); err != nil {
 		return nil, err

@@ -347,7 +347,7 @@ type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// Logs that cannot be printed end the command, and it says that the Job keeps running.
+// If logs cannot be printed, the command ends, and reports that the Job keeps running.
 func TestStdoutFails_RUN_05(t *testing.T) {
 	server := newServer(t)
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.API.URL()))

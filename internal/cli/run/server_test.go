@@ -122,7 +122,7 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 	clitest.WriteJSON(w, http.StatusCreated, job.Object)
 }
 
-// job returns nil if there is none.
+// job returns the Job of that name, or nil.
 func (s *server) job(name string) *unstructured.Unstructured {
 	s.API.Mu.Lock()
 	defer s.API.Mu.Unlock()

@@ -31,7 +31,8 @@ func serve(t *testing.T, name string) *clitest.Objects {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := clitest.NewObjects(t, unstructuredJob(t, c.Inputs[0].Job))
+	c.Jobs[0].SetNamespace("ns1")
+	o := clitest.NewObjects(t, c.Jobs[0])
 	for i := range c.Pods {
 		o.Pods.Put(&c.Pods[i])
 	}

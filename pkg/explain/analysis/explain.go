@@ -107,7 +107,7 @@ func LogTargets(f explain.Input, o explain.Options, n int) []explain.LogTarget {
 	return targets
 }
 
-// familyOf is the family of the Job, nil if it has no retries and is none, or if that is not known.
+// familyOf is the family of the Job, nil if it is not a retry and has none, or if that is not known.
 func (a *analysis) familyOf() *explain.Family {
 	var jobs []*batchv1.Job
 	inputs := map[*batchv1.Job]*explain.Input{}
