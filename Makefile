@@ -26,7 +26,8 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/kubectl-batchjob
-	$(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
+	@# Without -trimpath, Go's build cache shares packages with the tests and the control plane.
+	$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
 
 .PHONY: install
 install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it and completes it
@@ -36,8 +37,8 @@ install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob
 	@command -v kubectl >/dev/null || echo "It is a plugin of kubectl, which is not in your PATH: https://kubernetes.io/docs/tasks/tools"
 
 .PHONY: demo
-demo: build ## Show what the proposals added to Jobs, on a control plane of its own
-	@hack/demo.sh
+demo: ## Show what the proposals added to Jobs, on a control plane of its own, or on that of CONTEXT
+	@CONTEXT='$(CONTEXT)' hack/demo.sh
 
 .PHONY: test
 test: test-unit test-integration ## Run unit tests, scenarios and integration tests
@@ -48,11 +49,13 @@ test-unit: ## Run unit tests and scenarios
 	$(GO) -C hack/controlplane test .
 
 .PHONY: test-integration
-test-integration: controlplane ## Run the tests on a real kube-apiserver
+test-integration: ## Run the tests on a real kube-apiserver
+	@$(CONTROLPLANE) build --for test
 	$(GO) test ./test/integration/...
 
 .PHONY: test-race
-test-race: controlplane ## Run all tests of `make test` with the race detector
+test-race: ## Run all tests of `make test` with the race detector
+	@$(CONTROLPLANE) build --for test
 	$(GO) test -race ./cmd/... ./internal/... ./pkg/... ./test/bench/...
 	$(GO) test -race ./test/integration/...
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # make demo: a control plane, the controller, and a Job for each proposal that it implements,
-# from nothing to the final tables. On a terminal it ends in the interactive view. Everything
-# is taken down again, also on Ctrl-C.
+# from nothing to the final tables. With CONTEXT it is the cluster of that context of the
+# kubeconfig. On a terminal it ends in the interactive view. Everything is taken down again,
+# also on Ctrl-C.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,33 +14,67 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
 controller=''
 watcher=''
+namespace=''
 cleanup() {
 	status=$?
 	trap - EXIT
 	trap '' INT TERM
+	say 'Taking everything down.'
+	# While the controller runs: it removes the finalizers of the pods.
+	[ -z "$namespace" ] || kubectl delete namespace "$namespace" --timeout 2m
 	for process in $watcher $controller; do
 		kill "$process" 2>/dev/null && wait "$process" 2>/dev/null || true
 	done
-	say 'Taking everything down.'
 	if [ "$status" -ne 0 ] && [ "$status" -ne 130 ] && [ -s "$dir/controller.log" ]; then
 		echo 'The last lines of the controller:' >&2
 		tail -n 5 "$dir/controller.log" >&2
 	fi
 	rm -rf "$dir/controller.log" "$dir/cache"
-	cluster down --dir "$dir"
+	if [ -n "${CONTEXT:-}" ]; then
+		rm -f "$dir/context"
+		rmdir "$dir" 2>/dev/null || true
+	else
+		cluster down --dir "$dir"
+	fi
 	exit "$status"
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-say 'Starting a Kubernetes control plane (etcd, kube-apiserver, kube-controller-manager, kwok).'
-cluster up --dir "$dir" >/dev/null
-export KUBECONFIG="$dir/kubeconfig" KUBECACHEDIR="$dir/cache"
-PATH=$(go -C hack/controlplane run . path):$PATH
-export PATH
+controllers='--metrics-bind-address 0 --health-probe-bind-address 0'
+if [ -n "${CONTEXT:-}" ]; then
+	# The kubeconfig of the user is copied, not changed. The controller and its Jobs have a name
+	# of their own, for clusters that have the controller already.
+	manager=batchjob.dev/demo
+	mkdir -p "$dir"
+	(umask 077 && kubectl config view --minify --flatten --raw --context "$CONTEXT" >"$dir/context")
+	export KUBECONFIG="$dir/context"
+	namespace=$(kubectl create -o name -f - <<-'END'
+		{apiVersion: v1, kind: Namespace, metadata: {generateName: batchjob-demo-}}
+	END
+	)
+	namespace=${namespace#namespace/}
+	kubectl config set-context --current --namespace "$namespace" >/dev/null
+	say "Using the cluster of the context $CONTEXT, in the namespace $namespace, which is deleted at the end."
+	controllers="$controllers --managed-by $manager --namespaces $namespace"
+else
+	manager=batchjob.dev/controller
+	cluster build --for demo
+fi
+say 'Building kubectl-batchjob.'
+make -s build
+if [ -z "${CONTEXT:-}" ]; then
+	say 'Starting a Kubernetes control plane (etcd, kube-apiserver, the Job controller, kwok).'
+	cluster up --for demo --dir "$dir" >/dev/null
+	export KUBECONFIG="$dir/kubeconfig" KUBECACHEDIR="$dir/cache"
+	PATH=$(cluster path --for demo):$PATH
+	export PATH
+fi
 
-say 'kubectl batchjob controller --metrics-bind-address 0 --health-probe-bind-address 0'
-"$binary" controller --metrics-bind-address 0 --health-probe-bind-address 0 2>"$dir/controller.log" &
+say "kubectl batchjob controller $controllers"
+# The flags are words.
+# shellcheck disable=SC2086
+"$binary" controller $controllers 2>"$dir/controller.log" &
 controller=$!
 
 say 'Four Jobs: a named rule (KEP-4443), a limit per index (KEP-3850), replacement after the end (KEP-3939),
@@ -47,7 +82,7 @@ a success policy (KEP-3998). Each pod counts once (KEP-2307).'
 stories=examples/stories
 for story in kep-4443-story-1-the-reason-names-the-exit-code kep-3850-story-1-one-retry-per-suite \
 	kep-3939-story-1-one-trainer-per-index kep-3998-story-1-the-leader-decides; do
-	kubectl apply -f "$stories/$story.yaml"
+	sed "s|batchjob.dev/controller|$manager|" "$stories/$story.yaml" | kubectl apply -f -
 done
 
 say 'kubectl batchjob status --watch'
@@ -81,9 +116,9 @@ race() {
 		  template:
 		    spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}
 	END
-	printf '%-26s %5d ms\n' "${2:-built-in}" $((($(date +%s%N) - begun) / 1000000))
+	printf '%-26s %5d ms\n' "${2:-the built-in controller}" $((($(date +%s%N) - begun) / 1000000))
 }
-race ours batchjob.dev/controller
+race ours "$manager"
 race built-in ''
 
 if [ -t 0 ] && [ -t 1 ]; then

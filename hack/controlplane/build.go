@@ -12,52 +12,28 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
-const (
-	kubeVersion = "v1.37.1" // as in go.mod; TestVersionsAreThoseOfTheModule compares them
-	etcdVersion = "v3.7.0"
-	kwokVersion = "v0.8.0"
-
-	// Clients reject a server without a version.
-	ldflags = "-s -w" +
-		" -X k8s.io/component-base/version.gitVersion=" + kubeVersion +
-		" -X k8s.io/component-base/version.gitMajor=1" +
-		" -X k8s.io/component-base/version.gitMinor=37"
-	kwokLdflags = "-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=0.8.0"
-)
-
-// component is one binary: either a main package of this module, or a package
-// of another module that brings its own dependencies ("path@version").
-type component struct {
-	name, what string
-	install    string
-}
-
-var components = []component{
-	{name: "etcd", what: "the store, etcd " + etcdVersion},
-	{name: "kube-apiserver", what: "the API server, Kubernetes " + kubeVersion},
-	{name: "kube-controller-manager", what: "Kubernetes' own controllers, " + kubeVersion},
-	{name: "kwok", what: "the nodes that pretend, kwok " + kwokVersion, install: "sigs.k8s.io/kwok/cmd/kwok@" + kwokVersion},
-	{name: "kwokctl", what: "what starts them all, kwok " + kwokVersion, install: "sigs.k8s.io/kwok/cmd/kwokctl@" + kwokVersion},
-	{name: "kubectl", what: "the client, Kubernetes " + kubeVersion},
-}
-
-// builder builds the binaries.
+// builder provides the binaries: it builds them, or links to those that are there already.
 type builder struct {
-	source string // this module
-	cache  string // holds a folder per version, the lock, and temporary folders
-	bin    string // cache/<key>
-	goTool string
-	out    io.Writer
+	source  string // this module
+	cache   string // holds a folder per version and purpose, the lock, and temporary folders
+	bin     string // the folder for purpose
+	purpose purpose
+	found   map[string]string // what need not be built, by name; for forDemo and forTest
+	note    string            // about those that cannot be used
+	fetch   func(ctx context.Context, dir string) error
+	goTool  string
+	out     io.Writer
 
 	// For another release than that of this module (KUBE_VERSION); else nil.
 	release *release
 	base    *builder
 }
 
-func newBuilder(source string) (*builder, error) {
+func newBuilder(source string, p purpose) (*builder, error) {
 	userCache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, fmt.Errorf("no cache folder for the binaries: set HOME or XDG_CACHE_HOME (%w)", err)
@@ -67,13 +43,21 @@ func newBuilder(source string) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{source: source, cache: cache, bin: filepath.Join(cache, key), goTool: "go", out: os.Stderr}, nil
+	b := &builder{source: source, cache: cache, bin: filepath.Join(cache, key), purpose: forAll, goTool: "go", out: os.Stderr}
+	if p == forAll || has(b.bin, needed[forAll]...) {
+		return b, nil // all of them will do for any purpose
+	}
+	b.purpose = p
+	b.found, b.note = findInstalled()
+	b.fetch = newArchives(b.out).fetch
+	b.bin = filepath.Join(cache, key+"-"+string(p)+sourceKey(b.found))
+	return b, nil
 }
 
 // versionKey identifies a set of binaries by everything they depend on.
 func versionKey(source string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, ldflags, kwokLdflags, kwokVersion, runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintln(h, ldflags, compilerFlags(forDemo), runtime.GOOS, runtime.GOARCH)
 	mains, err := filepath.Glob(filepath.Join(source, "cmd", "*", "*.go"))
 	if err != nil {
 		return "", err
@@ -93,19 +77,12 @@ func versionKey(source string) (string, error) {
 	return kubeVersion + "-" + hex.EncodeToString(h.Sum(nil))[:12], nil
 }
 
-// missing returns the components that b.bin lacks. Each binary is renamed into place,
-// so one that exists is complete.
-func (b *builder) missing() []component {
-	var list []component
-	for _, c := range components {
-		if !exists(filepath.Join(b.bin, c.name)) {
-			list = append(list, c)
-		}
-	}
-	return list
+// missing returns the components that b.bin lacks.
+func (b *builder) missing() []string {
+	return slices.DeleteFunc(slices.Clone(needed[b.purpose]), func(name string) bool { return has(b.bin, name) })
 }
 
-// build builds what is missing.
+// build provides what is missing.
 func (b *builder) build(ctx context.Context) error {
 	switch {
 	case len(b.missing()) == 0:
@@ -113,7 +90,28 @@ func (b *builder) build(ctx context.Context) error {
 	case b.release != nil:
 		return b.buildRelease(ctx)
 	}
-	return b.buildAll(ctx)
+	if err := os.MkdirAll(b.cache, 0o755); err != nil {
+		return err
+	}
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := os.MkdirAll(b.bin, 0o755); err != nil {
+		return err
+	}
+	if err := b.link(); err != nil {
+		return err
+	}
+	if err := b.download(ctx); err != nil {
+		return err
+	}
+	missing := b.missing()
+	if len(missing) == 0 {
+		return nil
+	}
+	return b.compile(ctx, missing)
 }
 
 // lock prevents concurrent builds.
@@ -123,42 +121,54 @@ func (b *builder) lock(ctx context.Context) (unlock func(), err error) {
 	})
 }
 
-func (b *builder) buildAll(ctx context.Context) error {
-	if err := os.MkdirAll(b.cache, 0o755); err != nil {
-		return err
+// link makes links to binaries that are there already. The folder is complete then, for
+// tools that expect all binaries in one.
+func (b *builder) link() error {
+	if b.note != "" {
+		fmt.Fprintln(b.out, b.note)
 	}
-	unlock, err := b.lock(ctx)
-	if err != nil {
-		return err
+	for _, name := range b.missing() {
+		found := b.found[name]
+		if name == "kubectl" && found == "" {
+			found, _ = exec.LookPath(name)
+		}
+		if found == "" {
+			continue
+		}
+		fmt.Fprintf(b.out, "Using %s\n", found)
+		final := filepath.Join(b.bin, name)
+		_ = os.Remove(final) // may point to one that is gone
+		if err := os.Symlink(found, final); err != nil {
+			return err
+		}
 	}
-	defer unlock()
-	missing := b.missing() // another build may have built them
-	if len(missing) == 0 {
+	return nil
+}
+
+// download fetches the API server and its store, if they are missing. If that fails they
+// are built.
+func (b *builder) download(ctx context.Context) error {
+	if b.fetch == nil || has(b.bin, "etcd", "kube-apiserver") {
 		return nil
-	}
-	if _, err := exec.LookPath(b.goTool); err != nil {
-		return fmt.Errorf("building the control plane needs Go: install it from https://go.dev/dl and put `go` into PATH")
-	}
-	if len(missing) > 2 {
-		fmt.Fprintf(b.out, "Building a control plane from Go modules into %s\n"+
-			"(once; on two cores 5 to 8 minutes, or half a minute if Go's build cache has most of it).\n", b.bin)
 	}
 	temp, err := b.tempDir()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	if err := os.MkdirAll(b.bin, 0o755); err != nil {
-		return err
-	}
-	for i, c := range components {
-		if exists(filepath.Join(b.bin, c.name)) {
-			continue
+	if err := b.fetch(ctx, temp); err != nil {
+		if ctx.Err() == nil {
+			fmt.Fprintf(b.out, "%v: building them instead.\n", err)
 		}
-		p := startProgress(b.out, fmt.Sprintf("[%d/%d] %s: %s", i+1, len(components), c.name, c.what))
-		done, err := b.make(ctx, c, temp)
-		p.stop(done, err)
-		if err != nil {
+		return ctx.Err()
+	}
+	return b.place(temp, "etcd", "kube-apiserver")
+}
+
+// place moves finished binaries from a temporary folder.
+func (b *builder) place(temp string, names ...string) error {
+	for _, name := range names {
+		if err := os.Rename(filepath.Join(temp, name), filepath.Join(b.bin, name)); err != nil {
 			return err
 		}
 	}
@@ -180,42 +190,58 @@ func (b *builder) tempDir() (string, error) {
 	return os.MkdirTemp(b.cache, ".build-")
 }
 
-// make builds one component in temp and moves it into place. It returns a remark for
-// the progress line.
-func (b *builder) make(ctx context.Context, c component, temp string) (string, error) {
-	final := filepath.Join(b.bin, c.name)
-	if c.name == "kubectl" {
-		if found, err := exec.LookPath("kubectl"); err == nil {
-			// A link completes the directory for tools that expect all binaries there.
-			_ = os.Remove(final) // may point to a kubectl that is gone
-			return "using " + found, os.Symlink(found, final)
-		}
+// compile builds components with one call of Go, which keeps all cores busy to the end.
+func (b *builder) compile(ctx context.Context, names []string) error {
+	if _, err := exec.LookPath(b.goTool); err != nil {
+		return fmt.Errorf("building the control plane needs Go: install it from https://go.dev/dl and put `go` into PATH")
 	}
-	args := []string{"build", "-trimpath", "-ldflags", ldflags, "-o", filepath.Join(temp, c.name), "./cmd/" + c.name}
-	if c.install != "" {
-		args = []string{"install", "-trimpath", "-ldflags", kwokLdflags, c.install}
+	temp, err := b.tempDir()
+	if err != nil {
+		return err
 	}
-	cmd := command(ctx, b.goTool, args...)
-	cmd.Dir = b.source
-	cmd.Env = append(os.Environ(), "GOBIN="+temp, "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
-	output, err := cmd.CombinedOutput()
+	defer os.RemoveAll(temp)
+	fmt.Fprintf(b.out, "Building these from Go modules into %s, once:\n%s\n", b.bin, describe(names))
+	args := []string{"build", "-v", "-buildvcs=false", "-ldflags", ldflags, "-o", temp + string(filepath.Separator)}
+	args = append(args, compilerFlags(b.purpose)...)
+	var packages []string
+	for _, name := range names {
+		packages = append(packages, "./cmd/"+name)
+	}
+	cmd := b.command(ctx, append(args, packages...)...)
+	meter, err := b.meter(ctx, packages)
+	if err != nil {
+		return err
+	}
+	p := startProgress(b.out, "Building")
+	meter.progress = p
+	cmd.Stderr = meter
+	err = cmd.Run()
+	p.stop(err)
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return ctx.Err()
 	}
 	if err != nil {
-		return "", b.explain(c, output, err)
+		return b.explain(meter.rest(), err)
 	}
-	return "", os.Rename(filepath.Join(temp, c.name), final)
+	return b.place(temp, names...)
+}
+
+// command is a call of Go in this module that the environment does not change.
+func (b *builder) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := command(ctx, b.goTool, args...)
+	cmd.Dir = b.source
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	return cmd
 }
 
 // explain saves the compiler's output in a file and returns its last line as an error.
-func (b *builder) explain(c component, output []byte, err error) error {
-	path := filepath.Join(b.cache, c.name+".log")
+func (b *builder) explain(output []byte, err error) error {
+	path := filepath.Join(b.cache, "build.log")
 	if writeErr := os.WriteFile(path, output, 0o644); writeErr != nil {
 		path = writeErr.Error()
 	}
-	return fmt.Errorf("building %s: %s (%w); the whole output is in %s; fix it and run the same command again, what is built already is kept",
-		c.name, lastLine(output), err, path)
+	return fmt.Errorf("building the control plane: %s (%w); the whole output is in %s; fix it and run the same command again, Go keeps what is compiled",
+		lastLine(output), err, path)
 }
 
 func lastLine(output []byte) string {

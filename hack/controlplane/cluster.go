@@ -81,7 +81,7 @@ func (c *cluster) up(ctx context.Context, nodes int) error {
 	}
 	p := startProgress(c.out, fmt.Sprintf("Starting Kubernetes %s with %d nodes", c.version(), nodes))
 	err = c.start(ctx, nodes)
-	p.stop("", err)
+	p.stop(err)
 	if err != nil {
 		// The processes end, their logs are kept.
 		return errors.Join(err, stopProcesses(c.dir))
@@ -263,7 +263,7 @@ func (c *cluster) config() ([]byte, error) {
 			"runtime": "binary", "components": serverComponents,
 			"bindAddress": "127.0.0.1", "disableQPSLimits": true,
 			"etcdBinary": binary("etcd"), "kubeApiserverBinary": binary("kube-apiserver"),
-			"kubeControllerManagerBinary": binary("kube-controller-manager"),
+			"kubeControllerManagerBinary": c.manager(),
 			"kwokControllerBinary":        binary("kwok"), "kubectlBinary": binary("kubectl"),
 			"etcdPort": ports[0], "etcdPeerPort": ports[1], "kubeApiserverPort": ports[2],
 			"kubeControllerManagerPort": ports[3], "kwokControllerPort": ports[4],
@@ -296,6 +296,14 @@ func (c *cluster) config() ([]byte, error) {
 		fmt.Fprintf(&out, "%s\n---\n", data)
 	}
 	return out.Bytes(), nil
+}
+
+// manager returns the program that runs Kubernetes' own controllers.
+func (c *cluster) manager() string {
+	if has(c.bin, "kube-controller-manager") {
+		return filepath.Join(c.bin, "kube-controller-manager")
+	}
+	return filepath.Join(c.bin, "kube-job-controller")
 }
 
 // serverArgs are the API server's arguments in addition to kwokctl's.

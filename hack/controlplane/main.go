@@ -28,13 +28,18 @@ import (
 
 const usage = `Usage: go -C hack/controlplane run . <verb>
 
-  build                       build the binaries once, into the user's cache folder
-  path                        print the folder that holds them
+  build [--for PURPOSE]       build the binaries once, into the user's cache folder
+  path [--for PURPOSE]        print the folder that holds them
   up [--nodes N] [--dir DIR]  start a cluster; its kubeconfig is DIR/kubeconfig
+     [--for all|demo]
      [--feature-gates LIST]   for the API server and Kubernetes' own controllers
      [--audit USER]           and write each request of that user to DIR/audit.log
   down [--dir DIR]            stop it and remove its state
 
+PURPOSE is all (everything, and the same on each machine), or one that takes as little time as
+possible and uses binaries that are there: demo, or test (what make test needs). These are
+KUBEBUILDER_ASSETS, those of setup-envtest, kwok's in PATH, and archives that are downloaded and
+verified, unless CONTROLPLANE_DOWNLOAD is off. The rest is built.
 KUBE_VERSION=v1.33.13 in the environment makes it another release of Kubernetes.
 DIR is .cluster in the project unless given; a relative DIR starts at the project's root.
 `
@@ -81,7 +86,10 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(source)
+	if other != nil {
+		o.purpose = forAll
+	}
+	b, err := newBuilder(source, o.purpose)
 	if err == nil {
 		b, err = b.forRelease(other)
 	}
@@ -102,20 +110,24 @@ func run(ctx context.Context, args []string) error {
 
 // options are those of the command line.
 type options struct {
-	verb  string
-	dir   string
-	nodes int
-	gates string // feature gates, as on a command line
-	audit string // a user
+	verb    string
+	purpose purpose
+	dir     string
+	nodes   int
+	gates   string // feature gates, as on a command line
+	audit   string // a user
 }
 
 func parse(args []string) (options, error) {
 	if len(args) == 0 {
 		return options{}, usageError("")
 	}
-	o := options{verb: args[0], dir: ".cluster", nodes: 5}
+	o := options{verb: args[0], purpose: forAll, dir: ".cluster", nodes: 5}
 	flags := flag.NewFlagSet(o.verb, flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	if o.verb != "down" {
+		flags.Func("for", "", o.setPurpose)
+	}
 	switch o.verb {
 	case "up":
 		flags.IntVar(&o.nodes, "nodes", o.nodes, "")
@@ -142,6 +154,15 @@ func parse(args []string) (options, error) {
 		return o, usageError(fmt.Sprintf("--nodes must be 1 or more, not %d", o.nodes))
 	}
 	return o, nil
+}
+
+// setPurpose parses --for.
+func (o *options) setPurpose(value string) error {
+	o.purpose = purpose(value)
+	if _, known := needed[o.purpose]; !known || o.verb == "up" && o.purpose == forTest {
+		return errors.New("it is all, demo or test (which up cannot start)")
+	}
+	return nil
 }
 
 func usageError(problem string) error {

@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
-// progress is a line that ends with how long the work took. On a terminal it counts
-// the seconds.
+// progress is a line about work that is going on: how far it is, and how long it took at the
+// end. On a terminal the line is drawn again each second.
 type progress struct {
-	out     io.Writer
-	line    string
-	started time.Time
-	quit    chan struct{}
-	ended   chan struct{}
+	out      io.Writer
+	line     string
+	started  time.Time
+	permille atomic.Int64 // done so far; 0 if that is unknown
+	shown    int64        // what has been printed without a terminal
+	quit     chan struct{}
+	ended    chan struct{}
 }
 
 func startProgress(out io.Writer, line string) *progress {
@@ -26,42 +29,61 @@ func startProgress(out io.Writer, line string) *progress {
 	return p
 }
 
+// at sets how much of the work is done.
+func (p *progress) at(done, all int64) {
+	if all > 0 {
+		p.permille.Store(min(1000*done/all, 1000))
+	}
+}
+
 func (p *progress) count() {
 	defer close(p.ended)
-	var tick <-chan time.Time
-	if isTerminal(p.out) {
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		tick = ticker.C
-	}
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-p.quit:
 			return
-		case <-tick:
-			fmt.Fprintf(p.out, "\r%s %s", p.line, p.elapsed())
+		case <-ticker.C:
+			p.show()
 		}
 	}
 }
 
-// stop completes the line, with what instead of the time unless it is empty.
-func (p *progress) stop(what string, err error) {
-	close(p.quit)
-	<-p.ended
-	switch {
-	case err != nil:
-		what = "failed after " + p.elapsed()
-	case what == "":
-		what = p.elapsed()
-	}
+func (p *progress) show() {
+	done := p.permille.Load()
 	if isTerminal(p.out) {
-		fmt.Fprintf(p.out, "\r\033[K%s ", p.line) // over the seconds that ran
+		fmt.Fprintf(p.out, "\r\033[K%s %s", p.line, state(done, time.Since(p.started)))
+		return
 	}
-	fmt.Fprintln(p.out, what)
+	for ; p.shown+100 <= done; p.shown += 100 {
+		fmt.Fprintf(p.out, "%d%% ", (p.shown+100)/10)
+	}
 }
 
-func (p *progress) elapsed() string {
-	return fmt.Sprintf("%.0fs", time.Since(p.started).Seconds())
+// state returns how far work is that has taken elapsed, and how long the rest will take if
+// it goes on like that.
+func state(permille int64, elapsed time.Duration) string {
+	text := elapsed.Round(time.Second).String()
+	if permille < 50 {
+		return text // too early to tell
+	}
+	left := time.Duration(float64(elapsed) * float64(1000-permille) / float64(permille))
+	return fmt.Sprintf("%d%%, %s, about %s left", permille/10, text, left.Round(5*time.Second))
+}
+
+// stop completes the line.
+func (p *progress) stop(err error) {
+	close(p.quit)
+	<-p.ended
+	what := time.Since(p.started).Round(time.Second).String()
+	if err != nil {
+		what = "failed after " + what
+	}
+	if isTerminal(p.out) {
+		fmt.Fprintf(p.out, "\r\033[K%s ", p.line) // over what was drawn
+	}
+	fmt.Fprintln(p.out, what)
 }
 
 func isTerminal(w io.Writer) bool {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -129,14 +130,12 @@ func (b *builder) buildRelease(ctx context.Context) error {
 
 func (b *builder) fillRelease(ctx context.Context, module string) error {
 	written := false
-	for _, c := range components {
-		final := filepath.Join(b.bin, c.name)
+	for _, name := range b.missing() {
+		final := filepath.Join(b.bin, name)
 		switch {
-		case exists(final):
-			continue
-		case c.name != own[0] && c.name != own[1]:
+		case !slices.Contains(own, name):
 			_ = os.Remove(final) // may point to a folder that is gone
-			if err := os.Symlink(filepath.Join(b.base.bin, c.name), final); err != nil {
+			if err := os.Symlink(filepath.Join(b.base.bin, name), final); err != nil {
 				return err
 			}
 			continue
@@ -146,9 +145,9 @@ func (b *builder) fillRelease(ctx context.Context, module string) error {
 			}
 			written = true
 		}
-		p := startProgress(b.out, fmt.Sprintf("%s of Kubernetes %s: 3 to 6 minutes on two cores", c.name, b.release.version))
-		err := b.makeOf(ctx, c, module)
-		p.stop("", err)
+		p := startProgress(b.out, fmt.Sprintf("%s of Kubernetes %s: 3 to 6 minutes on two cores", name, b.release.version))
+		err := b.makeOf(ctx, name, module)
+		p.stop(err)
 		if err != nil {
 			return err
 		}
@@ -203,11 +202,11 @@ func (r *release) goMod(upstream []byte) ([]byte, error) {
 }
 
 // makeOf builds one component in the module and moves it into place.
-func (b *builder) makeOf(ctx context.Context, c component, module string) error {
-	made := filepath.Join(module, c.name)
+func (b *builder) makeOf(ctx context.Context, name, module string) error {
+	made := filepath.Join(module, name)
 	// -mod=mod: the checksums are not listed beforehand. Go verifies them with its
 	// checksum database, unless the machine is configured otherwise.
-	cmd := command(ctx, b.goTool, "build", "-mod=mod", "-trimpath", "-ldflags", b.release.ldflags(), "-o", made, "./cmd/"+c.name)
+	cmd := command(ctx, b.goTool, "build", "-mod=mod", "-buildvcs=false", "-ldflags", b.release.ldflags(), "-o", made, "./cmd/"+name)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	output, err := cmd.CombinedOutput()
@@ -215,7 +214,7 @@ func (b *builder) makeOf(ctx context.Context, c component, module string) error 
 		return ctx.Err()
 	}
 	if err != nil {
-		return b.explain(c, output, err)
+		return b.explain(output, err)
 	}
-	return os.Rename(made, filepath.Join(b.bin, c.name))
+	return os.Rename(made, filepath.Join(b.bin, name))
 }

@@ -55,8 +55,8 @@ func TestAnotherReleaseHasItsOwnFolder(t *testing.T) {
 	mod := filepath.Join(t.TempDir(), "kubernetes.mod")
 	write(t, mod, upstreamMod, 0o644)
 	b, calls := testBuilder(t, fmt.Sprintf(`
-case $1 in mod) echo '{"GoMod": %q}'; exit;; esac
-grep -qs 'require k8s.io/kubernetes v1.33.13' go.mod && echo "1.33: $*" > "$out" || echo "$*" > "$out"`, mod))
+case $arg in mod) echo '{"GoMod": %q}'; exit;; esac
+grep -qs 'require k8s.io/kubernetes v1.33.13' go.mod && echo "1.33: $arguments" > "$out" || echo "$arguments" > "$out"`, mod))
 	write(t, filepath.Join(b.source, "cmd", "kube-controller-manager", "main.go"), "package main\n", 0o644)
 	other, err := b.forRelease(&release{version: "v1.33.13", minor: 33})
 	if err != nil {
@@ -67,17 +67,17 @@ grep -qs 'require k8s.io/kubernetes v1.33.13' go.mod && echo "1.33: $*" > "$out"
 			t.Fatal(err)
 		}
 	}
-	for _, c := range components {
-		text, err := os.ReadFile(filepath.Join(other.bin, c.name))
-		link, _ := os.Readlink(filepath.Join(other.bin, c.name))
-		itsOwn := slices.Contains(own, c.name)
+	for _, name := range needed[forAll] {
+		text, err := os.ReadFile(filepath.Join(other.bin, name))
+		link, _ := os.Readlink(filepath.Join(other.bin, name))
+		itsOwn := slices.Contains(own, name)
 		switch {
 		case err != nil:
 			t.Error(err)
 		case itsOwn && !strings.Contains(string(text), "1.33: build") || itsOwn && !strings.Contains(string(text), "gitVersion=v1.33.13"):
-			t.Errorf("%s is made by %q", c.name, text)
-		case !itsOwn && link != filepath.Join(b.bin, c.name):
-			t.Errorf("%s is a link to %q", c.name, link)
+			t.Errorf("%s is made by %q", name, text)
+		case !itsOwn && link != filepath.Join(b.bin, name):
+			t.Errorf("%s is a link to %q", name, link)
 		}
 	}
 	if got := files(t, b.cache); !slices.Equal(got, []string{"key", "lock", filepath.Base(other.bin)}) {

@@ -15,7 +15,7 @@ for path in cmd/*; do
 	name=${path#cmd/}
 	[ ! -e "$bin/$name" ] || continue
 	echo "Building $name of Kubernetes $version, once" >&2
-	GOWORK=off GOFLAGS='' go build -trimpath -ldflags "$(echo "$ldflags" | tr '\n' ' ')" -o "$bin/.$name" "./$path"
+	GOWORK=off GOFLAGS='' go build -ldflags "$(echo "$ldflags" | tr '\n' ' ')" -o "$bin/.$name" "./$path"
 	mv "$bin/.$name" "$bin/$name" # an existing one is complete
 done
 echo "$bin"

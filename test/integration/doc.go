@@ -12,5 +12,6 @@
 // ownership_test.go) and the rules of the status (test/statusrules); a test that
 // breaks one fails with the whole history.
 //
-// The binaries come from hack/controlplane, or from KUBEBUILDER_ASSETS.
+// The binaries come from hack/controlplane, which uses those of KUBEBUILDER_ASSETS if they are
+// of the same minor release.
 package integration

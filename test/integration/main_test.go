@@ -87,17 +87,14 @@ func startAPIServer() (stop func(), err error) {
 
 // findBinaries returns the folder of etcd, kube-apiserver and kube-controller-manager.
 func findBinaries() (string, error) {
-	dir := os.Getenv("KUBEBUILDER_ASSETS")
-	if dir == "" {
-		out, err := exec.Command("go", "-C", filepath.Join("..", "..", "hack", "controlplane"), "run", ".", "path").Output()
-		if err != nil {
-			return "", fmt.Errorf("asking hack/controlplane where the binaries are: %w", err)
-		}
-		dir = strings.TrimSpace(string(out))
+	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "hack", "controlplane"), "run", ".", "path", "--for", "test").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking hack/controlplane where the binaries are: %w", err)
 	}
+	dir := strings.TrimSpace(string(out))
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("%s is not in %s; run: make controlplane", name, dir)
+			return "", fmt.Errorf("%s is not in %s; run: make test-integration", name, dir)
 		}
 	}
 	return dir, nil

@@ -1,0 +1,84 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	kubeVersion = "v1.37.1" // as in go.mod; TestVersionsAreThoseOfTheModule compares them
+	etcdVersion = "v3.7.0"
+	kwokVersion = "v0.8.0"
+
+	// Clients reject a server without a version.
+	ldflags = "-s -w" +
+		" -X k8s.io/component-base/version.gitVersion=" + kubeVersion +
+		" -X k8s.io/component-base/version.gitMajor=1" +
+		" -X k8s.io/component-base/version.gitMinor=37" +
+		" -X sigs.k8s.io/kwok/pkg/consts.Version=0.8.0"
+)
+
+// component is one binary: a main package of this module.
+type component struct{ name, what string }
+
+var components = []component{
+	{"etcd", "the store, etcd " + etcdVersion},
+	{"kube-apiserver", "the API server, Kubernetes " + kubeVersion},
+	{"kube-controller-manager", "Kubernetes' own controllers, " + kubeVersion},
+	{"kube-job-controller", "Kubernetes' own Job controller, " + kubeVersion},
+	{"kwok", "simulated nodes, kwok " + kwokVersion},
+	{"kwokctl", "starts the others, kwok " + kwokVersion},
+	{"kubectl", "the client, Kubernetes " + kubeVersion},
+}
+
+// purpose is what a control plane is for.
+type purpose string
+
+const (
+	forAll  purpose = "all"  // everything, optimized
+	forDemo purpose = "demo" // what make demo needs, as soon as possible
+	forTest purpose = "test" // what make test needs, as soon as possible
+)
+
+var needed = map[purpose][]string{
+	forAll:  {"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "kwokctl", "kubectl"},
+	forDemo: {"etcd", "kube-apiserver", "kube-job-controller", "kwok", "kwokctl", "kubectl"},
+	forTest: {"etcd", "kube-apiserver", "kube-controller-manager"},
+}
+
+// compilerFlags are those for a purpose. Packages that only the control plane has take a quarter
+// less time to compile without inlining. The others are compiled as the plugin and its tests are,
+// so that Go's build cache has them once. Measurements need optimized binaries.
+func compilerFlags(p purpose) []string {
+	if p == forAll {
+		return nil
+	}
+	var flags []string
+	for _, pattern := range []string{"k8s.io/kubernetes/...", "k8s.io/apiserver/...", "k8s.io/kube-aggregator/...",
+		"k8s.io/apiextensions-apiserver/pkg/apiserver/...", "github.com/google/cel-go/...",
+		"go.etcd.io/...", "sigs.k8s.io/kwok/..."} {
+		flags = append(flags, "-gcflags="+pattern+"=-l -dwarf=false")
+	}
+	return flags
+}
+
+// has reports whether dir has the components. Each is renamed into place, so one that
+// exists is complete.
+func has(dir string, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !exists(filepath.Join(dir, name)) })
+}
+
+// describe lists components for people.
+func describe(names []string) string {
+	var list []string
+	for _, c := range components {
+		if slices.Contains(names, c.name) {
+			list = append(list, fmt.Sprintf("  %-24s %s", c.name, c.what))
+		}
+	}
+	return strings.Join(list, "\n")
+}
