@@ -47,7 +47,7 @@ const (
 var needed = map[purpose][]string{
 	forAll:  {"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "kwokctl", "kubectl"},
 	forDemo: {"etcd", "kube-apiserver", "kube-job-controller", "kwok", "kwokctl", "kubectl"},
-	forTest: {"etcd", "kube-apiserver", "kube-controller-manager"},
+	forTest: {"etcd", "kube-apiserver", "kubectl"},
 }
 
 // compilerFlags are those for a purpose. Packages that only the control plane has take a quarter

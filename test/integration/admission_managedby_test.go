@@ -301,45 +301,6 @@ func TestExistingJobsKeepTheirController(t *testing.T) {
 	}
 }
 
-// A CronJob knows nothing of managedBy. Its Jobs in a labeled namespace are ours, and run
-// to their end.
-func TestCronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
-	f := newFixture(t)
-	label(t, f.client, f.namespace, managedLabel, ptr.To("true"))
-	applyManagedBy(t, f.client, f.namespace)
-	startBuiltin(t, "cronjob-controller")
-	f.startController()
-	now := time.Now().UTC()
-	cron, err := f.client.BatchV1().CronJobs(f.namespace).Create(t.Context(), &batchv1.CronJob{
-		ObjectMeta: metav1.ObjectMeta{Name: "nightly"},
-		Spec: batchv1.CronJobSpec{
-			Schedule: fmt.Sprintf("%d * * * *", now.Add(-5*time.Minute).Minute()), TimeZone: ptr.To("UTC"),
-			JobTemplate: batchv1.JobTemplateSpec{Spec: newJob(managedBy("")).Spec},
-		},
-	}, metav1.CreateOptions{})
-	if err == nil {
-		// The run of five minutes ago was missed; it starts now.
-		cron.Status.LastScheduleTime = ptr.To(metav1.NewTime(now.Add(-6 * time.Minute)))
-		_, err = f.client.BatchV1().CronJobs(f.namespace).UpdateStatus(t.Context(), cron, metav1.UpdateOptions{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var job *batchv1.Job
-	f.until("the CronJob has made a Job", func() bool {
-		for _, v := range f.history.sorted() {
-			if v.job != nil {
-				job = v.job
-			}
-		}
-		return job != nil
-	})
-	if got := whose(job); got != controller.DefaultManagedBy {
-		t.Fatalf("the CronJob's Job has managedBy %q", got)
-	}
-	f.runToCompletion(job.Name)
-}
-
 // A Job that names nobody is run by our controller, from its creation to its end.
 func TestJobOfALabeledNamespaceRunsToItsEnd(t *testing.T) {
 	t.Parallel()

@@ -577,30 +577,6 @@ func TestAdmissionFilesAreListed(t *testing.T) {
 	}
 }
 
-// The API server checks the expressions against the schema of a Job, in a controller
-// of its own, and complains in the policy's status. That controller writes nothing
-// else, so this test disturbs no other.
-func TestAdmissionPoliciesPassTypeChecks_PFN_26(t *testing.T) {
-	a := newAdmission(t)
-	startBuiltin(t, "validatingadmissionpolicy-status-controller")
-	for _, name := range a.policies {
-		var policy *admissionv1.ValidatingAdmissionPolicy
-		a.until("the policy is checked", func() bool {
-			var err error
-			if policy, err = a.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), name, metav1.GetOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			return policy.Status.TypeChecking != nil && policy.Status.ObservedGeneration == policy.Generation
-		})
-		for _, warning := range policy.Status.TypeChecking.ExpressionWarnings {
-			t.Errorf("%s: %s: %s", name, warning.FieldRef, warning.Warning)
-		}
-	}
-	if len(a.policies) != 3 {
-		t.Errorf("%d policies, want 3", len(a.policies))
-	}
-}
-
 // Names come back from the API server as they were, in either encoding, whatever else
 // happens to the Job.
 func TestNamesComeBackFromTheAPIServer_PFN_23(t *testing.T) {

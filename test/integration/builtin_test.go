@@ -1,3 +1,5 @@
+//go:build builtin
+
 package integration
 
 import (
@@ -28,7 +30,7 @@ func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	}
 	program, err := apiServer.leash.hold(filepath.Join(apiServer.binaries, "kube-controller-manager"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v; run: make controlplane", err)
 	}
 	b := &builtin{t: t, log: &logBuffer{}, ended: make(chan struct{})}
 	b.cmd = exec.Command(program,

@@ -187,20 +187,6 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	}
 }
 
-// CLI-04: Jobs of the built-in controller are explained as well as ours; it does not know
-// the names of rules; they come from the annotation.
-func TestJobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
-	startBuiltin(t, "job-controller")
-	f := newFixture(t)
-	pod := f.failByRule(corruptJob(managedBy("")))
-	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy", 0, 1)
-	r := f.explanation("a")
-	wantRuleNamed(t, r, pod.Name, "Corrupt")
-	if r.Reconciler.Manager != builtinManager || r.Reconciler.ManagedBy != "" || r.Reconciler.Ours {
-		t.Errorf("%+v", r.Reconciler)
-	}
-}
-
 // CLI-06: a quota lets no pod in: each asks for more than there is.
 func TestQuotaIsExplained_CLI_06(t *testing.T) {
 	t.Parallel()

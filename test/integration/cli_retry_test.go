@@ -95,11 +95,6 @@ func TestRetryRunsWhatIsMissing_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
 	testRetryCases(t, false)
 }
 
-func TestRetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
-	startBuiltin(t, "job-controller")
-	testRetryCases(t, true)
-}
-
 func testRetryCases(t *testing.T, builtin bool) {
 	t.Run("37 of 10,000 indexes", func(t *testing.T) { testLargeRetry(t, builtin) })
 	for _, c := range retryCases {

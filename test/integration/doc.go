@@ -2,6 +2,9 @@
 //
 //	go test -race ./test/integration
 //
+// With -tags builtin, some tests run a real kube-controller-manager beside ours; it needs
+// `make controlplane`, which builds all of it.
+//
 // There is no kubelet and no scheduler: the tests play them, through pods/status
 // and through spec.nodeName in the template. Every test has a namespace, and in it
 // a controller, or several one after the other, of its own; all run in parallel.

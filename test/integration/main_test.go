@@ -85,14 +85,14 @@ func startAPIServer() (stop func(), err error) {
 	return stop, nil
 }
 
-// findBinaries returns the folder of etcd, kube-apiserver and kube-controller-manager.
+// findBinaries returns the folder of etcd and kube-apiserver.
 func findBinaries() (string, error) {
 	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "hack", "controlplane"), "run", ".", "path", "--for", "test").Output()
 	if err != nil {
 		return "", fmt.Errorf("asking hack/controlplane where the binaries are: %w", err)
 	}
 	dir := strings.TrimSpace(string(out))
-	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager"} {
+	for _, name := range []string{"etcd", "kube-apiserver"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return "", fmt.Errorf("%s is not in %s; run: make test-integration", name, dir)
 		}

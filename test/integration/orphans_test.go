@@ -64,39 +64,6 @@ func TestJobIsDeletedMeanwhile_TRK_20_TRK_22(t *testing.T) {
 	}
 }
 
-// The same, with the real garbage collector, and without the built-in Job controller.
-// This test does not run in parallel with others: the collector is everywhere.
-func TestJobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
-	startBuiltin(t, "garbage-collector-controller")
-	for _, policy := range propagations {
-		t.Run(string(policy), func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			p := f.startController()
-			f.create(newJob(completions(3), parallelism(2)))
-			pods := f.untilActive(2)
-			f.untilCounts("a", counts{active: 2})
-			p.stop()
-			f.deleteJob("a", policy)
-			left := 0
-			if policy == metav1.DeletePropagationOrphan {
-				left = 2
-				f.until("the Job is gone", func() bool { return f.history.job("a") == nil })
-			} else {
-				f.untilPods(2, "terminating", isTerminating)
-			}
-			f.startController()
-			f.untilPods(left, "left", anyPod)
-			f.untilReleased()
-			f.until("the Job is gone", func() bool { return f.history.job("a") == nil })
-			if policy == metav1.DeletePropagationOrphan && metav1.GetControllerOf(f.history.pod(pods[0].UID)) != nil {
-				t.Error("the pod has an owner")
-			}
-			f.wantPodsEver(2)
-		})
-	}
-}
-
 // A Job is deleted while Jobs are not watched: the next list does not have it, and its pods
 // are released.
 func TestWatchMissesTheJobsDeletion_TRK_21_TRK_22(t *testing.T) {

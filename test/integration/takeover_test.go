@@ -1,3 +1,5 @@
+//go:build builtin
+
 package integration
 
 import (
