@@ -26,11 +26,6 @@ func FlagTexts() map[string]string {
 		"token":                    "Bearer token for the API server.",
 		"user":                     "Name of the kubeconfig user to use.",
 
-		// Of printers.
-		"allow-missing-template-keys": "Treat fields that are missing in templates and JSONPath as empty, not as errors.",
-		"show-managed-fields":         "Keep metadata.managedFields in JSON and YAML.",
-		"template":                    "Template for -o go-template, or its file for -o go-template-file.",
-
 		// Logging.
 		"log-flush-frequency":       "How often to flush the log.",
 		"log-json-info-buffer-size": "Alpha: bytes to buffer of info messages in JSON when streams are split; 0 for none.",
