@@ -9,7 +9,7 @@ func FlagTexts() map[string]string {
 		"as-group":                 "Impersonate a member of this group; may be repeated.",
 		"as-uid":                   "Impersonate the user with this UID.",
 		"as-user-extra":            "Extra field of the impersonated user, as KEY=VALUE; may be repeated.",
-		"cache-dir":                "Folder for cached information about API servers.",
+		"cache-dir":                "Accepted for compatibility with kubectl; nothing is cached.",
 		"certificate-authority":    "File with the certificate of the API server's certificate authority.",
 		"client-certificate":       "File with a client certificate for TLS.",
 		"client-key":               "File with the key of --client-certificate.",
