@@ -212,7 +212,6 @@ explain-doc: build controlplane ## Write the outputs in docs/explain.md anew, fr
 screenshots: build controlplane ## Draw the pictures of the interactive view from the real program in a real terminal
 	@hack/screenshots.sh
 
-.PHONY: picture
-picture: build ## Draw the picture of the README from a run of the demo
-	hack/demo.sh | awk '/^kubectl batchjob status --watch/{f=1} /^kubectl batchjob explain-failure/{f=0} f' | sed '/^$$/d' | \
-		$(GO) run ./hack/picture make demo >docs/images/demo.svg
+.PHONY: recording
+recording: build ## Record the demo in a real terminal, as the animation at the top of README
+	@hack/recording.sh

@@ -2,14 +2,18 @@
 //
 //	picture 'TITLE' < output > picture.svg
 //
+// Output of several frames becomes an animation that repeats: each frame begins with a line of a form feed, the seconds
+// that it is shown for, and optionally a caption.
+//
 // Colors and attributes are those of the SGR sequences in the output; without any, words
 // that matter to readers are colored.
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"html"
+	"io"
+	"math"
 	"os"
 	"strings"
 )
@@ -25,46 +29,55 @@ const (
 )
 
 func main() {
-	title := strings.Join(os.Args[1:], " ")
-	var lines [][]cell
-	scanner := bufio.NewScanner(os.Stdin)
-	state := look{}
-	for scanner.Scan() {
-		var line []cell
-		line, state = parse(scanner.Text(), state)
-		lines = append(lines, line)
-	}
-	if err := scanner.Err(); err != nil {
+	if err := draw(os.Stdout, os.Stdin, strings.Join(os.Args[1:], " ")); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
-	if !styled(lines) {
-		for i := range lines {
-			colorWords(lines[i])
-		}
+}
+
+func draw(w io.Writer, r io.Reader, title string) error {
+	frames, err := readFrames(r)
+	if err != nil {
+		return err
 	}
-	fmt.Print(render(title, lines))
+	if len(frames) == 1 {
+		_, err = io.WriteString(w, render(title, frames[0].lines))
+	} else {
+		_, err = io.WriteString(w, renderFilm(title, frames))
+	}
+	return err
 }
 
 func render(title string, lines [][]cell) string {
-	columns := len([]rune(title))
-	for _, line := range lines {
-		columns = max(columns, len(line))
-	}
-	width, height := float64(columns)*charWidth+2*margin, titleBar+len(lines)*lineHeight+2*margin
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
-	for i, color := range []string{"#ff5f56", "#ffbd2e", "#27c93f"} {
-		fmt.Fprintf(&b, `<circle cx="%d" cy="18" r="5" fill="%s"/>`+"\n", 18+i*16, color)
-	}
-	fmt.Fprintf(&b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13" fill="%s">`+"\n", foreground)
-	fmt.Fprintf(&b, `<text x="50%%" y="22" text-anchor="middle" fill="#8b949e">%s</text>`+"\n", html.EscapeString(title))
+	begin(&b, title, widthOf(title, lines), heightOf(lines))
 	for i, line := range lines {
 		drawLine(&b, line, float64(titleBar+margin+i*lineHeight))
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
+}
+
+// widthOf returns the width of a picture of the lines.
+func widthOf(title string, lines [][]cell) float64 {
+	columns := len([]rune(title))
+	for _, line := range lines {
+		columns = max(columns, len(line))
+	}
+	return math.Ceil(float64(columns)*charWidth + 2*margin)
+}
+
+func heightOf(lines [][]cell) int { return titleBar + len(lines)*lineHeight + 2*margin }
+
+// begin writes the window, and opens the group of its text.
+func begin(b *strings.Builder, title string, width float64, height int) {
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
+	fmt.Fprintf(b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
+	for i, color := range []string{"#ff5f56", "#ffbd2e", "#27c93f"} {
+		fmt.Fprintf(b, `<circle cx="%d" cy="18" r="5" fill="%s"/>`+"\n", 18+i*16, color)
+	}
+	fmt.Fprintf(b, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="13" fill="%s">`+"\n", foreground)
+	fmt.Fprintf(b, `<text x="50%%" y="22" text-anchor="middle" fill="#8b949e">%s</text>`+"\n", html.EscapeString(title))
 }
 
 // drawLine draws backgrounds and blocks as shapes, so that there are no gaps, and the rest
@@ -106,20 +119,28 @@ func drawRun(b *strings.Builder, run []cell, x, top float64) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	attributes := ""
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes(run, fill), html.EscapeString(strings.ReplaceAll(text, " ", noBreak)))
+}
+
+// attributes are those of a run of text. A font may lack other than ASCII characters: their width is set.
+func attributes(run []cell, fill string) (all string) {
+	first := run[0]
+	if first.r >= 0x80 && len(run) > 1 {
+		all = fmt.Sprintf(` textLength="%.1f"`, float64(len(run))*charWidth)
+	}
 	if fill != "" {
-		attributes += fmt.Sprintf(` fill="%s"`, fill)
+		all += fmt.Sprintf(` fill="%s"`, fill)
 	}
 	if first.look.bold {
-		attributes += ` font-weight="bold"`
+		all += ` font-weight="bold"`
 	}
 	if first.look.faint {
-		attributes += ` opacity="0.65"`
+		all += ` opacity="0.65"`
 	}
 	if first.look.underline {
-		attributes += ` text-decoration="underline"`
+		all += ` text-decoration="underline"`
 	}
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes, html.EscapeString(strings.ReplaceAll(text, " ", noBreak)))
+	return all
 }
 
 // noBreak is a space that no browser collapses; newer ones ignore xml:space.

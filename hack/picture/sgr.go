@@ -20,15 +20,12 @@ type cell struct {
 }
 
 // joins reports whether two cells can be drawn as one run. Non-ASCII cells are drawn
-// separately, except for continuing shapes.
+// separately, except for repeated ones.
 func (c cell) joins(first cell) bool {
 	if c.look != first.look {
 		return false
 	}
-	if strings.ContainsRune("█░▒▓─", first.r) || strings.ContainsRune("█░▒▓─", c.r) {
-		return c.r == first.r
-	}
-	return c.r < 0x80 && first.r < 0x80
+	return c.r < 0x80 && first.r < 0x80 || c.r == first.r
 }
 
 var sequence = regexp.MustCompile("\x1b\\[([0-9;:]*)m")

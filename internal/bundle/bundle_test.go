@@ -76,7 +76,7 @@ func asJSON(t *testing.T, report explain.Report) string {
 }
 
 // The explanation of a bundle is that of the cluster, for every recorded Job.
-func TestReportsSurviveABundle(t *testing.T) {
+func TestReportsSurviveABundle_BUN_01(t *testing.T) {
 	files, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -159,7 +159,7 @@ func simple(lines ...string) *Contents {
 }
 
 // No form of secret is in any file of a bundle, and the bundle says what was removed.
-func TestSecretsAreLeftOut(t *testing.T) {
+func TestSecretsAreLeftOut_BUN_04_BUN_05(t *testing.T) {
 	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 	hidden := []string{"hunter22", "s3cr3t-in-annotation", "Tr0ub4dor", jwt, "AKIAIOSFODNN7EXAMPLE", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "MIIEpAIBAAKCAQEA", "opensesame", "C-12345678", "c2VjcmV0cGFzcw=="}
 	c := simple(
@@ -207,7 +207,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 }
 
 // Text from the cluster is text in the page, too.
-func TestHostileTextInThePage(t *testing.T) {
+func TestHostileTextInThePage_BUN_06(t *testing.T) {
 	c := simple("</pre><script>alert(1)</script>", "\x1b[31mred\x1b[0m", "\x00\xff")
 	_, archive := bundled(t, c)
 	var page string
@@ -230,7 +230,7 @@ func TestHostileTextInThePage(t *testing.T) {
 }
 
 // What is no bundle is an error, and so is one that would fill the memory.
-func TestReadRefusesOthers(t *testing.T) {
+func TestReadRefusesOthers_BUN_08(t *testing.T) {
 	if _, err := Read(strings.NewReader("no archive")); err == nil {
 		t.Error("a text was read")
 	}
@@ -251,7 +251,7 @@ func (stopped) Now() time.Time { return time.Time{} }
 func (stopped) Wait(context.Context, time.Duration) error { return nil }
 
 // A Job of 10,000 pods fits: the page lists some of them, and the file is small.
-func TestLargeJobFits(t *testing.T) {
+func TestLargeJobFits_BUN_07(t *testing.T) {
 	c := simple("exit 1")
 	template := c.Pods[0]
 	c.Pods = nil

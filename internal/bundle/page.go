@@ -3,12 +3,12 @@ package bundle
 import (
 	_ "embed" // the page
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 	"sync"
 	"time"
 
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"

@@ -10,7 +10,6 @@ import (
 	"regexp"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -49,7 +48,7 @@ const toStdout = "-"
 // Options are the flags of the bundle verb.
 type Options struct {
 	cmdutil.Env
-	kube     *genericclioptions.ConfigFlags
+	kube     *cmdutil.KubeFlags
 	file     string
 	redact   []string
 	logLines int64

@@ -39,7 +39,7 @@ func entries(t *testing.T, folder string) (names []string) {
 }
 
 // Issue 19: a bundle has what an explanation rests on, and nothing is written to the cluster.
-func TestBundleHasTheEvidence(t *testing.T) {
+func TestBundleHasTheEvidence_BUN_01(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "train.tar.gz")
@@ -70,7 +70,7 @@ func TestBundleHasTheEvidence(t *testing.T) {
 }
 
 // Issue 19: without permission for something, the bundle has the rest, and says what is missing.
-func TestBundleWithoutPermissions(t *testing.T) {
+func TestBundleWithoutPermissions_BUN_02(t *testing.T) {
 	for _, tc := range []struct{ path, gap string }{
 		{"/log", "no permission to get pods/log"}, {"/events", "no permission to list events"}, {"/pods", "no permission to list pods"},
 	} {
@@ -89,7 +89,7 @@ func TestBundleWithoutPermissions(t *testing.T) {
 }
 
 // Issue 19: no file is left behind by what cannot be written or read.
-func TestBundleThatFailsLeavesNothing(t *testing.T) {
+func TestBundleThatFailsLeavesNothing_BUN_03(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
 	if got := program.Run(t, api.API, "bundle", "absent", "-o", filepath.Join(folder, "x")); got.Code != 1 || !strings.Contains(got.ErrOut, `"absent" not found`) {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
@@ -28,7 +27,7 @@ func MustCompleteFlag(cmd *cobra.Command, flag string, complete cobra.Completion
 }
 
 // CompleteKubeFlags completes --namespace from the cluster, and what the kubeconfig names.
-func CompleteKubeFlags(cmd *cobra.Command, flags *genericclioptions.ConfigFlags) {
+func CompleteKubeFlags(cmd *cobra.Command, flags *KubeFlags) {
 	MustCompleteFlag(cmd, "namespace", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		names := ObjectNames(cmd.Context(), flags, ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
 		return WithPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
@@ -41,8 +40,8 @@ func CompleteKubeFlags(cmd *cobra.Command, flags *genericclioptions.ConfigFlags)
 }
 
 // kubeconfigNames are the names of what a flag chooses in the kubeconfig.
-func kubeconfigNames(flags *genericclioptions.ConfigFlags, flag string) []string {
-	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+func kubeconfigNames(flags *KubeFlags, flag string) []string {
+	raw, err := flags.Loader().RawConfig()
 	switch {
 	case err != nil:
 		return nil
@@ -55,7 +54,7 @@ func kubeconfigNames(flags *genericclioptions.ConfigFlags, flag string) []string
 }
 
 // CompleteJobs completes names of Jobs, in the form that the user began; nothing where flags choose the Jobs.
-func CompleteJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cobra.CompletionFunc {
+func CompleteJobs(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
 		prefix := ""
@@ -82,7 +81,7 @@ func CompleteJobs(flags *genericclioptions.ConfigFlags, byFlags func() bool) cob
 
 // CompleteKinds completes RESOURCE/NAME with the names that query asks for. What it does not know, the zero value, is left to
 // jobs, and so is a name alone.
-func CompleteKinds(flags *genericclioptions.ConfigFlags, byFlags func() bool, query func(resource string) ObjectQuery, jobs cobra.CompletionFunc) cobra.CompletionFunc {
+func CompleteKinds(flags *KubeFlags, byFlags func() bool, query func(resource string) ObjectQuery, jobs cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		resource, _, qualified := strings.Cut(toComplete, "/")
 		q := query(strings.ToLower(resource))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -18,7 +17,7 @@ const completedIndexes = 100
 
 // CompleteIndexes offers the indexes of the Job that is named, failed ones first. In a list it offers those above the
 // ones that are given.
-func CompleteIndexes(flags *genericclioptions.ConfigFlags, list bool) cobra.CompletionFunc {
+func CompleteIndexes(flags *KubeFlags, list bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		before, _ := cutList(toComplete)
@@ -54,7 +53,7 @@ func indexCandidates(job *batchv1.Job, before, toComplete string, last int32) (c
 }
 
 // CompleteContainers completes the last of the names that commas separate.
-func CompleteContainers(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+func CompleteContainers(flags *KubeFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
 		job := jobToComplete(cmd.Context(), flags, args)

@@ -8,7 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/metadata"
 )
 
@@ -32,7 +31,7 @@ func (q ObjectQuery) options() metav1.ListOptions {
 
 // ObjectNames asks the cluster for names only, and returns those of each query sorted, one query after the other. It is
 // silent: without an answer in time there are none.
-func ObjectNames(ctx context.Context, flags *genericclioptions.ConfigFlags, queries ...ObjectQuery) []string {
+func ObjectNames(ctx context.Context, flags *KubeFlags, queries ...ObjectQuery) []string {
 	return withinTimeout(ctx, func(ctx context.Context) (names []string) {
 		config, err := RESTConfig(flags, io.Discard)
 		if err != nil {
@@ -58,7 +57,7 @@ func ObjectNames(ctx context.Context, flags *genericclioptions.ConfigFlags, quer
 }
 
 // jobToComplete is the Job that the command line names; nil without an answer in time.
-func jobToComplete(ctx context.Context, flags *genericclioptions.ConfigFlags, args []string) *batchv1.Job {
+func jobToComplete(ctx context.Context, flags *KubeFlags, args []string) *batchv1.Job {
 	names, err := ParseJobArgs(args)
 	if err != nil || len(names) != 1 {
 		return nil

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -37,7 +36,7 @@ type Explainer struct {
 }
 
 // OpenJobs makes the clients of a verb that looks at Jobs.
-func OpenJobs(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer, env Env) (feed.JobSet, *Explainer, error) {
+func OpenJobs(kube *KubeFlags, choice JobChoice, warnings io.Writer, env Env) (feed.JobSet, *Explainer, error) {
 	config, set, err := NewJobSet(kube, choice, warnings)
 	if err != nil {
 		return set, nil, err

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -21,7 +20,7 @@ import (
 )
 
 // NewJobSet makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
-func NewJobSet(kube *genericclioptions.ConfigFlags, choice JobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
+func NewJobSet(kube *KubeFlags, choice JobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
 	set := feed.JobSet{Selector: choice.Selector, FieldSelector: choice.FieldSelector, Names: choice.Names}
 	config, err := RESTConfig(kube, warnings)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -28,18 +27,13 @@ const (
 	defaultServer = "http://localhost:8080"
 )
 
-// NewKubeFlags returns kubectl's connection flags, for a verb that talks to the cluster.
-func NewKubeFlags() *genericclioptions.ConfigFlags {
-	return genericclioptions.NewConfigFlags(true)
-}
-
 // RESTConfig is the client configuration that the flags, the kubeconfig or the pod's service account give. Its errors
 // are explained. Warnings of the API server are written to warnings, each once.
-func RESTConfig(flags *genericclioptions.ConfigFlags, warnings io.Writer) (*rest.Config, error) {
+func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 	if err := validateKubeFlags(flags); err != nil {
 		return nil, err
 	}
-	loader := flags.ToRawKubeConfigLoader()
+	loader := flags.Loader()
 	raw, err := loadKubeconfig(loader)
 	if err != nil {
 		return nil, err
@@ -47,11 +41,11 @@ func RESTConfig(flags *genericclioptions.ConfigFlags, warnings io.Writer) (*rest
 	if err := checkContext(flags, raw, loader); err != nil {
 		return nil, err
 	}
-	config, err := flags.ToRESTConfig()
+	config, err := loader.ClientConfig()
 	if err != nil {
 		return nil, ExplainConfigError(err)
 	}
-	if clientcmdapi.IsConfigEmpty(&raw) && config.Host == defaultServer && *flags.APIServer == "" && os.Getenv("KUBERNETES_MASTER") == "" {
+	if clientcmdapi.IsConfigEmpty(&raw) && config.Host == defaultServer && flags.Overrides.ClusterInfo.Server == "" && os.Getenv("KUBERNETES_MASTER") == "" {
 		return nil, NewUserError(KindKubeconfig, nil, "no kubeconfig found in "+kubeconfigPaths(loader), kubeconfigHint)
 	}
 	config = rest.CopyConfig(config)
@@ -62,8 +56,8 @@ func RESTConfig(flags *genericclioptions.ConfigFlags, warnings io.Writer) (*rest
 }
 
 // KubeNamespace is the namespace of -n, of the context, or "default".
-func KubeNamespace(flags *genericclioptions.ConfigFlags) (string, error) {
-	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+func KubeNamespace(flags *KubeFlags) (string, error) {
+	namespace, _, err := flags.Loader().Namespace()
 	if err != nil {
 		return "", ExplainConfigError(err)
 	}
@@ -73,10 +67,10 @@ func KubeNamespace(flags *genericclioptions.ConfigFlags) (string, error) {
 	return namespace, nil
 }
 
-func validateKubeFlags(flags *genericclioptions.ConfigFlags) error {
-	if *flags.Timeout != "" {
-		if _, err := clientcmd.ParseTimeout(*flags.Timeout); err != nil {
-			return UsageErrorf("--request-timeout=%s: %v", *flags.Timeout, err)
+func validateKubeFlags(flags *KubeFlags) error {
+	if flags.Overrides.Timeout != "" {
+		if _, err := clientcmd.ParseTimeout(flags.Overrides.Timeout); err != nil {
+			return UsageErrorf("--request-timeout=%s: %v", flags.Overrides.Timeout, err)
 		}
 	}
 	return nil
@@ -104,8 +98,8 @@ func ExplainConfigError(err error) error {
 
 // checkContext reports a context or its cluster that does not exist before client-go does: it does not know the files,
 // and without the cluster it would try localhost.
-func checkContext(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config, loader clientcmd.ClientConfig) error {
-	name := cmp.Or(*flags.Context, raw.CurrentContext)
+func checkContext(flags *KubeFlags, raw clientcmdapi.Config, loader clientcmd.ClientConfig) error {
+	name := cmp.Or(flags.Overrides.CurrentContext, raw.CurrentContext)
 	if name == "" {
 		return nil
 	}
@@ -114,7 +108,7 @@ func checkContext(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config,
 		return NewUserError(KindContext, nil, fmt.Sprintf("context %q not found in %s", name, kubeconfigPaths(loader)),
 			"see: kubectl config get-contexts")
 	}
-	if raw.Clusters[chosen.Cluster] == nil && *flags.ClusterName == "" && *flags.APIServer == "" {
+	if raw.Clusters[chosen.Cluster] == nil && flags.Overrides.Context.Cluster == "" && flags.Overrides.ClusterInfo.Server == "" {
 		return NewUserError(KindKubeconfig, nil,
 			fmt.Sprintf("context %q refers to the cluster %q, which is not in %s", name, chosen.Cluster, kubeconfigPaths(loader)),
 			"see: kubectl config get-clusters")

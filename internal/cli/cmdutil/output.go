@@ -1,14 +1,16 @@
 package cmdutil
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/printer"
 )
 
 // OutputAPIVersion is the API group and version of our own JSON and YAML output.
@@ -37,9 +39,9 @@ func (f *DocumentFlag) IsSet() bool { return f.format != "" }
 
 // Write writes an object of ours in the format of the flag.
 func (f *DocumentFlag) Write(w io.Writer, object any) error {
-	encode := encodeJSON
+	encode := printer.JSON
 	if f.format == "yaml" {
-		encode = encodeYAML
+		encode = printer.YAML
 	}
 	data, err := encode(object)
 	if err != nil {
@@ -51,50 +53,48 @@ func (f *DocumentFlag) Write(w io.Writer, object any) error {
 
 // PrintFlags are --output and its companions, as in kubectl, for a verb that prints objects of the cluster.
 type PrintFlags struct {
-	kubectl *genericclioptions.PrintFlags
+	options printer.Options
 	formats []string
 }
 
 // NewPrintFlags returns flags for the formats of kubectl, and for those that the verb prints itself.
 func NewPrintFlags(own ...string) *PrintFlags {
-	f := &PrintFlags{kubectl: genericclioptions.NewPrintFlags("")}
-	formats := f.kubectl.AllowedFormats()
-	slices.Sort(formats)
-	f.formats = slices.Concat(own, formats)
-	return f
+	return &PrintFlags{formats: slices.Concat(own, printer.Formats())}
 }
 
 // AddTo adds the flags and their completion to a command.
 func (f *PrintFlags) AddTo(cmd *cobra.Command) {
-	addOutputFlag(cmd, f.kubectl.OutputFormat, f.formats)
-	f.kubectl.OutputFlagSpecified = func() bool { return cmd.Flags().Changed("output") }
-	f.kubectl.JSONYamlPrintFlags.AddFlags(cmd)
-	f.kubectl.TemplatePrinterFlags.AddFlags(cmd)
+	o, flags := &f.options, cmd.Flags()
+	addOutputFlag(cmd, &o.Format, f.formats)
+	flags.BoolVar(&o.ShowManagedFields, "show-managed-fields", false, "Keep metadata.managedFields in JSON and YAML.")
+	flags.StringVar(&o.Template, "template", "", "Template for -o go-template, or its file for -o go-template-file.")
+	flags.BoolVar(&o.AllowMissingKeys, "allow-missing-template-keys", true,
+		"Treat fields that are missing in templates and JSONPath as empty, not as errors.")
+	if err := cmd.MarkFlagFilename("template"); err != nil {
+		panic("completion of --template: " + err.Error())
+	}
 }
 
 // Format returns the format that was chosen, or "" if neither a format nor a template was.
 func (f *PrintFlags) Format() string {
-	if *f.kubectl.OutputFormat == "" && *f.kubectl.TemplatePrinterFlags.TemplateArgument != "" {
+	if f.options.Format == "" && f.options.Template != "" {
 		return "go-template"
 	}
-	return *f.kubectl.OutputFormat
+	return f.options.Format
 }
 
 // Printer returns a printer for the format, which prints as kubectl does. Its errors are usage errors.
 func (f *PrintFlags) Printer() (printers.ResourcePrinter, error) {
-	documents := f.kubectl.JSONYamlPrintFlags
-	if format := strings.ToLower(f.Format()); slices.Contains(documents.AllowedFormats(), format) {
-		json, err := documents.ToPrinter("json")
-		return &encodingPrinter{json: json, format: format}, err
-	}
-	printer, err := f.kubectl.ToPrinter()
+	options := f.options
+	options.Format = f.Format()
+	p, err := printer.New(options)
 	switch {
-	case genericclioptions.IsNoCompatiblePrinterError(err):
-		return nil, unknownFormat(*f.kubectl.OutputFormat, f.formats)
+	case errors.Is(err, printer.ErrUnknownFormat):
+		return nil, unknownFormat(f.options.Format, f.formats)
 	case err != nil:
-		return nil, UsageErrorf("-o %s: %v", *f.kubectl.OutputFormat, err)
+		return nil, UsageErrorf("-o %s: %v", f.options.Format, err)
 	}
-	return printer, nil
+	return p, nil
 }
 
 func addOutputFlag(cmd *cobra.Command, format *string, formats []string) {

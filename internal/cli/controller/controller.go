@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -79,7 +78,7 @@ const controllerExample = `  # With the current context, in all namespaces
 // Options are the flags of the controller verb, and what Complete makes of them.
 type Options struct {
 	genericiooptions.IOStreams
-	kube       *genericclioptions.ConfigFlags
+	kube       *cmdutil.KubeFlags
 	logging    *logsapi.LoggingConfiguration
 	namespaces []string
 	qps        float32
@@ -158,8 +157,8 @@ func gateValues(gates featuregate.MutableFeatureGate) (values []string) {
 
 // Validate checks the flags; its errors are usage errors.
 func (o *Options) Validate() error {
-	if *o.kube.Namespace != "" {
-		o.namespaces = append(o.namespaces, *o.kube.Namespace)
+	if o.kube.Overrides.Context.Namespace != "" {
+		o.namespaces = append(o.namespaces, o.kube.Overrides.Context.Namespace)
 	}
 	slices.Sort(o.namespaces)
 	o.config.Namespaces = slices.Compact(o.namespaces)

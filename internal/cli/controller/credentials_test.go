@@ -46,7 +46,7 @@ contexts: [{name: test, context: {cluster: c, user: u}}]
 		t.Fatal(err)
 	}
 	flags := cmdutil.NewKubeFlags()
-	flags.KubeConfig = &path
+	flags.Kubeconfig = path
 	config, err := cmdutil.RESTConfig(flags, io.Discard)
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 		o.leader.ResourceName = leader.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
 	}
 	if o.leader.ResourceNamespace == "" {
-		namespace, _, err := c.kube.ToRawKubeConfigLoader().Namespace()
+		namespace, _, err := c.kube.Loader().Namespace()
 		if err != nil {
 			return cmdutil.ExplainConfigError(err)
 		}

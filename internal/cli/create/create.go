@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
@@ -64,7 +63,7 @@ const (
 // Options are the flags of the create verb, and what Complete makes of them.
 type Options struct {
 	genericiooptions.IOStreams
-	kube      *genericclioptions.ConfigFlags
+	kube      *cmdutil.KubeFlags
 	print     *cmdutil.PrintFlags
 	manifests creation.Flags
 	dryRun    string

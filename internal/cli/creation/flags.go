@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -16,7 +15,7 @@ import (
 // Flags are the manifests that a verb creates, and how.
 type Flags struct {
 	cmdutil.ManifestFlags
-	kube     *genericclioptions.ConfigFlags
+	kube     *cmdutil.KubeFlags
 	warnings io.Writer
 
 	managedBy    string
@@ -28,7 +27,7 @@ type Flags struct {
 }
 
 // NewFlags returns flags for the namespace of kube; warnings about manifests go to warnings.
-func NewFlags(kube *genericclioptions.ConfigFlags, warnings io.Writer) Flags {
+func NewFlags(kube *cmdutil.KubeFlags, warnings io.Writer) Flags {
 	return Flags{kube: kube, warnings: warnings}
 }
 
@@ -58,7 +57,7 @@ func (f *Flags) Validate(flags *pflag.FlagSet, args []string) error {
 	default:
 		return cmdutil.UsageErrorf("--validate=%s: must be strict, warn or ignore", f.validate)
 	}
-	if given := *f.kube.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
+	if given := f.kube.Overrides.Context.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
 		return cmdutil.UsageErrorf("namespace %q: use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end", given)
 	}
 	f.replaceManagedBy = flags.Changed("managed-by")

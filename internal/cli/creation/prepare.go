@@ -26,8 +26,8 @@ func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	if err := f.checkNamespace(object); err != nil {
 		problems = append(problems, err)
 	}
-	if offline && *f.kube.Namespace != "" {
-		metadata["namespace"] = *f.kube.Namespace
+	if offline && f.kube.Overrides.Context.Namespace != "" {
+		metadata["namespace"] = f.kube.Overrides.Context.Namespace
 	}
 	// The API server makes these itself.
 	delete(object.Content, "status")
@@ -90,7 +90,7 @@ func (f *Flags) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) [
 
 // checkNamespace compares with -n, in kubectl's words.
 func (f *Flags) checkNamespace(object *manifest.Object) error {
-	given, own := *f.kube.Namespace, object.Namespace()
+	given, own := f.kube.Overrides.Context.Namespace, object.Namespace()
 	if given == "" || own == "" || given == own {
 		return nil
 	}

@@ -65,7 +65,7 @@ func outline(t *testing.T, s *snapshot.Snapshot, name string) *explain.Outline {
 }
 
 // Issue 19: the demo shows what each of the five proposals is about while it happens.
-func TestDemoShowsTheProposals(t *testing.T) {
+func TestDemoShowsTheProposals_DEM_01(t *testing.T) {
 	v := newViewed(t)
 	s := v.after(20*time.Second, snapshot.Focus{})
 	if job := outline(t, s, "render"); job.Terminating == nil || *job.Terminating != 1 || job.Active != 2 {
@@ -90,7 +90,7 @@ func TestDemoShowsTheProposals(t *testing.T) {
 }
 
 // Issue 19: every screen has something to show: pods, logs of pods that run and that failed, and the evidence.
-func TestDemoHasPodsAndLogs(t *testing.T) {
+func TestDemoHasPodsAndLogs_DEM_02(t *testing.T) {
 	v := newViewed(t)
 	s := v.after(60*time.Second, on("train"))
 	report := s.Job.Report
@@ -120,7 +120,7 @@ func TestDemoHasPodsAndLogs(t *testing.T) {
 }
 
 // Issue 19: without a terminal, the demo prints how the Jobs end; no kubeconfig is read.
-func TestDemoAsText(t *testing.T) {
+func TestDemoAsText_DEM_03(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	got := program.Run(t, nil, "demo")
 	if got.Code != 0 {

@@ -18,9 +18,6 @@ import (
 //go:embed jobs.yaml
 var manifests []byte
 
-// namespace is that of all Jobs.
-const namespace = "demo"
-
 // part is what the pods of a Job do and log.
 type part struct {
 	acts acts
@@ -104,7 +101,7 @@ func importing(sim.PodKey) sim.Act { return sim.Act{Run: 3 * time.Second, Exit: 
 
 // montecarlo is large; one pod in 97 fails.
 func montecarlo(pod sim.PodKey) sim.Act {
-	act := sim.Act{Delay: vary(pod, 0, 2), Run: vary(pod, 5, 12)}
+	act := sim.Act{Delay: vary(pod, 0, 1), Run: vary(pod, 2, 5)}
 	if (int(pod.Index)*31+pod.Nth*7)%97 == 0 {
 		act.Exit = 2
 	}
@@ -143,7 +140,6 @@ func jobs() (all []*batchv1.Job, err error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("the manifests of the demo: %w", err)
 		}
-		job.Namespace = namespace
 		all = append(all, job)
 	}
 }

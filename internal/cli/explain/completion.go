@@ -7,7 +7,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
@@ -28,7 +27,7 @@ func ownerQuery(resource string) cmdutil.ObjectQuery {
 
 // completeJobsAndOwners completes names of Jobs as CompleteJobs does; of CronJobs and JobSets after their resource; and
 // the resources themselves for a beginning that is no Job's.
-func completeJobsAndOwners(flags *genericclioptions.ConfigFlags, byFlags func() bool) cobra.CompletionFunc {
+func completeJobsAndOwners(flags *cmdutil.KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	jobs := cmdutil.CompleteJobs(flags, byFlags)
 	return cmdutil.CompleteKinds(flags, byFlags, ownerQuery, func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if strings.Contains(toComplete, "/") {
@@ -49,7 +48,7 @@ func orResources(toComplete string, byFlags func() bool) func([]string, cobra.Sh
 }
 
 // completePods offers the pods of the Job that is named, failed ones first.
-func completePods(flags *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+func completePods(flags *cmdutil.KubeFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		jobs, err := cmdutil.ParseJobArgs(args)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -67,7 +66,7 @@ const explainExample = `  # Why did it fail?
 // Options are the flags of the explain-failure verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
-	kube  *genericclioptions.ConfigFlags
+	kube  *cmdutil.KubeFlags
 	color cmdutil.ColorFlag
 
 	interactive view.InteractiveFlag

@@ -9,7 +9,7 @@ func FlagTexts() map[string]string {
 		"as-group":                 "Impersonate a member of this group; may be repeated.",
 		"as-uid":                   "Impersonate the user with this UID.",
 		"as-user-extra":            "Extra field of the impersonated user, as KEY=VALUE; may be repeated.",
-		"cache-dir":                "Folder for cached information about API servers.",
+		"cache-dir":                "Accepted for compatibility with kubectl; nothing is cached.",
 		"certificate-authority":    "File with the certificate of the API server's certificate authority.",
 		"client-certificate":       "File with a client certificate for TLS.",
 		"client-key":               "File with the key of --client-certificate.",
@@ -25,11 +25,6 @@ func FlagTexts() map[string]string {
 		"tls-server-name":          "Name to expect in the API server's certificate. Default: its host name.",
 		"token":                    "Bearer token for the API server.",
 		"user":                     "Name of the kubeconfig user to use.",
-
-		// Of printers.
-		"allow-missing-template-keys": "Treat fields that are missing in templates and JSONPath as empty, not as errors.",
-		"show-managed-fields":         "Keep metadata.managedFields in JSON and YAML.",
-		"template":                    "Template for -o go-template, or its file for -o go-template-file.",
 
 		// Logging.
 		"log-flush-frequency":       "How often to flush the log.",

@@ -12,7 +12,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -25,7 +24,7 @@ import (
 // Source is where a Job is: in the cluster, or in a file: a bundle, or a recording of watch.
 type Source struct {
 	cmdutil.Env
-	Kube *genericclioptions.ConfigFlags
+	Kube *cmdutil.KubeFlags
 	// Name is that of the Job; "" is that of the bundle, or the one that was open last in the recording.
 	Name string
 	// File is "" for the cluster. Flag is how the verb names one.

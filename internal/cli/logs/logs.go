@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -66,7 +65,7 @@ const logsExample = `  # All logs of a Job, failed pods first
 // Options are the flags of the logs verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
-	kube *genericclioptions.ConfigFlags
+	kube *cmdutil.KubeFlags
 
 	options       logs.Options
 	index         string

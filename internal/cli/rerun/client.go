@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -45,7 +44,7 @@ type Options struct {
 }
 
 // New returns a Client of the cluster and namespace of the flags.
-func New(flags *genericclioptions.ConfigFlags, options Options) (*Client, error) {
+func New(flags *cmdutil.KubeFlags, options Options) (*Client, error) {
 	config, set, err := cmdutil.NewJobSet(flags, cmdutil.JobChoice{}, options.Out)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -68,7 +67,7 @@ const (
 // Options are the flags of the retry verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
-	kube    *genericclioptions.ConfigFlags
+	kube    *cmdutil.KubeFlags
 	print   *cmdutil.PrintFlags
 	changes changes
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -97,7 +96,7 @@ func oneOf(flag, value string, words []string) error {
 // Options are the flags of the run verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
-	kube      *genericclioptions.ConfigFlags
+	kube      *cmdutil.KubeFlags
 	manifests creation.Flags
 
 	logs        string

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -73,7 +72,7 @@ const (
 // Options are the flags of the status verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
-	kube  *genericclioptions.ConfigFlags
+	kube  *cmdutil.KubeFlags
 	print *cmdutil.PrintFlags
 
 	cmdutil.JobChoice

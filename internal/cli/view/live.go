@@ -7,7 +7,6 @@ import (
 	"io"
 	"sync"
 
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -33,7 +32,7 @@ type Live struct {
 
 // OpenLive makes the clients. Warnings of the API server, and of missing permissions, go to warnings; logLines is how many last lines of logs belong to
 // the evidence, 0 for none.
-func OpenLive(logLines int64, kube *genericclioptions.ConfigFlags, choice cmdutil.JobChoice, warnings io.Writer, env cmdutil.Env) (*Live, error) {
+func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice, warnings io.Writer, env cmdutil.Env) (*Live, error) {
 	config, set, err := cmdutil.NewJobSet(kube, choice, warnings)
 	if err != nil {
 		return nil, err

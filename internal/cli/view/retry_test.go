@@ -165,7 +165,7 @@ func startView(t *testing.T, api *writable, flags ...string) *viewSession {
 	env := clitest.NewEnv()
 	env.Now, env.In, env.Out, env.ErrOut = time.Now, in, io.Discard, &s.warnings
 	kube, config := cmdutil.NewKubeFlags(), clitest.WriteKubeconfig(t, api.api.URL())
-	kube.KubeConfig = &config
+	kube.Kubeconfig = config
 	var interactive InteractiveFlag
 	cmd := &cobra.Command{}
 	interactive.AddTo(cmd)

@@ -12,7 +12,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
@@ -75,13 +74,13 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 }
 
 // ShowJob opens the interactive view of one Job.
-func (v *Viewer) ShowJob(ctx context.Context, kube *genericclioptions.ConfigFlags, name string) error {
+func (v *Viewer) ShowJob(ctx context.Context, kube *cmdutil.KubeFlags, name string) error {
 	return v.showOne(ctx, kube, name, tui.StartJob, DefaultLogLines)
 }
 
 // ShowExplanation opens the interactive view of one Job with its explanation. logLines is how many last lines of logs
 // belong to the evidence, 0 for none.
-func (v *Viewer) ShowExplanation(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, logLines int64) error {
+func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, name string, logLines int64) error {
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
@@ -90,7 +89,7 @@ func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source) err
 	return v.Show(ctx, tui.Options{Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation"})
 }
 
-func (v *Viewer) showOne(ctx context.Context, kube *genericclioptions.ConfigFlags, name string, start tui.Start, logLines int64) error {
+func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name string, start tui.Start, logLines int64) error {
 	held := &HeldLines{}
 	defer held.Release(v.ErrOut)
 	live, err := OpenLive(logLines, kube, cmdutil.JobChoice{Names: []string{name}}, held, v.Env)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
@@ -84,7 +83,7 @@ var errWaitTimeout = errors.New("timed out")
 // Options are the flags of the wait verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
-	kube *genericclioptions.ConfigFlags
+	kube *cmdutil.KubeFlags
 
 	cmdutil.JobChoice
 	all     bool

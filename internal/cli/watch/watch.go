@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -64,7 +63,7 @@ const watchExample = `  # The Jobs in the current namespace, live
 // Options are the flags of the watch verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
-	kube        *genericclioptions.ConfigFlags
+	kube        *cmdutil.KubeFlags
 	color       cmdutil.ColorFlag
 	interactive view.InteractiveFlag
 

@@ -1,4 +1,4 @@
-package cmdutil
+package printer
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml/kyaml"
 )
 
-// encodeJSON returns object as indented JSON, in which every control character is an escape.
-func encodeJSON(object any) ([]byte, error) {
+// JSON returns object as indented JSON, in which every control character is an escape.
+func JSON(object any) ([]byte, error) {
 	data, err := json.MarshalIndent(object, "", "    ")
 	if err != nil {
 		return nil, err
@@ -23,8 +23,8 @@ func encodeJSON(object any) ([]byte, error) {
 	return append(escapeUnprintable(data), '\n'), nil
 }
 
-// encodeYAML is encodeJSON for YAML.
-func encodeYAML(object any) ([]byte, error) {
+// YAML returns object as YAML, in which every control character is an escape.
+func YAML(object any) ([]byte, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
@@ -52,16 +52,16 @@ func escapeUnprintable(text []byte) []byte {
 
 func needsEscape(r rune) bool { return r != '\n' && r <= 0xffff && !unicode.IsPrint(r) }
 
-// encodingPrinter prints objects as JSON, YAML or KYAML that parses back to what it was. kubectl's printers fail for
+// documentPrinter prints objects as JSON, YAML or KYAML that parses back to what it was. kubectl's printers fail for
 // characters that YAML refuses.
-type encodingPrinter struct {
+type documentPrinter struct {
 	json    printers.ResourcePrinter
 	format  string
 	printed int
 }
 
 // PrintObj writes one object; YAML documents are separated.
-func (p *encodingPrinter) PrintObj(object runtime.Object, w io.Writer) error {
+func (p *documentPrinter) PrintObj(object runtime.Object, w io.Writer) error {
 	var buffer bytes.Buffer
 	if err := p.json.PrintObj(object, &buffer); err != nil {
 		return err

@@ -58,7 +58,7 @@ func FuzzDocumentsParseBackToWhatTheyWere(f *testing.F) {
 func checkJob(t *testing.T, format string, job *batchv1.Job, want string) {
 	t.Helper()
 	flags := NewPrintFlags()
-	*flags.kubectl.OutputFormat = format
+	flags.options.Format = format
 	printer, err := flags.Printer()
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func parse(t *testing.T, format string, data []byte, into any) {
 
 func TestYAMLDocumentsAreSeparated(t *testing.T) {
 	flags := NewPrintFlags()
-	*flags.kubectl.OutputFormat = "yaml"
+	flags.options.Format = "yaml"
 	printer, err := flags.Printer()
 	if err != nil {
 		t.Fatal(err)

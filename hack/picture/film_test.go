@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+func drawn(t *testing.T, output string) string {
+	t.Helper()
+	var svg bytes.Buffer
+	if err := draw(&svg, strings.NewReader(output), "the <title>"); err != nil {
+		t.Fatal(err)
+	}
+	for decoder := xml.NewDecoder(bytes.NewReader(svg.Bytes())); ; {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			return svg.String()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Frames are shown for their time. Equal ones are one, and a line that several have is drawn once.
+func TestFilmSharesLines_DEM_04(t *testing.T) {
+	film := drawn(t, "\f1 \nsame\nfirst\n\f1 \nsame\nfirst\n\f2 a key\nsame\n\x1b[31mlast\x1b[0m\n")
+	for text, want := range map[string]int{
+		"same": 1, "first": 1, "last": 1, ">a key<": 1, "translate(": 2, "film 4.0s": 1, "50.000%{": 1, "prefers-reduced-motion": 1, "the &lt;title&gt;": 2, "<script": 0,
+	} {
+		if got := strings.Count(film, text); got != want {
+			t.Errorf("%q occurs %d times, want %d, in\n%s", text, got, want, film)
+		}
+	}
+	if still := drawn(t, "one\ntwo\n"); strings.Contains(still, "film") || strings.Count(still, "<text") != 3 {
+		t.Errorf("one picture: %s", still)
+	}
+	if err := draw(io.Discard, strings.NewReader("\fx\n"), ""); err == nil {
+		t.Error("a frame without seconds was drawn")
+	}
+}
+
+// The recording at the top of README is small, moves without a script, and stands still for readers who want that (issue
+// 19).
+func TestRecordingSuitsREADME_DEM_04(t *testing.T) {
+	svg, err := os.ReadFile("../../docs/images/demo.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(svg) > 500_000 || bytes.Contains(svg, []byte("<script")) || !bytes.Contains(svg, []byte("prefers-reduced-motion")) {
+		t.Errorf("%d bytes, %.300s", len(svg), svg)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := bytes.Cut(readme, []byte("\n## "))
+	if !bytes.Contains(head, []byte("(docs/images/demo.svg)")) {
+		t.Errorf("README.md begins with\n%s", head)
+	}
+}

@@ -1,0 +1,59 @@
+package cmdutil
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// KubeFlags are kubectl's connection flags. Those of cli-runtime would bring all API groups into the binary (ADR 0021).
+type KubeFlags struct {
+	// Kubeconfig is the path that --kubeconfig gives.
+	Kubeconfig string
+	// Overrides are the values of the flags that come before those of the kubeconfig.
+	Overrides clientcmd.ConfigOverrides
+
+	userExtra []string
+	load      sync.Once
+	loader    clientcmd.ClientConfig
+}
+
+// NewKubeFlags returns kubectl's connection flags, for a verb that talks to the cluster.
+func NewKubeFlags() *KubeFlags {
+	return &KubeFlags{Overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults}}
+}
+
+// AddFlags adds the flags to those of a command. Package help has their texts.
+func (f *KubeFlags) AddFlags(flags *pflag.FlagSet) {
+	names := clientcmd.RecommendedConfigOverrideFlags("")
+	names.ClusterOverrideFlags.APIServer.ShortName = "s"
+	// As with kubectl, passwords are not given on the command line.
+	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
+	names.ContextOverrideFlags.Namespace = clientcmd.FlagInfo{} // It would take ns/NAME, too.
+	clientcmd.BindOverrideFlags(&f.Overrides, flags, names)
+	flags.StringVarP(&f.Overrides.Context.Namespace, "namespace", "n", "", "")
+	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "")
+	flags.StringArrayVar(&f.userExtra, "as-user-extra", nil, "")
+	flags.String("cache-dir", "", "") // kubectl has it; nothing is cached here.
+}
+
+// Loader reads the kubeconfig when it is first asked, after the flags have been parsed.
+func (f *KubeFlags) Loader() clientcmd.ClientConfig {
+	f.load.Do(func() {
+		for _, extra := range f.userExtra {
+			if key, value, ok := strings.Cut(extra, "="); ok {
+				if f.Overrides.AuthInfo.ImpersonateUserExtra == nil {
+					f.Overrides.AuthInfo.ImpersonateUserExtra = map[string][]string{}
+				}
+				fields := f.Overrides.AuthInfo.ImpersonateUserExtra
+				fields[key] = append(fields[key], value)
+			}
+		}
+		rules := clientcmd.NewDefaultClientConfigLoadingRules()
+		rules.ExplicitPath, rules.DefaultClientConfig = f.Kubeconfig, &clientcmd.DefaultClientConfig
+		f.loader = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &f.Overrides)
+	})
+	return f.loader
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// asked are the requests of a verb. Those that are not GET are refused.
+type asked struct {
+	mu     sync.Mutex
+	paths  []string
+	others []string
+}
+
+func (a *asked) refuse(r *http.Request) *clitest.Status {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.paths = append(a.paths, r.URL.Path)
+	if r.Method == http.MethodGet {
+		return nil
+	}
+	a.others = append(a.others, r.Method+" "+r.URL.Path)
+	return &clitest.Status{Code: http.StatusMethodNotAllowed, Reason: "MethodNotAllowed", Message: "only GET is allowed"}
+}
+
+// readingVerbs are the verbs that only read, for a cluster where Job train has failed, and how many requests they send.
+// The README quotes some of these numbers.
+var readingVerbs = []struct {
+	args     string
+	requests int
+}{
+	{"status", 1},
+	{"status train", 5},
+	{"status -A -o wide", 1},
+	{"explain-failure train", 6},
+	{"what-if train --set backoffLimit=5", 5},
+	{"wait train", 5},
+	{"logs train", 2},
+	{"bundle train -o -", 8},
+	{"simulate -f FILE --pods-from train", 5},
+	{"lint -f FILE", 0},
+	{"create -f FILE --dry-run=client", 0},
+	{"demo", 0},
+	{"version --client", 0},
+	{"completion bash", 0},
+}
+
+// writingVerbs write Jobs, or what a controller writes. watch is in followingVerbs.
+var writingVerbs = []string{"retry", "run", "create", "controller", "watch", "help"}
+
+// A verb that reads sends nothing but GET, to what the README lists, and no more than it says.
+func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"
+	if err := os.WriteFile(file, []byte(job), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tested := slices.Clone(writingVerbs)
+	for _, tc := range readingVerbs {
+		verb, _, _ := strings.Cut(tc.args, " ")
+		tested = append(tested, verb)
+		t.Run(tc.args, func(t *testing.T) {
+			api, requests := clitest.NewExplained(t), &asked{}
+			api.API.SetRefuse(requests.refuse)
+			got := program.Run(t, api.API, strings.Fields(strings.ReplaceAll(tc.args, "FILE", file))...)
+			if got.Code != 0 && got.Code != 3 || len(requests.others) > 0 || len(requests.paths) != tc.requests {
+				t.Errorf("exit %d, %s, %q, %d requests: %q", got.Code, got.ErrOut, requests.others, len(requests.paths), requests.paths)
+			}
+			for _, path := range requests.paths {
+				if !mayBeRead(path) {
+					t.Errorf("%s is read", path)
+				}
+			}
+		})
+	}
+	for _, verb := range NewCommand().Commands() {
+		if !slices.Contains(tested, verb.Name()) {
+			t.Errorf("does %s only read?", verb.Name())
+		}
+	}
+}
+
+// mayBeRead reports whether the README lists what is at this path.
+func mayBeRead(path string) bool {
+	if path == "/version" || path == "/livez" || strings.HasPrefix(path, "/api/v1/nodes/") {
+		return true
+	}
+	base := filepath.Base(path)
+	return slices.Contains([]string{"jobs", "pods", "events", "log", "leases"}, base) || strings.Contains(path, "/jobs/") || strings.Contains(path, "/pods/")
+}
+
+// The same of verbs that follow a Job.
+func TestFollowingVerbsSendOnlyGET_CLI_09(t *testing.T) {
+	for _, verb := range followingVerbs {
+		requests := &asked{}
+		f := follow(t, verb.args, requests.refuse, nil)
+		f.untilFollowing()
+		f.finish()
+		if code := f.end(verb.shown); code != 0 && verb.shown == "" {
+			t.Errorf("%s: exit %d, %s", verb.args, code, f.ErrOut.String())
+		}
+		if len(requests.others) > 0 || len(requests.paths) == 0 {
+			t.Errorf("%s: %q", verb.args, requests.others)
+		}
+	}
+}
