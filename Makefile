@@ -124,6 +124,11 @@ bench-full: bench-decisions bench-start build controlplane ## The same with more
 	$(GO) build -o bin/bench ./test/bench
 	bin/bench --rounds 4 --huge-rounds 3 --minutes 3 --sizes 10,100,1000,10000 --timeout 20m
 
+.PHONY: bench-100k
+bench-100k: build controlplane ## Measure a Job of 100,000 indexes beside a bare client, and what it costs to look at it: an hour
+	$(GO) build -o bin/bench ./test/bench
+	bin/bench --only giant --timeout 1h --plot bin/bench-100k.svg
+
 .PHONY: bench-decisions
 bench-decisions: ## Measure decisions, explanations, the cache, and a Job of 10^5 indexes in the virtual cluster
 	$(GO) test ./pkg/reconcile/... -run '^$$' -bench . -benchtime 20x

@@ -352,7 +352,10 @@ func (c *cluster) patches() []any {
 	if c.gates != "" {
 		manager = append(manager, map[string]string{"key": "feature-gates", "value": c.gates})
 	}
+	// A Job of 100,000 pods fills etcd's default quota of 2 GiB before the first compaction.
+	quota := []map[string]string{{"key": "quota-backend-bytes", "value": strconv.Itoa(8 << 30)}}
 	return []any{
+		map[string]any{"name": "etcd", "extraArgs": quota},
 		map[string]any{"name": "kube-apiserver", "extraArgs": server},
 		map[string]any{"name": "kube-controller-manager", "extraArgs": manager},
 	}

@@ -21,6 +21,8 @@
 //   - sizes: the largest statuses there can be, as the API server stores them
 //   - rate: many Jobs, with 50 and with 100 requests per second for each controller
 //   - reference: the loads of which the KEPs tell how long they take
+//   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
+//     hour, and only if it is asked for (make bench-100k)
 //
 // The sides take turns, and nothing of one Job is left when the next begins. A
 // missed target is part of the table, not an error. Nothing else should run on
@@ -50,8 +52,10 @@ const (
 	partSizes      = "sizes"
 	partRate       = "rate"
 	partReference  = "reference"
+	partGiant      = "giant"
 )
 
+// allParts are those of a run that asks for none.
 var allParts = []string{partLatency, partThroughput, partFloor, partFairness, partHuge, partSizes, partRate, partReference}
 
 var errUsage = errors.New("usage")
@@ -68,6 +72,8 @@ type options struct {
 	concurrency    int
 	hugePods       int
 	hugeRounds     int
+	giantPods      int
+	plot           string
 	minutes        float64
 	sizes          []int
 	mixes          bool
@@ -111,6 +117,8 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 32)")
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
+	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
+	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
 	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
 	flags.StringVar(&sizes, "sizes", "10,100,1000", "reference: `indexes` of the Jobs, separated by commas")
 	flags.BoolVar(&o.mixes, "mixes", true, "reference: the mixes of many Jobs too")
@@ -134,14 +142,14 @@ func parseOptions(args []string) (options, error) {
 
 func (o options) validate() error {
 	for _, part := range o.only {
-		if !slices.Contains(allParts, part) {
-			return fmt.Errorf("--only knows %s, not %q", strings.Join(allParts, ", "), part)
+		if known := append(slices.Clone(allParts), partGiant); !slices.Contains(known, part) {
+			return fmt.Errorf("--only knows %s, not %q", strings.Join(known, ", "), part)
 		}
 	}
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, slices.Min(o.sizes)) < 1 {
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.giantPods, slices.Min(o.sizes)) < 1 {
 		return errors.New("every number must be at least 1")
 	}
 	if o.minutes <= 0 {
@@ -181,6 +189,11 @@ func run(ctx context.Context, o options) (err error) {
 			return cause
 		}
 		return err
+	}
+	if o.plot != "" && results.Giant != nil {
+		if err := os.WriteFile(o.plot, results.Giant.plot(), 0o644); err != nil {
+			return err
+		}
 	}
 	return printReport(os.Stdout, o, newReport(results))
 }

@@ -34,6 +34,7 @@ type results struct {
 	Sizes     []size    `json:"sizes,omitempty"`
 	Rates     []rate    `json:"rate,omitempty"`
 	Reference []timing  `json:"reference,omitempty"`
+	Giant     *giant    `json:"giant,omitempty"`
 }
 
 // latency is one Job from creation to Complete.
@@ -114,6 +115,7 @@ func (b *bench) parts(r *results) []part {
 		{[]string{partThroughput, partFloor}, false, func(ctx context.Context) (err error) { r.Bulk, err = b.bulks(ctx); return err }},
 		{[]string{partFairness}, false, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},
 		{[]string{partHuge}, false, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
+		{[]string{partGiant}, false, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
 		{[]string{partSizes}, false, func(ctx context.Context) (err error) { r.Sizes, err = b.objectSizes(ctx); return err }},
 		{[]string{partRate}, true, func(ctx context.Context) error {
 			for _, limit := range []qps{50, 100} {

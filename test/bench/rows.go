@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,12 @@ func newReport(r results) report {
 	out.addSizes(r.Sizes)
 	out.addRates(r.Rates)
 	out.addReference(r.Reference)
-	out.noteNoise(append(r.Bulk, r.Huge...))
+	noisy := slices.Concat(r.Bulk, r.Huge)
+	if r.Giant != nil {
+		out.addGiant(*r.Giant)
+		noisy = append(noisy, r.Giant.Floor, r.Giant.Ours)
+	}
+	out.noteNoise(noisy)
 	for i := range out.Rows {
 		out.Rows[i].judge()
 	}

@@ -1,0 +1,151 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// giant is a Job of 10^5 indexes beside the floor, and what it costs to look at it.
+type giant struct {
+	Pods  int  `json:"pods"`
+	Floor bulk `json:"floor"`
+	Ours  bulk `json:"ours"`
+	// Syncs are those of our controller for this Job, in milliseconds.
+	SyncP50 *float64 `json:"syncP50,omitempty"`
+	SyncP99 *float64 `json:"syncP99,omitempty"`
+	// JobBytes is the Job at its end, as the API server stores it.
+	JobBytes int         `json:"jobBytes"`
+	Samples  []moment    `json:"samples"`
+	Looks    []lookCosts `json:"looks"`
+}
+
+// moment is our controller and the Job at one moment.
+type moment struct {
+	Seconds   float64 `json:"seconds"`
+	Succeeded int32   `json:"succeeded"`
+	RSS       int64   `json:"rssBytes"`
+}
+
+// sampleEvery is long enough to cost nothing: each reads the Job once.
+const sampleEvery = 5 * time.Second
+
+// giants runs the floor and then our controller; then another Job, which is looked at when
+// half of it is done. Nothing is removed at the end: the cluster is.
+func (b *bench) giants(ctx context.Context) (*giant, error) {
+	if err := b.warmUp(ctx, b.giantPods); err != nil {
+		return nil, err
+	}
+	g := &giant{Pods: b.giantPods}
+	var err error
+	if g.Floor, err = b.bulk(ctx, floor, b.giantPods); err != nil {
+		return nil, err
+	}
+	progress("%d indexes, floor: %.0f s", b.giantPods, g.Floor.Seconds)
+	before, err := readSyncs(ctx, b.launched.metrics[ours])
+	if err != nil {
+		return nil, err
+	}
+	stop := b.sampling(ctx, g)
+	g.Ours, err = b.bulk(ctx, ours, b.giantPods)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	progress("%d indexes, ours: %.0f s", b.giantPods, g.Ours.Seconds)
+	after, err := readSyncs(ctx, b.launched.metrics[ours])
+	if err != nil {
+		return nil, err
+	}
+	all := after.since(before)[""]
+	g.SyncP50, g.SyncP99 = all.percentile(50), all.percentile(99)
+	g.Looks, err = b.looks(ctx, g)
+	return g, err
+}
+
+// sampling follows our controller's next Job until stop is called.
+func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	name := fmt.Sprintf("%s-%d", ours, b.jobs+1)
+	begun := time.Now()
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(sampleEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			job, err := b.api.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				continue // it is not there yet, or removed already
+			}
+			rss, _ := residentBytes(b.processes[procOurs])
+			g.Samples = append(g.Samples, moment{time.Since(begun).Seconds(), job.Status.Succeeded, rss})
+			g.JobBytes = max(g.JobBytes, job.Size())
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+// residentBytes is the resident memory of a process now.
+func residentBytes(pid int) (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	var size, resident int64
+	_, err = fmt.Sscan(string(data), &size, &resident)
+	return resident * int64(os.Getpagesize()), err
+}
+
+// looks runs a Job until half of it is done, and the verbs that look at it.
+func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	job, err := b.api.BatchV1().Jobs(namespace).Create(ctx, b.newJob(ours, shape{g.Pods, true}), metav1.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := b.api.untilCounted(ctx, job, int32(g.Pods/2)); err != nil {
+		return nil, err
+	}
+	proxy, err := startProxy(b.launched.kubeconfig())
+	if err != nil {
+		return nil, err
+	}
+	defer proxy.stop()
+	var list []lookCosts
+	for _, args := range [][]string{{"status", job.Name}, {"explain-failure", job.Name}, {"watch", job.Name}} {
+		costs, err := b.look(ctx, proxy, args)
+		if err != nil {
+			return nil, err
+		}
+		progress("kubectl batchjob %s: %.1f s, %d requests, %.1f MB, peak %.0f MB", args[0], costs.Seconds, costs.Requests, mega(costs.Bytes), mega(costs.Peak))
+		list = append(list, costs)
+	}
+	return list, b.stillRuns(ctx, job)
+}
+
+// stillRuns returns an error if the Job ended before it had been looked at.
+func (b *bench) stillRuns(ctx context.Context, job *batchv1.Job) error {
+	now, err := b.api.BatchV1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if done, err := outcome(now); err != nil || !done {
+		return err
+	}
+	return fmt.Errorf("the Job of %s ended while it was looked at: choose more with --giant-pods", shape{b.giantPods, true})
+}
+
+func mega(bytes int64) float64 { return float64(bytes) / 1e6 }

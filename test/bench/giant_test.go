@@ -1,0 +1,91 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+func TestGiantIsHeldAgainstItsGoals_SCL_03(t *testing.T) {
+	half := 0.5
+	slow := 1.2
+	g := giant{
+		Pods: 100_000, JobBytes: 4500, SyncP50: &half, SyncP99: &slow,
+		Floor: bulk{Side: floor, Seconds: 100, CPU: map[string]float64{procServer: 50}},
+		Ours: bulk{
+			Side: ours, Seconds: 102, CPU: map[string]float64{procOurs: 9}, Peak: map[string]int64{procOurs: 260e6},
+			counts: requestCounts{{Verb: "POST", Resource: "pods"}: 100_000, {Verb: "PATCH", Resource: "pods"}: 100_000},
+		},
+		Samples: []moment{{1, 10, 50e6}, {2, 20, 60e6}},
+		Looks:   []lookCosts{{Verb: "watch", Seconds: 10, CPU: 2, Requests: 5, Bytes: 3e6, Peak: 140e6}, {Verb: "explain-failure", Seconds: 4, CPU: 1, Requests: 9, Bytes: 3e6, Peak: 90e6}},
+	}
+	met := map[string]bool{}
+	for _, row := range newReport(results{Giant: &g}).Rows {
+		if row.Met != nil {
+			met[strings.TrimPrefix(row.What, "100000 indexes: ")] = *row.Met
+		}
+	}
+	for what, want := range map[string]bool{
+		"time / floor (100.00 s)": true, "requests about pods, per pod": true, "sync, p99, ms": false,
+		"peak RSS of the controller, MB": false, "watch, cores": true, "watch, peak RSS, MB": true,
+		"explain-failure, s": false, "explain-failure, peak RSS, MB": true,
+	} {
+		if got, known := met[what]; !known || got != want {
+			t.Errorf("%s: met %v (%v), want %v", what, got, known, want)
+		}
+	}
+	decoder := xml.NewDecoder(bytes.NewReader(g.plot()))
+	for {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestProxyCountsWhatPasses(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") }))
+	defer server.Close()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["a"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Contexts["a"] = &clientcmdapi.Context{Cluster: "a"}
+	config.CurrentContext = "a"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	p, err := startProxy(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.stop()
+	behind, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		response, err := http.Get(behind.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(response.Body); err != nil || string(body) != "12345" {
+			t.Errorf("%q, %v", body, err)
+		}
+		response.Body.Close()
+	}
+	if p.requests.Load() != 2 || p.bytes.Load() != 10 {
+		t.Errorf("%d requests, %d bytes", p.requests.Load(), p.bytes.Load())
+	}
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// lookCosts is what a verb costs that looks at a Job.
+type lookCosts struct {
+	Verb     string  `json:"verb"`
+	Seconds  float64 `json:"seconds"`
+	CPU      float64 `json:"cpuSeconds"`
+	Requests int64   `json:"requests"`
+	Bytes    int64   `json:"responseBytes"`
+	Peak     int64   `json:"peakBytes"`
+}
+
+// watchFor is how long the interactive view is open.
+const watchFor = 30 * time.Second
+
+// look runs a verb of our binary through the proxy. watch gets a terminal, from script(1),
+// and ends after a while; it is looked at meanwhile.
+func (b *bench) look(ctx context.Context, p *proxy, args []string) (lookCosts, error) {
+	requests, bytes := p.requests.Load(), p.bytes.Load()
+	command := append([]string{b.launched.binary}, append(args, "--kubeconfig", p.kubeconfig)...)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	if args[0] == "watch" {
+		ctx, cancel := context.WithTimeout(ctx, watchFor)
+		defer cancel()
+		cmd = exec.CommandContext(ctx, "script", "-qfec", "stty rows 50 cols 160; exec "+strings.Join(command, " "), "/dev/null")
+		cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		cmd.WaitDelay = 10 * time.Second
+	}
+	begun := time.Now()
+	output, err := cmd.CombinedOutput()
+	took := time.Since(begun)
+	if err != nil && args[0] != "watch" {
+		return lookCosts{}, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, output)
+	}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return lookCosts{
+		Verb: args[0], Seconds: took.Seconds(), CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
+		Requests: p.requests.Load() - requests, Bytes: p.bytes.Load() - bytes, Peak: usage.Maxrss * 1024,
+	}, nil
+}
+
+// proxy stands between a client and the API server, and counts requests and bytes.
+type proxy struct {
+	requests, bytes atomic.Int64
+	kubeconfig      string // names the proxy as the server
+	server          *http.Server
+}
+
+func startProxy(kubeconfig string) (*proxy, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, err
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &proxy{kubeconfig: filepath.Join(filepath.Dir(kubeconfig), "counted.kubeconfig")}
+	reverse := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1, // watches
+	}
+	p.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.requests.Add(1)
+		reverse.ServeHTTP(&countedResponse{ResponseWriter: w, bytes: &p.bytes}, r)
+	})}
+	go func() { _ = p.server.Serve(listener) }() // ends with stop
+	server := clientcmdapi.NewConfig()
+	server.Clusters["counted"] = &clientcmdapi.Cluster{Server: "http://" + listener.Addr().String()}
+	server.Contexts["counted"] = &clientcmdapi.Context{Cluster: "counted", Namespace: namespace}
+	server.CurrentContext = "counted"
+	return p, clientcmd.WriteToFile(*server, p.kubeconfig)
+}
+
+func (p *proxy) stop() {
+	_ = p.server.Close()
+	_ = os.Remove(p.kubeconfig)
+}
+
+// countedResponse counts the bytes of a body.
+type countedResponse struct {
+	http.ResponseWriter
+	bytes *atomic.Int64
+}
+
+func (c *countedResponse) Write(data []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(data)
+	c.bytes.Add(int64(n))
+	return n, err
+}
+
+// Unwrap lets the proxy flush watches.
+func (c *countedResponse) Unwrap() http.ResponseWriter { return c.ResponseWriter }
