@@ -170,22 +170,26 @@ func (r *redactor) value(file string, value any) any {
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			text, isText := value[name].(string)
-			switch {
-			case name == lastAppliedBy:
-				r.note(file, lastApplied)
-				delete(value, name)
-			case isText && text != "" && namedSecret.MatchString(name):
-				value[name] = r.note(file, namedValue)
-			case name == "env", name == "httpHeaders":
-				r.values(file, value[name])
-				fallthrough
-			default:
-				value[name] = r.value(file, value[name])
-			}
+			r.field(file, value, name)
 		}
 	}
 	return value
+}
+
+// field leaves secrets out of a field of an object.
+func (r *redactor) field(file string, object map[string]any, name string) {
+	text, isText := object[name].(string)
+	switch {
+	case name == lastAppliedBy:
+		r.note(file, lastApplied)
+		delete(object, name)
+		return
+	case isText && text != "" && namedSecret.MatchString(name):
+		object[name] = r.note(file, namedValue)
+	case name == "env", name == "httpHeaders":
+		r.values(file, object[name])
+	}
+	object[name] = r.value(file, object[name])
 }
 
 // values leaves out the values of environment variables and headers; where others come from stays.

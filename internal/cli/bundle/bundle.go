@@ -26,7 +26,7 @@ previous logs of failed containers, and the explanation as text, as JSON, and as
 a page of HTML that any browser shows. Read it later, without a cluster:
   kubectl batchjob explain-failure --from FILE
   kubectl batchjob watch --replay FILE
-  kubectl batchjob what-if --from FILE -f policy.yaml
+  kubectl batchjob what-if NAME --from FILE -f policy.yaml
 
 Secrets are left out: values of environment variables, the last-applied
 annotation, and known forms of tokens, keys and passwords in logs and objects.
