@@ -148,6 +148,9 @@ func (o *Options) Run(ctx context.Context) error {
 
 // writeFile writes a new file; what cannot be finished is removed.
 func (o *Options) writeFile(contents *bundle.Contents) (manifest *bundle.Manifest, size int64, err error) {
+	if existing, err := os.Stat(o.file); err == nil && existing.IsDir() {
+		return nil, 0, errors.New("it is a directory")
+	}
 	if _, err := os.Lstat(o.file); err == nil {
 		return nil, 0, errors.New("it already exists")
 	}
