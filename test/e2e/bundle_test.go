@@ -59,7 +59,7 @@ func TestDemoInATerminal_DEM_05(t *testing.T) {
 	term.Press("2")
 	term.Shows("60 indexes")
 	term.Press("q")
-	term.Shows("Jobs", "montecarlo")
+	term.Shows("1 of 8 Jobs")
 	term.leave("q")
 	term.Shows("exit 0")
 	term.fresh("batchjob demo; echo exit $?")
