@@ -2,10 +2,16 @@ package main
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 const runMain = "BATCHJOB_TEST_RUN_MAIN"
@@ -43,5 +49,67 @@ func TestExitCodeOfSignals(t *testing.T) {
 		if got := program.ProcessState.ExitCode(); got != want {
 			t.Errorf("%s: exit code %d, want %d", signal, got, want)
 		}
+	}
+}
+
+func bundle(t *testing.T, api *clitest.Objects, file string) *exec.Cmd {
+	t.Helper()
+	program := exec.CommandContext(t.Context(), os.Args[0], "bundle", "train", "-o", file)
+	program.Env = append(os.Environ(), runMain+"=1", "KUBECONFIG="+clitest.WriteKubeconfig(t, api.API.URL()))
+	return program
+}
+
+// bundling is the program while it reads the log of a pod, which does not come, for a bundle.
+func bundling(t *testing.T, file string) *exec.Cmd {
+	t.Helper()
+	api := clitest.NewExplained(t)
+	reading, once := make(chan struct{}), sync.Once{}
+	api.API.SetRefuse(func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/log") {
+			once.Do(func() { close(reading) })
+			<-r.Context().Done()
+		}
+		return nil
+	})
+	program := bundle(t, api, file)
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-reading
+	return program
+}
+
+// Ctrl-C in the middle of a bundle leaves no file behind.
+func TestInterruptedBundleLeavesNothing_BUN_03(t *testing.T) {
+	folder := t.TempDir()
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		program := bundling(t, filepath.Join(folder, "train.tar.gz"))
+		if err := program.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_ = program.Wait()
+		if got := program.ProcessState.ExitCode(); got != want {
+			t.Errorf("%s: exit code %d, want %d", signal, got, want)
+		}
+		if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
+			t.Errorf("%s: files %v, %v", signal, left, err)
+		}
+	}
+}
+
+// A reader that goes away, as head does, ends the program.
+func TestBundleIntoAClosedPipe_BUN_03(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	if err := read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	program := bundle(t, clitest.NewExplained(t), "-")
+	program.Stdout = write
+	if err := program.Run(); err == nil {
+		t.Error("exit code 0")
 	}
 }

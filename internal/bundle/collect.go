@@ -117,18 +117,13 @@ func rank(pod *corev1.Pod) int {
 }
 
 func (r *collection) events(ctx context.Context) {
-	mine := make(map[string]bool, len(r.Pods))
-	for i := range r.Pods {
-		mine[r.Pods[i].Name] = true
-	}
-	complete, err := r.eachEvent(ctx, gather.EventsOfJob(r.job), func(*explain.Event) bool { return true })
-	if err == nil {
-		var all bool
-		all, err = r.eachEvent(ctx, gather.EventsOfPods(), func(e *explain.Event) bool {
-			return mine[e.Pod] || gather.MayBeOfJob(r.job, e)
-		})
-		complete = complete && all
-	}
+	about := []fields.Set{gather.EventsOfJob(r.job), gather.EventsOfPods()}
+	var complete bool
+	var err error
+	r.Events, complete, err = gather.Events(ctx, r.Client, r.job, r.known, about, func(event *corev1.Event, _ explain.Event) corev1.Event {
+		event.ManagedFields = nil
+		return *event
+	})
 	switch {
 	case err != nil:
 		r.gap("list", "events", err)
@@ -137,18 +132,6 @@ func (r *collection) events(ctx context.Context) {
 	default:
 		r.Manifest.EventsRead = true
 	}
-}
-
-func (r *collection) eachEvent(ctx context.Context, about fields.Set, wanted func(*explain.Event) bool) (complete bool, err error) {
-	before := len(r.Events)
-	begin := func() { r.Events = r.Events[:before] }
-	_, complete, err = gather.EachEvent(ctx, r.Client, r.job.Namespace, about, begin, func(event *corev1.Event) {
-		if e := explain.EventOf(event); wanted(&e) {
-			event.ManagedFields = nil
-			r.Events = append(r.Events, *event)
-		}
-	})
-	return complete, err
 }
 
 // nodes reads those of pods that failed or do not end.

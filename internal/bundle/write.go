@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -53,11 +54,14 @@ func Write(w io.Writer, c *Contents, patterns []*regexp.Regexp) (*Manifest, erro
 	}
 	kept := &Contents{Manifest: c.Manifest}
 	for _, f := range facts {
-		if err := kept.read(f.name, f.data); err != nil {
+		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
 			return nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
 		}
 	}
 	m := &kept.Manifest
+	for i := range m.Gaps {
+		m.Gaps[i].Text = secrets.text(manifestFile, m.Gaps[i].Text)
+	}
 	m.Removed = secrets.removals()
 	derived, err := reportFiles(kept)
 	if err != nil {
@@ -102,7 +106,21 @@ func (l *Log) file() string {
 	if l.Previous {
 		suffix = previousLog
 	}
-	return path.Join(logsFolder, l.Pod, l.Container+suffix)
+	return path.Join(logsFolder, fileName(l.Pod), fileName(l.Container)+suffix)
+}
+
+// fileName is a name from the cluster as part of a path. Names that the API server accepts stay as they are.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+	if strings.Trim(name, ".") == "" {
+		return "_"
+	}
+	return name
 }
 
 // reportFiles are the reports on the contents, and the recording.
@@ -133,7 +151,7 @@ func writeArchive(w io.Writer, m *Manifest, files []file) error {
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	for _, f := range files {
-		header := &tar.Header{Name: path.Join(m.Name, f.name), Mode: 0o600, Size: int64(len(f.data)), ModTime: m.Taken.Time, Typeflag: tar.TypeReg}
+		header := &tar.Header{Name: path.Join(fileName(m.Name), f.name), Mode: 0o600, Size: int64(len(f.data)), ModTime: m.Taken.Time, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}

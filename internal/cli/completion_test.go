@@ -121,6 +121,14 @@ func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 		"controller|--namespaces|":    " :4",
 		"status|--user|":              "u :4",
 		"status|--cluster|":           "c :4",
+		"bundle|-o|":                  " :0",
+		"bundle|--redact|":            " :4",
+		"bundle|--max-log-lines|":     " :4",
+		"explain-failure|--from|":     " :0",
+		"what-if|--from|":             " :0",
+		"watch|--replay|":             " :0",
+		"demo|":                       " :4",
+		"demo|--color|n":              "never :4",
 		"wait|--for|c":                "complete condition=Suspended condition=SuccessCriteriaMet condition=FailureTarget :4",
 	} {
 		words, directive := program.Complete(t, strings.Split(args, "|")...)

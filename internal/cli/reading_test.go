@@ -52,14 +52,16 @@ var readingVerbs = []struct {
 	{"completion bash", 0},
 }
 
+const simpleManifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nspec:\n  template:\n    spec:\n" +
+	"      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"
+
 // writingVerbs write Jobs, or what a controller writes. watch is in followingVerbs.
 var writingVerbs = []string{"retry", "run", "create", "controller", "watch", "help"}
 
 // A verb that reads sends nothing but GET, to what the README lists, and no more than it says.
 func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.yaml")
-	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"
-	if err := os.WriteFile(file, []byte(job), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(simpleManifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tested := slices.Clone(writingVerbs)

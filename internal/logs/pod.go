@@ -44,6 +44,7 @@ type Container struct {
 	Waiting        Reason // why it does not run
 	Ended          bool   // it will not write any more
 	Failed         bool   // its last run has
+	Message        string // its termination message
 	Restarted      bool   // there is a log of the run before
 	PreviousFailed bool   // the run before has
 }
@@ -111,7 +112,7 @@ func newContainer(pod *Pod, name string, policy corev1.RestartPolicy, statuses [
 		c.Waiting = newReason(waiting.Reason, waiting.Message)
 	}
 	if ran := state.Terminated; ran != nil {
-		c.Failed = ran.ExitCode != 0
+		c.Failed, c.Message = ran.ExitCode != 0, ran.Message
 		c.Ended = c.Ended || policy == corev1.RestartPolicyNever || (policy == corev1.RestartPolicyOnFailure && !c.Failed)
 	}
 	c.Restarted = last != nil

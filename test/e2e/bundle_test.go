@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
-// Issue 19: a bundle of a Job of a real cluster is explained, replayed and asked what if, without a cluster.
-func TestBundleOutlivesTheJob(t *testing.T) {
+// A bundle of a Job of a real cluster is explained, replayed and asked what if, without a cluster.
+func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	failedJob(t, ns)
@@ -45,11 +45,11 @@ func TestBundleOutlivesTheJob(t *testing.T) {
 	}
 }
 
-// Issue 19: the demo in a real terminal, without a cluster.
-func TestDemoInATerminal(t *testing.T) {
+// The demo in a real terminal, without a cluster. Both q and Ctrl-C give the terminal back as it was.
+func TestDemoInATerminal_DEM_05(t *testing.T) {
 	t.Parallel()
 	term := openTerminal(t, 80, 24)
-	term.run("batchjob demo")
+	term.run("stty -a >before; batchjob demo; echo exit $?")
 	term.Shows("simulation", "train", "montecarlo", "? help")
 	term.Press("/")
 	term.Write("sweep")
@@ -59,4 +59,13 @@ func TestDemoInATerminal(t *testing.T) {
 	term.Press("2")
 	term.Shows("60 indexes")
 	term.Press("q")
+	term.Shows("1 of 8 Jobs")
+	term.leave("q")
+	term.Shows("exit 0")
+	term.fresh("batchjob demo; echo exit $?")
+	term.Shows("simulation", "? help")
+	term.leave("C-c")
+	term.Shows("exit 130")
+	term.fresh("stty -a | diff before - && echo as before")
+	term.Shows("as before")
 }

@@ -101,6 +101,8 @@ func TestCompletionThroughKubectl_CLI_04(t *testing.T) {
 		"logs -n NS train --index |":                  "2 0 1 3 :36",
 		"logs -n NS train -c |":                       "main side :4",
 		"explain-failure -n NS |":                     "evaluate train :4",
+		"bundle -n NS |":                              "evaluate train :4",
+		"bundle -n NS train |":                        ":4",
 		"explain-failure -n NS cronjob/|":             "cronjob/nightly :4",
 		"explain-failure -n NS jobset/|":              ":4",
 		"explain-failure -n NS train --index |":       "2 0 1 3 :36",

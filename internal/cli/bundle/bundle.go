@@ -25,7 +25,7 @@ previous logs of failed containers, and the explanation as text, as JSON, and as
 a page of HTML that any browser shows. Read it later, without a cluster:
   kubectl batchjob explain-failure --from FILE
   kubectl batchjob watch --replay FILE
-  kubectl batchjob what-if --from FILE -f policy.yaml
+  kubectl batchjob what-if NAME --from FILE -f policy.yaml
 
 Secrets are left out: values of environment variables, the last-applied
 annotation, and known forms of tokens, keys and passwords in logs and objects.
@@ -147,6 +147,9 @@ func (o *Options) Run(ctx context.Context) error {
 
 // writeFile writes a new file; what cannot be finished is removed.
 func (o *Options) writeFile(contents *bundle.Contents) (manifest *bundle.Manifest, size int64, err error) {
+	if existing, err := os.Stat(o.file); err == nil && existing.IsDir() {
+		return nil, 0, errors.New("it is a directory")
+	}
 	if _, err := os.Lstat(o.file); err == nil {
 		return nil, 0, errors.New("it already exists")
 	}

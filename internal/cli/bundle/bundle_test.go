@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -95,10 +96,25 @@ func TestBundleThatFailsLeavesNothing_BUN_03(t *testing.T) {
 	if got := program.Run(t, api.API, "bundle", "absent", "-o", filepath.Join(folder, "x")); got.Code != 1 || !strings.Contains(got.ErrOut, `"absent" not found`) {
 		t.Errorf("a Job that does not exist: exit %d, %q", got.Code, got.ErrOut)
 	}
-	if got := program.Run(t, api.API, "bundle", "train", "-o", filepath.Join(folder, "none", "x")); got.Code != 1 || !strings.Contains(got.ErrOut, "no such file or directory") {
-		t.Errorf("a folder that does not exist: exit %d, %q", got.Code, got.ErrOut)
+	existing := filepath.Join(folder, "existing")
+	if err := errors.Join(os.WriteFile(existing, []byte("mine"), 0o600), os.Symlink("nowhere", filepath.Join(folder, "link"))); err != nil {
+		t.Fatal(err)
 	}
-	if names := entries(t, folder); len(names) != 0 {
+	for file, want := range map[string]string{
+		filepath.Join(folder, "none", "x"): "no such file or directory", existing: "already exists", filepath.Join(folder, "link"): "already exists",
+		folder: "is a directory", "/proc/x.tar.gz": "/proc/", // which nobody may write to
+	} {
+		if got := program.Run(t, api.API, "bundle", "train", "-o", file); got.Code != 1 || !strings.Contains(got.ErrOut, want) || !strings.Contains(got.ErrOut, "writing "+file) {
+			t.Errorf("%s: exit %d, %q", file, got.Code, got.ErrOut)
+		}
+	}
+	if data, err := os.ReadFile(existing); err != nil || string(data) != "mine" {
+		t.Errorf("the existing file holds %q, %v", data, err)
+	}
+	if got := program.Run(t, api.API, "bundle", "train", "-o", filepath.Join(folder, "x"), "--redact", "."); got.Code != 1 || !strings.Contains(got.ErrOut, "without secrets") {
+		t.Errorf("a pattern that leaves nothing: exit %d, %q", got.Code, got.ErrOut)
+	}
+	if names := entries(t, folder); len(names) != 2 {
 		t.Errorf("files %q", names)
 	}
 	for _, args := range [][]string{{}, {"a", "b"}, {"train", "--redact", "("}, {"train", "--max-log-lines", "-1"}} {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -117,15 +118,27 @@ func (r *runner) readTails(ctx context.Context, a *attempt, out logs.Output) err
 	return logs.Read(ctx, pods, options, out)
 }
 
-// tails keeps the last lines of each pod.
+// tails keeps the termination messages and the last lines of each pod.
 type tails map[string][]string
 
-func (t tails) Found(logs.Found) error { return nil }
+func (t tails) Found(found logs.Found) error {
+	for _, pod := range found.Pods {
+		for i := range pod.Containers {
+			if c := &pod.Containers[i]; c.Failed && c.Message != "" {
+				t.add(pod.Name, fmt.Sprintf("Termination message of container %s: %s", c.Name, c.Message))
+			}
+		}
+	}
+	return nil
+}
 
 func (t tails) Line(source logs.Source, line logs.Line) error {
-	text := line.Text[:min(len(line.Text), maxTailLine)]
-	t[source.Pod.Name] = append(t[source.Pod.Name], sanitize.Text(string(text)))
+	t.add(source.Pod.Name, string(line.Text))
 	return nil
+}
+
+func (t tails) add(pod, line string) {
+	t[pod] = append(t[pod], sanitize.Text(line[:min(len(line), maxTailLine)]))
 }
 
 func (t tails) Interrupted(logs.Source, error) {}

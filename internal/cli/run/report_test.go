@@ -42,6 +42,24 @@ func TestReportOfAFailure_RUN_13(t *testing.T) {
 	}
 }
 
+// The report has the termination message of a container, which its log may lack.
+func TestReportHasTerminationMessages_RUN_13(t *testing.T) {
+	server := newServer(t)
+	report := filepath.Join(t.TempDir(), "r.xml")
+	s := server.start("-f", clitest.WriteManifest(t, train), "--junit", report, "--logs=none")
+	s.WaitErr("train  Running")
+	pod := clitest.FailedPod("b", 1, 1)
+	pod.Spec.NodeName = "n1"
+	pod.Status.ContainerStatuses[0].State.Terminated.Message = "no labels\n\x1b[31min row 7"
+	server.Pods.WithLog(pod, "boom")
+	server.finish("train", "Failed", "FailedIndexes", map[string]any{"failed": int64(1), "succeeded": int64(2), "completedIndexes": "0,2", "failedIndexes": "1"})
+	expect(t, s, cmdutil.ExitJobFailed, "")
+	const failure = `Pod train-b: Container main exited with code 1&#xA;Termination message of container main: no labels&#xA;\x1b[31min row 7&#xA;boom</failure>`
+	if text := read(t, report); !strings.Contains(text, failure) {
+		t.Errorf("%s", text)
+	}
+}
+
 // ended is an attempt of an Indexed Job that ended, with the indexes that have completed and failed.
 func ended(end feed.End, completions int32, completed, failed string, pods ...explain.PodInfo) *attempt {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train"}}

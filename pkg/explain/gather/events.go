@@ -18,30 +18,48 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// events reads those of the Job, and those of its pods. The latter are found among all of
-// the namespace's: a pod that is gone is known by its name.
 func (r *reading) events(ctx context.Context) {
-	job := r.facts.Job
-	if _, err := r.eachEvent(ctx, EventsOfJob(job), func(*explain.Event) bool { return true }); err != nil {
-		r.gap("list", "events", err)
-		return
-	}
+	about := []fields.Set{EventsOfJob(r.facts.Job), EventsOfPods()}
 	if r.options.WithoutPodEvents {
-		return
+		about = about[:1]
 	}
-	mine := make(map[string]bool, len(r.facts.Pods))
-	for i := range r.facts.Pods {
-		mine[r.facts.Pods[i].Name] = true
-	}
-	complete, err := r.eachEvent(ctx, EventsOfPods(), func(e *explain.Event) bool { return mine[e.Pod] || MayBeOfJob(job, e) })
+	keep := func(_ *corev1.Event, e explain.Event) explain.Event { return e }
+	var complete bool
+	var err error
+	r.facts.Events, complete, err = Events(ctx, r.client, r.facts.Job, r.facts.Pods, about, keep)
 	switch {
 	case err != nil:
 		r.gap("list", "events", err)
+	case r.options.WithoutPodEvents:
 	case !complete:
 		r.facts.Gaps = append(r.facts.Gaps, ManyEvents())
 	default:
 		r.facts.EventsRead = true
 	}
+}
+
+// Events reads what keep makes of the events about the Job, and of those about its pods. The latter are found among all of
+// the namespace's: a pod that is gone is known by its name. complete reports whether all were looked through. With an
+// error, there are those that were read before it.
+func Events[T any](ctx context.Context, client kubernetes.Interface, job *batchv1.Job, pods []explain.Pod, about []fields.Set, keep func(*corev1.Event, explain.Event) T) (all []T, complete bool, err error) {
+	mine := map[string]bool{"": true} // no pod: the Job
+	for i := range pods {
+		mine[pods[i].Name] = true
+	}
+	complete = true
+	for _, objects := range about {
+		before := len(all)
+		_, whole, err := EachEvent(ctx, client, job.Namespace, objects, func() { all = all[:before] }, func(event *corev1.Event) {
+			if e := explain.EventOf(event); mine[e.Pod] || MayBeOfJob(job, &e) {
+				all = append(all, keep(event, e))
+			}
+		})
+		if err != nil {
+			return all, false, err
+		}
+		complete = complete && whole
+	}
+	return all, complete, nil
 }
 
 // ManyEvents is for a namespace with more than MaxEvents events of pods.
@@ -64,17 +82,6 @@ func EventsOfPods() fields.Set { return fields.Set{"involvedObject.kind": "Pod"}
 // EventsOfPod selects the events about pods of a name.
 func EventsOfPod(name string) fields.Set {
 	return fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": name}
-}
-
-func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(*explain.Event) bool) (complete bool, err error) {
-	before := len(r.facts.Events)
-	begin := func() { r.facts.Events = r.facts.Events[:before] }
-	_, complete, err = EachEvent(ctx, r.client, r.facts.Job.Namespace, about, begin, func(event *corev1.Event) {
-		if e := explain.EventOf(event); wanted(&e) {
-			r.facts.Events = append(r.facts.Events, e)
-		}
-	})
-	return complete, err
 }
 
 // EachEvent reads the first MaxEvents events of a namespace, in pages. complete reports whether

@@ -1,0 +1,141 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// hostile is a text that is an escape sequence and HTML.
+const hostile = "\x1b[31m\x1b]0;title\x07<script>alert(1)</script>"
+
+// Text from the cluster is text in every report.
+func TestHostileTextInReports_BUN_06(t *testing.T) {
+	c := simple("</pre>"+hostile, "\x00\xff")
+	c.Pods[0].Status.Message = hostile
+	c.Pods[0].Status.Reason = hostile
+	c.Manifest.Cut = []string{hostile}
+	c.Manifest.Server = hostile
+	_, archive := bundled(t, c)
+	files := unpacked(t, archive)
+	for _, name := range []string{reportHTML, reportText, reportJSON, recordingFile, manifestFile, podsFile} {
+		for _, bad := range []string{"<script", "\x1b", "\x00"} {
+			if strings.Contains(files[name], bad) && (name != reportText || bad != "<script") {
+				t.Errorf("%s has %q", name, bad)
+			}
+		}
+	}
+	page := files[reportHTML]
+	if !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(page, `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"`) {
+		t.Errorf("the page lacks the line of the log, or its policy: %.500s", page)
+	}
+}
+
+// The files of an archive are below one folder, whatever pods are called.
+func TestHostileNamesInTheArchive_BUN_06(t *testing.T) {
+	c := simple("exit 1")
+	c.Manifest.Name = "../../train\x1b[0m"
+	c.Logs = []Log{{Pod: "../../../etc", Container: "..", Lines: []string{"x"}}, {Pod: "..", Container: "/cron\n", Lines: []string{"x"}}}
+	var archive bytes.Buffer
+	if _, err := Write(&archive, c, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range namesIn(t, archive.Bytes()) {
+		if !strings.HasPrefix(name, ".._.._train__0m/") || strings.Contains(name, "/../") || strings.ContainsAny(name, "\x1b\n") {
+			t.Errorf("name %q", name)
+		}
+	}
+}
+
+func namesIn(t *testing.T, archive []byte) (names []string) {
+	t.Helper()
+	zipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files := tar.NewReader(zipped); ; {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, header.Name)
+	}
+}
+
+// archived is an archive of files.
+func archived(t *testing.T, files ...file) []byte {
+	t.Helper()
+	var archive bytes.Buffer
+	if err := writeArchive(&archive, &Manifest{Name: "x"}, files); err != nil {
+		t.Fatal(err)
+	}
+	return archive.Bytes()
+}
+
+// What is no bundle, or not a whole one, is refused with the reason, and so is what would fill the memory.
+func TestReadRefusesOthers_BUN_08(t *testing.T) {
+	_, whole := bundled(t, simple("exit 1"))
+	broken := bytes.Clone(whole)
+	broken[len(broken)/2] ^= 0xff
+	for name, tc := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":              {nil, "truncated"},
+		"text":               {[]byte("no archive, but a text"), "not a bundle"},
+		"another archive":    {archived(t, file{"other.json", []byte("{}")}), "not a bundle"},
+		"only a manifest":    {archived(t, file{manifestFile, []byte(`{"kind":"JobBundle"}`)}), "not a bundle"},
+		"truncated":          {whole[:len(whole)-100], "truncated"},
+		"truncated early":    {whole[:20], "truncated"},
+		"a changed byte":     {broken, ""},
+		"no JSON":            {archived(t, file{jobFile, []byte("{")}), "job.json"},
+		"too many pods":      {archived(t, file{podsFile, []byte("[" + strings.Repeat("{},", maxObjects) + "{}]")}), "more than 100000 objects"},
+		"an endless Job":     {archived(t, file{jobFile, make([]byte, maxSmall+2)}), "more than 8192 KiB"},
+		"an endless log":     {archived(t, file{"logs/a/b.log", make([]byte, maxLog+2)}), "more than 256 KiB"},
+		"pods that are none": {archived(t, file{podsFile, []byte(`{"a":1}`)}), "pods.json"},
+	} {
+		if _, err := Read(bytes.NewReader(tc.data)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tc.want)
+		}
+		if _, err := Recording(bytes.NewReader(tc.data)); err == nil {
+			t.Errorf("%s: there is a recording", name)
+		}
+	}
+	if n, err := io.Copy(io.Discard, atMost(strings.NewReader(strings.Repeat("x", 5000)), 1024)); err == nil || n > 1025 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// Reading a bundle writes nothing, wherever the names in it lead.
+func TestReadWritesNothing_BUN_08(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	var archive bytes.Buffer
+	zipped := gzip.NewWriter(&archive)
+	files := tar.NewWriter(zipped)
+	for _, header := range []tar.Header{
+		{Name: "../evil", Typeflag: tar.TypeReg}, {Name: "/evil", Typeflag: tar.TypeReg}, {Name: "x/../../evil", Typeflag: tar.TypeReg},
+		{Name: "x/logs/../../../evil.log", Typeflag: tar.TypeReg}, {Name: "x/link", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}, {Name: "x/folder/", Typeflag: tar.TypeDir},
+	} {
+		if err := files.WriteHeader(&header); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(files.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(&archive); !errors.Is(err, errNoBundle) {
+		t.Errorf("error %v", err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

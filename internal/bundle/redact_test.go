@@ -1,0 +1,165 @@
+package bundle
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// No form of secret is in any file of a bundle, and the bundle says what was removed.
+func TestSecretsAreLeftOut_BUN_04_BUN_05(t *testing.T) {
+	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+	hidden := []string{"hunter22", "s3cr3t-in-annotation", "Tr0ub4dor", jwt, "AKIAIOSFODNN7EXAMPLE", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "MIIEpAIBAAKCAQEA", "opensesame", "C-12345678", "c2VjcmV0cGFzcw=="}
+	c := simple(
+		"login with "+jwt, "key AKIAIOSFODNN7EXAMPLE", "git clone https://ghp_0123456789abcdefghijklmnopqrstuvwxyz@github.com/x", "-----BEGIN RSA PRIVATE KEY-----", "MIIEpAIBAAKCAQEA",
+		"-----END RSA PRIVATE KEY-----", `{"password": "opensesame", "user": "joe"}`, "customer C-12345678 refused", "Authorization: Basic c2VjcmV0cGFzcw==", "exit 1",
+	)
+	read, archive := bundled(t, c, regexp.MustCompile(`C-[0-9]{8}`))
+	files := unpacked(t, archive)
+	for name, data := range files {
+		for _, secret := range hidden {
+			if strings.Contains(data, secret) {
+				t.Errorf("%s has %s", name, secret)
+			}
+		}
+	}
+	if len(files) != len(read.Manifest.Files)+1 {
+		t.Errorf("%d files, and the manifest names %q", len(files), read.Manifest.Files)
+	}
+	for _, kept := range []string{`"note": "kept"`, `"secretKeyRef"`, `"joe"`} {
+		if !strings.Contains(files[jobFile]+files["logs/train-a/main.log"], strings.ReplaceAll(kept, `"joe"`, "joe")) {
+			t.Errorf("%s is gone", kept)
+		}
+	}
+	counts := map[string]int{}
+	for _, r := range read.Manifest.Removed {
+		counts[r.What] += r.Count
+	}
+	for _, what := range []string{envValue, lastApplied, "JSON web token", "AWS access key", "GitHub token", "private key", "password in a URL", "named secret", "authorization header", "text that matches --redact, number 1"} {
+		if counts[what] == 0 {
+			t.Errorf("%q is not among what was removed: %v", what, counts)
+		}
+	}
+	if log := read.log("train-a", "main", false); log == nil || log.Lines[len(log.Lines)-1] != "exit 1" {
+		t.Errorf("log %+v", log)
+	}
+	if log := read.log("train-a", "main", true); log == nil || len(log.Lines) != 1 || log.Lines[0] != "before" {
+		t.Errorf("previous log %+v", log)
+	}
+}
+
+// forms are texts with the secrets that must not stay, for each known form.
+var forms = []struct {
+	text   string
+	hidden []string
+}{
+	{"key AKIAIOSFODNN7EXAMPLE and ASIAIOSFODNN7EXAMPLE.", []string{"AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE"}},
+	{"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", []string{"wJalrXUtnFEMI", "EXAMPLEKEY"}},
+	{"github_pat_11ABCDEFG0123456789_abcdefghijklmnopqrstuvwxyz", []string{"11ABCDEFG"}},
+	{"ghs_0123456789abcdefghijklmnopqrstuvwxyz", []string{"0123456789abc"}},
+	{"glpat-abcdefghij0123456789", []string{"abcdefghij"}},
+	{"AIzaSyA1234567890abcdefghijklmnopqrstuv", []string{"SyA1234567890"}},
+	{"ya29.a0AfH6SMBx-1234567890abcdef", []string{"a0AfH6SMB"}},
+	{`{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n-----END PRIVATE KEY-----\n"}`, []string{"MIIEvQIBADAN"}},
+	{"xoxb-123456789012-abcdefghijkl", []string{"123456789012"}},
+	{"POST https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop", []string{"abcdefghijklmnop"}},
+	{"hf_abcdefghijklmnopqrstuvwxyz0123456789", []string{"abcdefghijklm"}},
+	{"sk-proj-abcdefghijklmnopqrstuvwxyz", []string{"abcdefghijklm"}},
+	{"curl -H 'Authorization: Bearer abc.def-123456'", []string{"abc.def-123456"}},
+	{"bearer abcdefgh12345678==", []string{"abcdefgh12345678"}},
+	{"postgres://app:Tr0ub4@dor@db/x", []string{"Tr0ub4", "dor@"}},
+	{"https://abcdefghijklmnopqrstuvwx@example.com/repo.git", []string{"abcdefghijklmnopqrstuvwx"}},
+	{"GET /blob?sv=2022&sig=abcdefgh%2F12345678&x=1", []string{"abcdefgh"}},
+	{`password: "correct horse battery staple"`, []string{"correct", "staple"}},
+	{`msg="{\"password\":\"opensesame\"}"`, []string{"opensesame"}},
+	{"DB_PASS=opensesame SECRET_KEY=abc\\def123", []string{"opensesame", "abc", "def123"}},
+	{"run --db-password opensesame --verbose", []string{"opensesame"}},
+	{"client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVk=", []string{"BSU0EgUFJ"}},
+	{"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0=", []string{"BDRVJUSUZ"}},
+}
+
+// Every known form of a secret is left out of a text, also if a log shows it with something before and after it.
+func TestKnownFormsAreLeftOut_BUN_04(t *testing.T) {
+	for _, tc := range forms {
+		for _, around := range [][2]string{{"", ""}, {"2026-01-01 INFO ", " (retrying)"}, {"before\n", "\nafter"}} {
+			r := newRedactor(nil)
+			text := r.text("f", around[0]+tc.text+around[1])
+			for _, secret := range tc.hidden {
+				if strings.Contains(text, secret) {
+					t.Errorf("%q stays in %q", secret, text)
+				}
+			}
+			if !strings.HasPrefix(text, around[0]) || !strings.HasSuffix(text, around[1]) || len(r.removals()) == 0 {
+				t.Errorf("%q became %q", tc.text, text)
+			}
+		}
+	}
+}
+
+// What only looks like a secret stays.
+func TestOtherTextStays_BUN_04(t *testing.T) {
+	r := newRedactor(nil)
+	for _, text := range []string{
+		"token bucket is empty", "no password given", "https://example.com:8443/path?x=1", "reading the secret s in 3 s", "key=3", "a task-list",
+		"line one\nline two\n", "mail joe@example.com", "eyJ is no token", "--verbose --retries 3",
+	} {
+		if got := r.text("f", text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// A token that a log has on two lines is left out, and so is a key of which the log has only the end.
+func TestSecretsAcrossLines_BUN_04(t *testing.T) {
+	for text, want := range map[string]string{
+		"one\nkey AKIAIOSF\nODNN7EXAMPLE used\ntwo\n":              "one\nkey [removed: AWS access key] used\ntwo\n",
+		"a\n\ntoken is ghp_0123456789abcdefghij\nklmnopqrstuvwxyz": "a\n\ntoken is [removed: GitHub token]",
+		"Qm9ndXM=\n-----END RSA PRIVATE KEY-----\nready\n":         "[removed: private key]\nready\n",
+		"-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE":                 "[removed: private key]",
+	} {
+		if got := newRedactor(nil).text("f", text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Secrets are left out wherever a Job, its pods and events have them.
+func TestSecretsInObjects_BUN_04(t *testing.T) {
+	c := simple("exit 1")
+	pod := &c.Pods[0]
+	pod.Annotations = map[string]string{"example.com/api-token": "annotated1", "note": "password=annotated2"}
+	pod.Spec.Containers[0].Args = []string{"--token", "argument1", "--name", "kept-argument"}
+	pod.Spec.Containers[0].Command = []string{"sh", "-c", "export PGPASSWORD=command1; run"}
+	pod.Spec.Containers[0].LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+		HTTPHeaders: []corev1.HTTPHeader{{Name: "X-Auth", Value: "header1"}},
+	}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "login failed: token=terminated1"},
+	}}}
+	c.Events = []corev1.Event{{InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod.Name}, Message: "pulling https://joe:event1xyz@registry.example/x"}}
+	_, archive := bundled(t, c)
+	kept := false
+	for name, data := range unpacked(t, archive) {
+		for _, secret := range []string{"annotated1", "annotated2", "argument1", "command1", "header1", "terminated1", "event1xyz"} {
+			if strings.Contains(data, secret) {
+				t.Errorf("%s has %s", name, secret)
+			}
+		}
+		kept = kept || strings.Contains(data, "kept-argument")
+	}
+	if !kept {
+		t.Error("another argument is gone, too")
+	}
+}
+
+// A pattern may quote the secret itself. It is in no file, either.
+func TestPatternIsNotInTheBundle_BUN_05(t *testing.T) {
+	_, archive := bundled(t, simple("the word is swordfish"), regexp.MustCompile("swordfish"))
+	for name, data := range unpacked(t, archive) {
+		if strings.Contains(data, "swordfish") {
+			t.Errorf("%s has the word", name)
+		}
+	}
+}
