@@ -46,11 +46,3 @@ func bound(i, n uint64) uint64 {
 	quotient, _ := bits.Div64(i, 0, n)
 	return quotient
 }
-
-// String is the shard as 3/6, counted from 0.
-func (r Range) String() string {
-	if r.IsWhole() {
-		return "0/1"
-	}
-	return fmt.Sprintf("%d/%d", r.index, r.count)
-}

@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ func TestNamespaceIsInOneShard_SHD_01(t *testing.T) {
 					in++
 				}
 				if got := matches(t, r, namespace); got != r.Contains(namespace) {
-					t.Fatalf("shard %s of %s: the API server says %v", r, namespace, got)
+					t.Fatalf("shard %d of %d, namespace %s: the API server says %v", i, count, namespace, got)
 				}
 			}
 			if in != 1 {
@@ -49,4 +50,21 @@ func matches(t *testing.T, r Range, namespace string) bool {
 		t.Fatal(err)
 	}
 	return matches
+}
+
+// What docs/scaling.md says of names: the last two characters hardly matter.
+func TestNamesThatDifferAtTheEndShareAShard_SHD_01(t *testing.T) {
+	for format, spread := range map[string]bool{"team-%02d": false, "%02d-team": true, "team-%02d-prod": true} {
+		var sizes [6]int
+		for n := range 100 {
+			for i := range sizes {
+				if Of(i, len(sizes)).Contains(fmt.Sprintf(format, n)) {
+					sizes[i]++
+				}
+			}
+		}
+		if slices.Min(sizes[:]) > 8 != spread || slices.Max(sizes[:]) == 100 == spread {
+			t.Errorf("%s: %v", format, sizes)
+		}
+	}
 }
