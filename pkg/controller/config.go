@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -42,6 +43,11 @@ type Config struct {
 	ReplaceBuiltin bool
 	// Namespaces are those to watch; none means all.
 	Namespaces []string
+	// Shard limits the namespaces to those of a range of their hash; the zero Range does not.
+	Shard shard.Range
+	// Unfiltered is called for each object of another shard that the API server sends, which
+	// one with the feature ShardedListAndWatch does not.
+	Unfiltered func()
 	// Limits are the limits for decisions. Limits.Features is used only without a
 	// FeatureGate; its zero value means all features.
 	Limits reconcile.Config
@@ -93,6 +99,9 @@ func (c *Config) setDefaults() {
 	defaultTo(&c.Limits.Features, limits.Features)
 	if c.FeatureGate != nil {
 		c.Limits.Features = featuresOf(c.FeatureGate)
+	}
+	if c.Unfiltered == nil {
+		c.Unfiltered = func() {}
 	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}

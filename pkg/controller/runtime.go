@@ -36,6 +36,9 @@ type Runtime struct {
 // Ready reports whether the cache is filled and Jobs are being synced.
 func (r *Runtime) Ready() bool { return r.ready.Load() }
 
+// Pods returns how many pods are in the cache.
+func (r *Runtime) Pods() int { return r.cache.CountPods() }
+
 // New returns a Runtime; Run starts it.
 func New(config Config) (*Runtime, error) {
 	config.setDefaults()
@@ -45,6 +48,8 @@ func New(config Config) (*Runtime, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
+	// Other Runtimes of this process may work on other shards.
+	config.Metrics = config.Metrics.Scope()
 	r := &Runtime{}
 	if config.Recorder == nil {
 		r.events = eventwriter.New(eventwriter.Config{
@@ -79,7 +84,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	})
 	// Events end last: they include those of the last writes.
 	defer r.startEvents(ctx)()
-	defer r.config.Metrics.Forget() // When the watches have ended.
+	defer r.config.Metrics.Close() // When the watches have ended.
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer r.queue.ShutDown()
@@ -146,7 +151,9 @@ func (r *Runtime) eachNamespace(start func(namespace string) observe.Store) (sto
 		namespaces = []string{metav1.NamespaceAll}
 	}
 	for _, namespace := range namespaces {
-		stores = append(stores, start(namespace))
+		if namespace == metav1.NamespaceAll || r.config.Shard.Contains(namespace) {
+			stores = append(stores, start(namespace))
+		}
 	}
 	return stores
 }
@@ -163,6 +170,7 @@ func allSynced(ctx context.Context, stores []observe.Store) bool {
 }
 
 func (r *Runtime) watch(ctx context.Context, wg *sync.WaitGroup, name string, example runtime.Object, store observe.Store, lw *cache.ListWatch) {
+	lw = cluster.Sharded(lw, r.config.Shard, r.config.Unfiltered)
 	source := cache.ToListWatcherWithWatchListSemantics(lw, r.config.Client)
 	reflector := cache.NewReflectorWithOptions(source, example, store, cache.ReflectorOptions{Name: name, Clock: r.config.Clock})
 	wg.Go(func() { reflector.RunWithContext(ctx) })

@@ -121,6 +121,13 @@ func (c *Cache) Jobs() []*batchv1.Job {
 	return out
 }
 
+// CountPods returns how many pods there are.
+func (c *Cache) CountPods() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.pods.rows)
+}
+
 // RuleNames returns the names that the API server serves for the rules of the Job's
 // podFailurePolicy, by rule, or nil. They must not be changed. (The Job that a write
 // returns has none, but the policy is immutable: those of the watch stay valid.)

@@ -48,7 +48,15 @@ func (e *excuses) hidden(at time.Time) bool {
 }
 
 // alone reports whether no second process works on the same Jobs.
-func (e *excuses) alone() bool { return len(e.world.processes) < 2 }
+func (e *excuses) alone() bool {
+	working := 0
+	for _, p := range e.world.processes {
+		if p.isWorking() {
+			working++
+		}
+	}
+	return working < 2
+}
 
 // slack returns how wrong the controller may be about a time.
 func (e *excuses) slack() time.Duration { return e.ahead + e.behind }

@@ -12,8 +12,8 @@
 //     happens between them.
 //   - Options.Fault injects faults into API calls: crashes, late writes, lost answers,
 //     rejections. Options.WatchFault injects them into watches: relists, old lists,
-//     duplicate events. Outages, wrong clocks, a second leader and the deletion of the
-//     namespace are methods of World.
+//     duplicate events. Outages, wrong clocks, a second leader, other shards and the deletion
+//     of the namespace are methods of World.
 //
 // The tests of this package attach an observer, the Checker, which checks the invariants of a Job
 // controller (S1–S12, L1, L2, L5) at every write, against its own history of the cluster. They run

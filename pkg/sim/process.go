@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -46,6 +47,8 @@ type ProcessOptions struct {
 	// JobsOlder and PodsOlder are how old the first lists are. The Runtime lists pods after
 	// Jobs, both with quorum reads: pods must not be older.
 	JobsOlder, PodsOlder time.Duration
+	// Shard limits the process to the namespaces of a shard.
+	Shard shard.Range
 }
 
 func newProcess(w *World, o ProcessOptions) *process {
@@ -80,7 +83,7 @@ func (p *process) list() {
 		return
 	}
 	p.jobs.list(p.JobsOlder)
-	known := p.world.listAt(p.jobs.seen, jobsOnly)
+	known := p.jobs.listed(p.jobs.seen)
 	p.pods.list(p.PodsOlder)
 	for _, job := range known {
 		p.engine.Trust(job.(*batchv1.Job))

@@ -37,6 +37,14 @@ var storms = []struct {
 	{"two leaders and faults", 2, nothing, func(seed uint64) trouble {
 		return trouble{seed: seed, begun: secondLeader(ProcessOptions{}), fault: anyFault(seed), watch: anyWatchFault(seed)}
 	}},
+	{"shards that move and split", 2, nothing, func(seed uint64) trouble { return shardsMove(seed, 0) }},
+	{"shards that are held twice", 2, nothing, func(seed uint64) trouble { return shardsMove(seed, 20*time.Second) }},
+	{"shards that nobody holds", 2, nothing, func(seed uint64) trouble { return shardsMove(seed, -20*time.Second) }},
+	{"shards and faults", 2, nothing, func(seed uint64) trouble {
+		moves := shardsMove(seed, 5*time.Second)
+		moves.fault, moves.watch = anyFault(seed), anyWatchFault(seed)
+		return moves
+	}},
 	{"outage", 2, nothing, outage},
 	{"wrong clock", 2, nothing, wrongClock},
 	{"clock that jumps", 2, nothing, jumpingClock},
@@ -49,7 +57,7 @@ var storms = []struct {
 }
 
 // TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
-// leaders (JOB-56), the API server away for minutes (JOB-57), watches that are closed and
+// leaders (JOB-56), shards that move, split, and are held twice or not at all (SHD-09), the API server away for minutes (JOB-57), watches that are closed and
 // lists that are old (TRK-21, REG-26), clocks that are wrong.
 func TestInvariantsHoldInStorms_JOB_56_JOB_57(t *testing.T) {
 	replayAll(t, func(r replay, t *testing.T) {
@@ -67,6 +75,19 @@ func TestInvariantsHoldInStorms_JOB_56_JOB_57(t *testing.T) {
 
 func secondLeader(o ProcessOptions) func(*World) {
 	return func(w *World) { w.SecondLeader(o) }
+}
+
+// shardsMove changes the number of shards several times. Each time, the old holders end at
+// most so long after the new ones begin; before, if that is negative.
+func shardsMove(seed uint64, after time.Duration) trouble {
+	rng := rand.New(rand.NewPCG(seed, 12))
+	return trouble{seed: seed, begun: func(w *World) {
+		for range 5 {
+			at, count := time.Duration(rng.Int64N(int64(time.Minute))), 1+rng.IntN(4)
+			wait := time.Duration(float64(after) * rng.Float64())
+			w.after(at, func() { w.Reshard(count, wait) })
+		}
+	}}
 }
 
 func outage(seed uint64) trouble {

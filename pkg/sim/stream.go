@@ -56,7 +56,7 @@ func (p *process) lag() time.Duration {
 
 // deliver sends a commit if the watch is open; if not, a list will show it.
 func (s *stream) deliver(c Commit) {
-	if s.open && c.resource() == s.resource {
+	if s.open && c.resource() == s.resource && s.process.isWorking() {
 		s.send(c)
 	}
 }
@@ -151,10 +151,21 @@ func (s *stream) list(older time.Duration) {
 	s.replace(w.versionAt(w.Now().Add(-older)))
 }
 
+// isWorking reports whether the namespace of the world belongs to the process's shard.
+func (p *process) isWorking() bool { return p.Shard.Contains(Namespace) }
+
+// listed is what a list of the process's shard shows.
+func (s *stream) listed(version int64) []any {
+	if !s.process.isWorking() {
+		return nil
+	}
+	return s.process.world.listAt(version, s.resource)
+}
+
 // replace processes a complete list, and then the events since.
 func (s *stream) replace(version int64) {
 	w := s.process.world
-	must(s.store.Replace(w.listAt(version, s.resource), strconv.FormatInt(version, 10)))
+	must(s.store.Replace(s.listed(version), strconv.FormatInt(version, 10)))
 	s.seen, s.open = version, true
 	for _, c := range w.since(version) {
 		s.deliver(c)

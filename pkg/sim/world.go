@@ -14,6 +14,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -189,8 +190,9 @@ func (w *World) RestartAs(o ProcessOptions) {
 	}
 }
 
-// replace ends a controller process, and starts another in its place.
+// replace ends a controller process, and starts another for the same shard in its place.
 func (w *World) replace(p *process, o ProcessOptions) {
+	o.Shard = p.Shard
 	p.alive = false
 	w.notify(processStarted{o})
 	w.processes[slices.Index(w.processes, p)] = newProcess(w, o)
@@ -202,13 +204,44 @@ func (w *World) SecondLeader(o ProcessOptions) {
 	w.processes = append(w.processes, newProcess(w, o))
 }
 
-// OneLeader ends all processes except the newest.
+// OneLeader ends all processes except the newest that works.
 func (w *World) OneLeader() {
-	last := len(w.processes) - 1
-	for _, p := range w.processes[:last] {
+	for i, p := range slices.Backward(w.processes) {
+		if p.isWorking() {
+			w.end(slices.Delete(slices.Clone(w.processes), i, i+1))
+			return
+		}
+	}
+}
+
+// Reshard starts a process for each of a number of shards, and ends the present processes:
+// after a while, in which shards are held twice, or, if that is negative, so long before.
+func (w *World) Reshard(count int, after time.Duration) {
+	start := func() {
+		for i := range count {
+			w.SecondLeader(ProcessOptions{Shard: shard.Of(i, count)})
+		}
+	}
+	old := w.processes
+	if after < 0 {
+		w.end(old)
+		w.notify(watchesBlind{w.Now(), w.Now().Add(-after)})
+		w.after(-after, func() {
+			w.end(w.processes) // Of a Reshard in between.
+			start()
+		})
+		return
+	}
+	start()
+	w.after(after, func() { w.end(old) })
+}
+
+// end ends processes, without others in their place.
+func (w *World) end(processes []*process) {
+	for _, p := range processes {
 		p.alive = false
 	}
-	w.processes = w.processes[last:]
+	w.processes = slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return !p.alive })
 	w.notify(processStarted{})
 }
 

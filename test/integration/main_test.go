@@ -66,8 +66,9 @@ func startAPIServer() (stop func(), err error) {
 		}
 	}
 	env.ControlPlane.Etcd.DataDir = filepath.Join(apiServer.leash.dir, "etcd-data")
-	// Serves spec.schedulingGroup of pods and templates, and spec.scheduling of Jobs (JOB-64).
-	server.Configure().Append("feature-gates", "GenericWorkload=true,WorkloadWithJob=true")
+	// Serves spec.schedulingGroup of pods and templates, and spec.scheduling of Jobs (JOB-64), and
+	// filters lists and watches by shard (SHD-06).
+	server.Configure().Append("feature-gates", "GenericWorkload=true,WorkloadWithJob=true,ShardedListAndWatch=true")
 	server.CertDir = filepath.Join(apiServer.leash.dir, "certificates")
 	if err := os.Mkdir(server.CertDir, 0o700); err != nil {
 		return nil, err

@@ -228,7 +228,7 @@ func TestPanelsQueryServedMetrics(t *testing.T) {
 		}
 		p.check(t, served)
 	}
-	if !slices.Equal(rows, []string{"Health", "Work", "Exactness", "Cost"}) {
+	if !slices.Equal(rows, []string{"Health", "Work", "Exactness", "Cost", "Shards"}) {
 		t.Errorf("rows %v", rows)
 	}
 }

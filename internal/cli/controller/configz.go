@@ -24,6 +24,7 @@ type runningConfig struct {
 	PodBackoffMax      metav1.Duration `json:"podBackoffMax"`
 	MaxUncountedPods   int             `json:"maxUncountedPods"`
 	MaxPodChanges      int             `json:"maxPodChanges"`
+	Shards             int             `json:"shards"`
 	LeaderElection     *runningLease   `json:"leaderElection,omitempty"`
 }
 
@@ -43,7 +44,7 @@ func (o *Options) runningConfig() runningConfig {
 		FeatureGates: map[string]bool{}, ConcurrentJobSyncs: c.Workers, KubeAPIQPS: o.qps, KubeAPIBurst: o.burst,
 		BatchPeriod:    metav1.Duration{Duration: c.BatchPeriod},
 		PodBackoffBase: metav1.Duration{Duration: c.Limits.Backoff.Base}, PodBackoffMax: metav1.Duration{Duration: c.Limits.Backoff.Max},
-		MaxUncountedPods: c.Limits.MaxUncounted, MaxPodChanges: c.Limits.MaxPodChanges,
+		MaxUncountedPods: c.Limits.MaxUncounted, MaxPodChanges: c.Limits.MaxPodChanges, Shards: o.shards,
 	}
 	for gate := range o.gates.GetAll() {
 		e.FeatureGates[string(gate)] = o.gates.Enabled(gate)

@@ -34,7 +34,7 @@ it, set
 when you create the Job. The controller stores nothing outside the cluster: you
 can stop and start it at any time, and it resumes where it left off. To run more
 than one of them for a managedBy value, use --leader-elect: one works while the
-others wait.
+others wait. With --shards, all work, each on a share of the namespaces.
 
 Metrics are served over TLS to clients that may get the path /metrics. Health
 probes are served at /healthz and /readyz. Set either address to 0 to turn it
@@ -70,6 +70,9 @@ const controllerExample = `  # With the current context, in all namespaces
 
   # In a pod, as one of several replicas, with JSON logs
   kubectl-batchjob controller --leader-elect --logging-format json
+
+  # As one of several replicas that divide the namespaces among them
+  kubectl-batchjob controller --leader-elect --shards 6
 
   # Instead of the built-in controller, in a cluster whose
   # kube-controller-manager runs with --controllers=*,-job-controller
@@ -178,6 +181,9 @@ func (o *Options) Validate() error {
 	}
 	if list := logsapi.Validate(o.logging, nil, nil); len(list) > 0 {
 		return cmdutil.UsageErrorf("--logging-format and other log flags: %v", list.ToAggregate())
+	}
+	if err := o.validateShards(); err != nil {
+		return err
 	}
 	return o.validate()
 }

@@ -16,12 +16,16 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
-// electionOptions are the --leader-elect flags, and the election that they ask for.
+// electionOptions are the --leader-elect flags and --shards, and the election that they ask for.
 type electionOptions struct {
 	leader   componentconfig.LeaderElectionConfiguration
+	shards   int
 	election *leader.Election
+	// sharding is nil unless there are several shards.
+	sharding *leader.Sharding
 	watchdog *leaderelection.HealthzAdaptor
 }
 
@@ -30,7 +34,8 @@ type electionOptions struct {
 // an API server that hangs is no reason to be restarted.
 const watchdogGrace = time.Minute
 
-// leaseQPS is enough for one lease; it never waits behind other calls.
+// leaseQPS is enough for a replica with one lease, and 2 more for each shard; it never waits
+// behind other calls.
 const leaseQPS = 10
 
 func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
@@ -47,11 +52,23 @@ func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
 	if err := flags.MarkHidden("leader-elect-resource-lock"); err != nil { // There is one kind only.
 		panic(err)
 	}
+	flags.IntVar(&o.shards, "shards", 1, "Number of shards to divide the namespaces into, by a hash of their names. Above 1, it requires --leader-elect, and all replicas work, each on its fair share of the shards.")
+}
+
+// validateShards checks --shards.
+func (o *electionOptions) validateShards() error {
+	if o.shards < 1 || o.shards > shard.Max {
+		return cmdutil.UsageErrorf("--shards must be 1 to %d, not %d", shard.Max, o.shards)
+	}
+	return nil
 }
 
 // complete makes the election, or leaves it nil if none is asked for.
 func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	if !o.leader.LeaderElect {
+		if o.shards > 1 {
+			return cmdutil.UsageErrorf("--shards requires --leader-elect")
+		}
 		return nil
 	}
 	if o.leader.ResourceLock != resourcelock.LeasesResourceLock {
@@ -80,8 +97,20 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	if err := o.election.Validate(); err != nil {
 		return cmdutil.UsageErrorf("--leader-elect: %v", err)
 	}
-	o.election.Client, err = newControllerClient(config, leaseQPS, leaseQPS, o.leader.RenewDeadline.Duration/2)
+	leases := leaseQPS + 2*o.shards
+	o.election.Client, err = newControllerClient(config, float32(leases), leases, o.leader.RenewDeadline.Duration/2)
+	if o.shards > 1 {
+		o.sharding = &leader.Sharding{Election: *o.election, Shards: o.shards, Grace: watchdogGrace}
+	}
 	return err
+}
+
+// leasePermission is what the Leases take.
+func (o *electionOptions) leasePermission() permission {
+	if o.shards > 1 {
+		return shardPermission
+	}
+	return leasePermission
 }
 
 // leaseNamespace is where the Lease is, or "" without an election.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ func TestWrongElectionFlagsAreWrongUsage_JOB_56(t *testing.T) {
 		"not a name":                     {[]string{"--leader-elect-resource-name=A b"}, []string{"lease name", `"A b"`}},
 		"not a namespace":                {[]string{"--leader-elect-resource-namespace=A b"}, []string{"lease namespace", `"A b"`}},
 		"another kind of lock":           {[]string{"--leader-elect-resource-lock=configmaps"}, []string{"leases", "configmaps"}},
+		"no shards":                      {[]string{"--shards=0"}, []string{"--shards", "1 to 64", "0"}},
+		"too many shards":                {[]string{"--shards=65"}, []string{"--shards", "1 to 64", "65"}},
+		"shards without an election":     {[]string{"--shards=2", "--leader-elect=false"}, []string{"--shards", "--leader-elect"}},
 	} {
 		got := program.Run(t, clitest.NewAPI(t), append([]string{"controller", "--leader-elect"}, c.args...)...)
 		if got.Code != cmdutil.ExitUsage || got.Out != "" {
@@ -63,6 +67,20 @@ func completed(t *testing.T, args ...string) *Options {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// --shards divides the same election; one shard is none.
+func TestFlagsMakeTheShards_SHD_07(t *testing.T) {
+	if o := completed(t, "--leader-elect", "--shards=1"); o.sharding != nil || o.runningConfig().Shards != 1 {
+		t.Errorf("one shard is divided: %+v", o.sharding)
+	}
+	o := completed(t, "--leader-elect", "--shards=6", "--managed-by=example.com/jobs")
+	if s := o.sharding; s.Shards != 6 || s.Name != leader.LeaseName("example.com/jobs") || s.Client == nil || s.Identity != o.election.Identity || o.runningConfig().Shards != 6 {
+		t.Errorf("the shards are %+v", s)
+	}
+	if got := o.leasePermission(); !slices.Contains(got.verbs, "list") || !slices.Contains(got.verbs, "delete") {
+		t.Errorf("the permissions are %v", got)
+	}
 }
 
 // JOB-56: the election that the flags ask for; none without the flag.

@@ -120,7 +120,7 @@ func (o *Options) printManifests(flags *pflag.FlagSet) error {
 	if err := validateImage(o.manifests.image); err != nil {
 		return err
 	}
-	m := manifests{parts: parts, managedBy: o.config.ManagedBy, namespaces: o.config.Namespaces}
+	m := manifests{parts: parts, managedBy: o.config.ManagedBy, namespaces: o.config.Namespaces, shards: o.shards}
 	if slices.Contains(parts, controllerPart) {
 		if flags.Changed("managed-by") && !flags.Changed("leader-elect-resource-name") {
 			arguments = append(arguments, "--leader-elect-resource-name="+leader.LeaseName(o.config.ManagedBy))

@@ -143,7 +143,7 @@ func (p printed) grants() sets.Set[string] {
 }
 
 // wanted are the permissions that the code asks for.
-func wanted(namespaces ...string) sets.Set[string] {
+func wanted(leases permission, namespaces ...string) sets.Set[string] {
 	all := sets.New[string]()
 	add := func(p permission, namespace string) {
 		resource := p.resource
@@ -159,7 +159,7 @@ func wanted(namespaces ...string) sets.Set[string] {
 			add(p, namespace)
 		}
 	}
-	add(leasePermission, systemNamespace)
+	add(leases, systemNamespace)
 	add(permission{"authentication.k8s.io", "tokenreviews", "", []string{"create"}}, "")
 	add(permission{"authorization.k8s.io", "subjectaccessreviews", "", []string{"create"}}, "")
 	return all
@@ -171,13 +171,15 @@ func TestManifestsGrantWhatIsNeeded_JOB_48(t *testing.T) {
 	for _, c := range []struct {
 		args       []string
 		namespaces []string
+		leases     permission
 	}{
-		{nil, []string{metav1.NamespaceAll}},
-		{[]string{"--namespaces", "b,a,b"}, []string{"a", "b"}},
-		{[]string{"--namespaces", systemNamespace}, []string{systemNamespace}},
+		{nil, []string{metav1.NamespaceAll}, leasePermission},
+		{[]string{"--namespaces", "b,a,b"}, []string{"a", "b"}, leasePermission},
+		{[]string{"--namespaces", "b", "--shards", "6"}, []string{"b"}, shardPermission},
+		{[]string{"--namespaces", systemNamespace}, []string{systemNamespace}, leasePermission},
 	} {
 		p := manifestsOf(t, append([]string{"--print-manifests"}, c.args...)...)
-		have, want := p.grants(), wanted(c.namespaces...)
+		have, want := p.grants(), wanted(c.leases, c.namespaces...)
 		if missing, more := want.Difference(have), have.Difference(want); len(missing)+len(more) > 0 {
 			t.Errorf("%q: not granted: %q; granted without need: %q", c.args, sets.List(missing), sets.List(more))
 		}
@@ -360,6 +362,16 @@ func TestPrintManifestsPassesFlagsOn(t *testing.T) {
 		args := append([]string{"--print-manifests"}, strings.Fields(given)...)
 		if got := strings.Join(manifestsOf(t, args...).container().Args, " "); got != want {
 			t.Errorf("%q: the pods run %q, want %q", given, got, want)
+		}
+	}
+}
+
+// With --shards, the Deployment has more replicas, as all of them work.
+func TestPrintManifestsWithShards_SHD_07(t *testing.T) {
+	for shards, replicas := range map[string]int32{"1": 2, "2": 2, "6": 3} {
+		p := manifestsOf(t, "--print-manifests", "--shards", shards)
+		if d := p.deployment(); *d.Spec.Replicas != replicas || !slices.Contains(p.container().Args, "--shards="+shards) {
+			t.Errorf("%s shards: %d replicas, which run %q", shards, *d.Spec.Replicas, p.container().Args)
 		}
 	}
 }

@@ -33,6 +33,9 @@ func (p permission) target() string {
 // leasePermission is for --leader-elect.
 var leasePermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "create", "update"}}
 
+// shardPermission is for --shards: replicas look for each other, and remove the Leases of dead ones.
+var shardPermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "list", "create", "update", "delete"}}
+
 // controllerPermissions is all that the controller does (JOB-48).
 var controllerPermissions = []permission{
 	{"batch", "jobs", "", []string{"get", "list", "watch"}},
@@ -49,7 +52,7 @@ const permissionTimeout = 30 * time.Second
 
 // checkPermissions asks the API server before anything starts, so that a missing permission is one clear line and not a
 // log that repeats; an API server that does not answer is one, too.
-func checkPermissions(ctx context.Context, client kubernetes.Interface, namespaces []string, leaseNamespace string) error {
+func checkPermissions(ctx context.Context, client kubernetes.Interface, namespaces []string, leaseNamespace string, leases permission) error {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
@@ -58,7 +61,7 @@ func checkPermissions(ctx context.Context, client kubernetes.Interface, namespac
 		needed[namespace] = controllerPermissions
 	}
 	if leaseNamespace != "" {
-		needed[leaseNamespace] = append(slices.Clone(needed[leaseNamespace]), leasePermission)
+		needed[leaseNamespace] = append(slices.Clone(needed[leaseNamespace]), leases)
 	}
 	var missing []string
 	for _, namespace := range slices.Sorted(maps.Keys(needed)) {

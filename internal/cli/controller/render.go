@@ -28,6 +28,8 @@ const (
 	printedFolder = "printed"
 	// controllerName is that of the Deployment, the account, its role and the binding of both.
 	controllerName = "batchjob-controller"
+	// electionRole is the Role for Leases.
+	electionRole = "batchjob-leader-election"
 )
 
 // manifests is what to print: parts of config, and what to change about them.
@@ -37,6 +39,7 @@ type manifests struct {
 	image      string   // "" for that of the files
 	arguments  []string // beside those of the files, and instead of them
 	namespaces []string // none for all
+	shards     int      // 1 for one replica that works
 }
 
 // givesJobs reports whether the parts include the policy that assigns Jobs to the controller.
@@ -131,6 +134,13 @@ func (m manifests) kustomization() (types.Kustomization, error) {
 			ResId: resid.ResId{Gvk: resid.Gvk{Kind: "Deployment"}, Name: controllerName},
 		}})
 	}
+	if slices.Contains(m.parts, controllerPart) && m.shards > 1 {
+		patches, err := forShards(m.shards)
+		if err != nil {
+			return k, err
+		}
+		k.Patches = append(k.Patches, patches...)
+	}
 	err := m.limitToNamespaces(&k)
 	return k, err
 }
@@ -154,6 +164,29 @@ func (m manifests) limitToNamespaces(k *types.Kustomization) error {
 		}
 	}
 	return nil
+}
+
+// shardReplicas is how many replicas share the shards, unless there are fewer.
+const shardReplicas = 3
+
+// forShards adds a replica, and lets them see the Leases of each other.
+func forShards(shards int) (patches []types.Patch, err error) {
+	for _, change := range []struct {
+		kind, name, path string
+		value            any
+	}{
+		{"Deployment", controllerName, "/spec/replicas", min(shards, shardReplicas)},
+		{"Role", electionRole, "/rules/0/verbs", shardPermission.verbs},
+	} {
+		patch, err := json.Marshal([]map[string]any{{"op": "replace", "path": change.path, "value": change.value}})
+		if err != nil {
+			return nil, err
+		}
+		patches = append(patches, types.Patch{Patch: string(patch), Target: &types.Selector{
+			ResId: resid.ResId{Gvk: resid.Gvk{Kind: change.kind}, Name: change.name},
+		}})
+	}
+	return patches, nil
 }
 
 // onlyInNamespaces keeps the policy from giving Jobs to the controller where it does not look: a label on another

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/component-base/logs"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
 // Run runs the controller until ctx is done.
@@ -20,7 +22,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces, o.leaseNamespace()); err != nil {
+	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces, o.leaseNamespace(), o.leasePermission()); err != nil {
 		return err
 	}
 	if err := checkVersions(ctx, o.config.Client, o.config.Namespaces); err != nil {
@@ -41,10 +43,13 @@ func (o *Options) Run(ctx context.Context) error {
 		o.greet(servers)
 	}
 	group.Go(func() error {
-		if o.election == nil {
-			return o.lead(ctx)
+		switch {
+		case o.sharding != nil:
+			return o.leadShards(ctx)
+		case o.election != nil:
+			return o.election.Run(ctx, o.lead)
 		}
-		return o.election.Run(ctx, o.lead)
+		return o.lead(ctx)
 	})
 	return group.Wait()
 }
@@ -55,9 +60,27 @@ func (o *Options) lead(ctx context.Context) error {
 	if err != nil {
 		return cmdutil.UsageErrorf("%v", err)
 	}
-	o.working.Store(runtime)
-	defer o.working.Store(nil)
+	defer o.working.add(runtime)()
 	return runtime.Run(ctx)
+}
+
+// leadShards works on this replica's share of the shards until ctx is done.
+func (o *Options) leadShards(ctx context.Context) error {
+	o.config.Metrics.SetShards(o.shards)
+	unfiltered := sync.OnceFunc(func() {
+		klog.FromContext(ctx).Info("The API server does not filter by shard, so each shard of this replica reads the objects of all namespaces. To have it filter, turn on its feature gate ShardedListAndWatch")
+	})
+	return o.sharding.Run(ctx, func(ctx context.Context, i int) error {
+		config := o.config
+		config.Shard, config.Unfiltered = shard.Of(i, o.shards), unfiltered
+		runtime, err := controller.New(config)
+		if err != nil {
+			return cmdutil.UsageErrorf("%v", err)
+		}
+		defer o.working.add(runtime)()
+		defer o.config.Metrics.ShardTaken(i, runtime.Pods)()
+		return runtime.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("shard", i)))
+	})
 }
 
 func (o *Options) greet(servers []namedServer) {
@@ -65,12 +88,19 @@ func (o *Options) greet(servers []namedServer) {
 	if o.config.ReplaceBuiltin {
 		whose += " and all Jobs of the built-in controller"
 	}
-	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with %s in %s. Stop with Ctrl-C.\n", whose, namespacesText(o.config.Namespaces))
+	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with %s in %s%s. Stop with Ctrl-C.\n", whose, namespacesText(o.config.Namespaces), o.sharesText())
 	for _, s := range servers {
 		if s.URL() != "" {
 			fmt.Fprintf(o.ErrOut, "%s at %s.\n", s.serves, s.URL())
 		}
 	}
+}
+
+func (o *Options) sharesText() string {
+	if o.sharding == nil {
+		return ""
+	}
+	return fmt.Sprintf(", divided among the replicas as %d shards", o.shards)
 }
 
 func namespacesText(namespaces []string) string {

@@ -3,7 +3,8 @@ package controller
 import (
 	"errors"
 	"net/http"
-	"sync/atomic"
+	"slices"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
@@ -30,8 +31,33 @@ type servingOptions struct {
 
 	reviews  kubernetes.Interface
 	gatherer kubemetrics.Gatherer
-	// working is nil in a process that waits for the lead, or begins, or ends.
-	working atomic.Pointer[controller.Runtime]
+	working  workingSet
+}
+
+// workingSet are the Runtimes at work: none in a process that waits for the lead, or begins,
+// or ends, and one for each shard.
+type workingSet struct {
+	mu       sync.Mutex
+	runtimes []*controller.Runtime
+}
+
+func (w *workingSet) add(r *controller.Runtime) (remove func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runtimes = append(w.runtimes, r)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.runtimes = slices.DeleteFunc(w.runtimes, func(other *controller.Runtime) bool { return other == r })
+	}
+}
+
+// state reports whether there are any, and whether all are ready.
+func (w *workingSet) state() (working, ready bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	unready := slices.ContainsFunc(w.runtimes, func(r *controller.Runtime) bool { return !r.Ready() })
+	return len(w.runtimes) > 0, !unready
 }
 
 // reviewQPS limits how many clients the API server is asked about.
@@ -108,7 +134,10 @@ func listenError(flag string, err error) error {
 // healthChecks fail if the process cannot recover by itself, as a leader that cannot step down.
 func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
 	checks := map[string]serving.Check{"ping": func() error { return nil }}
-	if c.watchdog != nil {
+	switch {
+	case c.sharding != nil:
+		checks["leaderElection"] = func() error { return c.sharding.Check(nil) }
+	case c.watchdog != nil:
 		checks["leaderElection"] = func() error { return c.watchdog.Check((*http.Request)(nil)) }
 	}
 	return checks
@@ -117,8 +146,7 @@ func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
 // readyChecks succeed if Jobs are being reconciled, or would be if the leader stopped.
 func (o *servingOptions) readyChecks(c *Options) map[string]serving.Check {
 	return map[string]serving.Check{"watches": func() error {
-		working := o.working.Load()
-		if waits := working == nil && c.election != nil; waits || working != nil && working.Ready() {
+		if working, ready := o.working.state(); ready && (working || c.election != nil) {
 			return nil
 		}
 		return errors.New("still listing Jobs and pods")

@@ -145,9 +145,13 @@ func TestStandbyIsReady_JOB_56(t *testing.T) {
 		"alone, lists under way":  {nil, beginning, false},
 		"standby":                 {[]string{"--leader-elect"}, nil, true},
 		"leader, lists under way": {[]string{"--leader-elect"}, beginning, false},
+		"without a shard":         {[]string{"--leader-elect", "--shards=2"}, nil, true},
+		"shard, lists under way":  {[]string{"--leader-elect", "--shards=2"}, beginning, false},
 	} {
 		o := completed(t, c.args...)
-		o.working.Store(c.working)
+		if c.working != nil {
+			defer o.working.add(c.working)()
+		}
 		answer := httptest.NewRecorder()
 		serving.Probes(o.healthChecks(o), o.readyChecks(o)).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 		if ready := answer.Code == http.StatusOK; ready != c.ready {

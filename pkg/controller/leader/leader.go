@@ -35,6 +35,8 @@ type Election struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// Watchdog, if set, watches the elector, and reports a stuck leader as unhealthy.
 	Watchdog *leaderelection.HealthzAdaptor
+	// labels are the Lease's; nil for those of the only shard.
+	labels map[string]string
 }
 
 // Validate checks the election. Errors make sense to users of the flags.
@@ -100,7 +102,10 @@ func (e Election) term(ctx context.Context, lead func(context.Context) error) er
 	defer context.AfterFunc(ctx, t.stopCandidacy)()
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}, Client: e.Client.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: e.Identity},
+		LockConfig: resourcelock.ResourceLockConfig{Identity: e.Identity}, Labels: e.labels,
+	}
+	if lock.Labels == nil {
+		lock.Labels = leaseLabels(e.Name, 1, "0")
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:          lock,

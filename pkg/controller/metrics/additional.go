@@ -17,22 +17,23 @@ type additionalMetrics struct {
 	apiCalls           *metrics.CounterVec
 	syncStages         *metrics.HistogramVec
 	finishDelay        *metrics.HistogramVec
-	uncounted          *uncountedPods
-	doomed             *waitingJobs
-	refused            *waitingJobs
+	shards             *shards
+	scopes             *scopes
+	*scope
 }
 
 func newAdditionalMetrics(r registrar, now clock.PassiveClock) additionalMetrics {
-	uncounted := newUncountedPods(now)
+	all := &scopes{clock: now, all: map[*scope]bool{}}
 	r.gauge("oldest_uncounted_pod_age_seconds",
-		"How long ago the oldest pod finished that is not counted yet and still holds the Job tracking finalizer; 0 without any. Pods that hold it until their index has a new pod are left out.", uncounted.oldest)
-	doomed, refused := newWaitingJobs(now), newWaitingJobs(now)
+		"How long ago the oldest pod finished that is not counted yet and still holds the Job tracking finalizer; 0 without any. Pods that hold it until their index has a new pod are left out.", all.oldest(func(s *scope) float64 { return s.uncounted.oldest() }))
 	r.gauge("oldest_doomed_job_age_seconds",
-		"How long ago the oldest Job that has not ended yet became bound to end (FailureTarget, SuccessCriteriaMet); 0 without any.", doomed.oldest)
+		"How long ago the oldest Job that has not ended yet became bound to end (FailureTarget, SuccessCriteriaMet); 0 without any.", all.oldest(func(s *scope) float64 { return s.doomed.oldest() }))
 	r.gauges("jobs_refused_pods",
-		"Jobs that want pods and cannot create them, by the reason of the last refusal (quota, forbidden, invalid, throttled, timeout, no_answer, error, conflict, not_found).", "reason", refused.counts)
+		"Jobs that want pods and cannot create them, by the reason of the last refusal (quota, forbidden, invalid, throttled, timeout, no_answer, error, conflict, not_found).", "reason",
+		all.reasons(func(s *scope) map[string]float64 { return s.refused.counts() }, func(a, b float64) float64 { return a + b }))
 	r.gauges("oldest_refused_job_age_seconds",
-		"For how long the Job that waits longest could create no pod at all, though it wants some, by the reason of the last refusal; 0 without any.", "reason", refused.ages)
+		"For how long the Job that waits longest could create no pod at all, though it wants some, by the reason of the last refusal; 0 without any.", "reason",
+		all.reasons(func(s *scope) map[string]float64 { return s.refused.ages() }, func(a, b float64) float64 { return max(a, b) }))
 	return additionalMetrics{
 		rejectedStatuses: r.single("status_writes_rejected_total",
 			"Job statuses that the API server refused for good: as invalid, which is a bug or the work of somebody who wrote the status too, or because a webhook or a policy denied them."),
@@ -46,7 +47,7 @@ func newAdditionalMetrics(r registrar, now clock.PassiveClock) additionalMetrics
 			"Stages that a sync of an unfinished Job carried out, each a set of writes in parallel, by completion mode.", []float64{0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30}, "completion_mode"),
 		finishDelay: r.histogram("job_finish_delay_seconds",
 			"Time from the end of a Job's last pod, as the watch told of it, to the stored terminal condition, by completion mode and result.", reactionBuckets, "completion_mode", "result"),
-		uncounted: uncounted, doomed: doomed, refused: refused,
+		shards: newShards(r), scopes: all, scope: all.begin(),
 	}
 }
 

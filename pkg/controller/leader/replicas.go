@@ -1,0 +1,216 @@
+package leader
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+)
+
+// replicas is what one replica knows of the others, from the Leases of all of them.
+type replicas struct {
+	sharding *Sharding
+	leases   coordinationclient.LeaseInterface
+	// seen are the Leases, by name, each with the time at which its present version was first
+	// seen: clocks of other processes are not compared with ours.
+	seen map[string]seenLease
+	// looked is when the Leases were last read.
+	looked time.Time
+	// others, if not 0, is how many shards those replicas have that this one must wait for.
+	others int
+}
+
+type seenLease struct {
+	*coordinationv1.Lease
+	at time.Time
+}
+
+func newReplicas(s *Sharding) *replicas {
+	return &replicas{sharding: s, leases: s.Client.CoordinationV1().Leases(s.Namespace), seen: map[string]seenLease{}}
+}
+
+// look renews the Lease of this replica, and reads all others.
+func (r *replicas) look(ctx context.Context) error {
+	if err := r.renew(ctx); err != nil {
+		return err
+	}
+	s := r.sharding
+	list, err := r.leases.List(ctx, metav1.ListOptions{LabelSelector: labels.Set{groupLabel: hashOf(s.Name)}.String()})
+	if err != nil {
+		return err
+	}
+	now := s.Clock.Now()
+	// After an outage, the others need time to renew their Leases.
+	blind := now.Sub(r.looked) > s.RenewDeadline
+	seen := make(map[string]seenLease, len(list.Items))
+	for i := range list.Items {
+		lease := seenLease{&list.Items[i], now}
+		if before, known := r.seen[lease.Name]; known && !blind && before.ResourceVersion == lease.ResourceVersion {
+			lease.at = before.at
+		}
+		seen[lease.Name] = lease
+	}
+	r.seen, r.looked = seen, now
+	r.noteOthers(ctx)
+	r.removeExpired(ctx)
+	return nil
+}
+
+// own is the name of the Lease of this replica.
+func (r *replicas) own() string {
+	return r.sharding.leaseName(hashOf(r.sharding.Identity))
+}
+
+// renew writes the Lease of this replica.
+func (r *replicas) renew(ctx context.Context) error {
+	s := r.sharding
+	now := metav1.NewMicroTime(s.Clock.Now())
+	lease, found := r.seen[r.own()]
+	if !found {
+		created, err := r.leases.Create(ctx, &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Name: r.own(), Labels: leaseLabels(s.Name, s.Shards, "")},
+			Spec: coordinationv1.LeaseSpec{
+				HolderIdentity: &s.Identity, LeaseDurationSeconds: ptr.To(int32(s.LeaseDuration.Seconds())), AcquireTime: &now, RenewTime: &now,
+			},
+		}, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // The answer to the creation was lost.
+			return nil
+		}
+		if err == nil {
+			r.seen[r.own()] = seenLease{created, s.Clock.Now()}
+		}
+		return err
+	}
+	renewed := lease.DeepCopy()
+	renewed.Spec.RenewTime = &now
+	_, err := r.leases.Update(ctx, renewed, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // Others found it expired; or the last answer was lost.
+		return nil
+	}
+	return err
+}
+
+// leave removes the Lease of this replica. If that fails, it expires.
+func (r *replicas) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, r.sharding.RenewDeadline)
+	defer cancel()
+	if err := r.leases.Delete(ctx, r.own(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		klog.FromContext(ctx).Error(err, "Cannot delete the Lease of this replica, the others have to wait until it expires")
+	}
+}
+
+// isLive reports whether somebody holds the Lease, as far as is known.
+func (r *replicas) isLive(l seenLease) bool {
+	duration := time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second
+	return ptr.Deref(l.Spec.HolderIdentity, "") != "" && r.sharding.Clock.Since(l.at) <= duration
+}
+
+// live are the replicas with the same number of shards, this one included.
+func (r *replicas) live() []string {
+	identities := []string{r.sharding.Identity}
+	for _, l := range r.seen {
+		if isReplica(l) && r.isOurs(l) && r.isLive(l) && l.Name != r.own() {
+			identities = append(identities, *l.Spec.HolderIdentity)
+		}
+	}
+	return identities
+}
+
+func isReplica(l seenLease) bool { return l.Labels[shardLabel] == "" }
+
+func (r *replicas) isOurs(l seenLease) bool {
+	return l.Labels[countLabel] == strconv.Itoa(r.sharding.Shards)
+}
+
+// holders are the replicas that hold the shards, "" for none.
+func (r *replicas) holders() []string {
+	holders := make([]string, r.sharding.Shards)
+	for i := range holders {
+		if l, found := r.seen[r.sharding.leaseName(strconv.Itoa(i))]; found && r.isLive(l) {
+			holders[i] = *l.Spec.HolderIdentity
+		}
+	}
+	return holders
+}
+
+// assigned returns which replica is to have each shard; nobody of those that have to wait.
+func (r *replicas) assigned() []string {
+	if r.others > 0 {
+		return make([]string, r.sharding.Shards)
+	}
+	return shard.Assign(r.holders(), r.live())
+}
+
+// free reports whether this replica may begin an Election for a shard. It gives an expired
+// Lease back in the name of its holder: an elector that sees it for the first time would
+// wait until it expires once more.
+func (r *replicas) free(ctx context.Context, i int) bool {
+	l, found := r.seen[r.sharding.leaseName(strconv.Itoa(i))]
+	if !found {
+		return true
+	}
+	holder := ptr.Deref(l.Spec.HolderIdentity, "")
+	if holder == "" || holder == r.sharding.Identity {
+		return true
+	}
+	if r.isLive(l) {
+		return false
+	}
+	expired := l.DeepCopy()
+	expired.Spec.HolderIdentity = nil
+	// A conflict means that somebody holds it after all.
+	_, err := r.leases.Update(ctx, expired, metav1.UpdateOptions{})
+	return err == nil
+}
+
+// noteOthers looks for shards that replicas with another number of shards hold. While there
+// are any, those that hold none yet wait. If both hold some, those with fewer shards keep
+// them, so that every namespace has a holder.
+func (r *replicas) noteOthers(ctx context.Context) {
+	ours, others := false, 0
+	for _, l := range r.seen {
+		count, err := strconv.Atoi(l.Labels[countLabel])
+		if isReplica(l) || !r.isLive(l) || err != nil {
+			continue
+		}
+		if count == r.sharding.Shards {
+			ours = true
+		} else if others == 0 || count < others {
+			others = count
+		}
+	}
+	if ours && others > r.sharding.Shards {
+		others = 0
+	}
+	if others != r.others && others > 0 {
+		klog.FromContext(ctx).Info("Waiting for replicas with another number of shards to end", "shards", r.sharding.Shards, "theirs", others)
+	}
+	r.others = others
+}
+
+// removeExpired deletes the Leases of replicas that died, and those of other numbers of
+// shards that nobody holds.
+func (r *replicas) removeExpired(ctx context.Context) {
+	for _, name := range slices.Sorted(maps.Keys(r.seen)) {
+		l := r.seen[name]
+		if r.isLive(l) || name == r.own() || !isReplica(l) && r.isOurs(l) {
+			continue
+		}
+		unchanged := metav1.Preconditions{UID: &l.UID, ResourceVersion: &l.ResourceVersion}
+		// Whoever has renewed or removed it meanwhile is right.
+		if err := r.leases.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &unchanged}); err == nil {
+			delete(r.seen, name)
+		}
+	}
+}

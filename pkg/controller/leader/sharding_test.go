@@ -1,0 +1,292 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+)
+
+// Replicas that join and leave get fair shares, in an orderly way: nobody works on a shard
+// before the last holder has ended its work, and a free shard is taken within two tries.
+func TestShardsMoveInAnOrderlyWay_SHD_02_SHD_03(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeaseServer()
+		a := s.join("a", 6, 20*time.Second)
+		pass(retryTime)
+		s.wantShares(t, map[string]int{"a": 6})
+		b, c := s.join("b", 6, 0), s.join("c", 6, 0)
+		pass(2*time.Second + time.Millisecond)
+		s.wantShares(t, map[string]int{"a": 6}) // It has calls in flight.
+		pass(20*time.Second + retryTime)
+		s.wantShares(t, map[string]int{"a": 2, "b": 2, "c": 2})
+		if s.moved != 10 {
+			t.Errorf("%d shards were taken, 6 at the start and 4 moved", s.moved)
+		}
+		b.stop(t)
+		s.wantShares(t, map[string]int{"a": 3, "c": 3})
+		d := s.join("d", 6, 0)
+		pass(time.Minute)
+		s.wantShares(t, map[string]int{"a": 2, "c": 2, "d": 2})
+		for _, r := range []*sharer{a, c, d} {
+			r.stop(t)
+		}
+		if names := s.names(); len(names) != 6 || len(s.twice) > 0 || s.longest > 2*retryTime {
+			t.Errorf("the Leases are %q, shards %q were held twice, nobody held one for %v", names, s.twice, s.longest)
+		}
+	})
+}
+
+// The shards of a replica that dies are taken over when its Leases have expired, by all
+// others, and its own Lease is removed.
+func TestDeadReplicaIsReplaced_SHD_04(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		longest := time.Duration(0)
+		for n := range 10 {
+			s := newLeaseServer()
+			a, b, c := s.join("a", 6, 0), s.join("b", 6, 0), s.join("c", 6, 0)
+			pass(time.Minute + time.Duration(n)*300*time.Millisecond)
+			s.wantShares(t, map[string]int{"a": 2, "b": 2, "c": 2})
+			died := time.Now()
+			a.die()
+			passUntil(t, 100*time.Millisecond, func() bool {
+				shares := s.shares()
+				return shares["b"] == 3 && shares["c"] == 3
+			})
+			longest = max(longest, time.Since(died))
+			for _, name := range s.names() {
+				if name == a.leaseName(hashOf("a")) {
+					t.Errorf("%s is there", name)
+				}
+			}
+			b.stop(t)
+			c.stop(t)
+		}
+		t.Logf("the longest takeover: %v", longest)
+		// Others may see the last renewal late, and the expiry, too.
+		if longest > 15*time.Second+2*2*time.Second {
+			t.Errorf("a takeover took %v", longest)
+		}
+	})
+}
+
+// A replica that cannot renew its Leases ends its work before the others begin; when it is
+// back, it gets its share again.
+func TestReplicaIsCutOff_SHD_04(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeaseServer()
+		a, b := s.join("a", 4, 2*time.Second), s.join("b", 4, 2*time.Second)
+		pass(time.Minute)
+		a.setAway(true)
+		pass(time.Minute)
+		s.wantShares(t, map[string]int{"b": 4})
+		a.setAway(false)
+		pass(time.Minute)
+		s.wantShares(t, map[string]int{"a": 2, "b": 2})
+		if err := a.Check(nil); len(s.twice) > 0 || err != nil {
+			t.Errorf("shards %q were held twice, and the replica is unhealthy: %v", s.twice, err)
+		}
+		a.stop(t)
+		b.stop(t)
+	})
+}
+
+// After an outage of the API server for all of them, no shard moves.
+func TestShardsStayAfterAnOutage_SHD_04(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeaseServer()
+		all := []*sharer{s.join("a", 6, 0), s.join("b", 6, 0), s.join("c", 6, 0)}
+		pass(time.Minute)
+		before := s.holding()
+		for _, r := range all {
+			r.setAway(true)
+		}
+		pass(5 * time.Minute)
+		s.wantShares(t, map[string]int{})
+		for _, r := range all {
+			r.setAway(false)
+		}
+		pass(2 * retryTime)
+		s.wantShares(t, map[string]int{"a": 2, "b": 2, "c": 2})
+		if got := s.holding(); strings.Join(got, " ") != strings.Join(before, " ") {
+			t.Errorf("the Leases were %q and are %q", before, got)
+		}
+		for _, r := range all {
+			r.stop(t)
+		}
+	})
+}
+
+// A rolling update changes the number of shards. Those with the new number wait until the
+// last of the old ones has ended, and no namespace has two holders.
+func TestNumberOfShardsChanges_SHD_05(t *testing.T) {
+	for _, n := range [][2]int{{4, 6}, {6, 4}, {1, 3}} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newLeaseServer()
+				a, b := s.join("a", n[0], time.Second), s.join("b", n[0], time.Second)
+				pass(time.Minute)
+				c, d := s.join("c", n[1], 0), s.join("d", n[1], 0)
+				pass(time.Minute)
+				a.stop(t)
+				s.wantShares(t, map[string]int{"b": n[0]})
+				b.stop(t)
+				if shares := s.shares(); shares["c"]+shares["d"] != n[1] || s.longest > retryTime {
+					t.Errorf("shares %v, and nobody held one for %v", shares, s.longest)
+				}
+				for _, name := range s.names() {
+					if strings.HasPrefix(name, fmt.Sprintf("lease-%d-", n[0])) {
+						t.Errorf("%s is left", name)
+					}
+				}
+				c.stop(t)
+				d.stop(t)
+			})
+		})
+	}
+}
+
+// Two groups of replicas start at the same time with different numbers. One of them works,
+// on all of its shards.
+func TestOneNumberOfShardsWins_SHD_05(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeaseServer()
+		all := []*sharer{s.join("a", 6, 0), s.join("b", 4, 0), s.join("c", 4, 0)}
+		pass(time.Minute)
+		s.wantShares(t, map[string]int{"b": 2, "c": 2})
+		for _, r := range all {
+			r.stop(t)
+		}
+	})
+}
+
+// If groups with different numbers of shards hold some, those with fewer continue: two that
+// wait for each other would leave namespaces without a holder.
+func TestFewerShardsContinue_SHD_05(t *testing.T) {
+	for _, c := range []struct {
+		own  int
+		held []int
+		want int
+	}{
+		{6, nil, 0}, {6, []int{6}, 0}, {6, []int{4}, 4}, {4, []int{6}, 6}, {6, []int{6, 4}, 4}, {4, []int{6, 4}, 0}, {4, []int{8, 6}, 6}, {6, []int{6, 1}, 1},
+	} {
+		r := &replicas{sharding: &Sharding{Shards: c.own, Clock: clock.RealClock{}}, seen: map[string]seenLease{}}
+		for i, count := range c.held {
+			r.seen[strconv.Itoa(i)] = seenLease{&coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{Labels: leaseLabels("lease", count, "0")},
+				Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To("a"), LeaseDurationSeconds: ptr.To[int32](15)},
+			}, time.Now()}
+		}
+		if r.noteOthers(t.Context()); r.others != c.want {
+			t.Errorf("one of %d shards waits for %d if %v are held, want %d", c.own, r.others, c.held, c.want)
+		}
+	}
+}
+
+// A leader without shards is waited for, and one that begins ends the work of others.
+func TestPlainLeaderExcludesShards_SHD_05(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeaseServer()
+		plain := func() context.CancelFunc {
+			ctx, cancel := context.WithCancel(logr.NewContext(context.Background(), logr.Discard()))
+			r := &sharer{leaseServer: s}
+			go func() {
+				_ = r.election("plain").Run(ctx, func(ctx context.Context) error {
+					s.begin("plain", "plain")
+					defer s.end("plain", "plain")
+					<-ctx.Done()
+					return nil
+				})
+			}()
+			return cancel
+		}
+		stop := plain()
+		pass(time.Second)
+		a := s.join("a", 3, 0)
+		pass(time.Minute)
+		s.wantShares(t, map[string]int{"plain": 1})
+		stop()
+		pass(retryTime)
+		s.wantShares(t, map[string]int{"a": 3})
+		stop = plain()
+		pass(retryTime)
+		s.wantShares(t, map[string]int{"plain": 1})
+		stop()
+		pass(time.Minute)
+		a.stop(t)
+	})
+}
+
+// Replicas join, leave, and die, at random, one at a time. No shard is without a worker for
+// longer than a Lease lasts plus the time to see that, and at rest the shares are fair.
+func TestShardsSurviveAStorm_SHD_02_SHD_04(t *testing.T) {
+	for seed := range uint64(5) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			s := newLeaseServer()
+			live := []*sharer{s.join("first", 8, 0)}
+			pass(retryTime)
+			for n := range 60 {
+				i := rng.IntN(len(live))
+				switch what := rng.IntN(4); {
+				case what == 0 && len(live) > 1:
+					live[i].die()
+					live = append(live[:i], live[i+1:]...)
+				case what == 1 && len(live) > 1:
+					live[i].cancel()
+					live = append(live[:i], live[i+1:]...)
+				case what == 2 && len(live) < 6:
+					live = append(live, s.join(fmt.Sprintf("replica-%d", n), 8, time.Duration(rng.IntN(3))*time.Second))
+				}
+				pass(time.Duration(20+rng.IntN(40)) * time.Second)
+			}
+			pass(2 * time.Minute)
+			for identity, share := range s.shares() {
+				if share < 8/len(live) || share > (8+len(live)-1)/len(live) {
+					t.Errorf("seed %d: %s has %d of 8 shards, of %d replicas", seed, identity, share, len(live))
+				}
+			}
+			if total := len(s.names()); total != 8+len(live) {
+				t.Errorf("seed %d: %d Leases for %d replicas: %q", seed, total, len(live), s.names())
+			}
+			t.Logf("seed %d: a shard had no worker for %v at most, and %d were taken", seed, s.longest, s.moved)
+			if s.longest > 15*time.Second+3*2*time.Second {
+				t.Errorf("seed %d: a shard had no worker for %v", seed, s.longest)
+			}
+			for _, r := range live {
+				r.stop(t)
+			}
+		})
+	}
+}
+
+// An error of the work on one shard ends the replica, and its Leases are given back.
+func TestFailedShardEndsTheReplica_SHD_03(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, broken := newLeaseServer(), errors.New("broken")
+		r := &sharer{leaseServer: s}
+		sharding := &Sharding{Election: r.election("a"), Shards: 3}
+		err := sharding.Run(logr.NewContext(t.Context(), logr.Discard()), func(ctx context.Context, shard int) error {
+			if shard == 1 {
+				time.Sleep(time.Second)
+				return broken
+			}
+			<-ctx.Done()
+			return nil
+		})
+		if holding := strings.Join(s.holding(), " "); !errors.Is(err, broken) || holding != "lease-3-0= lease-3-1= lease-3-2=" {
+			t.Errorf("%v, and the Leases are %s", err, holding)
+		}
+	})
+}

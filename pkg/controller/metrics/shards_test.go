@@ -1,0 +1,81 @@
+package metrics
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-base/metrics"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// One of several Runtimes of a process ends: its pods are forgotten, those of the others are
+// not.
+func TestShardsAreForgottenOneByOne_SHD_08(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	registry := metrics.NewKubeRegistry()
+	m := New(registry, clocktesting.NewFakeClock(now))
+	a, b := m.Scope(), m.Scope()
+	a.FinalizerHeld(&reconcile.Pod{UID: "a", FinishedAt: now.Add(-time.Hour)}, true)
+	b.FinalizerHeld(&reconcile.Pod{UID: "b", FinishedAt: now.Add(-time.Minute)}, true)
+	for _, scoped := range []*Metrics{a, b} {
+		scoped.PodRefused(types.UID("job"), errRefused, false)
+	}
+	want := func(age, refused float64) {
+		t.Helper()
+		if got := gauge(t, registry, "job_controller_oldest_uncounted_pod_age_seconds", ""); got != age {
+			t.Errorf("the oldest pod is %v s old, want %v", got, age)
+		}
+		if got := gauge(t, registry, "job_controller_jobs_refused_pods", "no_answer"); got != refused {
+			t.Errorf("%v Jobs are refused, want %v", got, refused)
+		}
+	}
+	want(3600, 2)
+	a.Close()
+	want(60, 1)
+	b.Close()
+	want(0, 0)
+}
+
+// The gauges name the shards that this replica works on, and those that it does not.
+func TestHeldShardsAreServed_SHD_08(t *testing.T) {
+	registry := metrics.NewKubeRegistry()
+	m := New(registry, clocktesting.NewFakeClock(time.Time{}))
+	m.SetShards(2)
+	released := m.ShardTaken(1, func() int { return 30 })
+	for name, want := range map[[2]string]float64{
+		{"job_controller_shard_held", "0"}: 0, {"job_controller_shard_held", "1"}: 1,
+		{"job_controller_shard_pods", "1"}: 30, {"job_controller_shards_taken_total", ""}: 1,
+	} {
+		if got := gauge(t, registry, name[0], name[1]); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	released()
+	if got := gauge(t, registry, "job_controller_shard_held", "1"); got != 0 {
+		t.Errorf("a released shard is held: %v", got)
+	}
+}
+
+var errRefused = errors.New("refused")
+
+// gauge returns the value of a metric, with that value of its only label, if it has one.
+func gauge(t *testing.T, registry metrics.KubeRegistry, name, label string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {
+				return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+	}
+	t.Errorf("there is no %s{%s}", name, label)
+	return 0
+}
