@@ -194,7 +194,7 @@ func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout)
+	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, cluster.PodWatch{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,8 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	pod := c.world.Store.byUID[ref.UID]
 	switch {
 	case pod == nil || isVoid(ref, pod):
+	case verb == "claim":
+		c.claims(pod)
 	case verb != "adopt" && c.recent(c.touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
 	case verb == "adopt":
@@ -39,6 +41,21 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	case verb == "release" && c.freesClaimed(pod, ref, job):
 	default:
 		c.changes(verb, pod, ref, job)
+	}
+}
+
+// claims checks S8 for a pod that the controller is about to label: it is, was or may become a pod
+// of a Job of ours.
+func (c *Checker) claims(pod *corev1.Pod) {
+	owner := c.owners[pod.UID]
+	if owner == "" {
+		owner = types.UID(pod.Labels[batchv1.ControllerUidLabel])
+	}
+	if h := c.jobs[owner]; h != nil && c.isOurs(h.job) {
+		return
+	}
+	if job := c.adopterOf(pod); (job == nil || !c.isOurs(job)) && !c.recent(c.touched[pod.UID]) {
+		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
 }
 
