@@ -84,12 +84,12 @@ func (e *Engine) matters(uid types.UID, pod *metav1.PartialObjectMetadata, contr
 // The answers show their state, or that they are gone. After an error, nothing can be decided
 // unless a list has just shown their state.
 func (s *jobSync) claimUnwatched(ctx context.Context) error {
-	pods := maps.Clone(s.memory.get(s.uid).unwatched)
-	if pods == nil {
-		pods = map[types.UID]types.NamespacedName{}
+	m, cached := s.memory.get(s.uid), s.cache.Unwatched(s.uid)
+	pods := map[types.UID]types.NamespacedName{}
+	maps.Copy(pods, m.unwatched)
+	if s.job != nil || m.ours {
+		maps.Copy(pods, cached)
 	}
-	cached := s.cache.Unwatched(s.uid)
-	maps.Copy(pods, cached)
 	maps.DeleteFunc(pods, func(uid types.UID, _ types.NamespacedName) bool { return s.claimed[uid] })
 	if len(pods) == 0 {
 		return nil
@@ -98,24 +98,25 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 	uids := slices.Sorted(maps.Keys(pods))
 	errs := make([]error, len(uids))
 	s.cluster.Parallel(len(uids), func(i int) { errs[i] = s.claimPod(context.WithoutCancel(ctx), uids[i], pods[uids[i]]) })
-	unknown := s.job != nil && !s.listed
+	unknown := false
 	for i, uid := range uids {
 		_, known := cached[uid]
-		unknown = unknown || errs[i] != nil && !known
+		unknown = unknown || errs[i] != nil && !errors.Is(errs[i], errNotLabeled) && (!known || s.job != nil && !s.listed)
 		s.claimed[uid] = true
 	}
 	err := errors.Join(errs...)
-	if err != nil && unknown {
+	if unknown {
 		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })
 		return err
 	}
 	if err != nil {
 		s.errs = append(s.errs, err)
-	} else if still := s.cache.Unwatched(s.uid); len(still) > 0 {
-		s.errs = append(s.errs, fmt.Errorf("%d pods were labeled without effect: an admission webhook must have removed the label %s", len(still), observe.ManagedByLabel))
 	}
 	return nil
 }
+
+// errNotLabeled is about a pod whose label a webhook removes: each sync reads it by labeling it.
+var errNotLabeled = errors.New("an admission webhook must have removed the label " + observe.ManagedByLabel)
 
 func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.NamespacedName) error {
 	namespace := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace}}
@@ -125,7 +126,6 @@ func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.Namesp
 	pod, err := s.cluster.Pods.Patch(ctx, namespace, reconcile.PodRef{Name: name.Name, UID: uid}, cluster.ClaimPod)
 	switch {
 	case err == nil:
-		// Without the label, if a webhook has removed it, the pod is read again with each sync.
 		s.cache.WrotePod(pod)
 	case cluster.IsMissing(err, "pods", name.Name):
 		s.cache.PodMissing(namespace.Namespace, uid)
@@ -138,6 +138,9 @@ func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.Namesp
 		m.unwatched = maps.Clone(m.unwatched)
 		delete(m.unwatched, uid)
 	})
+	if err == nil && pod.Labels[observe.ManagedByLabel] == "" {
+		return fmt.Errorf("labeling pod %s, to watch it: %w", name.Name, errNotLabeled)
+	}
 	return nil
 }
 

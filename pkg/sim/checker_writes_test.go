@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -54,7 +56,10 @@ func (c *Checker) claims(pod *corev1.Pod) {
 	if h := c.jobs[owner]; h != nil && c.isOurs(h.job) {
 		return
 	}
-	if job := c.adopterOf(pod); (job == nil || !c.isOurs(job)) && !c.recent(c.touched[pod.UID]) {
+	mayAdopt := func(h *history) bool {
+		return c.isOurs(h.job) && selects(h.job, pod) && (h.endingSince.IsZero() || c.recent(h.endingSince))
+	}
+	if !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
 		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
 }
