@@ -46,9 +46,6 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	if namespace, is := observe.IsUnknownJob(s.uid); is {
 		return s.releaseUnclaimed(ctx, namespace)
 	}
-	if err := s.claimUnwatched(ctx); err != nil {
-		return Result{}, err
-	}
 	m := s.memory.get(s.uid)
 	if !m.ours && m.conflicts == nil {
 		s.memory.forget(s.uid)

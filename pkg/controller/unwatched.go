@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,11 +26,16 @@ import (
 const adoptionPeriods = 10
 
 // NoteUnwatched notes pods that lack the label of the watch and matter to a Job of ours, and
-// returns these Jobs. Their next sync labels the pods before it decides anything.
+// returns these Jobs. Their next sync labels the pods before it decides anything. Pods of a Job
+// that is gone are only released: for that, their metadata is enough.
 func (e *Engine) NoteUnwatched(pods []metav1.PartialObjectMetadata) (jobs []types.UID) {
 	for i := range pods {
 		for _, uid := range e.claimants(&pods[i]) {
-			e.noteUnwatched(uid, &pods[i])
+			if e.cache.Job(uid) != nil {
+				e.noteUnwatched(uid, &pods[i])
+			} else {
+				e.cache.WrotePod(&corev1.Pod{ObjectMeta: pods[i].ObjectMeta})
+			}
 			jobs = append(jobs, uid)
 		}
 	}
@@ -84,12 +91,9 @@ func (e *Engine) matters(uid types.UID, pod *metav1.PartialObjectMetadata, contr
 // The answers show their state, or that they are gone. After an error, nothing can be decided
 // unless a list has just shown their state.
 func (s *jobSync) claimUnwatched(ctx context.Context) error {
-	m, cached := s.memory.get(s.uid), s.cache.Unwatched(s.uid)
-	pods := map[types.UID]types.NamespacedName{}
-	maps.Copy(pods, m.unwatched)
-	if s.job != nil || m.ours {
-		maps.Copy(pods, cached)
-	}
+	cached, pods := s.cache.Unwatched(s.uid), map[types.UID]types.NamespacedName{}
+	maps.Copy(pods, s.memory.get(s.uid).unwatched)
+	maps.Copy(pods, cached)
 	maps.DeleteFunc(pods, func(uid types.UID, _ types.NamespacedName) bool { return s.claimed[uid] })
 	if len(pods) == 0 {
 		return nil
@@ -101,7 +105,7 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 	unknown := false
 	for i, uid := range uids {
 		_, known := cached[uid]
-		unknown = unknown || errs[i] != nil && !errors.Is(errs[i], errNotLabeled) && (!known || s.job != nil && !s.listed)
+		unknown = unknown || errs[i] != nil && !errors.Is(errs[i], errNotLabeled) && !(known && s.listed)
 		s.claimed[uid] = true
 	}
 	err := errors.Join(errs...)
@@ -119,16 +123,13 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 var errNotLabeled = errors.New("an admission webhook must have removed the label " + observe.ManagedByLabel)
 
 func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.NamespacedName) error {
-	namespace := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace}}
-	if namespace.Namespace == "" {
-		namespace.Namespace = s.memory.get(s.uid).namespace
-	}
-	pod, err := s.cluster.Pods.Patch(ctx, namespace, reconcile.PodRef{Name: name.Name, UID: uid}, cluster.ClaimPod)
+	in := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: cmp.Or(name.Namespace, s.job.Namespace)}}
+	pod, err := s.cluster.Pods.Patch(ctx, in, reconcile.PodRef{Name: name.Name, UID: uid}, cluster.ClaimPod)
 	switch {
 	case err == nil:
 		s.cache.WrotePod(pod)
 	case cluster.IsMissing(err, "pods", name.Name):
-		s.cache.PodMissing(namespace.Namespace, uid)
+		s.cache.PodMissing(in.Namespace, uid)
 	case cluster.IsOtherPod(err):
 		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true }) // It is not in that list.
 	default:

@@ -231,7 +231,7 @@ func (c *Cache) wrotePod(pod *corev1.Pod) []*batchv1.Job {
 	}
 	old := c.pods.value(pod.UID)
 	row := c.newRow(old, p)
-	if row.unwatched && row.job == "" { // Nothing would show what happens to it.
+	if row.unwatched && !row.pod.Finalizer && !c.hasJob(row.job) { // Nothing would show what happens to it.
 		c.remove(pod.UID, func() { delete(c.pods.rows, pod.UID) })
 		return nil
 	}

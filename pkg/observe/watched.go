@@ -75,8 +75,7 @@ func (s *podStore) leave(uid types.UID, version string) {
 	c.listener.PodChanged(change)
 }
 
-// Unwatched returns the pods of a Job, present or deleted, that lack the label or are gone,
-// and that matter. The namespace is "" if it is that of the Job.
+// Unwatched returns the pods of a Job that lack the label or are gone, and that matter. The namespace is "" if it is that of the Job.
 func (c *Cache) Unwatched(job types.UID) map[types.UID]types.NamespacedName {
 	c.mu.Lock()
 	defer c.mu.Unlock()
