@@ -56,6 +56,9 @@ type Config struct {
 	// BatchPeriod is the time between two syncs of a Job because of pod events, and
 	// between two status writes that change no condition. Default 1 s.
 	BatchPeriod time.Duration
+	// SweepPeriod is the time between two searches for pods of our Jobs that lack the label of
+	// the watch. Default 5 min.
+	SweepPeriod time.Duration
 	// SyncBudget is the time after which a sync lets other Jobs go first,
 	// between two stages. Default 1 s.
 	SyncBudget time.Duration
@@ -83,6 +86,7 @@ type Config struct {
 func (c *Config) setDefaults() {
 	defaultTo(&c.ManagedBy, DefaultManagedBy)
 	defaultTo(&c.BatchPeriod, time.Second)
+	defaultTo(&c.SweepPeriod, 5*time.Minute)
 	defaultTo(&c.SyncBudget, time.Second)
 	defaultTo(&c.RetryMin, time.Second)
 	defaultTo(&c.RetryMax, time.Minute)

@@ -51,6 +51,8 @@ func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	d.cache = observe.NewCache(config.Namespaces, d)
 	if config.ReplaceBuiltin {
 		d.cache.OrphansOfAll()
+	} else {
+		d.cache.WatchesLabel(observe.ManagedByLabelValue(config.ManagedBy), d.config.owns)
 	}
 	if m := config.Metrics; m != nil {
 		m.Forget()

@@ -66,7 +66,10 @@ const maxConflicts = 3
 // Sync reconciles the Job as far as possible now. After an error, retry it with a
 // back-off.
 func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
-	s := &jobSync{Engine: e, uid: uid, skip: map[types.UID]bool{}, conflicted: map[types.UID]bool{}, begun: e.config.Clock.Now()}
+	s := &jobSync{
+		Engine: e, uid: uid, skip: map[types.UID]bool{}, conflicted: map[types.UID]bool{}, claimed: map[types.UID]bool{},
+		begun: e.config.Clock.Now(),
+	}
 	result, err := s.run(ctx)
 	s.settleConflicts()
 	s.report(result, err)
@@ -87,6 +90,10 @@ type jobSync struct {
 	skip     map[types.UID]bool
 	// conflicted are the pods whose writes had a conflict in this sync.
 	conflicted map[types.UID]bool
+	// claimed are the pods that this sync has labeled, or failed to.
+	claimed map[types.UID]bool
+	// listed reports whether this sync has listed the Job's pods.
+	listed bool
 	// exists reports whether a live read in this sync has shown the Job, and that it is not
 	// being deleted.
 	exists    bool
@@ -113,13 +120,14 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			s.begin(s.job)
 		}
 		s.settleUnanswered()
-		if err := s.refreshPods(ctx); err != nil {
+		if err := s.completePods(ctx); err != nil {
 			return Result{}, err
 		}
 		plan := s.compute(ctx)
 		s.note(&plan)
 		s.releaseLost(&plan)
 		result := Result{After: plan.RequeueAfter}
+		s.seekAgain(&result)
 		s.postponeStatus(&plan, &result)
 		if plan.IsEmpty() {
 			return s.done(result)
@@ -151,6 +159,17 @@ func (s *jobSync) done(result Result) (Result, error) {
 	return result, errors.Join(s.errs...)
 }
 
+// completePods ensures that the cache has all pods that matter to the Job, as new as its status.
+func (s *jobSync) completePods(ctx context.Context) error {
+	if err := s.refreshPods(ctx); err != nil {
+		return err
+	}
+	if err := s.seekStrays(ctx); err != nil {
+		return err
+	}
+	return s.claimUnwatched(ctx)
+}
+
 // refreshPods ensures that the cached pods are at least as new as the Job's status.
 // The cache shows our own writes at once, so that is true as long as we wrote the
 // status. After a status written by someone else, or a creation that may have
@@ -180,6 +199,7 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	}
 	klog.FromContext(ctx).V(2).Info("Listed the pods of a Job past the cache", "job", klog.KObj(s.job), "pods", len(pods), "foreignStatus", foreign)
 	s.cache.ListedPods(s.job, pods, version)
+	s.listed = true
 	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods = &s.job.Status, false })
 	return nil
 }

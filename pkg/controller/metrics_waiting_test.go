@@ -97,7 +97,9 @@ func TestDoomedJobIsMeasured(t *testing.T) {
 		w.sync()
 		w.clock.Step(20 * time.Second)
 		w.expect(string(bound), "oldest_doomed", map[string]float64{"oldest_doomed_job_age_seconds": 120})
-		if err := w.cache.PodStore("").Delete(w.pods["uid-a"]); err != nil {
+		last := w.pods["uid-a"].DeepCopy()
+		last.Finalizers, last.DeletionGracePeriodSeconds = nil, ptr.To[int64](0)
+		if err := w.cache.PodStore("").Delete(last); err != nil {
 			t.Fatal(err)
 		}
 		w.sync()

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,8 @@ func New(config Config) (*Runtime, error) {
 		config.Recorder = r.events
 	}
 	var err error
-	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout); err != nil {
+	watch := cluster.PodWatch{Label: observe.ManagedByLabelValue(config.ManagedBy), OfAllJobs: config.ReplaceBuiltin}
+	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, watch); err != nil {
 		return nil, err
 	}
 	r.config = config
@@ -129,6 +131,11 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	if !allSynced(ctx, jobs) {
 		return false
 	}
+	// Pods that lack the label are searched before and after the first list of those that have
+	// it, so that a pod that gets or loses it meanwhile is in one of them.
+	if !r.swept(ctx) {
+		return false
+	}
 	known := r.cache.Jobs()
 	pods := r.eachNamespace(func(namespace string) observe.Store {
 		store := r.cache.PodStore(namespace)
@@ -136,24 +143,27 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 		r.watch(ctx, wg, "pods", example, store, lw)
 		return store
 	})
-	if !allSynced(ctx, pods) {
+	if !allSynced(ctx, pods) || !r.swept(ctx) {
 		return false
 	}
+	wg.Go(func() { r.keepSweeping(ctx) })
 	for _, job := range known {
 		r.engine.Trust(job)
 	}
 	return true
 }
 
-func (r *Runtime) eachNamespace(start func(namespace string) observe.Store) (stores []observe.Store) {
-	namespaces := r.config.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{metav1.NamespaceAll}
+// namespaces are those to watch, or the one that stands for all.
+func (r *Runtime) namespaces() []string {
+	if len(r.config.Namespaces) == 0 {
+		return []string{metav1.NamespaceAll}
 	}
-	for _, namespace := range namespaces {
-		if namespace == metav1.NamespaceAll || r.config.Shard.Contains(namespace) {
-			stores = append(stores, start(namespace))
-		}
+	return slices.DeleteFunc(slices.Clone(r.config.Namespaces), func(namespace string) bool { return !r.config.Shard.Contains(namespace) })
+}
+
+func (r *Runtime) eachNamespace(start func(namespace string) observe.Store) (stores []observe.Store) {
+	for _, namespace := range r.namespaces() {
+		stores = append(stores, start(namespace))
 	}
 	return stores
 }

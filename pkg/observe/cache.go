@@ -61,6 +61,10 @@ type Cache struct {
 	// the result reports whether the pod is of interest), and for each such pod that no
 	// longer has it, or is gone.
 	onHeld func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)
+	// label is the value of ManagedByLabel of the pods that the watches deliver, "" for all
+	// pods. owns reports whether a Job is of interest then.
+	label string
+	owns  func(*batchv1.Job) bool
 	// orphansOfAll reports whether pods of a deleted Job are of interest even if others
 	// created them.
 	orphansOfAll bool
@@ -234,7 +238,11 @@ func (c *Cache) wrotePod(pod *corev1.Pod) []*batchv1.Job {
 	}
 	old := c.pods.value(pod.UID)
 	row := c.newRow(old, p)
-	if !row.isKept() || !c.put(pod.UID, row, func() bool { return c.pods.written(s, pod.UID, pod.ResourceVersion, row) }) {
+	if row.unwatched && !row.pod.Finalizer && !c.hasJob(row.job) { // Nothing would show what happens to it.
+		c.remove(pod.UID, func() { delete(c.pods.rows, pod.UID) })
+		return nil
+	}
+	if !row.isKept() || !c.putRead(row, s, pod.ResourceVersion) {
 		return nil
 	}
 	return c.newAdopters(old, row)
@@ -286,7 +294,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			continue
 		}
 		row := c.newRow(old, c.slim(&pods[i]))
-		news := c.put(uid, row, func() bool { return c.pods.written(s, uid, pods[i].ResourceVersion, row) })
+		news := c.putRead(row, s, pods[i].ResourceVersion)
 		if lost && news {
 			changes, adopters = append(changes, c.changes(old, row)...), append(adopters, c.newAdopters(old, row)...)
 		}

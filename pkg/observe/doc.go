@@ -21,6 +21,13 @@
 // finalizer also belongs to the Job that lost it, so that the finalizer is removed once
 // that Job is gone; or to the UnknownJob of its namespace, if it does not name its Job.
 //
+// # Pods that are not watched
+//
+// With WatchesLabel, the watch delivers only pods with a label. A deletion that it reports may
+// be that of the label, so a pod that matters is kept as it was, until a write or a read of
+// the caller shows its state (Unwatched). What the caller wrote or read lately is newer than
+// older events about the label.
+//
 // # Memory
 //
 // A pod takes about 430 bytes: a reconcile.Pod, its strings, of which all versions share

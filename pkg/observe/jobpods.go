@@ -19,6 +19,8 @@ type jobPods struct {
 	// active counts the active pods that the Job controls, strays the pods that it does not
 	// control.
 	active, strays int
+	// unwatched counts the rows of pods that the watch does not deliver.
+	unwatched int
 	// listed is the version of the last complete list of this Job's pods: older
 	// events about a pod that was not in it are outdated.
 	listed string
@@ -140,6 +142,9 @@ func (c *Cache) tally(r podRow, n int) {
 	of := c.podsOf(r.job)
 	if r.more != nil {
 		of.odd += n
+	}
+	if r.unwatched {
+		of.unwatched += n
 	}
 	switch {
 	case r.isStray():

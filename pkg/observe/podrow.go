@@ -22,6 +22,8 @@ type podRow struct {
 	at int32
 	// held reports whether the pod was reported to Cache.onHeld and still has its finalizer.
 	held bool
+	// unwatched reports whether the watch does not deliver the pod, or no longer.
+	unwatched bool
 	// more is what only few pods need; nil for others.
 	more *podMore
 }
@@ -65,6 +67,14 @@ func (r podRow) jobName() string {
 	return r.more.jobName
 }
 
+// namespace returns the pod's namespace, if it is kept.
+func (r podRow) namespace() string {
+	if r.more == nil {
+		return ""
+	}
+	return r.more.namespace
+}
+
 // isElsewhere reports whether the pod is not in the namespace of the Job that it names.
 func (r podRow) isElsewhere(job *batchv1.Job) bool {
 	return job != nil && r.more != nil && r.more.namespace != "" && r.more.namespace != job.Namespace
@@ -81,6 +91,8 @@ type slimPod struct {
 	// tracking finalizer.
 	former  types.UID
 	jobName string
+	// gone reports whether the deletion was the last that happened to the pod.
+	gone bool
 }
 
 // GetObjectMeta implements metav1.ObjectMetaAccessor, for the reflector's temporary store.
@@ -90,7 +102,7 @@ func (s *slimPod) GetObjectMeta() metav1.Object {
 
 func (c *Cache) slim(pod *corev1.Pod) *slimPod {
 	p := Pod(pod)
-	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, row: podRow{job: JobUID(pod), pod: &p}}
+	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, gone: IsGone(pod), row: podRow{job: JobUID(pod), pod: &p, unwatched: !c.isWatched(pod)}}
 	owner := metav1.GetControllerOfNoCopy(pod)
 	_, made := pod.Annotations[AttemptAnnotation]
 	made = made || c.orphansOfAll

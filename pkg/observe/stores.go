@@ -187,6 +187,7 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	defer c.mu.Unlock()
 	from, old := c.pods.stream(s.stream), c.pods.value(uid)
 	row := c.newRow(old, pod)
+	row.unwatched = false
 	switch {
 	case !row.isKept():
 		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
@@ -211,7 +212,11 @@ func (s *podStore) Delete(object any) error {
 	if err != nil {
 		return err
 	}
-	s.drop(pod.row.pod.UID, pod.version)
+	if pod.gone {
+		s.drop(pod.row.pod.UID, pod.version)
+	} else {
+		s.leave(pod.row.pod.UID, pod.version)
+	}
 	return nil
 }
 
@@ -248,7 +253,7 @@ func (s *podStore) Replace(objects []any, version string) error {
 	s.cache.pods.listed(from, version)
 	s.cache.mu.Unlock()
 	for _, uid := range stale {
-		s.drop(uid, version)
+		s.leave(uid, version)
 	}
 	s.reached()
 	return nil

@@ -135,6 +135,12 @@ func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bo
 	return t.store(s, uid, version, value)
 }
 
+// read stores an object that the stream does not deliver, as a read or a write returned it.
+func (t *table[T]) read(s *stream, uid types.UID, version string, value T) bool {
+	_, gone := t.gone[uid]
+	return !gone && t.store(s, uid, version, value)
+}
+
 // removed handles a write of the caller after which the object is gone.
 func (t *table[T]) removed(s *stream, uid types.UID, version string) {
 	// As long as there is a row, the stream has yet to deliver the deletion.

@@ -126,6 +126,8 @@ const (
 	verbList = "list pods of"
 	// verbListJobs lists all Jobs of the namespace.
 	verbListJobs = "list jobs of"
+	// verbListUnwatched lists the pods that lack the label of the watch.
+	verbListUnwatched = "list unwatched pods of"
 )
 
 // List implements cluster.PodLister.
@@ -147,6 +149,29 @@ func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.
 		return a, nil
 	})
 	return a.pods, a.version, err
+}
+
+// unwatched implements cluster.Cluster.Unwatched.
+func (p *process) unwatched(_ context.Context, namespace string, selector labels.Selector, each func([]metav1.PartialObjectMetadata)) error {
+	pods, err := call(p, verbListUnwatched, namespace, func() ([]metav1.PartialObjectMetadata, error) {
+		p.world.tracef("list pods without the label%s", p.world.signature(p.number))
+		return p.withoutLabel(p.world.Store.version, selector), nil
+	})
+	if err == nil {
+		each(pods)
+	}
+	return err
+}
+
+// withoutLabel returns the pods that matched a selector at a version, and that the watch does not
+// deliver.
+func (p *process) withoutLabel(version int64, selector labels.Selector) (pods []metav1.PartialObjectMetadata) {
+	for _, object := range p.world.listAt(version, podsOnly) {
+		if pod := object.(*corev1.Pod); !p.watches(pod) && selector.Matches(labels.Set(pod.Labels)) {
+			pods = append(pods, metav1.PartialObjectMetadata{ObjectMeta: *pod.ObjectMeta.DeepCopy()})
+		}
+	}
+	return pods
 }
 
 type jobAPI struct{ *process }
@@ -192,18 +217,24 @@ func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*core
 	})
 }
 
-var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown"}
+var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown", cluster.ClaimPod: "claim"}
 
 func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
 	verb := patchVerbs[patch]
 	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
 		a.world.notify(writingPod{verb, ref, job})
-		return a.world.Store.PatchPod(verb, ref, func(pod *corev1.Pod) { tie(pod, job, patch) })
+		return a.world.Store.PatchPod(verb, ref, func(pod *corev1.Pod) { a.tie(pod, job, patch) })
 	})
 }
 
-// tie changes the owner and the finalizer of a pod.
-func tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch) {
+// tie changes the owner, the finalizer and the label of a pod.
+func (p *process) tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch) {
+	if patch == cluster.AdoptPod || patch == cluster.ClaimPod {
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, p.label)
+	}
+	if patch == cluster.ClaimPod {
+		return
+	}
 	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 	switch patch {
 	case cluster.AdoptPod:

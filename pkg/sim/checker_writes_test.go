@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,6 +32,8 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	pod := c.world.Store.byUID[ref.UID]
 	switch {
 	case pod == nil || isVoid(ref, pod):
+	case verb == "claim":
+		c.claims(pod)
 	case verb != "adopt" && c.recent(c.touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
 	case verb == "adopt":
@@ -39,6 +43,24 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	case verb == "release" && c.freesClaimed(pod, ref, job):
 	default:
 		c.changes(verb, pod, ref, job)
+	}
+}
+
+// claims checks S8 for a pod that the controller is about to label: it is, was or may become a pod
+// of a Job of ours.
+func (c *Checker) claims(pod *corev1.Pod) {
+	owner := c.owners[pod.UID]
+	if owner == "" {
+		owner = types.UID(pod.Labels[batchv1.ControllerUidLabel])
+	}
+	if h := c.jobs[owner]; h != nil && c.isOurs(h.job) {
+		return
+	}
+	mayAdopt := func(h *history) bool {
+		return c.isOurs(h.job) && selects(h.job, pod) && (h.endingSince.IsZero() || c.recent(h.endingSince))
+	}
+	if !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
+		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
 }
 

@@ -20,7 +20,9 @@ type Call struct {
 func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c.Verb, c.Object) }
 
 // reads reports whether the call changes nothing.
-func (c Call) reads() bool { return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs }
+func (c Call) reads() bool {
+	return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs || c.Verb == verbListUnwatched
+}
 
 // Fault is what goes wrong with a call; the zero Fault is no fault.
 type Fault struct {

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -24,6 +27,8 @@ type process struct {
 	dispatcher *controller.Dispatcher
 	clock      *skewedClock
 	jobs, pods *stream
+	// label is the value of observe.ManagedByLabel of pods that this controller creates.
+	label string
 	ProcessOptions
 
 	due     map[types.UID]uint64
@@ -63,13 +68,23 @@ func newProcess(w *World, o ProcessOptions) *process {
 	var cache *observe.Cache
 	p.dispatcher, cache = controller.NewDispatcher(config, p)
 	p.clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun, by: w.skew + o.Clock}}}
-	config.Clock = p.clock
-	p.engine = controller.NewEngine(config, cache, cluster.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel})
+	config.Clock, config.Shard = p.clock, o.Shard
+	p.label = w.watchLabel()
+	api := cluster.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel}
+	if !config.ReplaceBuiltin {
+		api.Unwatched = p.unwatched
+	}
+	p.engine = controller.NewEngine(config, cache, api)
 	p.dispatcher.OnOwnJob(p.engine.Own)
 	p.jobs = &stream{process: p, resource: jobsOnly, store: cache.JobStore("")}
 	p.pods = &stream{process: p, resource: podsOnly, store: cache.PodStore("")}
 	p.list()
 	return p
+}
+
+// watchLabel is the value of the label that the controller's watch of pods selects.
+func (w *World) watchLabel() string {
+	return observe.ManagedByLabelValue(w.Controller.WithDefaults().ManagedBy)
 }
 
 // list makes the first lists of both watches, Jobs before pods as in the Runtime. It waits
@@ -85,8 +100,41 @@ func (p *process) list() {
 	p.jobs.list(p.JobsOlder)
 	known := p.jobs.listed(p.jobs.seen)
 	p.pods.list(p.PodsOlder)
+	p.noteUnwatched(p.withoutLabel(p.pods.seen, labels.Everything()))
+	p.world.afterAll(sweepPeriod, p.sweep)
 	for _, job := range known {
 		p.engine.Trust(job.(*batchv1.Job))
+	}
+}
+
+// watches reports whether the watch delivers the pod.
+func (p *process) watches(pod *corev1.Pod) bool {
+	if p.world.Controller.ReplaceBuiltin {
+		return pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
+	}
+	return pod.Labels[observe.ManagedByLabel] == p.label
+}
+
+// sweepPeriod is controller.Config.SweepPeriod.
+const sweepPeriod = 5 * time.Minute
+
+// sweep searches for pods without the label, as the Runtime does from time to time.
+func (p *process) sweep() {
+	if !p.alive {
+		return
+	}
+	p.world.afterAll(sweepPeriod, p.sweep)
+	if !p.world.isAway() {
+		p.noteUnwatched(p.withoutLabel(p.world.Store.version, labels.Everything()))
+	}
+}
+
+func (p *process) noteUnwatched(pods []metav1.PartialObjectMetadata) {
+	if p.world.Controller.ReplaceBuiltin {
+		return
+	}
+	for _, job := range p.engine.NoteUnwatched(pods) {
+		p.AddAfter(job, 0)
 	}
 }
 

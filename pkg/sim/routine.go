@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"container/heap"
 	"fmt"
 	"iter"
-	"math"
 	"runtime/debug"
 	"time"
 )
@@ -49,7 +47,6 @@ func keepStack() {
 // then happens first.
 func (w *World) wait(d time.Duration) {
 	r := w.current
-	w.number++
-	heap.Push(&w.events, event{at: w.Now().Add(d), tie: math.MaxUint64, number: w.number, do: r.resume})
+	w.afterAll(d, r.resume)
 	r.yield(struct{}{})
 }

@@ -33,6 +33,8 @@ type Commit struct {
 	Asked          time.Time
 	OldJob, NewJob *batchv1.Job
 	OldPod, NewPod *corev1.Pod
+	// unlabeled is set in the view of a watch whose selector the pod no longer matches.
+	unlabeled bool
 }
 
 // Ours reports whether the controller under test made the write.

@@ -164,7 +164,7 @@ func (s *Store) PatchPod(verb string, ref reconcile.PodRef, change func(*corev1.
 	}
 	pod := editable(old)
 	change(pod)
-	if slices.Equal(old.Finalizers, pod.Finalizers) && equality.Semantic.DeepEqual(old.OwnerReferences, pod.OwnerReferences) {
+	if slices.Equal(old.Finalizers, pod.Finalizers) && maps.Equal(old.Labels, pod.Labels) && equality.Semantic.DeepEqual(old.OwnerReferences, pod.OwnerReferences) {
 		return s.copy(old), nil
 	}
 	if path, problem := ownershipProblem(old, pod); problem != "" {

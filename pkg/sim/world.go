@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -123,6 +124,12 @@ func (w *World) Elapsed() time.Duration { return w.Now().Sub(w.begun) }
 func (w *World) after(wait time.Duration, do func()) {
 	w.number++
 	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do})
+}
+
+// afterAll schedules do after everything else at that instant. It draws no random number.
+func (w *World) afterAll(wait time.Duration, do func()) {
+	w.number++
+	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do})
 }
 
 // random returns a duration between zero and most.

@@ -46,6 +46,7 @@ type process struct {
 // quick makes a controller that waits as little as it can.
 func quick(c *controller.Config) {
 	c.BatchPeriod = 50 * time.Millisecond
+	c.SweepPeriod = 500 * time.Millisecond
 	c.RetryMin, c.RetryMax = 50*time.Millisecond, time.Second
 	c.Limits = reconcile.DefaultConfig()
 	c.Limits.MinRequeue = 50 * time.Millisecond

@@ -22,6 +22,8 @@ type stream struct {
 	// closed while nothing is kept back.
 	flows chan struct{}
 	ended bool
+	// received is how many bytes it has brought.
+	received int
 }
 
 // follow keeps an eye on the answer to a watch.
@@ -32,6 +34,12 @@ func (w *wire) follow(ctx context.Context, c call, body io.ReadCloser) io.ReadCl
 	defer w.mu.Unlock()
 	w.watches = append(w.watches, s)
 	return s
+}
+
+// received is how many bytes the watches that match have brought.
+func (w *wire) received(m match) (bytes int) {
+	w.each(m, func(s *stream) { bytes += s.received })
+	return bytes
 }
 
 // freeze keeps back what the watches that match bring from now on: the controller's
@@ -76,6 +84,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
 	s.mu.Lock()
 	flows, ended := s.flows, s.ended
+	s.received += n
 	s.mu.Unlock()
 	if ended {
 		return 0, io.EOF

@@ -27,20 +27,25 @@ type Live struct {
 	// named reads Jobs as they are stored; nil if the client is a fake.
 	named   *namedJobs
 	timeout time.Duration
+	watch   PodWatch
 }
 
 // NewLive returns the cluster that the client accesses, with a timeout for each call.
-func NewLive(client kubernetes.Interface, timeout time.Duration) (*Live, error) {
+func NewLive(client kubernetes.Interface, timeout time.Duration, watch PodWatch) (*Live, error) {
 	named, err := newNamedJobs(client)
 	if err != nil {
 		return nil, err
 	}
-	return &Live{client, named, timeout}, nil
+	return &Live{client, named, timeout, watch}, nil
 }
 
 // Cluster returns the calls to the cluster; a sync makes at most concurrency of them at once.
 func (l *Live) Cluster(concurrency int) Cluster {
-	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: boundedParallel(concurrency)}
+	c := Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: boundedParallel(concurrency)}
+	if !l.watch.OfAllJobs {
+		c.Unwatched = l.Unwatched
+	}
+	return c
 }
 
 // JobListWatch returns how to list and watch the Jobs of a namespace, and an example of what
@@ -52,12 +57,6 @@ func (l *Live) JobListWatch(namespace string) (lw *cache.ListWatch, example runt
 	}
 	api := l.named.in(namespace)
 	return listWatch(api.List, api.Watch), &observe.NamedJob{}
-}
-
-// PodListWatch is JobListWatch for pods.
-func (l *Live) PodListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
-	api := l.client.CoreV1().Pods(namespace)
-	return listWatch(api.List, api.Watch), &corev1.Pod{}
 }
 
 // listWatch lists with quorum reads only: with resourceVersion 0, a list may be older
@@ -162,7 +161,7 @@ func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.Po
 // Patch changes nothing else, so that other finalizers and owners, and concurrent
 // edits, survive (TRK-11, TRK-25).
 func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
-	body, err := patchBody(job, ref, patch)
+	body, err := patchBody(job, ref, patch, l.watch.Label)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +171,7 @@ func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.Pod
 }
 
 // patchBody returns a strategic merge patch, in which lists of finalizers and owners are merged.
-func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, error) {
+func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch, label string) ([]byte, error) {
 	type removedOwner struct {
 		Patch string    `json:"$patch"`
 		UID   types.UID `json:"uid"`
@@ -180,6 +179,7 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, 
 	type metadata struct {
 		UID             types.UID         `json:"uid"`
 		ResourceVersion string            `json:"resourceVersion,omitempty"`
+		Labels          map[string]string `json:"labels,omitempty"`
 		Annotations     map[string]string `json:"annotations,omitempty"`
 		OwnerReferences []any             `json:"ownerReferences,omitempty"`
 		Add             []string          `json:"finalizers,omitempty"`
@@ -188,7 +188,10 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, 
 	m := metadata{UID: ref.UID, ResourceVersion: ref.ResourceVersion}
 	tracking := []string{batchv1.JobTrackingFinalizer}
 	switch patch {
+	case ClaimPod:
+		m.Labels = map[string]string{observe.ManagedByLabel: label}
 	case AdoptPod:
+		m.Labels = map[string]string{observe.ManagedByLabel: label}
 		// The annotation shows the next process whose finalizer this is (TRK-22).
 		m.Annotations = map[string]string{observe.AttemptAnnotation: "1"}
 		m.OwnerReferences, m.Add = []any{metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}, tracking

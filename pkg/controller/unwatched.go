@@ -1,0 +1,239 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// adoptionPeriods is after how many batch periods a Job with a selector of its own looks again
+// for pods to adopt: they lack the label of the watch.
+const adoptionPeriods = 10
+
+// NoteUnwatched notes pods that lack the label of the watch and matter to a Job of ours, and
+// returns these Jobs. Their next sync labels the pods before it decides anything. Pods of a Job
+// that is gone are only released: for that, their metadata is enough.
+func (e *Engine) NoteUnwatched(pods []metav1.PartialObjectMetadata) (jobs []types.UID) {
+	for i := range pods {
+		if !e.config.Shard.Contains(pods[i].Namespace) {
+			continue // Its Job is not gone, but in another shard.
+		}
+		for _, uid := range e.claimants(&pods[i]) {
+			if e.cache.Job(uid) != nil {
+				e.noteUnwatched(uid, &pods[i])
+			} else {
+				e.cache.WrotePod(&corev1.Pod{ObjectMeta: pods[i].ObjectMeta})
+			}
+			jobs = append(jobs, uid)
+		}
+	}
+	return jobs
+}
+
+func (e *Engine) noteUnwatched(job types.UID, pod metav1.Object) {
+	e.memory.update(job, func(m *jobMemory) {
+		m.unwatched = maps.Clone(m.unwatched)
+		if m.unwatched == nil {
+			m.unwatched = map[types.UID]types.NamespacedName{}
+		}
+		m.unwatched[pod.GetUID()] = types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetName()}
+	})
+}
+
+// claimants returns the Jobs of ours to which a pod matters: the one that controls it, or did,
+// and those that may adopt it.
+func (e *Engine) claimants(pod *metav1.PartialObjectMetadata) (jobs []types.UID) {
+	if metav1.GetControllerOfNoCopy(pod) != nil {
+		if uid := observe.JobUID(pod); e.matters(uid, pod, true) {
+			return []types.UID{uid}
+		}
+		return nil
+	}
+	for _, job := range e.cache.Adopters(pod) {
+		if e.config.owns(job) && mayAdopt(job) {
+			jobs = append(jobs, job.UID)
+		}
+	}
+	if former := types.UID(pod.Labels[batchv1.ControllerUidLabel]); !slices.Contains(jobs, former) && e.matters(former, pod, false) {
+		jobs = append(jobs, former)
+	}
+	return jobs
+}
+
+// matters reports whether a pod matters to its present or former Job: the Job is ours, and its
+// finalizer has to be removed, or the Job has not finished.
+func (e *Engine) matters(uid types.UID, pod *metav1.PartialObjectMetadata, controlled bool) bool {
+	held := slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
+	job := e.cache.Job(uid)
+	switch {
+	case uid == "":
+		return false
+	case job == nil:
+		_, made := pod.Annotations[AttemptAnnotation]
+		return held && (made || e.memory.get(uid).ours)
+	}
+	return e.config.owns(job) && (held || controlled && !reconcile.IsFinished(job))
+}
+
+// claimUnwatched labels the pods that matter to the Job and that the watch does not deliver.
+// The answers show their state, or that they are gone. After an error, nothing can be decided
+// unless a list has just shown their state.
+func (s *jobSync) claimUnwatched(ctx context.Context) error {
+	cached, pods := s.cache.Unwatched(s.uid), map[types.UID]types.NamespacedName{}
+	maps.Copy(pods, s.memory.get(s.uid).unwatched)
+	maps.Copy(pods, cached)
+	maps.DeleteFunc(pods, func(uid types.UID, _ types.NamespacedName) bool { return s.claimed[uid] })
+	if len(pods) == 0 {
+		return nil
+	}
+	klog.FromContext(ctx).V(2).Info("Labeling pods that are not watched", "jobUID", s.uid, "pods", len(pods))
+	uids := slices.Sorted(maps.Keys(pods))
+	errs := make([]error, len(uids))
+	s.cluster.Parallel(len(uids), func(i int) { errs[i] = s.claimPod(context.WithoutCancel(ctx), uids[i], pods[uids[i]]) })
+	unknown := false
+	for i, uid := range uids {
+		_, known := cached[uid]
+		unknown = unknown || errs[i] != nil && !errors.Is(errs[i], errNotLabeled) && !(known && s.listed)
+		s.claimed[uid] = true
+	}
+	err := errors.Join(errs...)
+	if unknown {
+		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })
+		return err
+	}
+	if err != nil {
+		s.errs = append(s.errs, err)
+	}
+	return nil
+}
+
+// errNotLabeled is about a pod whose label a webhook removes: each sync reads it by labeling it.
+var errNotLabeled = errors.New("an admission webhook must have removed the label " + observe.ManagedByLabel)
+
+func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.NamespacedName) error {
+	in := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: cmp.Or(name.Namespace, s.job.Namespace)}}
+	pod, err := s.cluster.Pods.Patch(ctx, in, reconcile.PodRef{Name: name.Name, UID: uid}, cluster.ClaimPod)
+	switch {
+	case err == nil:
+		s.cache.WrotePod(pod)
+	case cluster.IsMissing(err, "pods", name.Name):
+		s.cache.PodMissing(in.Namespace, uid)
+	case cluster.IsOtherPod(err):
+		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true }) // It is not in that list.
+	default:
+		return fmt.Errorf("labeling pod %s, to watch it: %w", name.Name, err)
+	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		m.unwatched = maps.Clone(m.unwatched)
+		delete(m.unwatched, uid)
+	})
+	if err == nil && pod.Labels[observe.ManagedByLabel] == "" {
+		return fmt.Errorf("labeling pod %s, to watch it: %w", name.Name, errNotLabeled)
+	}
+	return nil
+}
+
+// adoptsUnwatched reports whether the Job may adopt pods that no watch delivers and that no
+// label leads to: those that match a selector of its own.
+func (s *jobSync) adoptsUnwatched() bool {
+	return s.cluster.Unwatched != nil && observe.HasOwnSelector(s.job) && mayAdopt(s.job)
+}
+
+// seekStrays lists the pods that a Job with a selector of its own may adopt, from time to time.
+func (s *jobSync) seekStrays(ctx context.Context) error {
+	if sought := s.memory.get(s.uid).sought; !s.adoptsUnwatched() || !sought.IsZero() && s.config.Clock.Since(sought) < s.adoptionPeriod() {
+		return nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(s.job.Spec.Selector)
+	if err != nil {
+		return fmt.Errorf("reading the Job's selector: %w", err)
+	}
+	err = s.cluster.Unwatched(ctx, s.job.Namespace, selector, func(pods []metav1.PartialObjectMetadata) {
+		for i := range pods {
+			if slices.Contains(s.claimants(&pods[i]), s.uid) {
+				s.noteUnwatched(s.uid, &pods[i])
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("listing the pods that the Job may adopt: %w", err)
+	}
+	s.memory.update(s.uid, func(m *jobMemory) { m.sought = s.config.Clock.Now() })
+	return nil
+}
+
+// seekAgain requests the sync that looks again for pods to adopt.
+func (s *jobSync) seekAgain(result *Result) {
+	if wait := s.adoptionPeriod(); s.adoptsUnwatched() && (result.After == 0 || result.After > wait) {
+		result.After = wait
+	}
+}
+
+func (s *jobSync) adoptionPeriod() time.Duration { return adoptionPeriods * s.config.BatchPeriod }
+
+// sweep notes all pods that lack the label of the watch and matter to a Job of ours.
+func (r *Runtime) sweep(ctx context.Context) error {
+	if r.config.ReplaceBuiltin {
+		return nil
+	}
+	for _, namespace := range r.namespaces() {
+		err := r.live.Unwatched(ctx, namespace, labels.Everything(), func(pods []metav1.PartialObjectMetadata) {
+			for _, job := range r.engine.NoteUnwatched(pods) {
+				r.dispatcher.enqueue(job, batched)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("listing pods that lack the label of the watch: %w", err)
+		}
+	}
+	return nil
+}
+
+// swept sweeps until that succeeds. It reports whether that happened before ctx ended.
+func (r *Runtime) swept(ctx context.Context) bool {
+	for {
+		err := r.sweep(ctx)
+		if err == nil {
+			return true
+		}
+		klog.FromContext(ctx).Error(err, "Will retry", "after", r.config.RetryMin)
+		if !r.sleep(ctx, r.config.RetryMin) {
+			return false
+		}
+	}
+}
+
+// keepSweeping sweeps from time to time: an older version of this program, or a user, may
+// have created a pod without the label.
+func (r *Runtime) keepSweeping(ctx context.Context) {
+	for again := true; again; {
+		again = r.sleep(ctx, r.config.SweepPeriod) && r.swept(ctx)
+	}
+}
+
+// sleep waits. It reports whether ctx has not ended.
+func (r *Runtime) sleep(ctx context.Context, d time.Duration) bool {
+	timer := r.config.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

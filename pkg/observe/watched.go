@@ -1,0 +1,128 @@
+package observe
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// ManagedByLabel is on all pods of Jobs that a controller of ours reconciles; its value
+// identifies the controller (ManagedByLabelValue). A controller watches only these pods
+// (ADR 0020).
+const ManagedByLabel = "batchjob.dev/managed-by"
+
+var notInLabels = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// ManagedByLabelValue returns the value of ManagedByLabel for a value of spec.managedBy, which
+// has a slash. Nothing depends on the values of two controllers being different.
+func ManagedByLabelValue(managedBy string) string {
+	return strings.Trim(notInLabels.ReplaceAllString(managedBy, "_"), "._-")
+}
+
+// WatchesLabel declares that the watches of pods deliver only those with a value of
+// ManagedByLabel. The cache keeps a pod that loses the label if it may matter to a Job that
+// owns accepts, since it still exists. WatchesLabel must be called before the cache is filled.
+func (c *Cache) WatchesLabel(value string, owns func(*batchv1.Job) bool) {
+	c.label, c.owns = value, owns
+}
+
+// isWatched reports whether the watch delivers the pod.
+func (c *Cache) isWatched(pod metav1.Object) bool {
+	return c.label == "" || pod.GetLabels()[ManagedByLabel] == c.label
+}
+
+// follows reports whether a pod that the watch no longer delivers still matters: its
+// finalizer has to be removed, or its Job has not finished. The caller holds the lock.
+func (c *Cache) follows(r podRow) bool {
+	job := c.job(r.job)
+	switch {
+	case c.label == "", r.job == "", job != nil && !c.owns(job):
+		return false
+	case r.pod.Finalizer:
+		return true
+	}
+	return job != nil && !r.isStray() && !reconcile.IsFinished(job)
+}
+
+// leave handles a pod that a watch no longer delivers, as of a version: it is gone, or it has
+// lost the label. A pod that matters is kept as it was until a write shows which.
+func (s *podStore) leave(uid types.UID, version string) {
+	c := s.cache
+	c.mu.Lock()
+	r := c.pods.rows[uid]
+	switch {
+	case r != nil && c.label != "" && newer(r.version, version):
+		c.pods.stream(s.stream).advance(version)
+		c.mu.Unlock()
+		return
+	case r == nil || !c.follows(r.value):
+		c.mu.Unlock()
+		s.drop(uid, version)
+		return
+	}
+	c.pods.stream(s.stream).advance(version)
+	now := r.value
+	now.unwatched = true
+	c.put(uid, now, func() bool { r.value = now; return true })
+	change := PodChange{Job: now.job, Old: now.pod, New: now.pod, Active: c.activeOf(now.job), Relabeled: true}
+	c.mu.Unlock()
+	c.listener.PodChanged(change)
+}
+
+// Unwatched returns the pods of a Job that lack the label or are gone, and that matter. The namespace is "" if it is that of the Job.
+func (c *Cache) Unwatched(job types.UID) map[types.UID]types.NamespacedName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := c.byJob[job]
+	if of == nil || of.unwatched == 0 {
+		return nil
+	}
+	pods := map[types.UID]types.NamespacedName{}
+	for _, entry := range slices.Clone(of.rows) {
+		r := entry.value
+		switch {
+		case !r.unwatched:
+		case c.follows(r):
+			pods[r.pod.UID] = types.NamespacedName{Namespace: r.namespace(), Name: r.pod.Name}
+		case !newer(entry.version, entry.stream.seen):
+			// No older event can bring it back.
+			c.remove(r.pod.UID, func() { delete(c.pods.rows, r.pod.UID) })
+		}
+	}
+	return pods
+}
+
+// putRead stores a pod that a read or a write of the caller returned. The caller holds the lock.
+func (c *Cache) putRead(r podRow, s *stream, version string) bool {
+	uid := r.pod.UID
+	return c.put(uid, r, func() bool {
+		if r.unwatched {
+			return c.pods.read(s, uid, version, r)
+		}
+		return c.pods.written(s, uid, version, r)
+	})
+}
+
+// Adopters returns the Jobs whose selector matches a pod without a controller, unless it is
+// being deleted. They must not be changed.
+func (c *Cache) Adopters(pod metav1.Object) []*batchv1.Job {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.adopters(podRow{
+		pod:  &reconcile.Pod{Deleting: pod.GetDeletionTimestamp() != nil},
+		more: &podMore{namespace: pod.GetNamespace(), labels: pod.GetLabels(), stray: true},
+	})
+}
+
+// HasOwnSelector reports whether the Job's selector is not the generated one, which matches the
+// Job's UID.
+func HasOwnSelector(job *batchv1.Job) bool {
+	s := job.Spec.Selector
+	return s != nil && s.MatchLabels[batchv1.ControllerUidLabel] != string(job.UID)
+}
