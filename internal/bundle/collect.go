@@ -85,7 +85,7 @@ func (r *collection) gap(verb, resource string, err error) {
 }
 
 func (r *collection) pods(ctx context.Context) {
-	_, err := gather.EachPod(ctx, r.Client, r.job, func() { r.Pods = nil }, func(pod *corev1.Pod) {
+	_, err := gather.EachWholePod(ctx, r.Client, r.job, func() { r.Pods = nil }, func(pod *corev1.Pod) {
 		pod.ManagedFields = nil
 		r.Pods = append(r.Pods, *pod)
 	})
@@ -265,7 +265,7 @@ func (r *collection) relatives(ctx context.Context) {
 		}
 		relative := Relative{Job: *member}
 		if reconcile.IsFinished(member) && member.Status.Failed > 0 {
-			_, err := gather.EachPod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
+			_, err := gather.EachWholePod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
 				pod.ManagedFields = nil
 				relative.Pods = append(relative.Pods, *pod)
 			})
