@@ -36,17 +36,32 @@ func expectedPods(job *batchv1.Job) int64 {
 	return min(max(0, all), maxExpectedPods)
 }
 
-// PodSelector selects the pods of the Job, and perhaps others: the owner decides. It is ""
-// for a Job without a selector, which has no pods yet.
+// PodSelector selects the pods of the Job, and perhaps others: the owner decides. A Job without a
+// selector has no pods yet.
 func PodSelector(job *batchv1.Job) (string, error) {
 	if job.Spec.Selector == nil {
-		return "", nil
+		return podsNamedAfter(job.Name), nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
 		return "", fmt.Errorf("the Job's selector: %w", err)
 	}
 	return selector.String(), nil
+}
+
+func podsNamedAfter(job string) string { return batchv1.JobNameLabel + "=" + job }
+
+// CountPods returns how many pods have the label of a Job of this name, which may be gone.
+func CountPods(ctx context.Context, client kubernetes.Interface, namespace, job string) (count int, err error) {
+	reader := &podReader{client: client, namespace: namespace, fields: fieldSet{}}
+	err = eachPage(ctx, metav1.ListOptions{LabelSelector: podsNamedAfter(job)}, func(options metav1.ListOptions) (string, error) {
+		if options.Continue == "" {
+			count = 0
+		}
+		page, err := reader.read(ctx, options, func(*corev1.Pod) { count++ })
+		return page.Continue, err
+	})
+	return count, err
 }
 
 // EachPod reads the pods that the Job controls, in pages, and returns the resourceVersion to
