@@ -85,24 +85,37 @@ func (r *collection) gap(verb, resource string, err error) {
 }
 
 func (r *collection) pods(ctx context.Context) {
-	_, err := gather.EachPod(ctx, r.Client, r.job, func() { r.Pods = nil }, func(pod *corev1.Pod) {
+	left := 0
+	begin := func() { r.Pods, left = nil, 0 }
+	_, err := gather.EachWholePod(ctx, r.Client, r.job, begin, func(pod *corev1.Pod) {
 		pod.ManagedFields = nil
 		r.Pods = append(r.Pods, *pod)
+		if len(r.Pods) == maxPods+maxPods/4 { // No more are in memory at a time.
+			left += r.cutPods()
+		}
 	})
 	if err != nil {
 		r.Pods = nil
 		r.gap("list", "pods", err)
 		return
 	}
-	r.Manifest.PodsRead = true
+	left += r.cutPods()
+	r.Manifest.PodsRead = left == 0
+	if left > 0 {
+		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(left), "older pod that did not fail", "older pods that did not fail"))
+	}
+	r.known = podsOf(r.Pods)
+}
+
+// cutPods sorts the pods and keeps the first, and returns how many it leaves out.
+func (r *collection) cutPods() (left int) {
 	slices.SortStableFunc(r.Pods, func(a, b corev1.Pod) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
 	})
-	if more := len(r.Pods) - maxPods; more > 0 {
-		r.Pods, r.Manifest.PodsRead = r.Pods[:maxPods], false
-		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(more), "older pod that did not fail", "older pods that did not fail"))
-	}
-	r.known = podsOf(r.Pods)
+	left = max(0, len(r.Pods)-maxPods)
+	clear(r.Pods[len(r.Pods)-left:])
+	r.Pods = r.Pods[:len(r.Pods)-left]
+	return left
 }
 
 // rank puts pods that failed first, then those that have not ended.
@@ -248,7 +261,7 @@ func (r *collection) relatives(ctx context.Context) {
 		}
 		relative := Relative{Job: *member}
 		if reconcile.IsFinished(member) && member.Status.Failed > 0 {
-			_, err := gather.EachPod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
+			_, err := gather.EachWholePod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
 				pod.ManagedFields = nil
 				relative.Pods = append(relative.Pods, *pod)
 			})

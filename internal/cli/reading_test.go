@@ -30,9 +30,9 @@ func (a *asked) refuse(r *http.Request) *clitest.Status {
 	return &clitest.Status{Code: http.StatusMethodNotAllowed, Reason: "MethodNotAllowed", Message: "only GET is allowed"}
 }
 
-// readingVerbs are the verbs that only read, for a cluster where Job train has failed, and how many requests they send.
+// verbRequests are the verbs that only read, for a cluster where Job train has failed, and how many requests they send.
 // The README quotes some of these numbers.
-var readingVerbs = []struct {
+var verbRequests = []struct {
 	args     string
 	requests int
 }{
@@ -65,7 +65,7 @@ func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 		t.Fatal(err)
 	}
 	tested := slices.Clone(writingVerbs)
-	for _, tc := range readingVerbs {
+	for _, tc := range verbRequests {
 		verb, _, _ := strings.Cut(tc.args, " ")
 		tested = append(tested, verb)
 		t.Run(tc.args, func(t *testing.T) {

@@ -48,10 +48,19 @@ type Pod struct {
 	reconcile.Pod
 	// Attempt is 1-based: of its index, or of a NonIndexed Job; 0 if it cannot be told.
 	Attempt int32
-	Node    string
+	// Scheduling reports whether a scheduler has looked at the pod.
+	Scheduling bool
+	Node       string
 	// StartedAt is when the first of its containers started; zero if none has, or if
 	// restarts have made that unknown.
-	StartedAt time.Time
+	StartedAt  time.Time
+	Containers []Container
+	// Unusual is never nil, and most pods share one.
+	*Unusual
+}
+
+// Unusual is what few pods have: a Job may have 100,000.
+type Unusual struct {
 	// DeletedAt is when the deletion was asked for, plus Grace; zero if it is not deleted.
 	DeletedAt time.Time
 	Grace     time.Duration
@@ -60,16 +69,13 @@ type Pod struct {
 	// Unschedulable is why no node can take the pod (condition PodScheduled), with its time.
 	Unschedulable    string
 	UnscheduledSince time.Time
-	// Scheduling reports whether a scheduler has looked at the pod.
-	Scheduling bool
 	// Gates are spec.schedulingGates.
 	Gates []string
 	// ForeignFinalizers are all but the tracking finalizer.
 	ForeignFinalizers []string
 	// Disruption is the reason of the condition DisruptionTarget, if that is True.
 	Disruption, DisruptionMessage string
-	Containers                    []Container
-	// Running are containers that run while another of the pod has failed: nil in most pods.
+	// Running are containers that run while another of the pod has failed.
 	Running []string
 }
 

@@ -24,31 +24,47 @@ const maxText = 4096
 // strings.
 func PodOf(pod *corev1.Pod) Pod {
 	p := Pod{
-		Pod:          observe.Pod(pod),
-		Node:         pod.Spec.NodeName,
-		Message:      cut(pod.Status.Message),
-		StatusReason: pod.Status.Reason,
-		StartedAt:    firstStart(pod),
-		Attempt:      observe.Attempt(pod),
+		Pod:        observe.Pod(pod),
+		Node:       pod.Spec.NodeName,
+		StartedAt:  firstStart(pod),
+		Attempt:    observe.Attempt(pod),
+		Scheduling: slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }),
+		Unusual:    &nothingUnusual,
 	}
+	if u := unusualOf(pod); !u.isEmpty() {
+		p.Unusual = &u
+	}
+	p.noteContainers(pod)
+	return p
+}
+
+// nothingUnusual is that of most pods. Nobody changes it.
+var nothingUnusual Unusual
+
+func (u *Unusual) isEmpty() bool {
+	return u.DeletedAt.IsZero() && u.Message == "" && u.StatusReason == "" && u.Unschedulable == "" && u.Disruption == "" &&
+		u.DisruptionMessage == "" && len(u.Gates) == 0 && len(u.ForeignFinalizers) == 0 && len(u.Running) == 0
+}
+
+func unusualOf(pod *corev1.Pod) Unusual {
+	u := Unusual{Message: cut(pod.Status.Message), StatusReason: pod.Status.Reason}
 	if d := pod.DeletionTimestamp; d != nil {
 		if g := pod.DeletionGracePeriodSeconds; g != nil {
-			p.Grace = time.Duration(min(*g, int64(math.MaxInt64/time.Second))) * time.Second
+			u.Grace = time.Duration(min(*g, int64(math.MaxInt64/time.Second))) * time.Second
 		}
-		p.DeletedAt = d.Add(-p.Grace)
+		u.DeletedAt = d.Add(-u.Grace)
 	}
 	for _, g := range pod.Spec.SchedulingGates {
-		p.Gates = append(p.Gates, g.Name)
+		u.Gates = append(u.Gates, g.Name)
 	}
 	for _, f := range pod.Finalizers {
 		if f != batchv1.JobTrackingFinalizer {
-			p.ForeignFinalizers = append(p.ForeignFinalizers, f)
+			u.ForeignFinalizers = append(u.ForeignFinalizers, f)
 		}
 	}
-	p.noteConditions(pod)
-	p.noteContainers(pod)
-	p.noteRunning(pod.Status.ContainerStatuses)
-	return p
+	u.noteConditions(pod)
+	u.noteRunning(pod.Status.ContainerStatuses)
+	return u
 }
 
 func cut(text string) string {
@@ -90,17 +106,14 @@ func startOf(run *corev1.ContainerState) time.Time {
 	return time.Time{}
 }
 
-func (p *Pod) noteConditions(pod *corev1.Pod) {
+func (u *Unusual) noteConditions(pod *corev1.Pod) {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		switch {
-		case c.Type == corev1.PodScheduled:
-			p.Scheduling = true
-			if c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-				p.Unschedulable, p.UnscheduledSince = cut(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
-			}
+		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
+			u.Unschedulable, u.UnscheduledSince = cut(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
-			p.Disruption, p.DisruptionMessage = c.Reason, cut(c.Message)
+			u.Disruption, u.DisruptionMessage = c.Reason, cut(c.Message)
 		}
 	}
 }
@@ -120,7 +133,7 @@ func (p *Pod) noteContainers(pod *corev1.Pod) {
 }
 
 // noteRunning leaves out sidecars, which are init containers: they keep no pod from ending.
-func (p *Pod) noteRunning(all []corev1.ContainerStatus) {
+func (u *Unusual) noteRunning(all []corev1.ContainerStatus) {
 	failed := func(s corev1.ContainerStatus) bool {
 		return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
 	}
@@ -129,7 +142,7 @@ func (p *Pod) noteRunning(all []corev1.ContainerStatus) {
 	}
 	for i := range all {
 		if all[i].State.Running != nil {
-			p.Running = append(p.Running, all[i].Name)
+			u.Running = append(u.Running, all[i].Name)
 		}
 	}
 }

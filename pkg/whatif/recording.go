@@ -38,7 +38,10 @@ func (r *Recording) Add(report *explain.Report) {
 	for i := range report.Pods {
 		p := recordedPod(&report.Pods[i])
 		if p.Deleting {
-			p.DeletedAt = cmp.Or(r.pods[p.Name].DeletedAt, p.FinishedAt, at)
+			p.DeletedAt = cmp.Or(p.FinishedAt, at)
+			if before, known := r.pods[p.Name]; known && !before.DeletedAt.IsZero() {
+				p.DeletedAt = before.DeletedAt
+			}
 		}
 		r.pods[p.Name] = p
 	}
@@ -124,7 +127,7 @@ func (r *Recording) containers(policy *batchv1.PodFailurePolicy) (list []corev1.
 // recordedPod is what an observer needs of a pod, without when it was deleted.
 func recordedPod(info *explain.PodInfo) explain.Pod {
 	p := explain.Pod{
-		Node: info.Node, StartedAt: ptr.Deref(info.Started, metav1.Time{}).Time, Grace: defaultGrace,
+		Node: info.Node, StartedAt: ptr.Deref(info.Started, metav1.Time{}).Time, Unusual: &explain.Unusual{Grace: defaultGrace},
 		Pod: reconcile.Pod{
 			Name: info.Name, Phase: corev1.PodPhase(info.Phase), Scheduled: info.Node != "", Restarts: info.Restarts,
 			Index: ptr.Deref(info.Index, reconcile.NoIndex), Deleting: info.GraceEnds != nil,

@@ -194,6 +194,9 @@ func (f *API) Opened() int {
 
 // Serve answers one request, for fakes that serve more than this one does.
 func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
+	if ReadsAllPods(r) {
+		f.t.Errorf("POL-02: a verb reads all pods of a namespace: %s", r.URL)
+	}
 	f.Await(r)
 	f.Mu.Lock()
 	refuse := f.Refuse
@@ -228,6 +231,12 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		f.serveList(w, r, namespace)
 	}
+}
+
+// ReadsAllPods reports whether a request lists or watches pods without a selector.
+func ReadsAllPods(r *http.Request) bool {
+	query := r.URL.Query()
+	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/pods") && query.Get("labelSelector") == "" && query.Get("fieldSelector") == ""
 }
 
 // serveNone answers that there are no pods and no events, for fakes that serve neither.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -133,7 +134,7 @@ func EndedPod(job *unstructured.Unstructured, name string, code int32, message s
 		TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: job.GetNamespace(), Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(Now().Add(-2 * time.Minute)),
-			Labels:          map[string]string{"job": job.GetName()},
+			Labels:          map[string]string{"job": job.GetName(), batchv1.JobNameLabel: job.GetName()},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.GetName(), UID: job.GetUID(), Controller: ptr.To(true)}},
 		},
 		Spec:   corev1.PodSpec{NodeName: "node-1"},

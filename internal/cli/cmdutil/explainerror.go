@@ -99,9 +99,12 @@ func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserE
 		return NewUserError(KindForbidden, err, "the API server denied the request: "+status.Message,
 			"ask for this permission, or use another user (--context, --as)")
 	}
+	hint := fmt.Sprintf("ask for the verb %q on %q %s, and check it with: %s", call.Verb, call.GroupResource(), call.Where(), call.CanI())
+	if call.Namespace == "" {
+		hint += "; or choose a namespace with -n"
+	}
 	return NewUserError(KindForbidden, err,
-		fmt.Sprintf("you may not %s %s %s (%s)", call.Verb, call.Resource, call.Where(), status.Message),
-		fmt.Sprintf("ask for the verb %q on %q %s, and check it with: %s", call.Verb, call.GroupResource(), call.Where(), call.CanI()))
+		fmt.Sprintf("you may not %s %s %s (%s)", call.Verb, call.Resource, call.Where(), status.Message), hint)
 }
 
 func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserError {

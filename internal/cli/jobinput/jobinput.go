@@ -9,14 +9,13 @@ import (
 	"io"
 	"os"
 
-	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
@@ -64,9 +63,8 @@ func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
 	job, err := set.Get(ctx, s.Name)
 	if apierrors.IsNotFound(err) {
 		what := fmt.Sprintf("job %q not found %s", s.Name, set.Call("get", s.Name).Where())
-		pods, _ := explainer.Client.CoreV1().Pods(set.Namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + s.Name})
-		if pods != nil && len(pods.Items) > 0 {
-			what = fmt.Sprintf("job %q is gone, and its pods that remain (%d) do not have its policies", s.Name, len(pods.Items))
+		if pods, err := gather.CountPods(ctx, explainer.Client, set.Namespace, s.Name); err == nil && pods > 0 {
+			what = fmt.Sprintf("job %q is gone, and its pods that remain (%d) do not have its policies", s.Name, pods)
 		}
 		return explain.Input{}, s.gone(err, what)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
@@ -59,11 +57,11 @@ func NewIn(config *rest.Config, namespace string, options Options) (*Client, err
 		return nil, err
 	}
 	set := feed.JobSet{Client: jobs.Namespace(namespace), Namespace: namespace}
-	kube, err := kubernetes.NewForConfig(config)
+	explainer, err := cmdutil.NewExplainer(config, nil)
 	if err != nil {
-		return nil, cmdutil.ExplainConfigError(err)
+		return nil, err
 	}
-	return &Client{jobs: set, kube: kube, options: options}, nil
+	return &Client{jobs: set, kube: explainer.Client, options: options}, nil
 }
 
 // Target names a Job, or the CronJob whose last failed Job is meant.
@@ -145,17 +143,6 @@ func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstruct
 	return last, nil
 }
 
-// pods reads the pods of Jobs by name.
-func (c *Client) pods(ctx context.Context, names ...string) ([]corev1.Pod, error) {
-	list, err := c.kube.CoreV1().Pods(c.jobs.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: batchv1.JobNameLabel + " in (" + strings.Join(names, ",") + ")",
-	})
-	if err != nil {
-		return nil, apicall.Call{Verb: "list", Resource: "pods", Namespace: c.jobs.Namespace}.Wrap(err)
-	}
-	return list.Items, nil
-}
-
 // Plan plans the retry of the Job, whose Object may have been changed since Find.
 func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Retry, error) {
 	if q.FailedOnly {
@@ -178,27 +165,29 @@ func (f *Found) Plan(q retry.Request) (*retry.Retry, error) {
 
 // ran returns the indexes of the family's pods that have started.
 func (c *Client) ran(ctx context.Context, family retry.Family) (indexset.Set, error) {
-	var names []string
-	for _, job := range family {
-		names = append(names, job.Name)
-	}
-	pods, err := c.pods(ctx, names...)
 	var ran []int32
-	for i := range pods {
-		if pods[i].Status.Phase != corev1.PodPending {
-			ran = append(ran, observe.CompletionIndex(&pods[i]))
+	for _, job := range family {
+		known := len(ran)
+		begin := func() { ran = ran[:known] }
+		_, err := feed.PodSet{Client: c.kube, Job: job}.List(ctx, begin, func(pod *corev1.Pod) {
+			if pod.Status.Phase != corev1.PodPending {
+				ran = append(ran, observe.CompletionIndex(pod))
+			}
+		})
+		if err != nil {
+			return indexset.Set{}, err
 		}
 	}
-	return indexset.Of(ran...), err
+	return indexset.Of(ran...), nil
 }
 
 // explainGone adds what is left of a Job that does not exist.
 func (c *Client) explainGone(ctx context.Context, name string, missing error) error {
-	pods, err := c.pods(ctx, name)
-	if err != nil || len(pods) == 0 {
+	pods, err := gather.CountPods(ctx, c.kube, c.jobs.Namespace, name)
+	if err != nil || pods == 0 {
 		return missing
 	}
 	return cmdutil.NewUserError(cmdutil.KindNotFound, missing,
-		fmt.Sprintf("job %q is gone, and only its pods remain (%d), which do not have its spec", name, len(pods)),
+		fmt.Sprintf("job %q is gone, and only its pods remain (%d), which do not have its spec", name, pods),
 		"create it again from its manifest: kubectl batchjob create -f FILE")
 }

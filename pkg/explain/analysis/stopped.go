@@ -172,8 +172,8 @@ func (a *analysis) undoLastDeletions() {
 	for i, p := range a.pods {
 		last := p.Deleting && p.Phase == corev1.PodFailed && p.Grace == 0 && p.FinishedAt.Before(p.DeletedAt)
 		if last && p.Signaled() && a.stopReason(p.FinishedAt) != explain.StoppedExcess {
-			stopped := *p
-			stopped.DeletedAt = p.FinishedAt
+			stopped, unusual := *p, *p.Unusual
+			stopped.Unusual, unusual.DeletedAt = &unusual, p.FinishedAt
 			a.pods[i] = &stopped
 		}
 	}

@@ -29,6 +29,8 @@ import (
 const (
 	// pageSize is how many objects one list call returns.
 	pageSize = 500
+	// maxExpectedPods is for how many pods there is room before they are read.
+	maxExpectedPods = 200_000
 	// MaxEvents is how many events of pods of a namespace are looked through.
 	MaxEvents = 5000
 	// MaxLogs is how many containers' logs are read, readBytes how much of the last lines of

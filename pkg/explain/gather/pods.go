@@ -9,13 +9,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 func (r *reading) pods(ctx context.Context) {
-	begin := func() { r.facts.Pods = nil }
+	begin := func() { r.facts.Pods = make([]explain.Pod, 0, expectedPods(r.facts.Job)) }
 	_, err := EachPod(ctx, r.client, r.facts.Job, begin, func(pod *corev1.Pod) {
 		r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
 	})
@@ -27,11 +28,19 @@ func (r *reading) pods(ctx context.Context) {
 	r.facts.PodsRead = true
 }
 
-// PodSelector selects the pods of the Job, and perhaps others: the owner decides. It is ""
-// for a Job without a selector, which has no pods yet.
+// expectedPods is how many pods the Job's status counts; those that ended may be gone. A status may say anything, so there
+// is a limit.
+func expectedPods(job *batchv1.Job) int64 {
+	s := &job.Status
+	all := int64(s.Active) + int64(s.Succeeded) + int64(s.Failed) + int64(ptr.Deref(s.Terminating, 0))
+	return min(max(0, all), maxExpectedPods)
+}
+
+// PodSelector selects the pods of the Job, and perhaps others: the owner decides. A Job without a
+// selector has no pods yet.
 func PodSelector(job *batchv1.Job) (string, error) {
 	if job.Spec.Selector == nil {
-		return "", nil
+		return podsNamedAfter(job.Name), nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
@@ -40,10 +49,34 @@ func PodSelector(job *batchv1.Job) (string, error) {
 	return selector.String(), nil
 }
 
+func podsNamedAfter(job string) string { return batchv1.JobNameLabel + "=" + job }
+
+// CountPods returns how many pods have the label of a Job of this name, which may be gone.
+func CountPods(ctx context.Context, client kubernetes.Interface, namespace, job string) (count int, err error) {
+	reader := &podReader{client: client, namespace: namespace, fields: fieldSet{}}
+	err = eachPage(ctx, metav1.ListOptions{LabelSelector: podsNamedAfter(job)}, func(options metav1.ListOptions) (string, error) {
+		if options.Continue == "" {
+			count = 0
+		}
+		page, err := reader.read(ctx, options, func(*corev1.Pod) { count++ })
+		return page.Continue, err
+	})
+	return count, err
+}
+
 // EachPod reads the pods that the Job controls, in pages, and returns the resourceVersion to
 // watch from. begin comes before the first page: once more if reading has to start over. A
-// pod is each's only until it returns.
+// pod is each's only until it returns, and has the fields that explanations and logs need.
 func EachPod(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
+	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace, fields: neededOfPods()}, job, begin, each)
+}
+
+// EachWholePod is EachPod with all fields.
+func EachWholePod(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
+	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace}, job, begin, each)
+}
+
+func eachPod(ctx context.Context, reader *podReader, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	selector, err := PodSelector(job)
 	if err != nil {
 		return "", err
@@ -52,17 +85,13 @@ func EachPod(ctx context.Context, client kubernetes.Interface, job *batchv1.Job,
 		if options.Continue == "" {
 			begin()
 		}
-		page, err := client.CoreV1().Pods(job.Namespace).List(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		for i := range page.Items {
-			if pod := &page.Items[i]; observe.JobUID(pod) == job.UID {
+		page, err := reader.read(ctx, options, func(pod *corev1.Pod) {
+			if observe.JobUID(pod) == job.UID {
 				each(pod)
 			}
-		}
+		})
 		version = page.ResourceVersion
-		return page.Continue, nil
+		return page.Continue, err
 	})
 	return version, err
 }

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// readingVerbs are command lines of the verbs that read from a cluster once, and what they print. Job train of namespace
+// ns1 has failed, and so has its pod train-a; JOB and NEW are files.
+var readingVerbs = []struct{ args, prints string }{
+	{"status", "train"},
+	{"status train", "exit code 42"},
+	{"status train -o wide", "Corrupt"},
+	{"status --problems", "train"},
+	{"explain-failure train", "bad checksum"},
+	{"explain-failure train -o json", "train-a"},
+	{"explain-failure -l app=train", "exit code 42"},
+	{"wait train", "exit code 42"},
+	{"logs train", "bad checksum"},
+	{"logs train -f", "bad checksum"},
+	{"logs pod/train-a", "bad checksum"},
+	{"logs -l app=train", "bad checksum"},
+	{"retry train --dry-run=client", "train-retry-1"},
+	{"what-if train --set backoffLimit=1", "train"},
+	{"simulate -f JOB --pods-from train", "Failed"},
+	{"bundle train -o NEW", "NEW"},
+	{"__complete status ", "train\n"},
+	{"__complete explain-failure train --pod ", "train-a\n"},
+	{"__complete explain-failure train --index ", ":36\n"},
+	{"__complete logs pod/", "train-a\n"},
+	{"__complete logs train --container ", ":4\n"},
+	{"__complete status --namespace ", ":4\n"},
+}
+
+// readOnce runs one of the readingVerbs, and returns what it has asked for.
+func readOnce(t *testing.T, args string, refuse func(*http.Request) *clitest.Status) (got clitest.Result, asked []string) {
+	t.Helper()
+	train := clitest.ExplainedJob("ns1", "train")
+	train.SetLabels(map[string]string{"app": "train"})
+	objects := clitest.NewObjects(t, train)
+	pod := clitest.EndedPod(train, "train-a", 42, "table is corrupt")
+	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+	objects.Pods.WithLog(pod, "reading", "bad checksum")
+	objects.API.SetRefuse(refuse)
+	dir := t.TempDir()
+	manifest := `{apiVersion: batch/v1, kind: Job, metadata: {name: new}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}`
+	if err := os.WriteFile(filepath.Join(dir, "JOB"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	got = program.Run(t, objects.API, strings.Split(args, " ")...)
+	return got, objects.Queries("")
+}
+
+// outsideNS1 refuses everything outside namespace ns1 but what any user may read.
+func outsideNS1(r *http.Request) *clitest.Status {
+	switch path := r.URL.Path; {
+	case strings.Contains(path, "/namespaces/ns1/"), path == "/version", path == "/livez", strings.HasSuffix(path, "/selfsubjectaccessreviews"):
+		return nil
+	}
+	return forbidden("no RBAC rule outside ns1")
+}
+
+// POL-02 to POL-05: a verb that reads once opens no watch, lists pods of its Jobs only (the fake API fails a test that
+// lists others) and in pages, and prints the same to those who may read nothing but a namespace: nodes, Leases and namespaces are
+// left out.
+func TestReadingVerbsNeedOneNamespace_POL_02_to_POL_05(t *testing.T) {
+	for _, verb := range readingVerbs {
+		t.Run(verb.args, func(t *testing.T) {
+			want, _ := readOnce(t, verb.args, nil)
+			got, asked := readOnce(t, verb.args, outsideNS1)
+			if got.Code != want.Code || !strings.Contains(got.Out, verb.prints) || strings.Contains(got.Out+got.ErrOut, "no RBAC rule") {
+				t.Errorf("exit %d, want %d with %q\n%s%s", got.Code, want.Code, verb.prints, got.Out, got.ErrOut)
+			}
+			for _, query := range asked {
+				isList := strings.Contains(query, "/pods?") || strings.Contains(query, "/events?")
+				if strings.Contains(query, "watch=true") || isList && !strings.Contains(query, "limit=") || strings.HasPrefix(query, "/api/v1/pods") {
+					t.Errorf("asked for %s", query)
+				}
+			}
+		})
+	}
+}
+
+// POL-02 to POL-04: verbs that follow a Job watch it, its pods and its events in its namespace, and need no more.
+func TestFollowingVerbsNeedOneNamespace_POL_02_to_POL_04(t *testing.T) {
+	for _, verb := range followingVerbs {
+		t.Run(verb.args, func(t *testing.T) {
+			f := follow(t, verb.args, outsideNS1, nil)
+			f.untilFollowing()
+			f.finish()
+			if code := f.end(verb.shown); code != 0 && verb.shown == "" || strings.Contains(f.ErrOut.String(), "RBAC") {
+				t.Errorf("exit %d\n%s%s", code, f.Out.String(), f.ErrOut.String())
+			}
+		})
+	}
+}
+
+// POL-04: who may read one namespace only is told about -n instead of -A.
+func TestAllNamespacesAreRefusedWithAWayOut_POL_04(t *testing.T) {
+	for _, args := range []string{"status -A", "explain-failure -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train"} {
+		got, _ := readOnce(t, args, outsideNS1)
+		if got.Code != 1 || !strings.Contains(got.ErrOut, "you may not list jobs in all namespaces") || !strings.Contains(got.ErrOut, "or choose a namespace with -n") {
+			t.Errorf("%s: exit %d\n%s%s", args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+}
