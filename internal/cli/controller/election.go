@@ -9,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	componentconfig "k8s.io/component-base/config"
 	componentoptions "k8s.io/component-base/config/options"
 
@@ -22,13 +20,16 @@ import (
 type electionOptions struct {
 	leader   componentconfig.LeaderElectionConfiguration
 	election *leader.Election
-	watchdog *leaderelection.HealthzAdaptor
+	watchdog *leader.Watchdog
 }
 
 // watchdogGrace is how long a leader may hold on to an expired lease before it is
 // unhealthy. When it has lost the lead, calls that get no answer may take 30 s to end:
 // an API server that hangs is no reason to be restarted.
 const watchdogGrace = time.Minute
+
+// leasesLock is the only kind of lock that there still is in Kubernetes.
+const leasesLock = "leases"
 
 // leaseQPS is enough for one lease; it never waits behind other calls.
 const leaseQPS = 10
@@ -38,7 +39,7 @@ func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
 		LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
 		RenewDeadline: metav1.Duration{Duration: 10 * time.Second},
 		RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
-		ResourceLock:  resourcelock.LeasesResourceLock,
+		ResourceLock:  leasesLock,
 	}
 	componentoptions.BindLeaderElectionFlags(&o.leader, flags)
 	flags.Lookup("leader-elect").Usage = "Work only while holding a Lease, so that one of several replicas works and the others wait."
@@ -54,8 +55,8 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	if !o.leader.LeaderElect {
 		return nil
 	}
-	if o.leader.ResourceLock != resourcelock.LeasesResourceLock {
-		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", resourcelock.LeasesResourceLock, o.leader.ResourceLock)
+	if o.leader.ResourceLock != leasesLock {
+		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", leasesLock, o.leader.ResourceLock)
 	}
 	if o.leader.ResourceName == "" {
 		o.leader.ResourceName = leader.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
@@ -71,7 +72,7 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("reading the host name for leader election: %w", err)
 	}
-	o.watchdog = leaderelection.NewLeaderHealthzAdaptor(watchdogGrace)
+	o.watchdog = leader.NewWatchdog(watchdogGrace)
 	o.election = &leader.Election{
 		Namespace: o.leader.ResourceNamespace, Name: o.leader.ResourceName, Identity: host + "_" + string(uuid.NewUUID()),
 		LeaseDuration: o.leader.LeaseDuration.Duration, RenewDeadline: o.leader.RenewDeadline.Duration, RetryPeriod: o.leader.RetryPeriod.Duration,

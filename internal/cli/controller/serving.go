@@ -2,24 +2,22 @@ package controller
 
 import (
 	"errors"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	kubemetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_…
-	_ "k8s.io/component-base/metrics/prometheus/restclient"              // rest_client_…
-	_ "k8s.io/component-base/metrics/prometheus/workqueue"               // workqueue_…
+	_ "k8s.io/component-base/metrics/prometheus/restclient" // rest_client_…
+	_ "k8s.io/component-base/metrics/prometheus/workqueue"  // workqueue_…
 	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // servingOptions are the flags of what the controller serves.
@@ -28,7 +26,7 @@ type servingOptions struct {
 	metricsSecure                 bool
 	certFile, keyFile             string
 
-	reviews  kubernetes.Interface
+	reviews  kube.Interface
 	gatherer kubemetrics.Gatherer
 	// working is nil in a process that waits for the lead, or begins, or ends.
 	working atomic.Pointer[controller.Runtime]
@@ -109,7 +107,7 @@ func listenError(flag string, err error) error {
 func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
 	checks := map[string]serving.Check{"ping": func() error { return nil }}
 	if c.watchdog != nil {
-		checks["leaderElection"] = func() error { return c.watchdog.Check((*http.Request)(nil)) }
+		checks["leaderElection"] = c.watchdog.Check
 	}
 	return checks
 }

@@ -11,10 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -25,7 +24,7 @@ type namedJobs struct{ client rest.Interface }
 
 // newNamedJobs returns a client with the transport of the typed one, or nil if that has
 // none, as in tests with a fake clientset.
-func newNamedJobs(client kubernetes.Interface) (*namedJobs, error) {
+func newNamedJobs(client kube.Interface) (*namedJobs, error) {
 	typed, ok := client.BatchV1().RESTClient().(*rest.RESTClient)
 	if !ok || typed == nil {
 		return nil, nil
@@ -60,7 +59,7 @@ func (n namespacedJobs) get(options *metav1.ListOptions) *rest.Request {
 		timeout = time.Duration(*options.TimeoutSeconds) * time.Second
 	}
 	return n.client.Get().NamespaceIfScoped(n.namespace, n.namespace != "").Resource("jobs").
-		VersionedParams(options, scheme.ParameterCodec).Timeout(timeout)
+		VersionedParams(options, kube.ParameterCodec).Timeout(timeout)
 }
 
 func (n namespacedJobs) Get(ctx context.Context, name string) (*observe.NamedJob, error) {

@@ -11,10 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -81,7 +81,7 @@ func (r *reading) eachEvent(ctx context.Context, about fields.Set, wanted func(*
 // these are all, and version is the resourceVersion to watch from. begin comes before the
 // first page: once more if reading has to start over. An event is each's only until it
 // returns.
-func EachEvent(ctx context.Context, client kubernetes.Interface, namespace string, about fields.Set, begin func(), each func(*corev1.Event)) (version string, complete bool, err error) {
+func EachEvent(ctx context.Context, client kube.Interface, namespace string, about fields.Set, begin func(), each func(*corev1.Event)) (version string, complete bool, err error) {
 	seen := 0
 	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String()}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {

@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -43,7 +43,7 @@ func PodSelector(job *batchv1.Job) (string, error) {
 // EachPod reads the pods that the Job controls, in pages, and returns the resourceVersion to
 // watch from. begin comes before the first page: once more if reading has to start over. A
 // pod is each's only until it returns.
-func EachPod(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
+func EachPod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	selector, err := PodSelector(job)
 	if err != nil {
 		return "", err
