@@ -58,8 +58,8 @@ func newGroup(config rest.Config, group schema.GroupVersion, transport *http.Cli
 	return rest.RESTClientForConfigAndClient(&config, transport)
 }
 
-func (c client) CoreV1() CoreV1                 { return coreV1{group{c[corev1.SchemeGroupVersion]}} }
-func (c client) BatchV1() BatchV1               { return batchV1{group{c[batchv1.SchemeGroupVersion]}} }
+func (c client) CoreV1() CoreV1                 { return group{c[corev1.SchemeGroupVersion]} }
+func (c client) BatchV1() BatchV1               { return group{c[batchv1.SchemeGroupVersion]} }
 func (c client) CoordinationV1() CoordinationV1 { return group{c[coordinationv1.SchemeGroupVersion]} }
 func (c client) AuthenticationV1() AuthenticationV1 {
 	return group{c[authenticationv1.SchemeGroupVersion]}
@@ -68,31 +68,41 @@ func (c client) AuthorizationV1() AuthorizationV1 {
 	return group{c[authorizationv1.SchemeGroupVersion]}
 }
 
-// group is one whose resources have names of their own; coreV1 and batchV1 add those of theirs.
-type (
-	group   struct{ rest *rest.RESTClient }
-	coreV1  struct{ group }
-	batchV1 struct{ group }
-)
+// group has the resources of all groups; the interfaces show those of one.
+type group struct{ rest *rest.RESTClient }
 
 func (g group) RESTClient() rest.Interface { return g.rest }
 
-func (g batchV1) Jobs(namespace string) Jobs {
-	return objects[batchv1.Job, batchv1.JobList](g.rest, "jobs", namespace)
+func (g group) Jobs(ns string) Jobs { return objects[batchv1.Job, batchv1.JobList](g.rest, "jobs", ns) }
+
+func (g group) CronJobs(ns string) CronJobs {
+	return objects[batchv1.CronJob, batchv1.CronJobList](g.rest, "cronjobs", ns)
 }
 
-func (g batchV1) CronJobs(namespace string) CronJobs {
-	return objects[batchv1.CronJob, batchv1.CronJobList](g.rest, "cronjobs", namespace)
+func (g group) Pods(ns string) Pods {
+	return pods{objects[corev1.Pod, corev1.PodList](g.rest, "pods", ns)}
 }
 
-func (g coreV1) Events(namespace string) Events {
-	return objects[corev1.Event, corev1.EventList](g.rest, "events", namespace)
+func (g group) Events(ns string) Events {
+	return objects[corev1.Event, corev1.EventList](g.rest, "events", ns)
 }
 
-func (g coreV1) Nodes() Nodes { return objects[corev1.Node, corev1.NodeList](g.rest, "nodes", "") }
+func (g group) Nodes() Nodes { return objects[corev1.Node, corev1.NodeList](g.rest, "nodes", "") }
 
-func (g coreV1) Pods(namespace string) Pods {
-	return pods{objects[corev1.Pod, corev1.PodList](g.rest, "pods", namespace)}
+func (g group) Leases(ns string) Leases {
+	return objects[coordinationv1.Lease, coordinationv1.LeaseList](g.rest, "leases", ns)
+}
+
+func (g group) TokenReviews() TokenReviews {
+	return reviews[authenticationv1.TokenReview](g.rest, "tokenreviews")
+}
+
+func (g group) SubjectAccessReviews() SubjectAccessReviews {
+	return reviews[authorizationv1.SubjectAccessReview](g.rest, "subjectaccessreviews")
+}
+
+func (g group) SelfSubjectAccessReviews() SelfSubjectAccessReviews {
+	return reviews[authorizationv1.SelfSubjectAccessReview](g.rest, "selfsubjectaccessreviews")
 }
 
 // pods adds the logs.
@@ -103,22 +113,6 @@ type pods struct {
 func (p pods) GetLogs(name string, options *corev1.PodLogOptions) *rest.Request {
 	return p.GetClient().Get().Namespace(p.GetNamespace()).Resource("pods").Name(name).SubResource("log").
 		VersionedParams(options, ParameterCodec)
-}
-
-func (g group) Leases(namespace string) Leases {
-	return objects[coordinationv1.Lease, coordinationv1.LeaseList](g.rest, "leases", namespace)
-}
-
-func (g group) TokenReviews() Reviews[*authenticationv1.TokenReview] {
-	return reviews[authenticationv1.TokenReview](g.rest, "tokenreviews")
-}
-
-func (g group) SubjectAccessReviews() Reviews[*authorizationv1.SubjectAccessReview] {
-	return reviews[authorizationv1.SubjectAccessReview](g.rest, "subjectaccessreviews")
-}
-
-func (g group) SelfSubjectAccessReviews() Reviews[*authorizationv1.SelfSubjectAccessReview] {
-	return reviews[authorizationv1.SelfSubjectAccessReview](g.rest, "selfsubjectaccessreviews")
 }
 
 // object is a pointer to an object of the API, which gentype wants.

@@ -45,19 +45,16 @@ type CoordinationV1 interface {
 
 // AuthenticationV1 is the group authentication.k8s.io.
 type AuthenticationV1 interface {
-	TokenReviews() Reviews[*authenticationv1.TokenReview]
+	TokenReviews() TokenReviews
 }
 
 // AuthorizationV1 is the group authorization.k8s.io.
 type AuthorizationV1 interface {
-	SubjectAccessReviews() Reviews[*authorizationv1.SubjectAccessReview]
-	SelfSubjectAccessReviews() Reviews[*authorizationv1.SelfSubjectAccessReview]
+	SubjectAccessReviews() SubjectAccessReviews
+	SelfSubjectAccessReviews() SelfSubjectAccessReviews
 }
 
-// CronJobs are those of one namespace, or of all for the namespace "", as with the resources that follow.
-type CronJobs = Objects[*batchv1.CronJob, *batchv1.CronJobList]
-
-// Jobs are those of a namespace.
+// Jobs are those of one namespace, or of all for the namespace "", as with all resources.
 type Jobs interface {
 	Objects[*batchv1.Job, *batchv1.JobList]
 	UpdateStatus(ctx context.Context, job *batchv1.Job, options metav1.UpdateOptions) (*batchv1.Job, error)
@@ -69,14 +66,22 @@ type Pods interface {
 	GetLogs(name string, options *corev1.PodLogOptions) *rest.Request
 }
 
-// Events are those of a namespace.
-type Events = Objects[*corev1.Event, *corev1.EventList]
-
-// Nodes are those of the cluster.
-type Nodes = Objects[*corev1.Node, *corev1.NodeList]
-
-// Leases are those of a namespace.
-type Leases = Objects[*coordinationv1.Lease, *coordinationv1.LeaseList]
+type (
+	// CronJobs are those of a namespace.
+	CronJobs = Objects[*batchv1.CronJob, *batchv1.CronJobList]
+	// Events are those of a namespace.
+	Events = Objects[*corev1.Event, *corev1.EventList]
+	// Leases are those of a namespace.
+	Leases = Objects[*coordinationv1.Lease, *coordinationv1.LeaseList]
+	// Nodes are those of the cluster.
+	Nodes = Objects[*corev1.Node, *corev1.NodeList]
+	// TokenReviews report whose token it is.
+	TokenReviews = Reviews[*authenticationv1.TokenReview]
+	// SubjectAccessReviews report what a user may do.
+	SubjectAccessReviews = Reviews[*authorizationv1.SubjectAccessReview]
+	// SelfSubjectAccessReviews report what the user of the client may do.
+	SelfSubjectAccessReviews = Reviews[*authorizationv1.SelfSubjectAccessReview]
+)
 
 // Objects are those of one resource: T is a pointer to one, L one to a list of them.
 type Objects[T, L any] interface {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
 var (
@@ -31,12 +32,9 @@ func groups() []schema.GroupVersion {
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
-	for _, add := range []func(*runtime.Scheme) error{
+	types := runtime.SchemeBuilder{
 		corev1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, authenticationv1.AddToScheme, authorizationv1.AddToScheme,
-	} {
-		if err := add(s); err != nil {
-			panic("a scheme of the API groups: " + err.Error()) // Two types of one name.
-		}
 	}
+	utilruntime.Must(types.AddToScheme(s))
 	return s
 }

@@ -2,8 +2,6 @@
 package kubefake
 
 import (
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/kubernetes"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
@@ -66,7 +64,7 @@ type authenticationV1 struct {
 	authenticationclient.AuthenticationV1Interface
 }
 
-func (g authenticationV1) TokenReviews() kube.Reviews[*authenticationv1.TokenReview] {
+func (g authenticationV1) TokenReviews() kube.TokenReviews {
 	return g.AuthenticationV1Interface.TokenReviews()
 }
 
@@ -74,10 +72,10 @@ type authorizationV1 struct {
 	authorizationclient.AuthorizationV1Interface
 }
 
-func (g authorizationV1) SubjectAccessReviews() kube.Reviews[*authorizationv1.SubjectAccessReview] {
+func (g authorizationV1) SubjectAccessReviews() kube.SubjectAccessReviews {
 	return g.AuthorizationV1Interface.SubjectAccessReviews()
 }
 
-func (g authorizationV1) SelfSubjectAccessReviews() kube.Reviews[*authorizationv1.SelfSubjectAccessReview] {
+func (g authorizationV1) SelfSubjectAccessReviews() kube.SelfSubjectAccessReviews {
 	return g.AuthorizationV1Interface.SelfSubjectAccessReviews()
 }

@@ -101,7 +101,7 @@ func (l liveJobs) Get(ctx context.Context, namespace, name string) (*observe.Nam
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	if l.named != nil {
-		return l.named.in(namespace).Get(ctx, name)
+		return l.named.in(namespace).Get(ctx, name, metav1.GetOptions{})
 	}
 	job, err := l.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

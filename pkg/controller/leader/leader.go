@@ -142,7 +142,7 @@ func (l *lease) keep(ctx context.Context) {
 	defer cancel()
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		err := wait.PollUntilContextTimeout(ctx, l.RetryPeriod, l.RenewDeadline, true, func(ctx context.Context) (bool, error) {
-			return l.acquire(ctx), ctx.Err()
+			return ctx.Err() == nil && l.acquire(ctx), nil
 		})
 		if err != nil {
 			cancel()
