@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
@@ -21,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -34,7 +34,7 @@ const (
 
 // Collector reads what belongs to a Job.
 type Collector struct {
-	Client kubernetes.Interface
+	Client kube.Interface
 	Now    func() time.Time
 	// LogLines is how many last lines are read of each log; 0 for no logs.
 	LogLines int64
@@ -74,7 +74,7 @@ func (c *Collector) Collect(ctx context.Context, object *unstructured.Unstructur
 		}
 	}
 	r.lease(ctx)
-	if version, err := c.Client.Discovery().ServerVersion(); err == nil {
+	if version, err := kube.ServerVersion(ctx, c.Client); err == nil {
 		r.Manifest.Server = version.GitVersion
 	}
 	return r.Contents, ctx.Err()

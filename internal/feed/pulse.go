@@ -7,7 +7,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/kubernetes"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // ErrNoAnswer is the failure of a connection that is open, and silent.
@@ -26,9 +27,9 @@ type Pulse struct {
 }
 
 // Livez is a probe, and tried once: a Pulse repeats it.
-func Livez(client kubernetes.Interface) func(context.Context) error {
+func Livez(client kube.Interface) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return client.Discovery().RESTClient().Get().AbsPath("/livez").MaxRetries(0).Do(ctx).Error()
+		return client.CoreV1().RESTClient().Get().AbsPath("/livez").MaxRetries(0).Do(ctx).Error()
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // stallsEvery is how often a list that is live reads again what its stalls are known by.
@@ -20,7 +20,7 @@ const stallsEvery = 10 * time.Second
 // two pages then, instead of a watch of all pods (ADR 0017).
 type Stalls struct {
 	Timing
-	Client    kubernetes.Interface
+	Client    kube.Interface
 	Namespace string // "" for all
 	OurName   string // see explain.Input
 

@@ -10,8 +10,9 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // Limits on requests whose token is not known yet: anyone who can reach the address may
@@ -25,7 +26,7 @@ const (
 // (TokenReview) and authorizes to get the path (SubjectAccessReview of the non-resource
 // URL). The client limits the rate of reviews. k8s.io/apiserver's filters do the same and
 // more, for 13 MB of binary (docs/adr/0006).
-func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
+func Reviewed(next http.Handler, client kube.Interface) http.Handler {
 	slots := make(chan struct{}, maxReviews)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -62,7 +63,7 @@ func Reviewed(next http.Handler, client kubernetes.Interface) http.Handler {
 }
 
 // whoIs returns the user of a token, nil if it is invalid.
-func whoIs(ctx context.Context, client kubernetes.Interface, token string) (*authenticationv1.UserInfo, error) {
+func whoIs(ctx context.Context, client kube.Interface, token string) (*authenticationv1.UserInfo, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	answer, err := client.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil || !answer.Status.Authenticated {
@@ -73,7 +74,7 @@ func whoIs(ctx context.Context, client kubernetes.Interface, token string) (*aut
 
 var errDenied = errors.New("denied")
 
-func mayGet(ctx context.Context, client kubernetes.Interface, user authenticationv1.UserInfo, r *http.Request) error {
+func mayGet(ctx context.Context, client kube.Interface, user authenticationv1.UserInfo, r *http.Request) error {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)

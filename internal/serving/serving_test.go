@@ -21,6 +21,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/component-base/metrics"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // JOB-52: who may read the metrics. The API server's two reviews decide, and if it does
@@ -59,7 +61,7 @@ func TestMetricsAreForThoseWhoMayReadThem_JOB_52(t *testing.T) {
 			}
 			return false, nil, nil
 		})
-		handler := Reviewed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }), client)
+		handler := Reviewed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }), kubefake.Client(client))
 		request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 		request.Header.Set("Authorization", c.header)
 		answer := httptest.NewRecorder()
@@ -82,7 +84,7 @@ func TestReviewsAreBounded_JOB_52(t *testing.T) {
 		<-answer
 		return true, &authenticationv1.TokenReview{}, nil
 	})
-	handler := Reviewed(http.NotFoundHandler(), client)
+	handler := Reviewed(http.NotFoundHandler(), kubefake.Client(client))
 	send := func() int {
 		request, answer := httptest.NewRequest(http.MethodGet, "/metrics", nil), httptest.NewRecorder()
 		request.Header.Set("Authorization", "Bearer junk")

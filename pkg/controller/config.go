@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
@@ -15,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -34,7 +34,7 @@ const (
 // Config configures a Runtime or an Engine. Zero fields get their default.
 type Config struct {
 	// Client reads, writes and watches, with its own rate limits. Runtime requires it.
-	Client kubernetes.Interface
+	Client kube.Interface
 	// ManagedBy selects the Jobs to reconcile, by spec.managedBy.
 	ManagedBy string
 	// ReplaceBuiltin also reconciles the Jobs without managedBy or with the built-in
@@ -73,7 +73,7 @@ type Config struct {
 	CallTimeout time.Duration
 	// EventClient writes events. Default Client; a separate one keeps events from using up
 	// the rate limit of more important calls (SCL-03).
-	EventClient kubernetes.Interface
+	EventClient kube.Interface
 	// Recorder records events; nil records none. Runtime defaults to one that writes with
 	// EventClient.
 	Recorder record.EventRecorder

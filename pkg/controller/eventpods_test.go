@@ -20,6 +20,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // never is a fault that does not happen.
@@ -238,7 +239,7 @@ func TestNumberOfEventsDoesNotFollowPods_SCL_03_JOB_47(t *testing.T) {
 	const completions, parallelism, failures = 10_000, 10, 100
 	client, clock := fake.NewClientset(), clocktesting.NewFakeClock(testTime)
 	w := eventwriter.New(eventwriter.Config{RetryMin: time.Second, RetryMax: time.Minute, CallTimeout: time.Minute, Clock: clock})
-	w.Start(t.Context(), client)
+	w.Start(t.Context(), kubefake.Client(client))
 	f := talkingCluster{newFakeCluster(t, func(c *Config) { c.Recorder, c.Clock = w, clock }), clock}
 	job := ourJob(completions)
 	job.Spec.Parallelism, job.Spec.BackoffLimit = ptr.To[int32](parallelism), ptr.To[int32](completions)

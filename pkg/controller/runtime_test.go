@@ -9,12 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // A clientset without a connection, as in tests, works with the typed client.
 func TestFakeClientServesTypedJobs(t *testing.T) {
 	client := fake.NewClientset(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: types.UID("u"), ResourceVersion: "1"}})
-	r, err := New(Config{Client: client})
+	r, err := New(Config{Client: kubefake.Client(client)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 		return apierrors.IsNotFound(err)
 	})
 	sent.calls = nil
-	return func(c *controller.Config) { c.EventClient = newClient(f.t, config, controller.FieldManager) }, sent
+	return func(c *controller.Config) { c.EventClient = newControllerClient(f.t, config, controller.FieldManager) }, sent
 }
 
 // follow returns how often the events of the namespace were written so far, from now on.

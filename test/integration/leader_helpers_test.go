@@ -59,15 +59,15 @@ func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, opti
 	lease.Wrap(r.leaseTransport)
 	lease.Timeout = t.renew / 2
 	config := controller.Config{
-		Client: newClient(f.t, work, controller.FieldManager), Namespaces: []string{f.namespace},
-		EventClient: newClient(f.t, apiServer.config, controller.FieldManager),
+		Client: newControllerClient(f.t, work, controller.FieldManager), Namespaces: []string{f.namespace},
+		EventClient: newControllerClient(f.t, apiServer.config, controller.FieldManager),
 	}
 	quick(&config)
 	for _, o := range options {
 		o(&config)
 	}
 	election := leader.Election{
-		Client: newClient(f.t, lease, controller.FieldManager), Namespace: f.namespace, Name: "lease", Identity: identity,
+		Client: newControllerClient(f.t, lease, controller.FieldManager), Namespace: f.namespace, Name: "lease", Identity: identity,
 		LeaseDuration: t.lease, RenewDeadline: t.renew, RetryPeriod: t.retry,
 	}
 	if err := election.Validate(); err != nil {

@@ -161,7 +161,7 @@ func (w *wire) holdAndReject(m match, code int) *held {
 
 // telling makes a controller that writes events past the wire, which is for the rest.
 func (f *fixture) telling(c *controller.Config) {
-	c.EventClient = newClient(f.t, apiServer.config, "events")
+	c.EventClient = newControllerClient(f.t, apiServer.config, "events")
 }
 
 // events returns the events about a Job, as the API server has them.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
@@ -21,16 +22,30 @@ import (
 // newClient makes a client as the controller verb does: protobuf, no time limit.
 func newClient(t *testing.T, config *rest.Config, agent string) kubernetes.Interface {
 	t.Helper()
+	client, err := kubernetes.NewForConfig(clientConfig(config, agent))
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return client
+}
+
+// newControllerClient makes the client that the controller has.
+func newControllerClient(t *testing.T, config *rest.Config, agent string) kube.Interface {
+	t.Helper()
+	client, err := kube.NewForConfig(clientConfig(config, agent))
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return client
+}
+
+func clientConfig(config *rest.Config, agent string) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Timeout = -1, 0
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.UserAgent = agent
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
-	return client
+	return config
 }
 
 // process is one run of a controller.
@@ -68,9 +83,9 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 	at = rest.CopyConfig(at)
 	at.Wrap(p.wire.wrap)
 	config := controller.Config{
-		Client: newClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace},
+		Client: newControllerClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace},
 		// Events go past the wire: they are no part of what a sync does.
-		EventClient: newClient(f.t, apiServer.config, controller.FieldManager),
+		EventClient: newControllerClient(f.t, apiServer.config, controller.FieldManager),
 	}
 	quick(&config)
 	for _, o := range options {

@@ -39,7 +39,7 @@ func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shard
 	r := &sharer{process: &process{t: f.t, wire: &wire{}, log: &logBuffer{}, ended: make(chan struct{})}}
 	at = rest.CopyConfig(at)
 	at.Wrap(r.wire.wrap)
-	config := controller.Config{Client: newClient(f.t, at, controller.FieldManager), ManagedBy: managedBy, Unfiltered: func() { r.foreign.Add(1) }}
+	config := controller.Config{Client: newControllerClient(f.t, at, controller.FieldManager), ManagedBy: managedBy, Unfiltered: func() { r.foreign.Add(1) }}
 	quick(&config)
 	sharding := &leader.Sharding{Shards: shards, Grace: time.Minute, Election: leader.Election{
 		Client: config.Client, Namespace: f.namespace, Name: "lease", Identity: identity,

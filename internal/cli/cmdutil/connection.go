@@ -7,11 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/kubernetes"
-
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -22,7 +21,7 @@ func (e Env) Timing() feed.Timing {
 
 // Connect returns a link that prints once that the connection is lost or silent, and once that it is back. It is probed
 // until stop is called.
-func (e Env) Connect(ctx context.Context, client kubernetes.Interface, out io.Writer) (link *feed.Link, stop func()) {
+func (e Env) Connect(ctx context.Context, client kube.Interface, out io.Writer) (link *feed.Link, stop func()) {
 	var last snapshot.Link
 	link = feed.NewLink(e.Timing(), func(s feed.State) {
 		next := s.Link(ErrorLine)

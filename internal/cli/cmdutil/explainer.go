@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -20,11 +19,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // Explainer reads what belongs to a Job, and explains it.
 type Explainer struct {
-	Client   kubernetes.Interface
+	Client   kube.Interface
 	now      func() time.Time
 	Options  explain.Options
 	LogLines int64
@@ -51,7 +51,7 @@ func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.QPS = -1 // ExplainAtOnce is the limit.
-	client, err := kubernetes.NewForConfig(config)
+	client, err := kube.NewForConfig(config)
 	if err != nil {
 		return nil, ExplainConfigError(err)
 	}

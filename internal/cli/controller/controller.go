@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/featuregate"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 const controllerLong = `Run the controller for the Jobs whose spec.managedBy names it.
@@ -220,7 +220,7 @@ const eventQPS = 50
 const eventTimeout = 30 * time.Second
 
 // newControllerClient speaks protobuf, which is most of the cost of a pod write.
-func newControllerClient(config *rest.Config, qps float32, burst int, timeout time.Duration) (kubernetes.Interface, error) {
+func newControllerClient(config *rest.Config, qps float32, burst int, timeout time.Duration) (kube.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = qps, burst
 	// One would end watches too; the controller limits its other calls itself.
@@ -229,7 +229,7 @@ func newControllerClient(config *rest.Config, qps float32, burst int, timeout ti
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.WarningHandler = rest.NoWarnings{} // Each pod may bring one.
 	config.UserAgent = controller.FieldManager + "/" + cmdutil.CurrentVersion().Version
-	client, err := kubernetes.NewForConfig(config)
+	client, err := kube.NewForConfig(config)
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)
 	}

@@ -18,12 +18,12 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 	"k8s.io/client-go/util/cert"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
@@ -54,7 +54,7 @@ contexts: [{name: test, context: {cluster: c, user: u}}]
 	return config
 }
 
-func controllerClient(t *testing.T, config *rest.Config) kubernetes.Interface {
+func controllerClient(t *testing.T, config *rest.Config) kube.Interface {
 	t.Helper()
 	client, err := newControllerClient(config, -1, 1, 0)
 	if err != nil {
@@ -64,7 +64,7 @@ func controllerClient(t *testing.T, config *rest.Config) kubernetes.Interface {
 }
 
 // asked makes one call.
-func asked(t *testing.T, client kubernetes.Interface) {
+func asked(t *testing.T, client kube.Interface) {
 	t.Helper()
 	if _, err := client.CoreV1().Pods("ns").Get(t.Context(), "pod", metav1.GetOptions{}); err != nil {
 		t.Fatal(err)

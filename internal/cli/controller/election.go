@@ -9,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	componentconfig "k8s.io/component-base/config"
 	componentoptions "k8s.io/component-base/config/options"
 
@@ -26,13 +24,16 @@ type electionOptions struct {
 	election *leader.Election
 	// sharding is nil unless there are several shards.
 	sharding *leader.Sharding
-	watchdog *leaderelection.HealthzAdaptor
+	watchdog *leader.Watchdog
 }
 
 // watchdogGrace is how long a leader may hold on to an expired lease before it is
 // unhealthy. When it has lost the lead, calls that get no answer may take 30 s to end:
 // an API server that hangs is no reason to be restarted.
 const watchdogGrace = time.Minute
+
+// leasesLock is the only kind of lock that there still is in Kubernetes.
+const leasesLock = "leases"
 
 // leaseQPS is enough for a replica with one lease, and 2 more for each shard; it never waits
 // behind other calls.
@@ -43,7 +44,7 @@ func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
 		LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
 		RenewDeadline: metav1.Duration{Duration: 10 * time.Second},
 		RetryPeriod:   metav1.Duration{Duration: 2 * time.Second},
-		ResourceLock:  resourcelock.LeasesResourceLock,
+		ResourceLock:  leasesLock,
 	}
 	componentoptions.BindLeaderElectionFlags(&o.leader, flags)
 	flags.Lookup("leader-elect").Usage = "Work only while holding a Lease, so that one of several replicas works and the others wait."
@@ -71,8 +72,8 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 		}
 		return nil
 	}
-	if o.leader.ResourceLock != resourcelock.LeasesResourceLock {
-		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", resourcelock.LeasesResourceLock, o.leader.ResourceLock)
+	if o.leader.ResourceLock != leasesLock {
+		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", leasesLock, o.leader.ResourceLock)
 	}
 	if o.leader.ResourceName == "" {
 		o.leader.ResourceName = leader.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
@@ -88,7 +89,7 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("reading the host name for leader election: %w", err)
 	}
-	o.watchdog = leaderelection.NewLeaderHealthzAdaptor(watchdogGrace)
+	o.watchdog = leader.NewWatchdog(watchdogGrace)
 	o.election = &leader.Election{
 		Namespace: o.leader.ResourceNamespace, Name: o.leader.ResourceName, Identity: host + "_" + string(uuid.NewUUID()),
 		LeaseDuration: o.leader.LeaseDuration.Duration, RenewDeadline: o.leader.RenewDeadline.Duration, RetryPeriod: o.leader.RetryPeriod.Duration,

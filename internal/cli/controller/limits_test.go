@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/kubernetes"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
@@ -32,7 +32,7 @@ func withFlags(t *testing.T, args ...string) *Options {
 }
 
 // burstOf is how many calls the client lets through at once, up to most.
-func burstOf(client kubernetes.Interface, most int) (n int) {
+func burstOf(client kube.Interface, most int) (n int) {
 	limiter := client.CoreV1().RESTClient().GetRateLimiter()
 	for n < most && (limiter == nil || limiter.TryAccept()) {
 		n++

@@ -10,10 +10,10 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // permission is to do something with a resource.
@@ -52,7 +52,7 @@ const permissionTimeout = 30 * time.Second
 
 // checkPermissions asks the API server before anything starts, so that a missing permission is one clear line and not a
 // log that repeats; an API server that does not answer is one, too.
-func checkPermissions(ctx context.Context, client kubernetes.Interface, namespaces []string, leaseNamespace string, leases permission) error {
+func checkPermissions(ctx context.Context, client kube.Interface, namespaces []string, leaseNamespace string, leases permission) error {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
@@ -79,7 +79,7 @@ func checkPermissions(ctx context.Context, client kubernetes.Interface, namespac
 }
 
 // deniedIn are those of the permissions that are missing in one namespace.
-func deniedIn(ctx context.Context, client kubernetes.Interface, namespace string, needed []permission) (missing []string, err error) {
+func deniedIn(ctx context.Context, client kube.Interface, namespace string, needed []permission) (missing []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
 	defer cancel()
 	for _, p := range needed {

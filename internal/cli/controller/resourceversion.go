@@ -6,15 +6,15 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // checkVersions refuses an API server whose resourceVersions cannot be compared (KEP-5504): the controller knows by
 // nothing else what it has seen of its own writes, and would stop in the middle of its work. A list that is refused, or
 // does not come in time, is left to the watches, which try again and say so.
-func checkVersions(ctx context.Context, client kubernetes.Interface, namespaces []string) error {
+func checkVersions(ctx context.Context, client kube.Interface, namespaces []string) error {
 	namespace := metav1.NamespaceAll
 	if len(namespaces) > 0 {
 		namespace = namespaces[0]

@@ -11,12 +11,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // kindUnsupported is a server that lacks what the controller cannot do without.
@@ -49,21 +49,20 @@ type serverInfo struct {
 
 // readServerInfo asks the API server for its version and for the schema of Jobs. Any authenticated user may do that; that
 // it was not possible is no error here.
-func readServerInfo(ctx context.Context, client kubernetes.Interface) serverInfo {
+func readServerInfo(ctx context.Context, client kube.Interface) serverInfo {
 	ctx, cancel := context.WithTimeout(ctx, serverInfoTimeout)
 	defer cancel()
 	s := serverInfo{minor: -1}
-	server := client.Discovery().RESTClient()
 	// The schema is the larger one by far: it is on its way while the version is read.
 	schema := make(chan error, 1)
 	go func() {
-		has, err := schemaHasManagedBy(ctx, server)
+		has, err := schemaHasManagedBy(ctx, client.CoreV1().RESTClient())
 		if err == nil {
 			s.managedBy = &has
 		}
 		schema <- err
 	}()
-	release, err := readVersion(ctx, server)
+	release, err := readVersion(ctx, client)
 	s.release, s.minor = release, minorOf(release)
 	s.problem = joinProblems(err, <-schema)
 	return s
@@ -91,14 +90,10 @@ func readingError(what string, err error) error {
 	return fmt.Errorf("reading %s: %w", what, err)
 }
 
-func readVersion(ctx context.Context, server rest.Interface) (string, error) {
-	text, err := server.Get().AbsPath("/version").SetHeader("Accept", "application/json").DoRaw(ctx)
+func readVersion(ctx context.Context, client kube.Interface) (string, error) {
+	info, err := kube.ServerVersion(ctx, client)
 	if err != nil {
 		return "", readingError("its version", err)
-	}
-	var info struct{ GitVersion, Major, Minor string }
-	if err := json.Unmarshal(text, &info); err != nil {
-		return "", fmt.Errorf("reading its version: %w", err)
 	}
 	if minorOf(info.GitVersion) < 0 && info.Minor != "" {
 		// Some vendors have a version of their own, and Kubernetes' beside it.

@@ -2,25 +2,23 @@ package controller
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	kubemetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_…
-	_ "k8s.io/component-base/metrics/prometheus/restclient"              // rest_client_…
-	_ "k8s.io/component-base/metrics/prometheus/workqueue"               // workqueue_…
+	_ "k8s.io/component-base/metrics/prometheus/restclient" // rest_client_…
+	_ "k8s.io/component-base/metrics/prometheus/workqueue"  // workqueue_…
 	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // servingOptions are the flags of what the controller serves.
@@ -29,7 +27,7 @@ type servingOptions struct {
 	metricsSecure                 bool
 	certFile, keyFile             string
 
-	reviews  kubernetes.Interface
+	reviews  kube.Interface
 	gatherer kubemetrics.Gatherer
 	working  workingSet
 }
@@ -136,9 +134,9 @@ func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
 	checks := map[string]serving.Check{"ping": func() error { return nil }}
 	switch {
 	case c.sharding != nil:
-		checks["leaderElection"] = func() error { return c.sharding.Check(nil) }
+		checks["leaderElection"] = c.sharding.Check
 	case c.watchdog != nil:
-		checks["leaderElection"] = func() error { return c.watchdog.Check((*http.Request)(nil)) }
+		checks["leaderElection"] = c.watchdog.Check
 	}
 	return checks
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // JOB-52: flags that contradict each other are wrong usage.
@@ -132,7 +133,7 @@ func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 
 // JOB-56: a process that waits for the lead is ready, one that reads its first lists is not.
 func TestStandbyIsReady_JOB_56(t *testing.T) {
-	beginning, err := controller.New(controller.Config{Client: fake.NewClientset()})
+	beginning, err := controller.New(controller.Config{Client: kubefake.Client(fake.NewClientset())})
 	if err != nil {
 		t.Fatal(err)
 	}

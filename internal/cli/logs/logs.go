@@ -6,12 +6,12 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -77,7 +77,7 @@ type Options struct {
 
 	cmdutil.JobChoice
 	set    feed.JobSet
-	client kubernetes.Interface
+	client kube.Interface
 	jobs   []*loggedJob // by name, those that there are at the start
 	unread error        // one for each Job or pod that cannot be read
 }

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // liveLog is the log that is read: its end, as it is written.
 type liveLog struct {
-	client    kubernetes.Interface
+	client    kube.Interface
 	env       cmdutil.Env
 	namespace string
 	target    snapshot.LogTarget
@@ -54,7 +54,7 @@ type liveLog struct {
 }
 
 // openLiveLog makes the log of a container.
-func openLiveLog(client kubernetes.Interface, env cmdutil.Env) func(string, snapshot.LogTarget, func()) live.Log {
+func openLiveLog(client kube.Interface, env cmdutil.Env) func(string, snapshot.LogTarget, func()) live.Log {
 	return func(namespace string, target snapshot.LogTarget, touched func()) live.Log {
 		return &liveLog{client: client, env: env, namespace: namespace, target: target, touched: touched, news: make(chan struct{}, 1)}
 	}

@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -19,7 +19,7 @@ type Config struct {
 	feed.Timing
 	Set    feed.JobSet                            // the list of Jobs
 	Jobs   dynamic.NamespaceableResourceInterface // for the Job that is open
-	Client kubernetes.Interface                   // for all else, without a limit of its own
+	Client kube.Interface                         // for all else, without a limit of its own
 	// LogLines is how many last lines of logs belong to the evidence, 0 for none.
 	LogLines int64
 	// OpenLog makes a Log of a container of the namespace's pod. It calls changed when the Log has another Snapshot.

@@ -13,17 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Live is a cluster behind an API server.
 type Live struct {
-	client kubernetes.Interface
+	client kube.Interface
 	// named reads Jobs as they are stored; nil if the client is a fake.
 	named   *namedJobs
 	timeout time.Duration
@@ -31,7 +30,7 @@ type Live struct {
 }
 
 // NewLive returns the cluster that the client accesses, with a timeout for each call.
-func NewLive(client kubernetes.Interface, timeout time.Duration, watch PodWatch) (*Live, error) {
+func NewLive(client kube.Interface, timeout time.Duration, watch PodWatch) (*Live, error) {
 	named, err := newNamedJobs(client)
 	if err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func (l liveJobs) Get(ctx context.Context, namespace, name string) (*observe.Nam
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	if l.named != nil {
-		return l.named.in(namespace).Get(ctx, name)
+		return l.named.in(namespace).Get(ctx, name, metav1.GetOptions{})
 	}
 	job, err := l.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -142,7 +141,7 @@ func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) 
 	defer cancel()
 	created := &corev1.Pod{}
 	err := l.client.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").
-		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
+		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, kube.ParameterCodec).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(pod).Do(ctx).Into(created)
 	return created, err
 }

@@ -17,13 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 const (
@@ -90,8 +91,8 @@ func (s *jobServer) answer(w http.ResponseWriter, answers *[]string) {
 }
 
 // client is one as the controller verb makes it: protobuf is preferred.
-func (s *jobServer) client(t *testing.T) kubernetes.Interface {
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: s.URL, UserAgent: "tester", ContentConfig: rest.ContentConfig{
+func (s *jobServer) client(t *testing.T) kube.Interface {
+	client, err := kube.NewForConfig(&rest.Config{Host: s.URL, UserAgent: "tester", ContentConfig: rest.ContentConfig{
 		ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
 	}})
 	if err != nil {
@@ -231,7 +232,7 @@ func TestReflectorFillsTheCacheWithNamedJobs_PFN_28_JOB_55(t *testing.T) {
 
 // A clientset without a connection, as in tests, works with the typed client.
 func TestFakeClientHasNoConnection(t *testing.T) {
-	if n, err := newNamedJobs(fake.NewClientset()); n != nil || err != nil {
+	if n, err := newNamedJobs(kubefake.Client(fake.NewClientset())); n != nil || err != nil {
 		t.Error("a fake clientset has a connection")
 	}
 }

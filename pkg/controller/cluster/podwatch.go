@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -102,6 +102,6 @@ func (l *Live) podMetadata(ctx context.Context, namespace string, options metav1
 		return page, nil
 	}
 	err := l.client.CoreV1().RESTClient().Get().NamespaceIfScoped(namespace, namespace != "").Resource("pods").
-		VersionedParams(&options, scheme.ParameterCodec).SetHeader("Accept", onlyMetadata).Do(ctx).Into(page)
+		VersionedParams(&options, kube.ParameterCodec).SetHeader("Accept", onlyMetadata).Do(ctx).Into(page)
 	return page, err
 }

@@ -30,8 +30,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/tools/reference"
 	"k8s.io/client-go/util/workqueue"
@@ -39,6 +37,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // Writer writes events in the background. It is a record.EventRecorder that never blocks.
@@ -131,7 +130,7 @@ func (w *Writer) Finished(job *batchv1.Job) {
 }
 
 func (w *Writer) add(about runtime.Object, kind string, key laneKey, n note) {
-	ref, err := reference.GetReference(scheme.Scheme, about)
+	ref, err := reference.GetReference(kube.Scheme, about)
 	if err != nil {
 		return // Events cannot be about this type.
 	}
@@ -151,7 +150,7 @@ func (w *Writer) add(about runtime.Object, kind string, key laneKey, n note) {
 }
 
 // Start starts writing events.
-func (w *Writer) Start(ctx context.Context, client kubernetes.Interface) {
+func (w *Writer) Start(ctx context.Context, client kube.Interface) {
 	w.logger = klog.FromContext(ctx)
 	w.store.events = client.CoreV1()
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))

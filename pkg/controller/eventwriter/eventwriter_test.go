@@ -19,6 +19,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // startWriter starts one with its workers. Its log is readable.
@@ -27,7 +28,7 @@ func startWriter(t *testing.T, api *eventAPI) (*Writer, *clocktesting.FakeClock,
 	clock := clocktesting.NewFakeClock(testTime)
 	w := New(testConfig(clock))
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
-	w.Start(klog.NewContext(t.Context(), logger), api)
+	w.Start(klog.NewContext(t.Context(), logger), kubefake.Client(api))
 	return w, clock, logger.GetSink().(ktesting.Underlier).GetBuffer()
 }
 

@@ -25,6 +25,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // Reasons of the controller's events.
@@ -168,7 +169,7 @@ type steppedWriter struct {
 func newSteppedWriter(t *testing.T, api *eventAPI) steppedWriter {
 	clock := clocktesting.NewFakeClock(testTime)
 	w := steppedWriter{New(testConfig(clock)), clock, t}
-	w.ctx, w.store.events = t.Context(), api.CoreV1()
+	w.ctx, w.store.events = t.Context(), kubefake.Client(api).CoreV1()
 	t.Cleanup(func() {
 		for _, q := range w.queues {
 			q.ShutDown()

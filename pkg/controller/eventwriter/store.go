@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // outgoing is one event to be written to the API server.
@@ -78,7 +78,7 @@ func (e *outgoing) lapsed() {
 
 // store writes events, with the verbs create and patch only.
 type store struct {
-	events  typedcorev1.EventsGetter
+	events  kube.CoreV1
 	timeout time.Duration
 }
 

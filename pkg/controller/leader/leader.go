@@ -6,18 +6,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
-	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/client-go/util/retry"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // Election elects one of several processes to work (JOB-56), with a Lease. A new leader
@@ -25,7 +21,7 @@ import (
 // status write is conditional, so that even two leaders at once count nothing twice.
 type Election struct {
 	// Client reads and writes the Lease. A separate one keeps other calls from delaying it.
-	Client kubernetes.Interface
+	Client kube.Interface
 	// Namespace and Name are the Lease's; LeaseName returns a suitable name.
 	Namespace, Name string
 	// Identity is the unique identity of this process.
@@ -33,11 +29,14 @@ type Election struct {
 	// LeaseDuration is how long the others wait after the last renewal, RenewDeadline when
 	// a leader that cannot renew gives up, RetryPeriod the time between two tries.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Watchdog, if set, watches the elector, and reports a stuck leader as unhealthy.
-	Watchdog *leaderelection.HealthzAdaptor
+	// Watchdog, if set, watches the Lease, and reports a stuck leader as unhealthy.
+	Watchdog *Watchdog
 	// labels are the Lease's; nil for those of the only shard.
 	labels map[string]string
 }
+
+// jitterFactor is by how much of the retry period candidates wait longer, at random, so that they do not try at once.
+const jitterFactor = 1.2
 
 // Validate checks the election. Errors make sense to users of the flags.
 func (e Election) Validate() error {
@@ -47,8 +46,8 @@ func (e Election) Validate() error {
 		return fmt.Errorf("the lease duration must be whole seconds, not %v", e.LeaseDuration)
 	case e.LeaseDuration <= e.RenewDeadline:
 		return fmt.Errorf("the lease duration, %v, must be longer than the renew deadline, %v", e.LeaseDuration, e.RenewDeadline)
-	case float64(e.RenewDeadline) <= leaderelection.JitterFactor*float64(e.RetryPeriod):
-		return fmt.Errorf("the renew deadline, %v, must be longer than %g times the retry period, %v", e.RenewDeadline, leaderelection.JitterFactor, e.RetryPeriod)
+	case float64(e.RenewDeadline) <= jitterFactor*float64(e.RetryPeriod):
+		return fmt.Errorf("the renew deadline, %v, must be longer than %g times the retry period, %v", e.RenewDeadline, jitterFactor, e.RetryPeriod)
 	case e.RetryPeriod <= 0:
 		return fmt.Errorf("the retry period must be longer than 0, not %v", e.RetryPeriod)
 	}
@@ -95,113 +94,60 @@ func (e Election) Run(ctx context.Context, lead func(context.Context) error) err
 
 // term runs one candidacy and, if it is won, one leadership.
 func (e Election) term(ctx context.Context, lead func(context.Context) error) error {
+	l := newLease(e)
+	if e.Watchdog != nil {
+		e.Watchdog.watch(l)
+	}
+	isLeader := masterStatus().WithLabelValues(e.Name)
+	isLeader.Set(0)
+	if !l.await(ctx) {
+		return nil
+	}
+	isLeader.Set(1)
 	// The Lease must outlast the work that it protects, even when ctx ends.
+	defer l.giveBack(context.WithoutCancel(ctx))
 	holding, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
-	t := &term{ctx: ctx, lead: lead, release: release, done: make(chan struct{})}
-	defer context.AfterFunc(ctx, t.stopCandidacy)()
-	lock := &resourcelock.LeaseLock{
-		LeaseMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}, Client: e.Client.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: e.Identity}, Labels: e.labels,
-	}
-	if lock.Labels == nil {
-		lock.Labels = leaseLabels(e.Name, 1, "0")
-	}
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:          lock,
-		LeaseDuration: e.LeaseDuration, RenewDeadline: e.RenewDeadline, RetryPeriod: e.RetryPeriod,
-		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: t.work, OnStoppedLeading: func() {}, OnNewLeader: func(identity string) {
-			klog.FromContext(ctx).Info("Leader", "identity", identity, "self", identity == e.Identity)
-		}},
-		WatchDog: e.Watchdog, Name: e.Name,
-		// The elector would release a Lease that it cannot renew before it ends the work.
-		ReleaseOnCancel: false,
-	})
-	if err != nil {
-		return fmt.Errorf("leader election: %w", err)
-	}
-	if e.Watchdog != nil {
-		e.Watchdog.SetLeaderElection(elector)
-	}
-	elector.Run(holding)
-	err = t.end()
-	if elector.IsLeader() {
-		e.giveBack(context.WithoutCancel(ctx), lock)
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		defer release()
+		done <- lead(working)
+	}()
+	l.keep(holding)
+	isLeader.Set(0)
+	stop()
+	// The work continues for a moment after leadership is lost.
+	err := <-done
+	if err == nil && ctx.Err() == nil {
+		klog.FromContext(ctx).Info("Lost leadership, becoming a candidate again")
 	}
 	return err
 }
 
-// giveBack releases the Lease, if it is still ours, so that others need not wait until it
-// expires. If that fails, they wait.
-func (e Election) giveBack(ctx context.Context, lock *resourcelock.LeaseLock) {
-	ctx, cancel := context.WithTimeout(ctx, e.RenewDeadline)
+// await tries until the Lease is ours. It reports whether it is: ctx may end first.
+func (l *lease) await(ctx context.Context) (won bool) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// A last renewal that was not waited for may be stored in between.
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		held, _, err := lock.Get(ctx)
-		if err != nil || held.HolderIdentity != e.Identity {
-			return err
+	wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
+		if won = l.acquire(ctx); won {
+			cancel()
 		}
-		now := metav1.Now()
-		return lock.Update(ctx, resourcelock.LeaderElectionRecord{
-			LeaderTransitions: held.LeaderTransitions, LeaseDurationSeconds: 1, RenewTime: now, AcquireTime: now,
-		})
-	})
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "Cannot release the Lease, the next leader has to wait until it expires")
-	}
+	}, l.RetryPeriod, jitterFactor, true)
+	return won
 }
 
-// term is the state of one candidacy and leadership.
-type term struct {
-	ctx     context.Context
-	lead    func(context.Context) error
-	release context.CancelFunc
-
-	mu             sync.Mutex
-	started, ended bool
-	done           chan struct{}
-	err            error
-}
-
-// stopCandidacy ends an election that has not been won. Leadership ends by itself.
-func (t *term) stopCandidacy() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.started {
-		t.release()
-	}
-}
-
-// work is called, in a goroutine of its own, once this process is the leader.
-func (t *term) work(leading context.Context) {
-	t.mu.Lock()
-	if t.ended || leading.Err() != nil {
-		t.mu.Unlock()
-		return
-	}
-	t.started = true
-	t.mu.Unlock()
-	defer close(t.done)
-	defer t.release()
-	ctx, cancel := context.WithCancel(leading)
+// keep renews the Lease until ctx ends, or until that has failed for as long as RenewDeadline.
+func (l *lease) keep(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(t.ctx, cancel)()
-	t.err = t.lead(ctx)
-}
-
-// end waits for the work, which continues for a moment after leadership is lost.
-func (t *term) end() error {
-	t.mu.Lock()
-	t.ended = true
-	started := t.started
-	t.mu.Unlock()
-	if !started {
-		return nil
-	}
-	<-t.done
-	if t.err == nil && t.ctx.Err() == nil {
-		klog.FromContext(t.ctx).Info("Lost leadership, becoming a candidate again")
-	}
-	return t.err
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		err := wait.PollUntilContextTimeout(ctx, l.RetryPeriod, l.RenewDeadline, true, func(ctx context.Context) (bool, error) {
+			return ctx.Err() == nil && l.acquire(ctx), nil
+		})
+		if err != nil {
+			cancel()
+		}
+	}, l.RetryPeriod)
 }

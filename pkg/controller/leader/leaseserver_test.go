@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // leaseServer is an API server for Leases, with resourceVersions. Every replica has a client
@@ -176,7 +178,7 @@ func (r *sharer) election(identity string) Election {
 		return true, object, err
 	})
 	return Election{
-		Client: client, Namespace: "ns", Name: "lease", Identity: identity,
+		Client: kubefake.Client(client), Namespace: "ns", Name: "lease", Identity: identity,
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
 // leaseStore is an API server that has one Lease, and can fail.
@@ -101,7 +103,7 @@ func (s *leaseStore) steal(t *testing.T, thief string) {
 // candidate is an election with the times that are the default.
 func (s *leaseStore) candidate(identity string) Election {
 	return Election{
-		Client: s, Namespace: "ns", Name: "lease", Identity: identity,
+		Client: kubefake.Client(s), Namespace: "ns", Name: "lease", Identity: identity,
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/leaderelection"
 )
 
 // JOB-56, JOB-57: a leader that cannot renew loses the lead before the others may take
@@ -129,14 +128,14 @@ func TestGivingBackIsRepeated_JOB_56(t *testing.T) {
 func TestStuckLeadIsUnhealthy_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
-		watchdog := leaderelection.NewLeaderHealthzAdaptor(20 * time.Second)
+		watchdog := NewWatchdog(20 * time.Second)
 		e := store.candidate("a")
 		e.Watchdog = watchdog
 		a := start(e, slowly(5*time.Minute))
 		pass(time.Minute)
 		healthy := func(want bool) {
 			t.Helper()
-			if err := watchdog.Check(nil); (err == nil) != want {
+			if err := watchdog.Check(); (err == nil) != want {
 				t.Errorf("healthy: %v", err)
 			}
 		}

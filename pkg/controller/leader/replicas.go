@@ -11,17 +11,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // replicas is what one replica knows of the others, from the Leases of all of them.
 type replicas struct {
 	sharding *Sharding
-	leases   coordinationclient.LeaseInterface
+	leases   kube.Leases
 	// seen are the Leases, by name, each with the time at which its present version was first
 	// seen: clocks of other processes are not compared with ours.
 	seen map[string]seenLease

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -50,7 +48,7 @@ type Sharding struct {
 // candidacy is a shard's Election in progress.
 type candidacy struct {
 	stop     context.CancelFunc
-	watchdog *leaderelection.HealthzAdaptor
+	watchdog *Watchdog
 }
 
 // Run calls lead for every shard that this process is to work on, each in a goroutine of its
@@ -108,7 +106,7 @@ func (s *Sharding) follow(ctx context.Context, r *replicas, start func(int)) {
 func (s *Sharding) election(i int) Election {
 	e := s.Election
 	e.Name, e.labels = s.leaseName(strconv.Itoa(i)), leaseLabels(s.Name, s.Shards, strconv.Itoa(i))
-	e.Watchdog = leaderelection.NewLeaderHealthzAdaptor(s.Grace)
+	e.Watchdog = NewWatchdog(s.Grace)
 	return e
 }
 
@@ -130,11 +128,11 @@ func (s *Sharding) set(i int, c *candidacy) {
 
 // Check returns an error if this process holds an expired Lease, so that others may work on
 // the shard too.
-func (s *Sharding) Check(request *http.Request) error {
+func (s *Sharding) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, c := range s.running {
-		if err := c.watchdog.Check(request); err != nil {
+		if err := c.watchdog.Check(); err != nil {
 			return fmt.Errorf("shard %d: %w", i, err)
 		}
 	}

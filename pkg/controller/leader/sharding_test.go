@@ -94,7 +94,7 @@ func TestReplicaIsCutOff_SHD_04(t *testing.T) {
 		a.setAway(false)
 		pass(time.Minute)
 		s.wantShares(t, map[string]int{"a": 2, "b": 2})
-		if err := a.Check(nil); len(s.twice) > 0 || err != nil {
+		if err := a.Check(); len(s.twice) > 0 || err != nil {
 			t.Errorf("shards %q were held twice, and the replica is unhealthy: %v", s.twice, err)
 		}
 		a.stop(t)

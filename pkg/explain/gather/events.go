@@ -11,10 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -41,7 +41,7 @@ func (r *reading) events(ctx context.Context) {
 // Events reads what keep makes of the events about the Job, and of those about its pods. The latter are found among all of
 // the namespace's: a pod that is gone is known by its name. complete reports whether all were looked through. With an
 // error, there are those that were read before it.
-func Events[T any](ctx context.Context, client kubernetes.Interface, job *batchv1.Job, pods []explain.Pod, about []fields.Set, keep func(*corev1.Event, explain.Event) T) (all []T, complete bool, err error) {
+func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job, pods []explain.Pod, about []fields.Set, keep func(*corev1.Event, explain.Event) T) (all []T, complete bool, err error) {
 	mine := map[string]bool{"": true} // no pod: the Job
 	for i := range pods {
 		mine[pods[i].Name] = true
@@ -88,7 +88,7 @@ func EventsOfPod(name string) fields.Set {
 // these are all, and version is the resourceVersion to watch from. begin comes before the
 // first page: once more if reading has to start over. An event is each's only until it
 // returns.
-func EachEvent(ctx context.Context, client kubernetes.Interface, namespace string, about fields.Set, begin func(), each func(*corev1.Event)) (version string, complete bool, err error) {
+func EachEvent(ctx context.Context, client kube.Interface, namespace string, about fields.Set, begin func(), each func(*corev1.Event)) (version string, complete bool, err error) {
 	seen := 0
 	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String()}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {

@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -33,7 +33,7 @@ func MayHaveRelatives(job *batchv1.Job) bool {
 // Relatives reads the other Jobs of the Job's family, each with its pods if it has finished with failures; those that it
 // already has in before are not read again. Without permission to list pods, causes are missing, and the gap of the Job's own
 // pods says so.
-func Relatives(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, before []explain.Input) ([]explain.Input, error) {
+func Relatives(ctx context.Context, client kube.Interface, job *batchv1.Job, before []explain.Input) ([]explain.Input, error) {
 	if !MayHaveRelatives(job) {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func Relatives(ctx context.Context, client kubernetes.Interface, job *batchv1.Jo
 }
 
 // Family reads the family of the Job: the first Job, its retries, and the Job itself.
-func Family(ctx context.Context, client kubernetes.Interface, job *batchv1.Job) (retry.Family, error) {
+func Family(ctx context.Context, client kube.Interface, job *batchv1.Job) (retry.Family, error) {
 	jobs, root := client.BatchV1().Jobs(job.Namespace), retry.RootOf(job)
 	call := apicall.Call{Verb: "list", Group: batchv1.GroupName, Resource: "jobs", Namespace: job.Namespace}
 	list, err := jobs.List(ctx, metav1.ListOptions{LabelSelector: retry.OfLabel + "=" + root})

@@ -21,9 +21,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 const (
@@ -60,7 +60,7 @@ type Options struct {
 // Reader reads about Jobs. What is the same for several Jobs it reads once: it is for one
 // moment, and may be used by several goroutines.
 type Reader struct {
-	client  kubernetes.Interface
+	client  kube.Interface
 	options Options
 
 	mu     sync.Mutex
@@ -68,7 +68,7 @@ type Reader struct {
 }
 
 // NewReader returns a Reader.
-func NewReader(client kubernetes.Interface, o Options) *Reader {
+func NewReader(client kube.Interface, o Options) *Reader {
 	return &Reader{client: client, options: o, leases: map[string]*explain.Lease{}}
 }
 
@@ -79,7 +79,7 @@ type reading struct {
 }
 
 // Read reads all about one Job at the time now.
-func Read(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Input {
+func Read(ctx context.Context, client kube.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Input {
 	return NewReader(client, o).Read(ctx, job, ruleNames, now)
 }
 
@@ -152,7 +152,7 @@ func (r *reading) lease(ctx context.Context) {
 
 // ReadLease returns the Lease of the name that was renewed last, in any namespace; nil if
 // there is none, or if it cannot be read.
-func ReadLease(ctx context.Context, client kubernetes.Interface, name string) *explain.Lease {
+func ReadLease(ctx context.Context, client kube.Interface, name string) *explain.Lease {
 	list, err := client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
 		return nil
@@ -176,7 +176,7 @@ func (r *reading) nodes(ctx context.Context) {
 
 // GoneNodes looks at the nodes of pods that should have ended, and returns those that cannot
 // end them, and why; with an error, those that were found before it.
-func GoneNodes(ctx context.Context, client kubernetes.Interface, pods []explain.Pod, now time.Time) (map[string]string, error) {
+func GoneNodes(ctx context.Context, client kube.Interface, pods []explain.Pod, now time.Time) (map[string]string, error) {
 	var names []string
 	for i := range pods {
 		p := &pods[i]

@@ -10,10 +10,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // logs reads the last lines of the containers that tell most, until one cannot be read.
@@ -78,7 +78,7 @@ func KubeletFailure(err error) string {
 }
 
 // Tail reads so many last lines of a log.
-func Tail(ctx context.Context, client kubernetes.Interface, namespace string, t explain.LogTarget, count int64) ([]string, error) {
+func Tail(ctx context.Context, client kube.Interface, namespace string, t explain.LogTarget, count int64) ([]string, error) {
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
 		Container: t.Container, Previous: t.Previous, TailLines: &count,
 	}).Stream(ctx)

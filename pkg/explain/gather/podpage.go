@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // protobufPrefix is how the API server begins each protobuf message.
@@ -20,7 +20,7 @@ var protobufPrefix = []byte("k8s\x00")
 // podReader reads lists of pods page by page. Of each pod it decodes the fields that fields has, or all if that is nil: a
 // Job may have 100,000 pods, and what explanations and logs need of one is a quarter of it.
 type podReader struct {
-	client    kubernetes.Interface
+	client    kube.Interface
 	namespace string
 	fields    fieldSet
 	// What follows is used again for the next page or pod.
@@ -32,7 +32,7 @@ type podReader struct {
 // read calls each with the pods of one page.
 func (r *podReader) read(ctx context.Context, options metav1.ListOptions, each func(*corev1.Pod)) (metav1.ListMeta, error) {
 	stream, err := r.client.CoreV1().RESTClient().Get().Namespace(r.namespace).Resource("pods").
-		VersionedParams(&options, scheme.ParameterCodec).Stream(ctx)
+		VersionedParams(&options, kube.ParameterCodec).Stream(ctx)
 	if err != nil {
 		return metav1.ListMeta{}, err
 	}
@@ -45,7 +45,7 @@ func (r *podReader) read(ctx context.Context, options metav1.ListOptions, each f
 		return r.decode(data, each)
 	}
 	list := &corev1.PodList{}
-	if err := runtime.DecodeInto(scheme.Codecs.UniversalDeserializer(), r.page.Bytes(), list); err != nil {
+	if err := runtime.DecodeInto(kube.Codecs.UniversalDeserializer(), r.page.Bytes(), list); err != nil {
 		return metav1.ListMeta{}, fmt.Errorf("reading a list of pods: %w", err)
 	}
 	for i := range list.Items {

@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -52,7 +52,7 @@ func PodSelector(job *batchv1.Job) (string, error) {
 func podsNamedAfter(job string) string { return batchv1.JobNameLabel + "=" + job }
 
 // CountPods returns how many pods have the label of a Job of this name, which may be gone.
-func CountPods(ctx context.Context, client kubernetes.Interface, namespace, job string) (count int, err error) {
+func CountPods(ctx context.Context, client kube.Interface, namespace, job string) (count int, err error) {
 	reader := &podReader{client: client, namespace: namespace, fields: fieldSet{}}
 	err = eachPage(ctx, metav1.ListOptions{LabelSelector: podsNamedAfter(job)}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {
@@ -67,12 +67,12 @@ func CountPods(ctx context.Context, client kubernetes.Interface, namespace, job 
 // EachPod reads the pods that the Job controls, in pages, and returns the resourceVersion to
 // watch from. begin comes before the first page: once more if reading has to start over. A
 // pod is each's only until it returns, and has the fields that explanations and logs need.
-func EachPod(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
+func EachPod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace, fields: neededOfPods()}, job, begin, each)
 }
 
 // EachWholePod is EachPod with all fields.
-func EachWholePod(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
+func EachWholePod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace}, job, begin, each)
 }
 

@@ -18,12 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -160,11 +160,11 @@ func fail(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 	write(w, code, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: int32(code), Reason: reason, Message: "refused by the test"})
 }
 
-func (s *server) client(t *testing.T) kubernetes.Interface {
+func (s *server) client(t *testing.T) kube.Interface {
 	t.Helper()
 	listener := httptest.NewServer(s)
 	t.Cleanup(listener.Close)
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: listener.URL, QPS: -1})
+	client, err := kube.NewForConfig(&rest.Config{Host: listener.URL, QPS: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

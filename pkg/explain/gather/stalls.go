@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -42,7 +42,7 @@ type ofJobs[T any] struct {
 // ReadStalls reads it for Jobs of a namespace, or of all with "": their pods in phase Pending, if
 // some are active, and the warnings about them. A request that fails, but for a missing permission,
 // leaves what was known before; nil for nothing.
-func ReadStalls(ctx context.Context, client kubernetes.Interface, namespace string, jobs []*batchv1.Job, before *Stalls) *Stalls {
+func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs []*batchv1.Job, before *Stalls) *Stalls {
 	s := &Stalls{}
 	if before == nil {
 		before = s

@@ -1,0 +1,164 @@
+package leader
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+)
+
+// lease is the Lease of one candidacy, as this process last saw it. Like client-go's election, it trusts no clock but its
+// own: a Lease expires when it has not changed here for its duration.
+type lease struct {
+	Election
+	api   kube.Leases
+	clock clock.PassiveClock
+
+	mu     sync.Mutex
+	seen   *coordinationv1.Lease // nil before it was read
+	seenAt time.Time             // when seen changed
+}
+
+func newLease(e Election) *lease {
+	return &lease{Election: e, api: e.Client.CoordinationV1().Leases(e.Namespace), clock: clock.RealClock{}}
+}
+
+// last returns the Lease as it was seen, and when it changed.
+func (l *lease) last() (*coordinationv1.Lease, time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seen, l.seenAt
+}
+
+func (l *lease) see(ctx context.Context, now *coordinationv1.Lease) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen != nil && equality.Semantic.DeepEqual(l.seen.Spec, now.Spec) {
+		l.seen = now // It may have another resourceVersion.
+		return
+	}
+	if holder := holderOf(now); holder != holderOf(l.seen) {
+		klog.FromContext(ctx).Info("Leader", "identity", holder, "self", holder == l.Identity)
+	}
+	l.seen, l.seenAt = now, l.clock.Now()
+}
+
+func holderOf(l *coordinationv1.Lease) string {
+	if l == nil {
+		return ""
+	}
+	return ptr.Deref(l.Spec.HolderIdentity, "")
+}
+
+// isOurs reports whether this process is the holder, or was when it last saw the Lease.
+func (l *lease) isOurs() bool {
+	seen, _ := l.last()
+	return holderOf(seen) == l.Identity
+}
+
+func (l *lease) hasExpired() bool {
+	seen, at := l.last()
+	return seen == nil || l.clock.Since(at) >= time.Duration(ptr.Deref(seen.Spec.LeaseDurationSeconds, 0))*time.Second
+}
+
+// acquire renews the Lease if it is ours, and takes it if it is free or has expired. It reports whether it is ours now.
+func (l *lease) acquire(ctx context.Context) bool {
+	logger := klog.FromContext(ctx)
+	if seen, _ := l.last(); l.isOurs() && !l.hasExpired() {
+		// As nobody else writes it, there is no need to read it first.
+		err := l.write(ctx, seen)
+		if err == nil {
+			return true
+		}
+		logger.V(2).Info("Cannot renew the Lease as it was, reading it", "lease", l.Name, "err", err)
+	}
+	stored, err := l.api.Get(ctx, l.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		stored = nil
+	case err != nil:
+		logger.Error(err, "Cannot read the Lease", "lease", l.Name)
+		return false
+	default:
+		l.see(ctx, stored)
+	}
+	if holder := holderOf(stored); holder != "" && holder != l.Identity && !l.hasExpired() {
+		logger.V(4).Info("The Lease is held by another", "lease", l.Name, "holder", holder)
+		return false
+	}
+	if err := l.write(ctx, stored); err != nil {
+		logger.Error(err, "Cannot write the Lease", "lease", l.Name)
+		return false
+	}
+	return true
+}
+
+// write makes this process the holder from now on, in the stored Lease, or in a new one for nil.
+func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err error) {
+	next, now := stored.DeepCopy(), &metav1.MicroTime{Time: l.clock.Now()}
+	if stored == nil {
+		next = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name}}
+	}
+	for key, value := range l.leaseLabels() {
+		metav1.SetMetaDataLabel(&next.ObjectMeta, key, value)
+	}
+	s := &next.Spec
+	if holderOf(next) != l.Identity {
+		s.AcquireTime, s.LeaseTransitions = now, ptr.To(ptr.Deref(s.LeaseTransitions, -1)+1)
+	}
+	s.HolderIdentity, s.RenewTime, s.LeaseDurationSeconds = &l.Identity, now, ptr.To(int32(l.LeaseDuration/time.Second))
+	if stored == nil {
+		next, err = l.api.Create(ctx, next, metav1.CreateOptions{})
+	} else {
+		next, err = l.api.Update(ctx, next, metav1.UpdateOptions{})
+	}
+	if err == nil {
+		l.see(ctx, next)
+	}
+	return err
+}
+
+// leaseLabels are those of the only shard, unless the Election is for one of several.
+func (l *lease) leaseLabels() map[string]string {
+	if l.labels != nil {
+		return l.labels
+	}
+	return leaseLabels(l.Election.Name, 1, "0")
+}
+
+// giveBack releases the Lease, if it is still ours, so that others need not wait until it
+// expires. If that fails, they wait.
+func (l *lease) giveBack(ctx context.Context) {
+	if !l.isOurs() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.RenewDeadline)
+	defer cancel()
+	// A last renewal that was not waited for may be stored in between.
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		held, err := l.api.Get(ctx, l.Name, metav1.GetOptions{})
+		if err != nil || holderOf(held) != l.Identity {
+			return err
+		}
+		now := &metav1.MicroTime{Time: l.clock.Now()}
+		held.Spec = coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To(""), LeaseDurationSeconds: ptr.To[int32](1), AcquireTime: now, RenewTime: now,
+			LeaseTransitions: held.Spec.LeaseTransitions,
+		}
+		_, err = l.api.Update(ctx, held, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Cannot release the Lease, the next leader has to wait until it expires")
+	}
+}

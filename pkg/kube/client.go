@@ -1,0 +1,147 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// client has a REST client for each group.
+type client map[schema.GroupVersion]*rest.RESTClient
+
+// NewForConfig returns a client whose groups share a transport and a rate limiter, as those of a Clientset do.
+func NewForConfig(shared *rest.Config) (Interface, error) {
+	config := *shared
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	if config.RateLimiter == nil && config.QPS > 0 {
+		if config.Burst <= 0 {
+			return nil, errors.New("a limit of requests per second needs a burst greater than 0")
+		}
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, config.Burst)
+	}
+	transport, err := rest.HTTPClientFor(&config)
+	if err != nil {
+		return nil, err
+	}
+	c := client{}
+	for _, group := range groups() {
+		if c[group], err = newGroup(config, group, transport); err != nil {
+			return nil, fmt.Errorf("creating a client of %s: %w", group, err)
+		}
+	}
+	return c, nil
+}
+
+func newGroup(config rest.Config, group schema.GroupVersion, transport *http.Client) (*rest.RESTClient, error) {
+	config.GroupVersion, config.APIPath = &group, "/apis"
+	if group.Group == corev1.GroupName {
+		config.APIPath = "/api"
+	}
+	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(Scheme, Codecs).WithoutConversion()
+	return rest.RESTClientForConfigAndClient(&config, transport)
+}
+
+func (c client) CoreV1() CoreV1                 { return group{c[corev1.SchemeGroupVersion]} }
+func (c client) BatchV1() BatchV1               { return group{c[batchv1.SchemeGroupVersion]} }
+func (c client) CoordinationV1() CoordinationV1 { return group{c[coordinationv1.SchemeGroupVersion]} }
+func (c client) AuthenticationV1() AuthenticationV1 {
+	return group{c[authenticationv1.SchemeGroupVersion]}
+}
+func (c client) AuthorizationV1() AuthorizationV1 {
+	return group{c[authorizationv1.SchemeGroupVersion]}
+}
+
+// group has the resources of all groups; the interfaces show those of one.
+type group struct{ rest *rest.RESTClient }
+
+func (g group) RESTClient() rest.Interface { return g.rest }
+
+func (g group) Jobs(ns string) Jobs { return objects[batchv1.Job, batchv1.JobList](g.rest, "jobs", ns) }
+
+func (g group) CronJobs(ns string) CronJobs {
+	return objects[batchv1.CronJob, batchv1.CronJobList](g.rest, "cronjobs", ns)
+}
+
+func (g group) Pods(ns string) Pods {
+	return pods{objects[corev1.Pod, corev1.PodList](g.rest, "pods", ns)}
+}
+
+func (g group) Events(ns string) Events {
+	return objects[corev1.Event, corev1.EventList](g.rest, "events", ns)
+}
+
+func (g group) Nodes() Nodes { return objects[corev1.Node, corev1.NodeList](g.rest, "nodes", "") }
+
+func (g group) Leases(ns string) Leases {
+	return objects[coordinationv1.Lease, coordinationv1.LeaseList](g.rest, "leases", ns)
+}
+
+func (g group) TokenReviews() TokenReviews {
+	return reviews[authenticationv1.TokenReview](g.rest, "tokenreviews")
+}
+
+func (g group) SubjectAccessReviews() SubjectAccessReviews {
+	return reviews[authorizationv1.SubjectAccessReview](g.rest, "subjectaccessreviews")
+}
+
+func (g group) SelfSubjectAccessReviews() SelfSubjectAccessReviews {
+	return reviews[authorizationv1.SelfSubjectAccessReview](g.rest, "selfsubjectaccessreviews")
+}
+
+// pods adds the logs.
+type pods struct {
+	*gentype.ClientWithList[*corev1.Pod, *corev1.PodList]
+}
+
+func (p pods) GetLogs(name string, options *corev1.PodLogOptions) *rest.Request {
+	return p.GetClient().Get().Namespace(p.GetNamespace()).Resource("pods").Name(name).SubResource("log").
+		VersionedParams(options, ParameterCodec)
+}
+
+// object is a pointer to an object of the API, which gentype wants.
+type object[T any] interface {
+	*T
+	runtime.Object
+	metav1.Object
+}
+
+type list[L any] interface {
+	*L
+	runtime.Object
+}
+
+func objects[T, L any, TP object[T], LP list[L]](c rest.Interface, resource, namespace string) *gentype.ClientWithList[TP, LP] {
+	return gentype.NewClientWithList[TP, LP](resource, c, ParameterCodec, namespace,
+		func() TP { return new(T) }, func() LP { return new(L) }, gentype.PrefersProtobuf[TP]())
+}
+
+func reviews[T any, TP object[T]](c rest.Interface, resource string) *gentype.Client[TP] {
+	return gentype.NewClient[TP](resource, c, ParameterCodec, "", func() TP { return new(T) }, gentype.PrefersProtobuf[TP]())
+}
+
+// ServerVersion asks the API server for its version.
+func ServerVersion(ctx context.Context, c Interface) (*version.Info, error) {
+	text, err := c.CoreV1().RESTClient().Get().AbsPath("/version").SetHeader("Accept", "application/json").DoRaw(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info := &version.Info{}
+	return info, json.Unmarshal(text, info)
+}

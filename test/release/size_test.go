@@ -1,0 +1,26 @@
+//go:build release
+
+package release
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// ADR 0021: the binary may not grow by more than 5 % without a reason that is written down. `go tool nm -size -sort size`
+// shows what is large, and `go build -ldflags=-dumpdep` why it is kept. Record a new size with the change that explains it.
+func TestBinaryStaysSmall(t *testing.T) {
+	linux := platform{"linux", "amd64"}
+	recorded, err := strconv.Atoi(strings.TrimSpace(contents(t, "test/release/testdata/size.txt")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(unpacked(t, linux)[linux.binary()].data)
+	switch change := float64(size)/float64(recorded) - 1; {
+	case change > 0.05:
+		t.Errorf("the binary has %d bytes, %.1f %% more than the recorded %d", size, change*100, recorded)
+	case change < -0.05:
+		t.Errorf("the binary has %d bytes, %.1f %% less than the recorded %d: write %[1]d into testdata/size.txt, so that it stays that small", size, -change*100, recorded)
+	}
+}
