@@ -85,12 +85,8 @@ func (r *collection) gap(verb, resource string, err error) {
 }
 
 func (r *collection) pods(ctx context.Context) {
-	_, err := gather.EachPod(ctx, r.Client, r.job, func() { r.Pods = nil }, func(pod *corev1.Pod) {
-		pod.ManagedFields = nil
-		r.Pods = append(r.Pods, *pod)
-	})
-	if err != nil {
-		r.Pods = nil
+	var err error
+	if r.Pods, err = gather.Pods(ctx, r.Client, r.job, keptPod); err != nil {
 		r.gap("list", "pods", err)
 		return
 	}
@@ -103,6 +99,12 @@ func (r *collection) pods(ctx context.Context) {
 		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(more), "older pod that did not fail", "older pods that did not fail"))
 	}
 	r.known = podsOf(r.Pods)
+}
+
+// keptPod is what a bundle has of a pod.
+func keptPod(pod *corev1.Pod) corev1.Pod {
+	pod.ManagedFields = nil
+	return *pod
 }
 
 // rank puts pods that failed first, then those that have not ended.
@@ -248,10 +250,7 @@ func (r *collection) relatives(ctx context.Context) {
 		}
 		relative := Relative{Job: *member}
 		if reconcile.IsFinished(member) && member.Status.Failed > 0 {
-			_, err := gather.EachPod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
-				pod.ManagedFields = nil
-				relative.Pods = append(relative.Pods, *pod)
-			})
+			relative.Pods, err = gather.Pods(ctx, r.Client, member, keptPod)
 			relative.PodsRead = err == nil
 		}
 		r.Relatives = append(r.Relatives, relative)

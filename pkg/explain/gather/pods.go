@@ -15,16 +15,20 @@ import (
 )
 
 func (r *reading) pods(ctx context.Context) {
-	begin := func() { r.facts.Pods = nil }
-	_, err := EachPod(ctx, r.client, r.facts.Job, begin, func(pod *corev1.Pod) {
-		r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
-	})
-	if err != nil {
-		r.facts.Pods = nil
+	var err error
+	if r.facts.Pods, err = Pods(ctx, r.client, r.facts.Job, explain.PodOf); err != nil {
 		r.gap("list", "pods", err)
 		return
 	}
 	r.facts.PodsRead = true
+}
+
+// Pods reads what keep makes of the pods that the Job controls. There are none with an error.
+func Pods[T any](ctx context.Context, client kubernetes.Interface, job *batchv1.Job, keep func(*corev1.Pod) T) (pods []T, err error) {
+	if _, err = EachPod(ctx, client, job, func() { pods = nil }, func(pod *corev1.Pod) { pods = append(pods, keep(pod)) }); err != nil {
+		return nil, err
+	}
+	return pods, nil
 }
 
 // PodSelector selects the pods of the Job, and perhaps others: the owner decides. It is ""
