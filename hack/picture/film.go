@@ -17,6 +17,14 @@ type frame struct {
 	lines   [][]cell
 }
 
+// size is how many characters it shows.
+func (f *frame) size() (n int) {
+	for _, line := range f.lines {
+		n += len(line)
+	}
+	return n
+}
+
 // frameMark begins the line before a frame.
 const frameMark = "\f"
 
@@ -69,13 +77,13 @@ func joinLast(frames []frame) []frame {
 }
 
 // renderFilm draws the frames beside each other, and moves them past a window. A line that several frames have is drawn
-// once. It needs no script, so that it moves in an <img>; for readers who want less motion, it stands still.
+// once. It needs no script, so that it moves in an <img>. Readers who want less motion see the frame with most on it.
 func renderFilm(title string, frames []frame) string {
 	var all [][]cell
 	height, total, still := 0, 0.0, 0
 	for i, f := range frames {
 		all, height, total = append(all, f.lines...), max(height, heightOf(f.lines)), total+f.seconds
-		if f.seconds > frames[still].seconds {
+		if f.size() > frames[still].size() {
 			still = i
 		}
 	}
@@ -99,8 +107,8 @@ func renderFilm(title string, frames []frame) string {
 		}
 		strip.WriteString("</g>\n")
 	}
-	fmt.Fprintf(&b, "</defs>\n<style>.film{animation:film %.1fs step-end infinite}@keyframes film{%s}", total, steps.String())
-	fmt.Fprintf(&b, "@media (prefers-reduced-motion:reduce){.film{animation:none;transform:translateX(-%.0fpx)}}</style>\n", float64(still)*width)
+	fmt.Fprintf(&b, "</defs>\n<style>.film{transform:translateX(-%.0fpx);animation:film %.1fs step-end infinite}@keyframes film{%s}", float64(still)*width, total, steps.String())
+	b.WriteString("@media (prefers-reduced-motion:reduce){.film{animation:none}}</style>\n")
 	fmt.Fprintf(&b, `<svg width="%.0f" height="%d"><g class="film">`+"\n%s</g></svg>\n</g>\n</svg>\n", width, height, strip.String())
 	return b.String()
 }

@@ -88,8 +88,7 @@ func (r *collection) pods(ctx context.Context) {
 	left := 0
 	begin := func() { r.Pods, left = nil, 0 }
 	_, err := gather.EachWholePod(ctx, r.Client, r.job, begin, func(pod *corev1.Pod) {
-		pod.ManagedFields = nil
-		r.Pods = append(r.Pods, *pod)
+		r.Pods = append(r.Pods, keptPod(pod))
 		if len(r.Pods) == maxPods+maxPods/4 { // No more are in memory at a time.
 			left += r.cutPods()
 		}
@@ -116,6 +115,12 @@ func (r *collection) cutPods() (left int) {
 	clear(r.Pods[len(r.Pods)-left:])
 	r.Pods = r.Pods[:len(r.Pods)-left]
 	return left
+}
+
+// keptPod is what a bundle has of a pod.
+func keptPod(pod *corev1.Pod) corev1.Pod {
+	pod.ManagedFields = nil
+	return *pod
 }
 
 // rank puts pods that failed first, then those that have not ended.
@@ -262,8 +267,7 @@ func (r *collection) relatives(ctx context.Context) {
 		relative := Relative{Job: *member}
 		if reconcile.IsFinished(member) && member.Status.Failed > 0 {
 			_, err := gather.EachWholePod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
-				pod.ManagedFields = nil
-				relative.Pods = append(relative.Pods, *pod)
+				relative.Pods = append(relative.Pods, keptPod(pod))
 			})
 			relative.PodsRead = err == nil
 		}

@@ -17,7 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Limits of what is read, so that a small file cannot fill the memory.
+// Limits of what is read, so that a small file cannot fill the memory. A longer log is cut; any other file
+// is refused as truncated.
 const (
 	maxRead    = 1 << 30 // of all files
 	maxFile    = 512 << 20
@@ -25,6 +26,9 @@ const (
 	maxLog     = 256 << 10 // of each log
 	maxObjects = 100_000   // in a list
 )
+
+// notWhole is what is wrong with a file that cannot be read to its end.
+const notWhole = "it is not a bundle, or it is truncated or damaged: %w"
 
 // errNoBundle is the error for another archive.
 var errNoBundle = errors.New("it is not a bundle: it has no " + manifestFile)
@@ -56,7 +60,7 @@ func Read(r io.Reader) (*Contents, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf(notWhole, err)
 	case c.Manifest.Kind != Kind || c.Job == nil:
 		return nil, errNoBundle
 	}
@@ -67,64 +71,38 @@ func Read(r io.Reader) (*Contents, error) {
 func Recording(r io.Reader) (recording []byte, err error) {
 	err = eachFile(r, func(name string, data io.Reader) (err error) {
 		if name == recordingFile {
-			recording, err = io.ReadAll(atMost(data, maxFile))
+			recording, err = io.ReadAll(io.LimitReader(data, maxFile))
 		}
 		return err
 	})
-	if err == nil && recording == nil {
-		err = errNoBundle
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf(notWhole, err)
+	case recording == nil:
+		return nil, errNoBundle
 	}
-	return recording, err
+	return recording, nil
 }
 
 // eachFile reads the files of a bundle, with their names below its folder.
 func eachFile(r io.Reader, each func(name string, data io.Reader) error) error {
 	zipped, err := gzip.NewReader(r)
 	if err != nil {
-		return damaged(err)
+		return err
 	}
-	for archive := tar.NewReader(atMost(zipped, maxRead)); ; {
+	for archive := tar.NewReader(io.LimitReader(zipped, maxRead)); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			return damaged(err)
+			return err
 		}
 		_, name, _ := strings.Cut(path.Clean(header.Name), "/")
 		if err := each(name, archive); err != nil {
-			return damaged(err)
+			return err
 		}
 	}
-}
-
-// damaged says what is wrong with a file.
-func damaged(err error) error {
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("it is not a bundle, or it is truncated: %w", err)
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, tar.ErrHeader):
-		return fmt.Errorf("it is not a bundle, or it is damaged: %w", err)
-	}
-	return err
-}
-
-// limited is a Reader that fails after so many bytes.
-type limited struct {
-	from io.Reader
-	left int64
-	most int64
-}
-
-func atMost(r io.Reader, most int64) io.Reader { return &limited{r, most, most} }
-
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left < 0 {
-		return 0, fmt.Errorf("it holds more than %d KiB", l.most>>10)
-	}
-	n, err := l.from.Read(p[:min(int64(len(p)), l.left+1)])
-	l.left -= int64(n)
-	return n, err
 }
 
 // read takes in one file. Those that follow from others are not read.
@@ -138,13 +116,13 @@ func (c *Contents) read(name string, r io.Reader) (err error) {
 		c.Nodes, err = readList[corev1.Node](r)
 	case relativesFile:
 		c.Relatives, err = readList[Relative](r)
-	case manifestFile, jobFile:
+	case manifestFile:
+		err = json.NewDecoder(io.LimitReader(r, maxSmall)).Decode(&c.Manifest)
+	case jobFile:
 		var data []byte
-		if data, err = io.ReadAll(atMost(r, maxSmall)); err == nil && name == jobFile {
+		if data, err = io.ReadAll(io.LimitReader(r, maxSmall)); err == nil {
 			c.Job = &unstructured.Unstructured{}
-			return c.Job.UnmarshalJSON(data)
-		} else if err == nil {
-			return json.Unmarshal(data, &c.Manifest)
+			err = c.Job.UnmarshalJSON(data)
 		}
 	default:
 		return c.readLog(name, r)
@@ -154,7 +132,7 @@ func (c *Contents) read(name string, r io.Reader) (err error) {
 
 // readList reads an array, or null.
 func readList[T any](r io.Reader) (all []T, err error) {
-	decoder := json.NewDecoder(atMost(r, maxFile))
+	decoder := json.NewDecoder(io.LimitReader(r, maxFile))
 	begin, err := decoder.Token()
 	if err != nil || begin == nil {
 		return nil, err
@@ -188,7 +166,7 @@ func (c *Contents) readLog(name string, r io.Reader) error {
 	default:
 		return nil
 	}
-	data, err := io.ReadAll(atMost(r, maxLog))
+	data, err := io.ReadAll(io.LimitReader(r, maxLog))
 	log.Lines = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	c.Logs = append(c.Logs, log)
 	return err

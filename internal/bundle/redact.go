@@ -89,7 +89,7 @@ func (r *redactor) text(file, text string) string {
 	for _, s := range r.secrets {
 		text = r.without(&s, file, text, s.pattern.FindAllStringSubmatchIndex(text, -1))
 	}
-	if !strings.Contains(strings.TrimSuffix(text, "\n"), "\n") {
+	if !strings.Contains(text, "\n") {
 		return text
 	}
 	for _, s := range r.secrets {
@@ -126,20 +126,17 @@ func (r *redactor) without(s *secret, file, text string, matches [][]int) string
 func wrapped(pattern *regexp.Regexp, text string) (matches [][]int) {
 	joined := strings.ReplaceAll(text, "\n", "")
 	var ends []int // of lines, in joined
-	for line := range strings.Lines(text) {
-		last := 0
-		if len(ends) > 0 {
-			last = ends[len(ends)-1]
+	for i := range len(text) {
+		if text[i] == '\n' {
+			ends = append(ends, i-len(ends))
 		}
-		ends = append(ends, last+len(strings.TrimSuffix(line, "\n")))
 	}
 	for _, m := range pattern.FindAllStringSubmatchIndex(joined, -1) {
 		first, _ := slices.BinarySearch(ends, m[0]+1) // how many lines have ended before it
 		last, _ := slices.BinarySearch(ends, m[1])
-		if first == last {
-			continue
+		if first < last {
+			matches = append(matches, []int{m[0] + first, m[1] + last})
 		}
-		matches = append(matches, []int{m[0] + first, m[1] + last})
 	}
 	return matches
 }

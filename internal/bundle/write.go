@@ -11,10 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -106,21 +106,7 @@ func (l *Log) file() string {
 	if l.Previous {
 		suffix = previousLog
 	}
-	return path.Join(logsFolder, fileName(l.Pod), fileName(l.Container)+suffix)
-}
-
-// fileName is a name from the cluster as part of a path. Names that the API server accepts stay as they are.
-func fileName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '-' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
-			return r
-		}
-		return '_'
-	}, name)
-	if strings.Trim(name, ".") == "" {
-		return "_"
-	}
-	return name
+	return path.Join(logsFolder, sanitize.FileName(l.Pod), sanitize.FileName(l.Container)+suffix)
 }
 
 // reportFiles are the reports on the contents, and the recording.
@@ -151,7 +137,7 @@ func writeArchive(w io.Writer, m *Manifest, files []file) error {
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	for _, f := range files {
-		header := &tar.Header{Name: path.Join(fileName(m.Name), f.name), Mode: 0o600, Size: int64(len(f.data)), ModTime: m.Taken.Time, Typeflag: tar.TypeReg}
+		header := &tar.Header{Name: path.Join(sanitize.FileName(m.Name), f.name), Mode: 0o600, Size: int64(len(f.data)), ModTime: m.Taken.Time, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}

@@ -19,5 +19,5 @@
 //     (Prepended_Concatenation_Mark, e.g. U+0600) are left alone;
 //   - invisible fillers (U+115F, U+3164, …) and the variation selectors U+E0100–1EF, which can smuggle hidden data.
 //
-// It is for display. JSON and YAML output keeps its values intact and does not pass here.
+// It is for display. JSON and YAML output keeps its values intact and does not pass here. FileName is for paths.
 package sanitize

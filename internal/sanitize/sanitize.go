@@ -17,6 +17,20 @@ func Text(s string) string {
 	return escape(s, unsafeInText)
 }
 
+// FileName makes a name from the cluster a part of a path, below the folder before it. Names that the API server accepts
+// stay as they are.
+func FileName(name string) string {
+	if strings.Trim(name, ".") == "" {
+		return "_"
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
 func unsafeInText(r rune) bool {
 	return r != '\n' && r != '\t' && unsafeInLine(r)
 }

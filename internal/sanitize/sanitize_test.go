@@ -50,6 +50,16 @@ func TestTextKeepsLines(t *testing.T) {
 	}
 }
 
+func TestFileNamesStayBelowTheirFolder(t *testing.T) {
+	for name, want := range map[string]string{
+		"train-0-x7.y": "train-0-x7.y", "": "_", ".": "_", "..": "_", "../a": ".._a", "/etc": "_etc", "a\x1b[0m\n": "a__0m_", "Ünï": "_n_",
+	} {
+		if got := FileName(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestCleanTextIsNotCopied(t *testing.T) {
 	in := strings.Repeat("日本語 plain ", 50)
 	if n := testing.AllocsPerRun(10, func() { _ = Line(in) }); n != 0 {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -76,11 +77,11 @@ func (c *Client) may(ctx context.Context, verb, subresource string) (bool, error
 // removePending deletes retries whose making was interrupted.
 func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) error {
 	for _, job := range pending {
-		err := c.remove(ctx, job.Name, job.UID, job.ResourceVersion)
+		err := Remove(ctx, c.jobs, job.Name, job.UID, job.ResourceVersion)
 		if apierrors.IsConflict(err) {
 			return cmdutil.NewUserError(cmdutil.KindServerFailed, err, "another retry is creating job.batch/"+job.Name, "try again")
 		}
-		if err != nil {
+		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 		fmt.Fprintf(c.options.Out, "Removed job.batch/%s, whose creation was interrupted.\n", sanitize.Line(job.Name))
@@ -88,19 +89,16 @@ func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) erro
 	return nil
 }
 
-// remove deletes a Job if it is still as it was read; version may be "".
-func (c *Client) remove(ctx context.Context, name string, uid types.UID, version string) error {
+// Remove deletes a Job if it is still as it was read; version may be "". Another Job of its name is a conflict.
+func Remove(ctx context.Context, jobs feed.JobSet, name string, uid types.UID, version string) error {
 	preconditions := &metav1.Preconditions{UID: &uid}
 	if version != "" {
 		preconditions.ResourceVersion = &version
 	}
-	err := c.jobs.Client.Delete(ctx, name, metav1.DeleteOptions{
+	err := jobs.Client.Delete(ctx, name, metav1.DeleteOptions{
 		Preconditions: preconditions, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return c.jobs.Call("delete", name).Wrap(err)
+	return jobs.Call("delete", name).Wrap(err)
 }
 
 // make creates the Job, and takes the steps that make it run. It returns the Job as it runs.
@@ -150,7 +148,7 @@ func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, f
 	err := clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller writes to it, too.
 		object, err = c.jobs.Get(ctx, name)
 		if err == nil && object.GetUID() == created.GetUID() && isPending(object) {
-			err = c.remove(ctx, name, object.GetUID(), object.GetResourceVersion())
+			err = Remove(ctx, c.jobs, name, object.GetUID(), object.GetResourceVersion())
 		}
 		return err
 	})

@@ -9,11 +9,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -183,15 +183,11 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	var deleted []string
 	for _, t := range tasks {
 		for _, a := range t.attempts {
-			options := metav1.DeleteOptions{
-				Preconditions: &metav1.Preconditions{UID: &a.job.UID}, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
-			}
-			set := o.setOf(a)
-			switch err := set.Client.Delete(ctx, a.job.Name, options); {
+			switch err := rerun.Remove(ctx, o.setOf(a), a.job.Name, a.job.UID, ""); {
 			case err == nil:
 				deleted = append(deleted, "job.batch/"+sanitize.Line(a.job.Name))
 			case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // Another Job of its name is a conflict.
-				failed = append(failed, left("delete", a, set.Call("delete", a.job.Name).Wrap(err)))
+				failed = append(failed, left("delete", a, err))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -123,7 +124,7 @@ func (v *Viewer) environ() []string {
 func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
 	name := "batchjob"
 	if !s.Focus.Job.IsZero() {
-		name += "-" + fileWord(s.Focus.Job.Namespace) + "-" + fileWord(s.Focus.Job.Name)
+		name += "-" + sanitize.FileName(s.Focus.Job.Namespace) + "-" + sanitize.FileName(s.Focus.Job.Name)
 	}
 	name += "-" + s.Time.UTC().Format("20060102T150405.000Z") + ".json"
 	file, err := CreateFile(name)
@@ -131,16 +132,6 @@ func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
 		return "", err
 	}
 	return name, errors.Join(snapshot.Write(file, s), file.Close())
-}
-
-// fileWord is a name as a part of a file's name: a recording may hold any.
-func fileWord(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
-			return r
-		}
-		return '_'
-	}, name)
 }
 
 // explained is a Source whose errors are for users.

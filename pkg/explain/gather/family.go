@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -49,7 +48,8 @@ func Relatives(ctx context.Context, client kube.Interface, job *batchv1.Job, bef
 		case known >= 0:
 			in.Pods, in.PodsRead = before[known].Pods, true
 		case reconcile.IsFinished(member) && member.Status.Failed > 0:
-			_, err := EachPod(ctx, client, member, func() { in.Pods = nil }, func(pod *corev1.Pod) { in.Pods = append(in.Pods, explain.PodOf(pod)) })
+			var err error
+			in.Pods, err = podsOf(ctx, client, member)
 			in.PodsRead = err == nil
 		}
 		all = append(all, in)

@@ -16,16 +16,21 @@ import (
 )
 
 func (r *reading) pods(ctx context.Context) {
-	begin := func() { r.facts.Pods = make([]explain.Pod, 0, expectedPods(r.facts.Job)) }
-	_, err := EachPod(ctx, r.client, r.facts.Job, begin, func(pod *corev1.Pod) {
-		r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
-	})
-	if err != nil {
-		r.facts.Pods = nil
+	var err error
+	if r.facts.Pods, err = podsOf(ctx, r.client, r.facts.Job); err != nil {
 		r.gap("list", "pods", err)
 		return
 	}
 	r.facts.PodsRead = true
+}
+
+// podsOf reads the pods that the Job controls. There are none with an error.
+func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods []explain.Pod, err error) {
+	begin := func() { pods = make([]explain.Pod, 0, expectedPods(job)) }
+	if _, err = EachPod(ctx, client, job, begin, func(pod *corev1.Pod) { pods = append(pods, explain.PodOf(pod)) }); err != nil {
+		return nil, err
+	}
+	return pods, nil
 }
 
 // expectedPods is how many pods the Job's status counts; those that ended may be gone. A status may say anything, so there
