@@ -77,10 +77,9 @@ func (s *sharers) leases(ctx context.Context) (shares map[string]int, replicas i
 	}
 	shares = map[string]int{}
 	for i := range list.Items {
-		switch l := &list.Items[i]; {
-		case l.Labels["batchjob.dev/shard"] == "":
+		if l := &list.Items[i]; l.Labels["batchjob.dev/shard"] == "" {
 			replicas++
-		default:
+		} else {
 			shares[ptr.Deref(l.Spec.HolderIdentity, "")]++
 		}
 	}
