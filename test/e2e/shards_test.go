@@ -16,14 +16,14 @@ import (
 
 const shards = 6
 
-// sharers are replicas that share the Jobs of some namespaces. Their Leases are in the first.
+// sharers are replicas that share the Jobs of all namespaces. Their Leases are in the first.
 type sharers struct {
 	t          *testing.T
 	namespaces []string
 	user       string
 }
 
-// newSharers makes the namespaces, and an account that has what a Deployment with --shards has.
+// newSharers makes namespaces, and an account that has what a Deployment with --shards has.
 func newSharers(t *testing.T, namespaces int) *sharers {
 	t.Helper()
 	s := &sharers{t: t}
@@ -39,32 +39,29 @@ func newSharers(t *testing.T, namespaces int) *sharers {
 	if _, err := client.RbacV1().Roles(first).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.bind(first, "Role", "sharer", subjects)
-	for _, ns := range s.namespaces {
-		s.bind(ns, "ClusterRole", systemAccount, subjects)
+	binding := &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "sharer"}}
+	if _, err := client.RbacV1().RoleBindings(first).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
 	}
+	everywhere := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "sharer-" + first}, Subjects: subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: systemAccount},
+	}
+	if _, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), everywhere, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = client.RbacV1().ClusterRoleBindings().Delete(context.Background(), everywhere.Name, metav1.DeleteOptions{})
+	})
 	untilAllowed(t, first, s.user, permission{"delete", "coordination.k8s.io", "leases", first}, true)
-	for _, ns := range s.namespaces {
-		untilAllowed(t, ns, s.user, permission{"list", "", "pods", ns}, true)
-	}
+	untilAllowed(t, "", s.user, permission{"list", "", "pods", ""}, true)
 	return s
-}
-
-func (s *sharers) bind(ns, kind, role string, subjects []rbacv1.Subject) {
-	s.t.Helper()
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "sharer-" + role}, Subjects: subjects,
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: role},
-	}
-	if _, err := client.RbacV1().RoleBindings(ns).Create(s.t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 func (s *sharers) start() *process {
 	s.t.Helper()
 	return startController(s.t, "--kubeconfig", kubeconfig, "--as", s.user, "--as-group", "system:serviceaccounts",
-		"--namespaces", strings.Join(s.namespaces, ","), "--managed-by", ownManager(s.namespaces[0]), "--shards", fmt.Sprint(shards),
+		"--managed-by", ownManager(s.namespaces[0]), "--shards", fmt.Sprint(shards),
 		"--leader-elect", "--leader-elect-resource-namespace", s.namespaces[0], "--leader-elect-resource-name", "sharers",
 		"--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period", retryPeriod.String())
 }
@@ -97,7 +94,7 @@ func (s *sharers) untilShares(want ...int) {
 // Three replicas share six shards. One of them is killed while Jobs run in several
 // namespaces: the others take its shards over, a new one gets its share, and nothing is
 // lost or counted twice. The API server of this cluster does not filter.
-func TestKilledReplicaOfThree_SHD_02_SHD_04_TRK_03(t *testing.T) {
+func TestKilledReplicaOfThree_SHD_02_SHD_04_SHD_06_TRK_03(t *testing.T) {
 	t.Parallel()
 	s := newSharers(t, 4)
 	first := s.start()
@@ -144,6 +141,9 @@ func TestKilledReplicaOfThree_SHD_02_SHD_04_TRK_03(t *testing.T) {
 	for _, p := range []*process{second, third, fourth} {
 		if code := p.stop(t); code != 0 {
 			t.Errorf("SIGTERM ends a replica with %d", code)
+		}
+		if said := strings.Count(p.stderr.String(), "The API server does not filter by shard"); said != 1 {
+			t.Errorf("a replica says %d times that the API server does not filter", said)
 		}
 	}
 	if shares, replicas, err := s.leases(t.Context()); err != nil || replicas != 0 || shares[""] != shards {
