@@ -17,8 +17,10 @@ IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 FUZZTIME ?= 30s
 # The older releases of Kubernetes that make test-compat tries.
 COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
-# How long make soak goes on; SOAK_SEED repeats the decisions of a run.
+# How long make soak goes on; SOAK_SEED repeats the decisions of a run, and SOAK_SHARDS=6 makes
+# three replicas share six shards.
 SOAK_TIME ?= 20m
+SOAK_SHARDS ?= 0
 
 .PHONY: help
 help: ## List the targets
@@ -88,7 +90,7 @@ test-monitoring: ## Play the alerts through with promtool, and check the queries
 
 .PHONY: soak
 soak: build controlplane ## Live through crashes and fail-overs for SOAK_TIME
-	SOAK_TIME=$(SOAK_TIME) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
+	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME

@@ -3,7 +3,11 @@
 package e2e
 
 import (
+	"cmp"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +21,8 @@ import (
 // controllers are the controllers that are killed again and again.
 type controllers struct {
 	t *testing.T
+	// shards is how many there are if all are at work, otherwise 0.
+	shards int
 	// done ends the killing, which waits for it.
 	done    chan struct{}
 	killing sync.WaitGroup
@@ -28,12 +34,18 @@ type controllers struct {
 	away          int
 }
 
-func newControllers(t *testing.T) *controllers { return &controllers{t: t} }
+func newControllers(t *testing.T) *controllers {
+	return &controllers{t: t, shards: soakShards(t)}
+}
 
 // work has so many controllers at work, one of them at a time, and begins to kill it
-// again and again, until rest or work is called.
+// again and again, until rest or work is called. With shards, there are three, all of them at
+// work, and it kills one after the other.
 func (c *controllers) work(size int) {
 	c.rest()
+	if c.shards > 0 {
+		size = 3
+	}
 	if len(c.now()) != size {
 		c.stop()
 		for range size {
@@ -66,9 +78,22 @@ func (c *controllers) kills() int {
 	return c.killed + c.ended
 }
 
+// soakShards is SOAK_SHARDS: 0, or into how many shards three controllers divide the work.
+func soakShards(t *testing.T) int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("SOAK_SHARDS"), "0"))
+	if err != nil {
+		t.Fatalf("SOAK_SHARDS: %v", err)
+	}
+	return n
+}
+
 // launch adds a controller. More than one elect a leader, with a Lease that is short.
 func (c *controllers) launch(size int) {
 	args := []string{"--managed-by", soakName}
+	if c.shards > 0 {
+		// The account of config/default may not see the Leases of others.
+		args = append(args, "--shards", strconv.Itoa(c.shards), "--kubeconfig", kubeconfig, "--leader-elect-resource-namespace", systemNamespace)
+	}
 	if size > 1 {
 		args = append(args, "--leader-elect", "--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
 	}
@@ -115,7 +140,7 @@ func (c *controllers) leader() *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, p := range c.members {
-		if len(c.members) == 1 || p.metric(c.t, "leader_election_master_status") == 1 {
+		if len(c.members) == 1 || c.shards > 0 || p.metric(c.t, "leader_election_master_status") == 1 {
 			c.members = slices.Delete(c.members, i, i+1)
 			return p
 		}
@@ -160,12 +185,17 @@ func (c *controllers) stop() {
 	c.members = nil
 }
 
-// failovers is how often the lead has changed hands.
-func (c *controllers) failovers() int {
-	lease, err := client.CoordinationV1().Leases(metav1.NamespaceDefault).Get(c.t.Context(), leader.LeaseName(soakName), metav1.GetOptions{})
+// failovers is how often the lead, or a shard, has changed hands.
+func (c *controllers) failovers() (n int) {
+	leases, err := client.CoordinationV1().Leases(systemNamespace).List(c.t.Context(), metav1.ListOptions{LabelSelector: "batchjob.dev/shard"})
 	if err != nil {
-		c.t.Errorf("reading the Lease: %v", err)
+		c.t.Errorf("reading the Leases: %v", err)
 		return 0
 	}
-	return int(ptr.Deref(lease.Spec.LeaseTransitions, 0))
+	for _, lease := range leases.Items {
+		if strings.HasPrefix(lease.Name, leader.LeaseName(soakName)) {
+			n += int(ptr.Deref(lease.Spec.LeaseTransitions, 0))
+		}
+	}
+	return n
 }

@@ -199,12 +199,18 @@ func (r *replicas) noteOthers(ctx context.Context) {
 	r.others = others
 }
 
-// removeExpired deletes the Leases of replicas that died, and those of other numbers of
-// shards that nobody holds.
+// removeExpired deletes the Leases of replicas that died, and those of shards whose number
+// no replica has any longer.
 func (r *replicas) removeExpired(ctx context.Context) {
+	inUse := map[string]bool{strconv.Itoa(r.sharding.Shards): true}
+	for _, l := range r.seen {
+		if r.isLive(l) {
+			inUse[l.Labels[countLabel]] = true
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.seen)) {
 		l := r.seen[name]
-		if r.isLive(l) || name == r.own() || !isReplica(l) && r.isOurs(l) {
+		if r.isLive(l) || name == r.own() || !isReplica(l) && inUse[l.Labels[countLabel]] {
 			continue
 		}
 		unchanged := metav1.Preconditions{UID: &l.UID, ResourceVersion: &l.ResourceVersion}
