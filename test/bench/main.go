@@ -19,6 +19,7 @@
 //   - fairness: small Jobs beside a huge one
 //   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
 //   - sizes: the largest statuses there can be, as the API server stores them
+//   - idle: controllers without work beside pods of others
 //   - rate: many Jobs, with 50 and with 100 requests per second for each controller
 //   - reference: the loads of which the KEPs tell how long they take
 //   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
@@ -52,11 +53,12 @@ const (
 	partSizes      = "sizes"
 	partRate       = "rate"
 	partReference  = "reference"
+	partIdle       = "idle"
 	partGiant      = "giant"
 )
 
 // allParts are those of a run that asks for none.
-var allParts = []string{partLatency, partThroughput, partFloor, partFairness, partHuge, partSizes, partRate, partReference}
+var allParts = []string{partLatency, partThroughput, partFloor, partFairness, partHuge, partSizes, partIdle, partRate, partReference}
 
 var errUsage = errors.New("usage")
 
@@ -74,6 +76,8 @@ type options struct {
 	hugeRounds     int
 	giantPods      int
 	plot           string
+	idlePods       int
+	idleTime       time.Duration
 	minutes        float64
 	sizes          []int
 	mixes          bool
@@ -119,6 +123,8 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
 	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
+	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of others")
+	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long they only run")
 	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
 	flags.StringVar(&sizes, "sizes", "10,100,1000", "reference: `indexes` of the Jobs, separated by commas")
 	flags.BoolVar(&o.mixes, "mixes", true, "reference: the mixes of many Jobs too")
@@ -149,7 +155,7 @@ func (o options) validate() error {
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.giantPods, slices.Min(o.sizes)) < 1 {
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.giantPods, slices.Min(o.sizes)) < 1 {
 		return errors.New("every number must be at least 1")
 	}
 	if o.minutes <= 0 {

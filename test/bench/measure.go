@@ -32,6 +32,8 @@ type results struct {
 	Huge      bulks     `json:"huge,omitempty"`
 	HugePods  int       `json:"hugePods,omitempty"`
 	Sizes     []size    `json:"sizes,omitempty"`
+	Idle      []idle    `json:"idle,omitempty"`
+	IdlePods  int       `json:"idlePods,omitempty"`
 	Rates     []rate    `json:"rate,omitempty"`
 	Reference []timing  `json:"reference,omitempty"`
 	Giant     *giant    `json:"giant,omitempty"`
@@ -78,7 +80,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 	if err != nil {
 		return results{}, err
 	}
-	r := results{Pods: b.pods, HugePods: b.hugePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
+	r := results{Pods: b.pods, HugePods: b.hugePods, IdlePods: b.idlePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
 	progress("Warming up")
 	for _, s := range []side{ours, builtIn} {
 		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
@@ -117,6 +119,7 @@ func (b *bench) parts(r *results) []part {
 		{[]string{partHuge}, false, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
 		{[]string{partGiant}, false, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
 		{[]string{partSizes}, false, func(ctx context.Context) (err error) { r.Sizes, err = b.objectSizes(ctx); return err }},
+		{[]string{partIdle}, false, func(ctx context.Context) (err error) { r.Idle, err = b.idle(ctx); return err }},
 		{[]string{partRate}, true, func(ctx context.Context) error {
 			for _, limit := range []qps{50, 100} {
 				list, err := b.rates(ctx, limit)
