@@ -19,7 +19,7 @@ import (
 )
 
 // newClient makes a client as the controller verb does: protobuf, no time limit.
-func newClient(t *testing.T, config *rest.Config, agent string) kubernetes.Interface {
+func newClient(t testing.TB, config *rest.Config, agent string) kubernetes.Interface {
 	t.Helper()
 	config = rest.CopyConfig(config)
 	config.QPS, config.Timeout = -1, 0
