@@ -48,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-func newNamespace(t *testing.T, client kubernetes.Interface) string {
+func newNamespace(t testing.TB, client kubernetes.Interface) string {
 	t.Helper()
 	ns, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "it-", Annotations: map[string]string{"test": t.Name()},

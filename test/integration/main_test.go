@@ -18,6 +18,7 @@ import (
 var apiServer struct {
 	config     *rest.Config
 	kubeconfig []byte
+	etcd       string // its address
 	// binaries is the folder of the real ones, leash makes them end with us.
 	binaries string
 	leash    leash
@@ -83,6 +84,7 @@ func startAPIServer() (stop func(), err error) {
 		return nil, err
 	}
 	apiServer.kubeconfig = env.KubeConfig
+	apiServer.etcd = env.ControlPlane.Etcd.URL.String()
 	return stop, nil
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // newClient makes a client as the controller verb does: protobuf, no time limit.
-func newClient(t *testing.T, config *rest.Config, agent string) kubernetes.Interface {
+func newClient(t testing.TB, config *rest.Config, agent string) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(clientConfig(config, agent))
 	if err != nil {

@@ -1,0 +1,231 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+)
+
+var rewrite = flag.Bool("rewrite", false, "measure the table of docs/requests.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")
+
+// measuredVerbs are the command lines of docs/requests.md. Job NAME has failed. One that follows Jobs is interrupted when
+// it has opened its watches, and asked for a log if it does that.
+var measuredVerbs = []struct {
+	args    string
+	watches int
+}{
+	{"status", 0},
+	{"status -w", 1},
+	{"status NAME", 0},
+	{"explain-failure NAME", 0},
+	{"explain-failure -l team=ml", 0},
+	{"watch --plain", 1},
+	{"watch NAME --plain", 5},
+	{"wait NAME", 0},
+	{"logs NAME --index 0", 0},
+	{"retry NAME --dry-run=client", 0},
+	{"retry NAME --failed-only --dry-run=client", 0},
+	{"what-if NAME --set backoffLimitPerIndex=0", 0},
+	{"bundle NAME -o FILE", 0},
+	{"__complete explain-failure ''", 0},
+	{"__complete explain-failure NAME --pod ''", 0},
+}
+
+// cost is what a verb asks of the API server: different requests, since what is asked again and again depends on time,
+// and the bytes of the answers as they were sent, most of them compressed.
+type cost struct {
+	requests int
+	bytes    int64
+}
+
+// counter is a proxy in front of the API server that counts what it passes on.
+type counter struct {
+	server *httptest.Server
+
+	// enough is called when all watches are open that are expected, and a log was asked for unless there is only one.
+	enough   func()
+	expected int
+
+	mu      sync.Mutex
+	asked   map[string]bool
+	watches int
+	logs    int
+	bytes   int64
+}
+
+func startCounter(t *testing.T, expected int, enough func()) *counter {
+	t.Helper()
+	target, err := url.Parse(apiServer.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := rest.CopyConfig(apiServer.config)
+	config.DisableCompression = true // The client asks for it.
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{asked: map[string]bool{}, expected: expected, enough: enough}
+	proxy := &httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(r *http.Response) error {
+			r.Body = &countedBody{ReadCloser: r.Body, counter: c}
+			c.note(r.Request)
+			return nil
+		},
+	}
+	c.server = httptest.NewServer(proxy)
+	t.Cleanup(c.server.Close)
+	return c
+}
+
+func (c *counter) note(r *http.Request) {
+	query := r.URL.Query()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case query.Get("watch") == "true":
+		c.watches++
+	case strings.HasSuffix(r.URL.Path, "/log"):
+		c.logs++
+	}
+	if r.URL.Path != "/livez" {
+		query.Del("resourceVersion")
+		c.asked[r.Method+" "+r.URL.Path+"?"+query.Encode()] = true
+	}
+	if c.expected > 0 && c.watches >= c.expected && (c.expected == 1 || c.logs > 0) {
+		c.enough()
+	}
+}
+
+type countedBody struct {
+	io.ReadCloser
+	counter *counter
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.counter.mu.Lock()
+	defer b.counter.mu.Unlock()
+	b.counter.bytes += int64(n)
+	return n, err
+}
+
+// measure runs a verb, which is interrupted when it has opened so many watches; 0 for one that ends by itself.
+func measure(t *testing.T, namespace, job, args string, watches int) cost {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	c := startCounter(t, watches, cancel)
+	dir := t.TempDir()
+	words := strings.Fields(strings.NewReplacer("NAME", job, "FILE", filepath.Join(dir, "bundle.tar.gz")).Replace(args))
+	for i := range words {
+		words[i] = strings.Trim(words[i], "'")
+	}
+	last := len(words)
+	if words[0] == "__complete" {
+		last = 2 // The last word is what is completed.
+	}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words = slices.Insert(words, last, "-n", namespace, "--kubeconfig", kubeconfig, "--server", c.server.URL)
+	var out, errOut bytes.Buffer
+	_ = cli.Execute(ctx, words, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}) // The Job has failed.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.asked) == 0 || ctx.Err() == context.DeadlineExceeded {
+		t.Errorf("%q: %d requests, %v\n%.500s%.500s", words, len(c.asked), ctx.Err(), out.String(), errOut.String())
+	}
+	for request := range c.asked {
+		if strings.Contains(request, "/pods?") && !strings.Contains(request, "Selector=") {
+			t.Errorf("%q lists pods that are not of its Jobs: %s", words, request)
+		}
+	}
+	return cost{len(c.asked), c.bytes}
+}
+
+// row is a line of the table.
+func row(args string, costs []cost) string {
+	line := "| `" + args + "` "
+	for _, c := range costs {
+		line += fmt.Sprintf("| %s | %s ", wording.Thousands(int32(c.requests)), inBytes(c.bytes))
+	}
+	return line + "|\n"
+}
+
+func inBytes(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d kB", n/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
+}
+
+// requestsTable is the table in docs/requests.md.
+var requestsTable = regexp.MustCompile(`(?s)(\|---(?:\|---:)+\|\n).*?\n\n`)
+
+// POL-01, POL-02: docs/requests.md has what verbs ask of the API server for Jobs of 10, 1,000 and 100,000 pods.
+func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
+	client := newClient(t, apiServer.config, "user")
+	namespaces, sizes := map[int32]string{}, []int32{10, 1000}
+	if *rewrite {
+		sizes = append(sizes, 100_000)
+	}
+	for _, size := range sizes {
+		namespaces[size] = newNamespace(t, client)
+		storeManyPods(t, client, namespaces[size], "train", size)
+	}
+	path := filepath.Join("..", "..", "docs", "requests.md")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := ""
+	for _, verb := range measuredVerbs {
+		var costs []cost
+		for _, size := range sizes {
+			costs = append(costs, measure(t, namespaces[size], "train", verb.args, verb.watches))
+		}
+		table += row(verb.args, costs)
+		var documented []string
+		for line := range strings.Lines(string(page)) {
+			if cells := strings.Split(line, "|"); len(cells) > 5 && strings.TrimSpace(cells[1]) == "`"+verb.args+"`" {
+				documented = []string{strings.TrimSpace(cells[2]), strings.TrimSpace(cells[4])}
+			}
+		}
+		got := []string{fmt.Sprint(costs[0].requests), fmt.Sprint(costs[1].requests)}
+		if !*rewrite && strings.Join(documented, " ") != strings.Join(got, " ") {
+			t.Errorf("%s: %q requests for 10 and 1,000 pods, and docs/requests.md has %q", verb.args, got, documented)
+		}
+	}
+	if *rewrite {
+		page = requestsTable.ReplaceAll(page, []byte("${1}"+table+"\n"))
+		if err := os.WriteFile(path, page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
