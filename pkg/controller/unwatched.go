@@ -107,8 +107,9 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 	s.cluster.Parallel(len(uids), func(i int) { errs[i] = s.claimPod(context.WithoutCancel(ctx), uids[i], pods[uids[i]]) })
 	unknown := false
 	for i, uid := range uids {
-		_, known := cached[uid]
-		unknown = unknown || errs[i] != nil && !errors.Is(errs[i], errNotLabeled) && !(known && s.listed)
+		_, isCached := cached[uid]
+		stateKnown := errs[i] == nil || errors.Is(errs[i], errNotLabeled) || isCached && s.listed
+		unknown = unknown || !stateKnown
 		s.claimed[uid] = true
 	}
 	err := errors.Join(errs...)

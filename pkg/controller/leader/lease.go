@@ -133,7 +133,7 @@ func (l *lease) leaseLabels() map[string]string {
 	if l.labels != nil {
 		return l.labels
 	}
-	return leaseLabels(l.Election.Name, 1, "0")
+	return leaseLabels(l.Name, 1, "0")
 }
 
 // giveBack releases the Lease, if it is still ours, so that others need not wait until it
