@@ -105,7 +105,7 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 	unknown := false
 	for i, uid := range uids {
 		_, known := cached[uid]
-		unknown = unknown || errs[i] != nil && !errors.Is(errs[i], errNotLabeled) && !(known && s.listed)
+		unknown = unknown || errs[i] != nil && !errors.Is(errs[i], errNotLabeled) && (!known || !s.listed)
 		s.claimed[uid] = true
 	}
 	err := errors.Join(errs...)
