@@ -16,7 +16,7 @@ import (
 )
 
 func (r *reading) pods(ctx context.Context) {
-	begin := func() { r.facts.Pods = make([]explain.Pod, 0, expectedPods(r.facts.Job)) }
+	begin := func() { r.facts.Pods = make([]explain.Pod, 0, ExpectedPods(r.facts.Job)) }
 	_, err := EachPod(ctx, r.client, r.facts.Job, begin, func(pod *corev1.Pod) {
 		r.facts.Pods = append(r.facts.Pods, explain.PodOf(pod))
 	})
@@ -28,9 +28,9 @@ func (r *reading) pods(ctx context.Context) {
 	r.facts.PodsRead = true
 }
 
-// expectedPods is how many pods the Job's status counts; those that ended may be gone. A status may say anything, so there
+// ExpectedPods is how many pods the Job's status counts; those that ended may be gone. A status may say anything, so there
 // is a limit.
-func expectedPods(job *batchv1.Job) int64 {
+func ExpectedPods(job *batchv1.Job) int64 {
 	s := &job.Status
 	all := int64(s.Active) + int64(s.Succeeded) + int64(s.Failed) + int64(ptr.Deref(s.Terminating, 0))
 	return min(max(0, all), maxExpectedPods)
