@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -115,8 +116,8 @@ func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
 	}
 }
 
-// CLI-08: who may view a namespace can run every verb that reads; nothing is missing for
-// want of a permission.
+// CLI-08, POL-04: who may view a namespace, and nothing else, can run every verb that reads; nothing is missing for
+// want of a permission. -A is refused, with a way out.
 func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -128,6 +129,11 @@ func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	f.startPlugin("status", "--as", viewer).wantEnd(0, "Failed", "")
 	f.startPlugin("status", "a", "--as", viewer).wantEnd(0, "Corrupt", "")
 	f.startPlugin("wait", "a", "--as", viewer).wantEnd(3, "job.batch/a Failed", "")
+	f.startPlugin("watch", "a", "--plain", "--exit-status", "--as", viewer).wantEnd(3, "Corrupt", "")
+	f.startPlugin("retry", "a", "--dry-run=client", "--as", viewer).wantEnd(0, "a-retry-1", "")
+	f.startPlugin("what-if", "a", "--set", "backoffLimit=1", "--as", viewer).wantEnd(0, "", "")
+	f.startPlugin("bundle", "a", "-o", filepath.Join(t.TempDir(), "bundle.tar.gz"), "--as", viewer).wantEnd(0, "bundle.tar.gz", "")
+	f.startPlugin("status", "-A", "--as", viewer).wantEnd(1, "", "or choose a namespace with -n")
 	c := f.startPlugin("explain-failure", "a", "--as", viewer)
 	c.wantEnd(0, "exit code 42", "")
 	if all := c.out.String() + c.errOut.String(); strings.Contains(all, "permission") || strings.Contains(all, "can-i") || !strings.Contains(all, pod.Name) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -45,8 +46,13 @@ func OpenJobs(kube *KubeFlags, choice JobChoice, warnings io.Writer, env Env) (f
 	return set, explainer, err
 }
 
+// gcPercent is how much garbage there may be beside what is in use. Where a Job has 100,000 pods, half of Go's default
+// saves a fifth of the memory, and costs a twentieth of the CPU time.
+const gcPercent = 50
+
 // NewExplainer speaks protobuf, which costs a fifth of JSON where a Job has 10,000 pods.
 func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error) {
+	debug.SetGCPercent(gcPercent)
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON

@@ -31,7 +31,7 @@ func (w *podWatch) run(ctx context.Context) error {
 
 func (w *podWatch) list(ctx context.Context) (string, error) {
 	var pods *rows[explain.Pod]
-	begin := func() { pods = newRows[explain.Pod]() }
+	begin := func() { pods = newRowsFor[explain.Pod](gather.ExpectedPods(w.set.Job)) }
 	version, err := w.set.List(ctx, begin, func(pod *corev1.Pod) { pods.put(pod.Name, explain.PodOf(pod)) })
 	if ctx.Err() != nil {
 		return "", ctx.Err()

@@ -7,7 +7,12 @@ type rows[T any] struct {
 	at    map[string]int
 }
 
-func newRows[T any]() *rows[T] { return &rows[T]{at: map[string]int{}} }
+func newRows[T any]() *rows[T] { return newRowsFor[T](0) }
+
+// newRowsFor has room for as many rows.
+func newRowsFor[T any](count int64) *rows[T] {
+	return &rows[T]{rows: make([]T, 0, count), names: make([]string, 0, count), at: make(map[string]int, count)}
+}
 
 func (r *rows[T]) put(name string, row T) {
 	if i, ok := r.at[name]; ok {

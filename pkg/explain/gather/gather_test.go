@@ -58,8 +58,8 @@ func TestReaderMissesNothing_CLI_08(t *testing.T) {
 }
 
 // Pods come in pages; those that another Job controls, or nobody, are left out, though
-// they have the same labels.
-func TestPodsOfOthersAreLeftOut_CLI_08(t *testing.T) {
+// they have the same labels. Not even a Job without a selector has all pods of a namespace read.
+func TestPodsOfOthersAreLeftOut_CLI_08_POL_02(t *testing.T) {
 	s := &server{}
 	for i := range 600 {
 		s.pods = append(s.pods, pod(fmt.Sprintf("train-%03d", i), "uid-train", nil))
@@ -72,8 +72,8 @@ func TestPodsOfOthersAreLeftOut_CLI_08(t *testing.T) {
 	}
 	job := train()
 	job.Spec.Selector = nil
-	if f := read(t, s, job); len(f.Pods) != 600 {
-		t.Errorf("without a selector: %d pods", len(f.Pods))
+	if f := read(t, s, job); len(f.Pods) != 600 || s.requests("labelSelector=batch.kubernetes.io%2Fjob-name%3Dtrain") != 2 {
+		t.Errorf("without a selector: %d pods, %q", len(f.Pods), s.asked)
 	}
 	job.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "?"}}}
 	if f := read(t, s, job); f.PodsRead || len(f.Pods) != 0 {

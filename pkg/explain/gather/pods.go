@@ -26,16 +26,16 @@ func (r *reading) pods(ctx context.Context) {
 
 // podsOf reads the pods that the Job controls. There are none with an error.
 func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods []explain.Pod, err error) {
-	begin := func() { pods = make([]explain.Pod, 0, expectedPods(job)) }
+	begin := func() { pods = make([]explain.Pod, 0, ExpectedPods(job)) }
 	if _, err = EachPod(ctx, client, job, begin, func(pod *corev1.Pod) { pods = append(pods, explain.PodOf(pod)) }); err != nil {
 		return nil, err
 	}
 	return pods, nil
 }
 
-// expectedPods is how many pods the Job's status counts; those that ended may be gone. A status may say anything, so there
+// ExpectedPods is how many pods the Job's status counts; those that ended may be gone. A status may say anything, so there
 // is a limit.
-func expectedPods(job *batchv1.Job) int64 {
+func ExpectedPods(job *batchv1.Job) int64 {
 	s := &job.Status
 	all := int64(s.Active) + int64(s.Succeeded) + int64(s.Failed) + int64(ptr.Deref(s.Terminating, 0))
 	return min(max(0, all), maxExpectedPods)

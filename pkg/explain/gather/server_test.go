@@ -182,7 +182,7 @@ func train() *batchv1.Job {
 // pod of the Job with the UID, with labels of train.
 func pod(name string, owner types.UID, change func(*corev1.Pod)) corev1.Pod {
 	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "ns", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"job": "train"},
+		Namespace: "ns", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"job": "train", batchv1.JobNameLabel: "train"},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "x", UID: owner, Controller: ptr.To(true)}},
 	}}
 	p.Spec.NodeName, p.Status.Phase = "node-1", corev1.PodRunning
