@@ -89,11 +89,8 @@ func (r *redactor) text(file, text string) string {
 	for _, s := range r.secrets {
 		text = r.without(&s, file, text, s.pattern.FindAllStringSubmatchIndex(text, -1))
 	}
-	if !strings.Contains(text, "\n") {
-		return text
-	}
 	for _, s := range r.secrets {
-		if s.wraps {
+		if s.wraps && strings.Contains(text, "\n") {
 			text = r.without(&s, file, text, wrapped(s.pattern, text))
 		}
 	}
