@@ -166,8 +166,12 @@ func TestLogsPermissions_CLI_08(t *testing.T) {
 	user := "reader-" + f.namespace
 	f.allow(user, rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get"}},
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}})
-	denied := f.startPlugin("logs", "a", "--as", user)
-	denied.wantEnd(1, "", "you may not get pods/log")
+	// The API server takes a moment to notice a role.
+	var denied *command
+	f.until("the user may read Jobs and pods", func() bool {
+		denied = f.startPlugin("logs", "a", "--as", user)
+		return denied.end() == 1 && strings.Contains(denied.errOut.String(), "you may not get pods/log")
+	})
 	if got := denied.errOut.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "kubectl auth can-i get pods --subresource=log -n "+f.namespace) {
 		t.Errorf("stderr %q", got)
 	}
