@@ -19,8 +19,8 @@ import (
 // builder provides the binaries: it builds them, or links to those that are there already.
 type builder struct {
 	source  string // this module
-	cache   string // holds a folder per version and purpose, the lock, and temporary folders
-	bin     string // the folder for purpose
+	cache   string // holds a folder per version, with all or as needed, the lock, and temporary folders
+	bin     string // one of these folders
 	purpose purpose
 	found   map[string]string // what need not be built, by name; for forDemo and forTest
 	note    string            // about those that cannot be used
@@ -50,14 +50,14 @@ func newBuilder(source string, p purpose) (*builder, error) {
 	b.purpose = p
 	b.found, b.note = findInstalled()
 	b.fetch = newArchives(b.out).fetch
-	b.bin = filepath.Join(cache, key+"-"+string(p)+sourceKey(b.found))
+	b.bin = filepath.Join(cache, key+"-quick"+sourceKey(b.found))
 	return b, nil
 }
 
 // versionKey identifies a set of binaries by everything they depend on.
 func versionKey(source string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, ldflags, compilerFlags(forDemo), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintln(h, ldflags, compilerFlags(forDemo), compilerFlags(forTest), runtime.GOOS, runtime.GOARCH)
 	mains, err := filepath.Glob(filepath.Join(source, "cmd", "*", "*.go"))
 	if err != nil {
 		return "", err
