@@ -587,7 +587,8 @@ func TestNoWritesForFailedIndexes_BLI_33(t *testing.T) {
 			}
 		}
 	}
-	if writes[0] != writes[1] {
+	// What happens at nearly the same time may be in one write or in two.
+	if more := writes[1] - writes[0]; more < -1 || more > 1 {
 		t.Errorf("%d status writes with backoffLimitPerIndex, and %d without", writes[1], writes[0])
 	}
 }
