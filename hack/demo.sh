@@ -50,7 +50,9 @@ if [ -n "${CONTEXT:-}" ]; then
 	(umask 077 && kubectl config view --minify --flatten --raw --context "$CONTEXT" >"$dir/context")
 	export KUBECONFIG="$dir/context"
 	namespace=$(kubectl create -o name -f - <<-'END'
-		{apiVersion: v1, kind: Namespace, metadata: {generateName: batchjob-demo-}}
+		apiVersion: v1
+		kind: Namespace
+		metadata: {generateName: batchjob-demo-}
 	END
 	)
 	namespace=${namespace#namespace/}
