@@ -61,8 +61,8 @@ func (p *progress) show() {
 	}
 }
 
-// state returns how far work is that has taken elapsed, and how long the rest will take if
-// it goes on like that.
+// state describes work in progress: how much of it is done, the elapsed time, and how long the
+// rest will take at the same speed.
 func state(permille int64, elapsed time.Duration) string {
 	text := elapsed.Round(time.Second).String()
 	if permille < 50 {

@@ -99,7 +99,7 @@ func TestReadRefusesOthers_BUN_08(t *testing.T) {
 		"no JSON":            {archived(t, file{jobFile, []byte("{")}), "job.json"},
 		"too many pods":      {archived(t, file{podsFile, []byte("[" + strings.Repeat("{},", maxObjects) + "{}]")}), "more than 100000 objects"},
 		"an endless Job":     {archived(t, file{jobFile, []byte(`{"x":"` + strings.Repeat("x", maxSmall) + `"}`)}), "job.json"},
-		"pods that are none": {archived(t, file{podsFile, []byte(`{"a":1}`)}), "pods.json"},
+		"not a list of pods": {archived(t, file{podsFile, []byte(`{"a":1}`)}), "pods.json"},
 	} {
 		if _, err := Read(bytes.NewReader(tc.data)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q", name, err, tc.want)

@@ -103,7 +103,7 @@ func TestFollowingVerbsNeedOneNamespace_POL_02_to_POL_04(t *testing.T) {
 	}
 }
 
-// POL-04: who may read one namespace only is told about -n instead of -A.
+// POL-04: a user who may read only one namespace gets a hint to use -n instead of -A.
 func TestAllNamespacesAreRefusedWithAWayOut_POL_04(t *testing.T) {
 	for _, args := range []string{"status -A", "explain-failure -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train"} {
 		got, _ := readOnce(t, args, outsideNS1)

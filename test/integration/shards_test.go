@@ -12,7 +12,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
@@ -185,20 +184,7 @@ func TestShardIsHeldTwice_SHD_09(t *testing.T) {
 	f.until("all are about to create", func() bool {
 		return !slices.ContainsFunc(holds, func(h *held) bool { return h.count() == 0 })
 	})
-	for _, h := range holds {
-		h.lift()
-	}
-	f.kubelet.play(func(_ *corev1.Pod, nth int) corev1.PodPhase {
-		if nth%3 == 0 && nth < 12 {
-			return corev1.PodFailed
-		}
-		return corev1.PodSucceeded
-	})
-	done := f.untilIs("a", batchv1.JobComplete)
-	f.untilReleased()
-	if got := countsOf(done); got.succeeded != 6 || done.Status.CompletedIndexes != "0-5" {
-		t.Errorf("the Job counts %+v, and %q", got, done.Status.CompletedIndexes)
-	}
+	f.untilSixComplete(holds)
 }
 
 // With a list of namespaces, a shard has those in its range, and asks for no others.

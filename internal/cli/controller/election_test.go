@@ -69,7 +69,7 @@ func completed(t *testing.T, args ...string) *Options {
 	return o
 }
 
-// --shards divides the same election; one shard is none.
+// --shards divides the same election; one shard is the same as no shards.
 func TestFlagsMakeTheShards_SHD_07(t *testing.T) {
 	if o := completed(t, "--leader-elect", "--shards=1"); o.sharding != nil || o.runningConfig().Shards != 1 {
 		t.Errorf("one shard is divided: %+v", o.sharding)

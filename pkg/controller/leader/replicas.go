@@ -214,7 +214,7 @@ func (r *replicas) removeExpired(ctx context.Context) {
 			continue
 		}
 		unchanged := metav1.Preconditions{UID: &l.UID, ResourceVersion: &l.ResourceVersion}
-		// Whoever has renewed or removed it meanwhile is right.
+		// A conflict means that another replica has renewed or removed it in the meantime.
 		if err := r.leases.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &unchanged}); err == nil {
 			delete(r.seen, name)
 		}

@@ -173,7 +173,7 @@ func TestOneNumberOfShardsWins_SHD_05(t *testing.T) {
 		s := newLeaseServer()
 		all := []*sharer{s.join("a", 6, 0), s.join("b", 4, 0), s.join("c", 4, 0)}
 		pass(time.Minute)
-		// Whoever holds shards first, before the others look, keeps them.
+		// The group that holds shards before the other one looks keeps them.
 		if shares := s.shares(); !maps.Equal(shares, map[string]int{"b": 2, "c": 2}) && !maps.Equal(shares, map[string]int{"a": 6}) {
 			t.Errorf("shares %v", shares)
 		}
