@@ -42,22 +42,31 @@ install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob
 demo: ## Show what the proposals added to Jobs, on a control plane of its own, or on that of CONTEXT
 	@CONTEXT='$(CONTEXT)' hack/demo.sh
 
-.PHONY: test
-test: test-unit test-integration ## Run unit tests, scenarios and integration tests
+# The packages of unit tests and scenarios, but for pkg and what follows it in PKG.
+UNIT := ./cmd/... ./config ./internal/...
+PKG := ./pkg/... ./test/bench/... ./test/command ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
+	./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
-# make lint vets; here, it would cost a first run half a minute.
-.PHONY: test-unit
-test-unit: ## Run unit tests and scenarios
-	$(GO) test -vet=off ./cmd/... ./config ./internal/... ./pkg/... ./test/bench/... ./test/command ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
+# One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
+# cases to make test-race. make lint vets; here, it would cost a first run half a minute.
+.PHONY: test
+test: ## Run unit tests, scenarios and integration tests
+	@$(CONTROLPLANE) build --for test
+	$(GO) test -vet=off -short $(UNIT) ./test/integration/... $(PKG)
 	$(GO) -C hack/controlplane test -vet=off .
+
+.PHONY: test-unit
+test-unit: ## Run unit tests and scenarios, with all random cases
+	$(GO) test $(UNIT) $(PKG)
 
 .PHONY: test-integration
 test-integration: ## Run the tests on a real kube-apiserver, but for those beside kube-controller-manager
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -vet=off ./test/integration/...
+	$(GO) test ./test/integration/...
 
 .PHONY: test-race
-test-race: controlplane ## Run all tests of `make test`, and those beside kube-controller-manager, with the race detector
+test-race: controlplane ## Run all random cases; then, with the race detector, all tests of `make test` and those beside kube-controller-manager
+	$(GO) test ./pkg/sim ./test/oracle
 	$(GO) test -race ./cmd/... ./internal/... ./pkg/... ./test/bench/...
 	$(GO) test -race -tags builtin ./test/integration/...
 

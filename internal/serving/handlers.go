@@ -5,15 +5,22 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/pprof"
 	"slices"
 	"strings"
 
 	"k8s.io/component-base/metrics"
 )
 
-// Metrics serves /metrics with the gatherer, and /configz with the configuration as JSON.
-func Metrics(gatherer metrics.Gatherer, configuration any) http.Handler {
+// Metrics serves /metrics with the gatherer, /configz with the configuration as JSON, and, if
+// profiling is true, what `go tool pprof` reads below /debug/pprof/.
+func Metrics(gatherer metrics.Gatherer, configuration any, profiling bool) http.Handler {
 	mux := http.NewServeMux()
+	if profiling {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	mux.Handle("GET /metrics", metrics.HandlerFor(gatherer, metrics.HandlerOpts{ErrorHandling: metrics.ContinueOnError}))
 	mux.HandleFunc("GET /configz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -151,7 +151,7 @@ func TestMetricsAndConfigurationAreServed_JOB_52(t *testing.T) {
 	counter := metrics.NewCounter(&metrics.CounterOpts{Name: "things_total", Help: "Things."})
 	registry.MustRegister(counter)
 	counter.Inc()
-	s := run(t, Metrics(registry, map[string]string{"managedBy": "x"}), nil)
+	s := run(t, Metrics(registry, map[string]string{"managedBy": "x"}, false), nil)
 	if code, body := get(t, http.DefaultClient, s.URL()+"/metrics"); code != http.StatusOK || !strings.Contains(body, "things_total 1") {
 		t.Errorf("%d %s", code, body)
 	}
@@ -160,6 +160,17 @@ func TestMetricsAndConfigurationAreServed_JOB_52(t *testing.T) {
 	}
 	if code, _ := get(t, http.DefaultClient, s.URL()+"/other"); code != http.StatusNotFound {
 		t.Errorf("%d", code)
+	}
+}
+
+func TestProfilesAreServedOnRequestOnly_JOB_52(t *testing.T) {
+	for profiling, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
+		s := run(t, Metrics(metrics.NewKubeRegistry(), nil, profiling), nil)
+		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/trace?seconds=0.1"} {
+			if code, _ := get(t, http.DefaultClient, s.URL()+path); code != want {
+				t.Errorf("profiling %t, %s: %d", profiling, path, code)
+			}
+		}
 	}
 }
 

@@ -138,9 +138,6 @@ func (c randomCase) run(t *testing.T, seed uint64, fault func(Call) Fault) (outc
 // goes wrong in some way.
 func TestInvariantsHoldUnderRandomFaults(t *testing.T) {
 	seeds := fewerSeeds(40)
-	if testing.Short() {
-		seeds = 5
-	}
 	for name, c := range randomCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

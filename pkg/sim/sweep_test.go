@@ -7,6 +7,26 @@ import (
 	"time"
 )
 
+// sweepCalls is at how many API calls of a file each fault strikes: at all of them in
+// most files, otherwise at some that are spread evenly. make test tries fewer (-short).
+func sweepCalls() int {
+	switch {
+	case underRace:
+		return 2
+	case testing.Short():
+		return 10
+	}
+	return 100
+}
+
+// fewerSeeds of those that a test would try.
+func fewerSeeds(n uint64) uint64 {
+	if underRace || testing.Short() {
+		return max(n/10, 1)
+	}
+	return n
+}
+
 // sweepSmall is the same for the kinds of faults that are swept in turn.
 const sweepSmall = 16
 
@@ -28,7 +48,7 @@ func TestSingleFaultChangesNoOutcome_TRK_03(t *testing.T) {
 			t.Fatalf("without a fault: %s", strings.Join(want.broken, "\n"))
 		}
 		for _, kind := range sweepFaults {
-			for _, at := range spread(want.calls, sweepCalls) {
+			for _, at := range spread(want.calls, sweepCalls()) {
 				strike := func() trouble { return trouble{fault: once(at, kind.fault)} }
 				if problem := r.problem(t, strike, want, everything); problem != "" {
 					t.Errorf("%s %v of %d: %s", kind.name, at, len(want.calls), problem)

@@ -76,6 +76,7 @@ type options struct {
 	hugeRounds     int
 	giantPods      int
 	plot           string
+	cpuProfile     string
 	idlePods       int
 	idleTime       time.Duration
 	minutes        float64
@@ -123,6 +124,7 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
 	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
+	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of others")
 	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long they only run")
 	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
@@ -142,6 +144,9 @@ func parseOptions(args []string) (options, error) {
 			return o, fmt.Errorf("--sizes takes numbers, not %q", text)
 		}
 		o.sizes = append(o.sizes, n)
+	}
+	if o.cpuProfile != "" {
+		o.controllerArgs = append(o.controllerArgs, "--profiling")
 	}
 	return o, o.validate()
 }
@@ -189,7 +194,11 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	stopProfiles := b.profiling(ctx, o.cpuProfile)
 	results, err := b.measure(ctx)
+	if err == nil {
+		err = stopProfiles()
+	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	seeds   = flag.Uint64("seeds", 20_000, "play that many cases")
+	seeds   = flag.Uint64("seeds", 20_000, "play that many cases, or a tenth with -short")
 	oneSeed = flag.Int64("seed", -1, "play only the case of that seed")
 )
 
@@ -44,6 +44,9 @@ type tally struct {
 // (JOB-18, BLI-22), and what a status says of it (JOB-22..28, PFN-02, SUC-03..17, MGB-10).
 func TestEndStatesAgreeWithTheModel(t *testing.T) {
 	first, n := uint64(0), *seeds
+	if testing.Short() {
+		n /= 10
+	}
 	if *oneSeed >= 0 {
 		first, n = uint64(*oneSeed), 1
 	}

@@ -105,7 +105,7 @@ func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	serving.Metrics(o.gatherer, o.runningConfig()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/configz", nil))
+	serving.Metrics(o.gatherer, o.runningConfig(), false).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/configz", nil))
 	var got struct {
 		ManagedBy      string
 		KubeAPIQPS     float64

@@ -1,0 +1,64 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// profileSeconds is below the minute that the controller's server gives an answer.
+const profileSeconds = 30
+
+// profiling writes profiles of our controller until stop is called: PREFIX-1.pprof and so on, which
+// `go tool pprof` adds up, and at the end the heap as PREFIX-heap.pprof. Without a prefix there are none.
+func (b *bench) profiling(ctx context.Context, prefix string) (stop func() error) {
+	if prefix == "" {
+		return func() error { return nil }
+	}
+	base := strings.TrimSuffix(b.launched.metrics[ours], "/metrics") + "/debug/pprof/"
+	ending, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for n := 1; ; n++ {
+			if err := download(ctx, fmt.Sprintf("%sprofile?seconds=%d", base, profileSeconds), fmt.Sprintf("%s-%d.pprof", prefix, n)); err != nil {
+				ended <- err
+				return
+			}
+			select {
+			case <-ending:
+				ended <- download(ctx, base+"heap", prefix+"-heap.pprof")
+				return
+			default:
+			}
+		}
+	}()
+	return func() error { close(ending); return <-ended }
+}
+
+func download(ctx context.Context, url, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, answer.Status)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := io.Copy(file, answer.Body); err != nil {
+		return err
+	}
+	return file.Close()
+}
