@@ -194,11 +194,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	stopProfiles := b.profiling(ctx, o.cpuProfile)
 	results, err := b.measure(ctx)
-	if err == nil {
-		err = stopProfiles()
-	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause

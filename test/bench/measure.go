@@ -87,6 +87,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 			return r, err
 		}
 	}
+	stopProfiles := b.profiling(ctx, b.cpuProfile)
 	for _, part := range b.parts(&r) {
 		switch {
 		case !b.runs(part.names...):
@@ -99,7 +100,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 			return r, err
 		}
 	}
-	return r, nil
+	return r, stopProfiles()
 }
 
 // part is a measurement that has one of the names, or several.

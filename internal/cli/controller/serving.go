@@ -64,7 +64,7 @@ const reviewQPS = 10
 func (o *servingOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address for /metrics and /configz, as HOST:PORT or :PORT; 0 to turn it off.")
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics over TLS, and only to clients whose bearer token allows it. If false, anyone who can reach the address can read them.")
-	flags.BoolVar(&o.profiling, "profiling", false, "Serve profiles for `go tool pprof` at /debug/pprof/ of the address of metrics.")
+	flags.BoolVar(&o.profiling, "profiling", false, "Also serve profiles for go tool pprof, at /debug/pprof/.")
 	flags.StringVar(&o.certFile, "tls-cert-file", "", "PEM file with the certificate chain for metrics. Default: a self-signed certificate.")
 	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "PEM file with the key of --tls-cert-file. Both files are reloaded when they change.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz, as HOST:PORT or :PORT; 0 to turn it off.")
