@@ -67,7 +67,8 @@ type Config struct {
 	RetryMin, RetryMax time.Duration
 	// Workers is how many Jobs are synced at once. Default 5.
 	Workers int
-	// PodConcurrency is how many API calls one sync makes at once. Default 32.
+	// PodConcurrency is how many API calls one sync makes at once, at most: fewer if they would wait
+	// for one another in the API server (docs/adr/0022). Default 32.
 	PodConcurrency int
 	// CallTimeout is the timeout of an API call. Default 30 s.
 	CallTimeout time.Duration

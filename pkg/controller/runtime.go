@@ -60,7 +60,7 @@ func New(config Config) (*Runtime, error) {
 	}
 	var err error
 	watch := cluster.PodWatch{Label: observe.ManagedByLabelValue(config.ManagedBy), OfAllJobs: config.ReplaceBuiltin}
-	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, watch); err != nil {
+	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, watch, config.Clock); err != nil {
 		return nil, err
 	}
 	r.config = config

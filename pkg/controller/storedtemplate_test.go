@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -194,7 +195,7 @@ func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, cluster.PodWatch{})
+	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, cluster.PodWatch{}, clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,10 @@ import (
 type client map[schema.GroupVersion]*rest.RESTClient
 
 // NewForConfig returns a client whose groups share a transport and a rate limiter, as those of a Clientset do.
-func NewForConfig(shared *rest.Config) (Interface, error) {
+func NewForConfig(shared *rest.Config) (Interface, error) { return NewForPods(shared, nil) }
+
+// NewForPods returns a client that reads only these fields of pods; nil are all. The pods must not be written back.
+func NewForPods(shared *rest.Config, fields Fields) (Interface, error) {
 	config := *shared
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
@@ -42,19 +45,22 @@ func NewForConfig(shared *rest.Config) (Interface, error) {
 	}
 	c := client{}
 	for _, group := range groups() {
-		if c[group], err = newGroup(config, group, transport); err != nil {
+		if c[group], err = newGroup(config, group, fields, transport); err != nil {
 			return nil, fmt.Errorf("creating a client of %s: %w", group, err)
 		}
 	}
 	return c, nil
 }
 
-func newGroup(config rest.Config, group schema.GroupVersion, transport *http.Client) (*rest.RESTClient, error) {
+func newGroup(config rest.Config, group schema.GroupVersion, fields Fields, transport *http.Client) (*rest.RESTClient, error) {
 	config.GroupVersion, config.APIPath = &group, "/apis"
 	if group.Group == corev1.GroupName {
 		config.APIPath = "/api"
 	}
 	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(Scheme, Codecs).WithoutConversion()
+	if fields != nil {
+		config.NegotiatedSerializer = podFields{config.NegotiatedSerializer, fields}
+	}
 	return rest.RESTClientForConfigAndClient(&config, transport)
 }
 

@@ -20,6 +20,20 @@ import (
 // (ADR 0003).
 const AttemptAnnotation = "batchjob.dev/attempt"
 
+// PodFields are the paths of the fields of pods that decisions need, for kube.FieldsOf.
+func PodFields() []string {
+	paths := []string{"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp",
+		"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.labels", "metadata.annotations",
+		"metadata.ownerReferences", "metadata.finalizers", "spec.nodeName", "spec.initContainers.name", "spec.initContainers.restartPolicy",
+		"status.phase", "status.reason", "status.conditions.type", "status.conditions.status", "status.conditions.lastTransitionTime"}
+	for _, kind := range []string{"containerStatuses", "initContainerStatuses"} {
+		for _, field := range []string{"name", "state", "lastState", "restartCount"} {
+			paths = append(paths, "status."+kind+"."+field)
+		}
+	}
+	return paths
+}
+
 // JobUID returns the UID of the batch/v1 Job that controls the object, or "" if none
 // does. A Job of another API group does not count.
 func JobUID(object metav1.Object) types.UID {

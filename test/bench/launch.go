@@ -108,6 +108,9 @@ func (l *launched) startController(limit qps) error {
 		"--metrics-bind-address=" + address, "--metrics-secure=false"}
 	cmd := exec.Command(l.binary, append(append(args, limit.flags()...), l.args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
+	if os.Getenv("GOMAXPROCS") == "" {
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // As in config/manager.
+	}
 	l.metrics[ours] = "http://" + address + "/metrics"
 	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
 	return err

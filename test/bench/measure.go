@@ -140,9 +140,10 @@ func (b *bench) latencies(ctx context.Context) ([]latency, error) {
 	for _, m := range []struct {
 		shape   shape
 		samples int
-	}{{shape{1, false}, b.samples}, {shape{10, true}, b.indexedSamples}} {
+		sides   []side
+	}{{shape{1, false}, b.samples, []side{ours, builtIn, floor}}, {shape{10, true}, b.indexedSamples, []side{ours, builtIn}}} {
 		progress("Latency, %s: %d Jobs each", m.shape, m.samples)
-		for _, s := range turns(m.samples, ours, builtIn) {
+		for _, s := range turns(m.samples, m.sides...) {
 			l, err := b.latency(ctx, s, m.shape)
 			if err != nil {
 				return nil, err
@@ -176,7 +177,11 @@ func (b *bench) newJob(s side, shape shape, variants ...variant) *batchv1.Job {
 func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	job, took, err := b.api.complete(ctx, b.newJob(s, shape))
+	run := b.api.complete
+	if s == floor {
+		run = b.api.floorJob
+	}
+	job, took, err := run(ctx, b.newJob(s, shape))
 	if err != nil {
 		return latency{}, err
 	}

@@ -67,6 +67,17 @@ func (r *report) addLatency(all []latency, shape shape, where, id string) {
 			percentile(times[ours], p.percent), percentile(times[builtIn], p.percent), t)
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("%s%s: Jobs per controller: %d.", shape, where, len(times[ours])))
+	if lowest := percentile(times[floor], 50); lowest != nil {
+		relative := func(s side) *float64 {
+			p50 := percentile(times[s], 50)
+			if p50 != nil {
+				*p50 /= *lowest
+			}
+			return p50
+		}
+		r.add("", fmt.Sprintf("%s: p50 / floor (%.0f ms)", shape, *lowest), 2, relative(ours), relative(builtIn), &target{Limit: 2})
+		r.note(shape.String() + ": the floor is a bare client that makes the same calls as our controller, one after the other.")
+	}
 }
 
 // addThroughput has the means over all rounds.

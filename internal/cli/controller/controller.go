@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -20,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 const controllerLong = `Run the controller for the Jobs whose spec.managedBy names it.
@@ -229,7 +231,7 @@ func newControllerClient(config *rest.Config, qps float32, burst int, timeout ti
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.WarningHandler = rest.NoWarnings{} // Each pod may bring one.
 	config.UserAgent = controller.FieldManager + "/" + cmdutil.CurrentVersion().Version
-	client, err := kube.NewForConfig(config)
+	client, err := kube.NewForPods(config, kube.FieldsOf[corev1.Pod](observe.PodFields()...))
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)
 	}

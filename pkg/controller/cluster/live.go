@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -27,20 +27,21 @@ type Live struct {
 	named   *namedJobs
 	timeout time.Duration
 	watch   PodWatch
+	clock   clock.PassiveClock
 }
 
 // NewLive returns the cluster that the client accesses, with a timeout for each call.
-func NewLive(client kube.Interface, timeout time.Duration, watch PodWatch) (*Live, error) {
+func NewLive(client kube.Interface, timeout time.Duration, watch PodWatch, clock clock.PassiveClock) (*Live, error) {
 	named, err := newNamedJobs(client)
 	if err != nil {
 		return nil, err
 	}
-	return &Live{client, named, timeout, watch}, nil
+	return &Live{client, named, timeout, watch, clock}, nil
 }
 
 // Cluster returns the calls to the cluster; a sync makes at most concurrency of them at once.
 func (l *Live) Cluster(concurrency int) Cluster {
-	c := Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: boundedParallel(concurrency)}
+	c := Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: newPace(concurrency, l.clock).parallel}
 	if !l.watch.OfAllJobs {
 		c.Unwatched = l.Unwatched
 	}
@@ -200,26 +201,4 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch, label str
 		m.Remove = tracking
 	}
 	return json.Marshal(map[string]metadata{"metadata": m})
-}
-
-// boundedParallel runs calls in at most limit goroutines, including the caller's.
-func boundedParallel(limit int) func(n int, do func(i int)) {
-	return func(n int, do func(i int)) {
-		var wg sync.WaitGroup
-		next := make(chan int, n)
-		for i := range n {
-			next <- i
-		}
-		close(next)
-		work := func() {
-			for i := range next {
-				do(i)
-			}
-		}
-		for range min(n, limit) - 1 {
-			wg.Go(work)
-		}
-		work()
-		wg.Wait()
-	}
 }

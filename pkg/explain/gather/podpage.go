@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
@@ -14,15 +14,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// protobufPrefix is how the API server begins each protobuf message.
-var protobufPrefix = []byte("k8s\x00")
-
 // podReader reads lists of pods page by page. Of each pod it decodes the fields that fields has, or all if that is nil: a
 // Job may have 100,000 pods, and what explanations and logs need of one is a quarter of it.
 type podReader struct {
 	client    kube.Interface
 	namespace string
-	fields    fieldSet
+	fields    kube.Fields
 	// What follows is used again for the next page or pod.
 	page bytes.Buffer
 	kept []byte
@@ -41,8 +38,11 @@ func (r *podReader) read(ctx context.Context, options metav1.ListOptions, each f
 	if _, err := r.page.ReadFrom(stream); err != nil {
 		return metav1.ListMeta{}, err
 	}
-	if data, isProtobuf := bytes.CutPrefix(r.page.Bytes(), protobufPrefix); isProtobuf {
-		return r.decode(data, each)
+	switch _, content, isProtobuf, err := kube.Unwrap(r.page.Bytes()); {
+	case err != nil:
+		return metav1.ListMeta{}, fmt.Errorf("reading a list of pods: %w", err)
+	case isProtobuf:
+		return r.decode(content, each)
 	}
 	list := &corev1.PodList{}
 	if err := runtime.DecodeInto(kube.Codecs.UniversalDeserializer(), r.page.Bytes(), list); err != nil {
@@ -54,21 +54,16 @@ func (r *podReader) read(ctx context.Context, options metav1.ListOptions, each f
 	return list.ListMeta, nil
 }
 
-// decode reads the PodList of a runtime.Unknown, one pod at a time.
-func (r *podReader) decode(data []byte, each func(*corev1.Pod)) (meta metav1.ListMeta, err error) {
-	err = eachField(data, func(number protowire.Number, list []byte) error {
-		if number != 2 { // raw
-			return nil
+// decode reads a PodList, one pod at a time.
+func (r *podReader) decode(content []byte, each func(*corev1.Pod)) (meta metav1.ListMeta, err error) {
+	err = kube.EachField(content, func(number protowire.Number, value []byte) error {
+		switch number {
+		case 1:
+			return meta.Unmarshal(value)
+		case 2:
+			return r.decodePod(value, each)
 		}
-		return eachField(list, func(number protowire.Number, value []byte) error {
-			switch number {
-			case 1:
-				return meta.Unmarshal(value)
-			case 2:
-				return r.decodePod(value, each)
-			}
-			return nil
-		})
+		return nil
 	})
 	if err != nil {
 		return meta, fmt.Errorf("reading a list of pods: %w", err)
@@ -78,7 +73,7 @@ func (r *podReader) decode(data []byte, each func(*corev1.Pod)) (meta metav1.Lis
 
 func (r *podReader) decodePod(data []byte, each func(*corev1.Pod)) (err error) {
 	if r.fields != nil {
-		if r.kept, err = r.fields.appendTo(r.kept[:0], data); err != nil {
+		if r.kept, err = r.fields.AppendTo(r.kept[:0], data); err != nil {
 			return err
 		}
 		data = r.kept
@@ -91,78 +86,19 @@ func (r *podReader) decodePod(data []byte, each func(*corev1.Pod)) (err error) {
 	return nil
 }
 
-// fieldSet is fields of a protobuf message by number, with what is kept of each; nil is all of it.
-type fieldSet map[protowire.Number]fieldSet
-
-// neededOfPods are the fields that explain.PodOf and logs.NewPod read, with the numbers that they have in generated.proto
-// of k8s.io/api/core/v1.
-func neededOfPods() fieldSet {
-	container := fieldSet{1: nil, 24: nil}                           // name, restartPolicy
-	status := fieldSet{1: nil, 2: nil, 3: nil, 4: nil, 5: nil}       // name, state, lastState, ready, restartCount
-	meta := fieldSet{1: nil, 3: nil, 5: nil, 6: nil, 8: nil, 9: nil} // name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp
-	meta[10], meta[12], meta[13], meta[14] = nil, nil, nil, nil      // deletionGracePeriodSeconds, annotations, ownerReferences, finalizers
-	return fieldSet{
-		1: meta,
-		2: {2: container, 3: nil, 10: nil, 20: container, 38: nil},         // containers, restartPolicy, nodeName, initContainers, schedulingGates
-		3: {1: nil, 2: nil, 3: nil, 4: nil, 7: nil, 8: status, 10: status}, // phase, conditions, message, reason, startTime, containerStatuses, initContainerStatuses
+// neededOfPods are the fields that explain.PodOf and logs.NewPod read.
+var neededOfPods = sync.OnceValue(func() kube.Fields {
+	paths := []string{"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp",
+		"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.annotations", "metadata.ownerReferences",
+		"metadata.finalizers", "spec.restartPolicy", "spec.nodeName", "spec.schedulingGates",
+		"status.phase", "status.conditions", "status.message", "status.reason", "status.startTime"}
+	for _, kind := range []string{"containers", "initContainers"} {
+		paths = append(paths, "spec."+kind+".name", "spec."+kind+".restartPolicy")
 	}
-}
-
-// appendTo appends those fields of a message to to.
-func (s fieldSet) appendTo(to, message []byte) ([]byte, error) {
-	for len(message) > 0 {
-		number, value, size := nextField(message)
-		if size < 0 {
-			return to, protowire.ParseError(size)
+	for _, kind := range []string{"containerStatuses", "initContainerStatuses"} {
+		for _, field := range []string{"name", "state", "lastState", "ready", "restartCount"} {
+			paths = append(paths, "status."+kind+"."+field)
 		}
-		within, kept := s[number]
-		switch {
-		case kept && within == nil:
-			to = append(to, message[:size]...)
-		case kept:
-			to = protowire.AppendTag(to, number, protowire.BytesType)
-			start := len(to)
-			var err error
-			if to, err = within.appendTo(to, value); err != nil {
-				return to, err
-			}
-			var length [10]byte
-			to = slices.Insert(to, start, protowire.AppendVarint(length[:0], uint64(len(to)-start))...)
-		}
-		message = message[size:]
 	}
-	return to, nil
-}
-
-// eachField calls each with the fields of a message that are strings or messages.
-func eachField(message []byte, each func(protowire.Number, []byte) error) error {
-	for len(message) > 0 {
-		number, value, size := nextField(message)
-		if size < 0 {
-			return protowire.ParseError(size)
-		}
-		if err := each(number, value); err != nil {
-			return err
-		}
-		message = message[size:]
-	}
-	return nil
-}
-
-// nextField returns the first field of a message, its value if that is a string or a message, and its size; a size below 0
-// is an error.
-func nextField(message []byte) (number protowire.Number, value []byte, size int) {
-	number, kind, tag := protowire.ConsumeTag(message)
-	if tag < 0 {
-		return 0, nil, tag
-	}
-	if kind == protowire.BytesType {
-		value, size = protowire.ConsumeBytes(message[tag:])
-	} else {
-		size = protowire.ConsumeFieldValue(number, kind, message[tag:])
-	}
-	if size < 0 {
-		return 0, nil, size
-	}
-	return number, value, tag + size
-}
+	return kube.FieldsOf[corev1.Pod](paths...)
+})

@@ -58,7 +58,7 @@ func podsNamedAfter(job string) string { return batchv1.JobNameLabel + "=" + job
 
 // CountPods returns how many pods have the label of a Job of this name, which may be gone.
 func CountPods(ctx context.Context, client kube.Interface, namespace, job string) (count int, err error) {
-	reader := &podReader{client: client, namespace: namespace, fields: fieldSet{}}
+	reader := &podReader{client: client, namespace: namespace, fields: kube.Fields{}}
 	err = eachPage(ctx, metav1.ListOptions{LabelSelector: podsNamedAfter(job)}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {
 			count = 0
