@@ -13,6 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
 )
 
 // launched is the cluster and our controller, with all of their files below dir.
@@ -108,12 +111,34 @@ func (l *launched) startController(limit qps) error {
 		"--metrics-bind-address=" + address, "--metrics-secure=false"}
 	cmd := exec.Command(l.binary, append(append(args, limit.flags()...), l.args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	if os.Getenv("GOMAXPROCS") == "" {
-		cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // As in config/manager.
+	deployed, err := deployedEnv(l.root)
+	if err != nil {
+		return err
 	}
+	cmd.Env = append(deployed, os.Environ()...) // The last of a name counts.
 	l.metrics[ours] = "http://" + address + "/metrics"
 	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
 	return err
+}
+
+// deployedEnv is the environment that the Deployment gives the controller.
+func deployedEnv(root string) (env []string, err error) {
+	text, err := os.ReadFile(filepath.Join(root, "config", "manager", "deployment.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	for _, document := range strings.Split(string(text), "\n---\n") {
+		var deployment appsv1.Deployment
+		if err := yaml.Unmarshal([]byte(document), &deployment); err != nil {
+			return nil, err
+		}
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			for _, e := range container.Env {
+				env = append(env, e.Name+"="+e.Value)
+			}
+		}
+	}
+	return env, nil
 }
 
 // lastWords says why our controller ended, as far as the log knows.
