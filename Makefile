@@ -42,7 +42,7 @@ install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob
 demo: ## Show what the proposals added to Jobs, on a control plane of its own, or on that of CONTEXT
 	@CONTEXT='$(CONTEXT)' hack/demo.sh
 
-# The packages of unit tests and scenarios, but for pkg and what follows it in PKG.
+# The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
 PKG := ./pkg/... ./test/bench/... ./test/command ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
 	./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
@@ -65,7 +65,7 @@ test-integration: ## Run the tests on a real kube-apiserver, but for those besid
 	$(GO) test ./test/integration/...
 
 .PHONY: test-race
-test-race: controlplane ## Run all random cases; then, with the race detector, all tests of `make test` and those beside kube-controller-manager
+test-race: controlplane ## Run all random cases; then the tests of the product, and those beside kube-controller-manager, with the race detector
 	$(GO) test ./pkg/sim ./test/oracle
 	$(GO) test -race ./cmd/... ./internal/... ./pkg/... ./test/bench/...
 	$(GO) test -race -tags builtin ./test/integration/...

@@ -3,6 +3,8 @@ package feed
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,12 +16,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 // PodSet is the pods that a Job controls.
 type PodSet struct {
 	Client kube.Interface
 	Job    *batchv1.Job
+	// Indexes are the completion indexes of the pods, which have the label for it (KEP-4017); nil for all pods.
+	Indexes *indexset.Set
+}
+
+// selectedIndexes is the most indexes that fit into the URL of a request.
+const selectedIndexes = 100
+
+// selector selects the pods, and perhaps those of other indexes.
+func (s PodSet) selector() (string, error) {
+	selector, err := gather.PodSelector(s.Job)
+	if err != nil || s.Indexes == nil || s.Indexes.Len() > selectedIndexes {
+		return selector, err
+	}
+	var indexes []string
+	for i := range s.Indexes.All() {
+		indexes = append(indexes, strconv.Itoa(int(i)))
+	}
+	return selector + "," + batchv1.JobCompletionIndexAnnotation + " in (" + strings.Join(indexes, ",") + ")", nil
 }
 
 func (s PodSet) call(verb string) apicall.Call {
@@ -28,7 +49,11 @@ func (s PodSet) call(verb string) apicall.Call {
 
 // List reads the pods in pages, see gather.EachPod, and returns the resourceVersion to watch from.
 func (s PodSet) List(ctx context.Context, begin func(), each func(*corev1.Pod)) (version string, err error) {
-	version, err = gather.EachPod(ctx, s.Client, s.Job, begin, each)
+	selector, err := s.selector()
+	if err != nil {
+		return "", err
+	}
+	version, err = gather.EachPodOf(ctx, s.Client, s.Job, selector, begin, each)
 	return version, s.call("list").Wrap(err)
 }
 
@@ -39,7 +64,7 @@ func (s PodSet) Collection(list func(context.Context) (string, error), take func
 		List: list,
 		Open: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			var err error
-			if options.LabelSelector, err = gather.PodSelector(s.Job); err != nil {
+			if options.LabelSelector, err = s.selector(); err != nil {
 				return nil, err
 			}
 			return s.Client.CoreV1().Pods(s.Job.Namespace).Watch(ctx, options)

@@ -108,7 +108,7 @@ func (s *stage) creations(ctx context.Context, plan *reconcile.Plan, pods []reco
 	return operations
 }
 
-// isRamp reports whether there are more creations than can be in flight at once.
+// isRamp reports whether there are more creations than can ever be in flight at once.
 func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 	return len(plan.Create) > s.config.PodConcurrency
 }

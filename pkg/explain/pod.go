@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+	"unique"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +26,7 @@ const maxText = 4096
 func PodOf(pod *corev1.Pod) Pod {
 	p := Pod{
 		Pod:        observe.Pod(pod),
-		Node:       pod.Spec.NodeName,
+		Node:       shared(pod.Spec.NodeName),
 		StartedAt:  firstStart(pod),
 		Attempt:    observe.Attempt(pod),
 		Scheduling: slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }),
@@ -148,7 +149,7 @@ func (u *Unusual) noteRunning(all []corev1.ContainerStatus) {
 }
 
 func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
-	c := Container{Name: status.Name, Init: init, Restarts: status.RestartCount}
+	c := Container{Name: shared(status.Name), Init: init, Restarts: status.RestartCount}
 	end := status.State.Terminated
 	if w := status.State.Waiting; w != nil {
 		c.Waiting, c.WaitingMessage = w.Reason, cut(w.Message)
@@ -165,10 +166,13 @@ func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 // ended adds the end of a run to a container.
 func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	c.Ended = true
-	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, end.Reason, cut(end.Message)
+	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, shared(end.Reason), cut(end.Message)
 	c.StartedAt, c.EndedAt = known(end.StartedAt), known(end.FinishedAt)
 	return c
 }
+
+// shared returns an equal string that all pods share.
+func shared(text string) string { return unique.Make(text).Value() }
 
 // known is a time that a container runtime reports, or the zero time: for what never was, such
 // as the start of a container that could not be started, containerd reports 1970.

@@ -14,8 +14,8 @@ import (
 // takes a fraction of the time and memory, as most of a pod is what only the API server and nodes need.
 type Fields map[protowire.Number]Fields
 
-// FieldsOf returns the fields of the type T that have these paths in JSON, such as "metadata.name"; those of the elements of
-// a list have no index, and a path to a message has all of it. It panics if T has no such field.
+// FieldsOf returns the fields of the type T that have these paths in JSON, such as "metadata.name"; a path does not
+// name list indexes, and a path to a message has all of it. It panics if T has no such field.
 func FieldsOf[T any](paths ...string) Fields {
 	f := Fields{}
 	for _, path := range paths {
@@ -29,14 +29,17 @@ func (f Fields) add(of reflect.Type, path []string) {
 		of = of.Elem()
 	}
 	number, field := protobufField(of, path[0])
-	if len(path) == 1 {
+	within, known := f[number]
+	switch {
+	case len(path) == 1:
 		f[number] = nil
-		return
+	case !known:
+		within = Fields{}
+		f[number] = within
+		fallthrough
+	case within != nil: // Otherwise, all of it is named already.
+		within.add(field, path[1:])
 	}
-	if f[number] == nil {
-		f[number] = Fields{}
-	}
-	f[number].add(field, path[1:])
 }
 
 // protobufField returns the number and the type of a field, which the tags of the API's types have.

@@ -70,7 +70,7 @@ func heap() int64 {
 // SCL-11: of a pod the cache keeps what decisions need, whatever its size, and nothing
 // of its earlier versions.
 func TestPodIsKeptSmall_SCL_11(t *testing.T) {
-	const pods, limit = 10_000, 460
+	const pods, limit = 10_000, 480
 	c, job := NewCache(nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
 	_ = c.JobStore("").Add(job)
 	before := heap()

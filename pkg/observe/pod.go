@@ -27,7 +27,8 @@ func PodFields() []string {
 		"metadata.ownerReferences", "metadata.finalizers", "spec.nodeName", "spec.initContainers.name", "spec.initContainers.restartPolicy",
 		"status.phase", "status.reason", "status.conditions.type", "status.conditions.status", "status.conditions.lastTransitionTime"}
 	for _, kind := range []string{"containerStatuses", "initContainerStatuses"} {
-		for _, field := range []string{"name", "state", "lastState", "restartCount"} {
+		for _, field := range []string{"name", "restartCount", "state.running", "state.terminated.exitCode", "state.terminated.reason",
+			"state.terminated.finishedAt", "lastState.terminated.exitCode", "lastState.terminated.reason"} {
 			paths = append(paths, "status."+kind+"."+field)
 		}
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,16 +15,24 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// floorJob runs a Job of one pod with the calls that our controller makes for it, each when the one
-// before has returned: the status before and after each change of the pod. No time goes into
-// deciding, nor into the watch of the Job.
+// floorJob runs a Job of one pod with the writes that our controller makes for it, each when the one
+// before has returned. No time goes into deciding, nor into a watch of the Job.
 func (a api) floorJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time.Duration, error) {
-	begun := time.Now()
-	job, err := a.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
+	pods := a.CoreV1().Pods(job.Namespace)
+	none, err := pods.List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return nil, 0, err
 	}
-	pods := a.CoreV1().Pods(job.Namespace)
+	// As that of a controller, the watch is open before the Job is created.
+	w, err := pods.Watch(ctx, metav1.ListOptions{ResourceVersion: none.ResourceVersion})
+	if err != nil {
+		return nil, 0, err
+	}
+	begun := time.Now()
+	job, err = a.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
+	if err != nil {
+		return nil, 0, err
+	}
 	pod, err := pods.Create(ctx, floorPod(job, 0), metav1.CreateOptions{})
 	if err != nil {
 		return nil, 0, err
@@ -32,11 +41,12 @@ func (a api) floorJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time
 	if err := a.putStatus(ctx, job, status); err != nil {
 		return nil, 0, err
 	}
-	options := podsOf(job)
-	options.ResourceVersion = pod.ResourceVersion
-	err = follow(ctx, pods.Watch, options, func(_ watch.EventType, pod *corev1.Pod) (bool, error) {
-		return pod.Status.Phase == corev1.PodSucceeded, nil
+	ended, err := drain(ctx, w, func(_ watch.EventType, seen *corev1.Pod) (bool, error) {
+		return seen.UID == pod.UID && seen.Status.Phase == corev1.PodSucceeded, nil
 	})
+	if err == nil && !ended {
+		err = errors.New("the API server ended the watch of pods")
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -51,7 +61,8 @@ func (a api) floorJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time
 	for _, t := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
 		status.Conditions = append(status.Conditions, batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonCompletionsReached})
 	}
-	return job, time.Since(begun), a.putStatus(ctx, job, status)
+	err = a.putStatus(ctx, job, status)
+	return job, time.Since(begun), err
 }
 
 func (a api) putStatus(ctx context.Context, job *batchv1.Job, status batchv1.JobStatus) error {

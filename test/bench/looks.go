@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -38,7 +41,7 @@ const watchFor = 30 * time.Second
 // look runs a verb of our binary through the proxy. watch gets a terminal, from script(1),
 // and ends after a while; it is looked at meanwhile.
 func (b *bench) look(ctx context.Context, p *proxy, args []string) (lookCosts, error) {
-	requests, bytes := p.requests.Load(), p.bytes.Load()
+	requests, received := p.requests.Load(), p.bytes.Load()
 	command := append([]string{b.launched.binary}, append(args, "--kubeconfig", p.kubeconfig)...)
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	if args[0] == "watch" {
@@ -49,18 +52,61 @@ func (b *bench) look(ctx context.Context, p *proxy, args []string) (lookCosts, e
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		cmd.WaitDelay = 10 * time.Second
 	}
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	begun := time.Now()
-	output, err := cmd.CombinedOutput()
-	took := time.Since(begun)
-	if err != nil && args[0] != "watch" {
-		return lookCosts{}, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, output)
+	if err := cmd.Start(); err != nil {
+		return lookCosts{}, err
 	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	peak := followPeak(cmd.Process.Pid)
+	err := cmd.Wait()
+	took, most := time.Since(begun), peak()
+	if most == 0 {
+		return lookCosts{}, errors.New("the peak of its memory cannot be read from /proc/PID/task/PID/children")
+	}
+	if err != nil && args[0] != "watch" {
+		return lookCosts{}, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, &output)
+	}
 	return lookCosts{
 		Verb: args[0], Seconds: took.Seconds(), CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
-		Requests: p.requests.Load() - requests, Bytes: p.bytes.Load() - bytes, Peak: usage.Maxrss * 1024,
+		Requests: p.requests.Load() - requests, Bytes: p.bytes.Load() - received, Peak: most,
 	}, nil
 }
+
+// followPeak follows the largest resident memory of a process and of the one that it has started. The kernel's
+// figure at the end would include the peak of this process, which forked it.
+func followPeak(pid int) (stop func() int64) {
+	ending, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		var most int64
+		ticker := time.NewTicker(peakEvery)
+		defer ticker.Stop()
+		for {
+			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+			if err != nil && most == 0 {
+				peak <- 0
+				return
+			}
+			for _, id := range append(strings.Fields(string(children)), strconv.Itoa(pid)) {
+				if text, err := os.ReadFile("/proc/" + id + "/status"); err == nil {
+					if now, err := parsePeak(string(text)); err == nil {
+						most = max(most, now)
+					}
+				}
+			}
+			select {
+			case <-ending:
+				peak <- most
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	return func() int64 { close(ending); return <-peak }
+}
+
+// peakEvery misses only what a process allocates in its last moment.
+const peakEvery = 10 * time.Millisecond
 
 // proxy stands between a client and the API server, and counts requests and bytes.
 type proxy struct {

@@ -87,7 +87,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 			return r, err
 		}
 	}
-	stopProfiles := b.profiling(ctx, b.cpuProfile)
+	defer b.profiling(ctx, b.cpuProfile)()
 	for _, part := range b.parts(&r) {
 		switch {
 		case !b.runs(part.names...):
@@ -100,7 +100,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 			return r, err
 		}
 	}
-	return r, stopProfiles()
+	return r, nil
 }
 
 // part is a measurement that has one of the names, or several.

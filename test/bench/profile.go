@@ -14,29 +14,33 @@ import (
 // profileSeconds is below the minute that the controller's server gives an answer.
 const profileSeconds = 30
 
-// profiling writes profiles of our controller until stop is called: PREFIX-1.pprof and so on, which
-// `go tool pprof` adds up, and at the end the heap as PREFIX-heap.pprof. Without a prefix there are none.
-func (b *bench) profiling(ctx context.Context, prefix string) (stop func() error) {
+// profiling writes profiles of our controller until stop is called, or until the controller is
+// started anew with a limit: PREFIX-1.pprof and so on, which `go tool pprof` adds up, and at the
+// end the heap as PREFIX-heap.pprof. Without a prefix there are none.
+func (b *bench) profiling(ctx context.Context, prefix string) (stop func()) {
 	if prefix == "" {
-		return func() error { return nil }
+		return func() {}
 	}
 	base := strings.TrimSuffix(b.launched.metrics[ours], "/metrics") + "/debug/pprof/"
-	ending, ended := make(chan struct{}), make(chan error, 1)
+	ending, ended := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(ended)
 		for n := 1; ; n++ {
 			if err := download(ctx, fmt.Sprintf("%sprofile?seconds=%d", base, profileSeconds), fmt.Sprintf("%s-%d.pprof", prefix, n)); err != nil {
-				ended <- err
+				progress("No more profiles: %v", err)
 				return
 			}
 			select {
 			case <-ending:
-				ended <- download(ctx, base+"heap", prefix+"-heap.pprof")
+				if err := download(ctx, base+"heap", prefix+"-heap.pprof"); err != nil {
+					progress("No profile of the heap: %v", err)
+				}
 				return
 			default:
 			}
 		}
 	}()
-	return func() error { close(ending); return <-ended }
+	return func() { close(ending); <-ended }
 }
 
 func download(ctx context.Context, url, path string) error {

@@ -76,7 +76,7 @@ func (r *report) addLatency(all []latency, shape shape, where, id string) {
 			return p50
 		}
 		r.add("", fmt.Sprintf("%s: p50 / floor (%.0f ms)", shape, *lowest), 2, relative(ours), relative(builtIn), &target{Limit: 2})
-		r.note(shape.String() + ": the floor is a bare client that makes the same calls as our controller, one after the other.")
+		r.note(shape.String() + ": the floor is a bare client that makes the same writes as our controller, one after the other.")
 	}
 }
 
@@ -127,7 +127,7 @@ func (r *report) addProcesses(all bulks, where string, mostCPU, mostMemory *targ
 	r.add("", where+"CPU of kube-controller-manager, s", 2, all.mean(ours, cpu(procManager)), all.mean(builtIn, cpu(procManager)), nil)
 	r.add("", where+"CPU of kube-apiserver, s", 2, all.mean(ours, cpu(procServer)), all.mean(builtIn, cpu(procServer)), nil)
 	r.add(memoryID, where+"peak RSS of the controller, MB", 0, all.mean(ours, peak(procOurs)), all.mean(builtIn, peak(procManager)), mostMemory)
-	r.note("CPU and memory of the built-in controller are those of the whole kube-controller-manager, whose garbage collector and others follow our pods too.")
+	r.note("CPU and memory of the built-in controller are those of the whole kube-controller-manager, whose garbage collector and others follow our pods too. Ours has the environment of its Deployment (GOMAXPROCS, GOGC).")
 }
 
 func (r *report) addFloor(all bulks, where string, t *target) {

@@ -339,6 +339,7 @@ func TrainPod(suffix string, index, attempt int, phase corev1.PodPhase, state co
 	}}
 	if index >= 0 {
 		pod.Annotations["batch.kubernetes.io/job-completion-index"] = fmt.Sprint(index)
+		pod.Labels["batch.kubernetes.io/job-completion-index"] = fmt.Sprint(index)
 	}
 	if attempt > 0 {
 		pod.Annotations["batchjob.dev/attempt"] = fmt.Sprint(attempt)

@@ -11,11 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -36,6 +38,9 @@ type loggedJob struct {
 
 func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {
 	j := &loggedJob{Job: job, o: o, pods: feed.PodSet{Client: o.client, Job: job}, end: feed.EndOf(job, "")}
+	if len(o.options.Pods) == 0 && labelsIndexes(job) {
+		j.pods.Indexes = o.options.Indexes
+	}
 	names := cmdutil.TemplateContainers(job)
 	for _, name := range o.options.Containers {
 		if !slices.Contains(names, name) {
@@ -43,6 +48,13 @@ func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {
 		}
 	}
 	return j
+}
+
+// labelsIndexes reports whether all pods of the Job have a label with their index: the built-in controller and ours see
+// to that, others and those who make pods to be adopted may not.
+func labelsIndexes(job *batchv1.Job) bool {
+	by := ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
+	return !ptr.Deref(job.Spec.ManualSelector, false) && (by == batchv1.JobControllerName || by == controller.DefaultManagedBy)
 }
 
 // label names the Job in notes.

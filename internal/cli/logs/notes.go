@@ -79,9 +79,9 @@ func (j *loggedJob) missing(found logs.Found) {
 		}
 	}
 	switch {
-	case len(found.Pods) == 0:
+	case len(found.Pods) == 0 && j.o.options.Indexes == nil:
 		j.noPods()
-	case len(found.Sources) == 0:
+	case len(found.Pods) > 0 && len(found.Sources) == 0:
 		j.noLogs(present[corev1.PodFailed] > 0)
 	}
 }

@@ -28,6 +28,7 @@ type Live struct {
 	timeout time.Duration
 	watch   PodWatch
 	clock   clock.PassiveClock
+	pace    *pace
 }
 
 // NewLive returns the cluster that the client accesses, with a timeout for each call.
@@ -36,12 +37,13 @@ func NewLive(client kube.Interface, timeout time.Duration, watch PodWatch, clock
 	if err != nil {
 		return nil, err
 	}
-	return &Live{client, named, timeout, watch, clock}, nil
+	return &Live{client: client, named: named, timeout: timeout, watch: watch, clock: clock}, nil
 }
 
 // Cluster returns the calls to the cluster; a sync makes at most concurrency of them at once.
 func (l *Live) Cluster(concurrency int) Cluster {
-	c := Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: newPace(concurrency, l.clock).parallel}
+	l.pace = newPace(concurrency, l.clock)
+	c := Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: l.pace.parallel}
 	if !l.watch.OfAllJobs {
 		c.Unwatched = l.Unwatched
 	}
@@ -129,19 +131,30 @@ func (l liveJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, er
 
 type livePods struct{ *Live }
 
-func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+// timed tells the pace how long a call takes, from now until the function that it returns is called.
+func (l livePods) timed(kind string, err *error) func() {
+	if l.pace == nil {
+		return func() {}
+	}
+	begun := l.clock.Now()
+	return func() { l.pace.ended(kind, begun, *err) }
+}
+
+func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (_ *corev1.Pod, err error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
+	defer l.timed("create", &err)()
 	return l.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{FieldManager: FieldManager})
 }
 
 // createJSON creates a pod with fields that corev1.Pod lacks, which the typed client would
 // drop.
-func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error) {
+func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) (_ *corev1.Pod, err error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
+	defer l.timed("create", &err)()
 	created := &corev1.Pod{}
-	err := l.client.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").
+	err = l.client.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").
 		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, kube.ParameterCodec).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(pod).Do(ctx).Into(created)
 	return created, err
@@ -149,24 +162,26 @@ func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) 
 
 // Delete deletes a pod and returns it as in the response, which the typed client
 // would drop.
-func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (*corev1.Pod, error) {
+func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (_ *corev1.Pod, err error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
+	defer l.timed("delete", &err)()
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ref.UID}}
 	pod := &corev1.Pod{}
-	err := l.client.CoreV1().RESTClient().Delete().Namespace(namespace).Resource("pods").Name(ref.Name).Body(&options).Do(ctx).Into(pod)
+	err = l.client.CoreV1().RESTClient().Delete().Namespace(namespace).Resource("pods").Name(ref.Name).Body(&options).Do(ctx).Into(pod)
 	return pod, err
 }
 
 // Patch changes nothing else, so that other finalizers and owners, and concurrent
 // edits, survive (TRK-11, TRK-25).
-func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (*corev1.Pod, error) {
+func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (_ *corev1.Pod, err error) {
 	body, err := patchBody(job, ref, patch, l.watch.Label)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
+	defer l.timed("patch", &err)()
 	return l.client.CoreV1().Pods(job.Namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
 }
 

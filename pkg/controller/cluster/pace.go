@@ -11,20 +11,24 @@ import (
 // pace is how many calls a sync makes at once. If calls only wait for one another in the API
 // server, more of them gain nothing, and everybody else waits too: a small Job beside a huge one
 // took 180 ms with 32 calls at once, and 80 ms with 8, while the huge one took the same time. So
-// there are more calls as long as most are answered within patience times what a call takes that
-// need not wait, and fewer otherwise.
+// there are more calls as long as most are answered within patience times what a call of their
+// kind takes that need not wait, and fewer otherwise (IDL-09).
 type pace struct {
 	clock    clock.PassiveClock
 	min, max int
 
 	mu    sync.Mutex
 	limit int
-	// took are the calls since the last decision.
-	took []time.Duration
-	// unhindered is how long a call takes that need not wait: the least of this period and of the
-	// last, so that it follows an API server that has become slower.
-	unhindered, before time.Duration
-	since              time.Time
+	// slower is how many times longer than unhindered the calls since the last decision took.
+	slower []float64
+	kinds  map[string]*unhindered
+}
+
+// unhindered is how long a call of one kind takes that need not wait: the least of this period and
+// of the last, so that it follows an API server or a webhook that has become slower.
+type unhindered struct {
+	since       time.Time
+	now, before time.Duration
 }
 
 const (
@@ -34,13 +38,11 @@ const (
 	pacePeriod  = 10 * time.Minute
 	patience    = 5
 	paceDivisor = 4 // A decision changes the limit by a quarter.
-	// noCall is less than any call takes: there was none.
-	noCall = 200 * time.Microsecond
 )
 
 func newPace(most int, clock clock.PassiveClock) *pace {
 	least := min(minPace, most)
-	return &pace{clock: clock, min: least, max: most, limit: least, since: clock.Now()}
+	return &pace{clock: clock, min: least, max: most, limit: least, kinds: map[string]*unhindered{}}
 }
 
 func (p *pace) now() int {
@@ -49,34 +51,42 @@ func (p *pace) now() int {
 	return p.limit
 }
 
-// ended notes how long a call took.
-func (p *pace) ended(took time.Duration) {
-	if took < noCall {
+// ended notes that a call of a kind, which began at a time, has ended. One that failed tells
+// nothing: it may have been refused at once.
+func (p *pace) ended(kind string, begun time.Time, err error) {
+	took := p.clock.Since(begun)
+	if err != nil || took <= 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.took = append(p.took, took); len(p.took) < paceWindow {
+	if p.kinds[kind] == nil {
+		p.kinds[kind] = &unhindered{since: p.clock.Now()}
+	}
+	p.slower = append(p.slower, float64(took)/float64(p.kinds[kind].least(took, p.clock)))
+	if len(p.slower) < paceWindow {
 		return
 	}
-	slices.Sort(p.took)
-	quick, median := p.took[0], p.took[paceWindow/2]
-	p.took = p.took[:0]
-	if p.clock.Since(p.since) > pacePeriod {
-		p.since, p.before, p.unhindered = p.clock.Now(), p.unhindered, 0
-	}
-	if p.unhindered == 0 || quick < p.unhindered {
-		p.unhindered = quick
-	}
-	least := p.unhindered
-	if p.before > 0 {
-		least = min(least, p.before)
-	}
+	slices.Sort(p.slower)
 	step := max(1, p.limit/paceDivisor)
-	if median > patience*least {
+	if p.slower[paceWindow/2] > patience {
 		step = -step
 	}
-	p.limit = min(max(p.limit+step, p.min), p.max)
+	p.limit, p.slower = min(max(p.limit+step, p.min), p.max), p.slower[:0]
+}
+
+// least notes how long a call took, and returns the least.
+func (u *unhindered) least(took time.Duration, clock clock.PassiveClock) time.Duration {
+	if clock.Since(u.since) > pacePeriod {
+		u.since, u.before, u.now = clock.Now(), u.now, 0
+	}
+	if u.now == 0 || took < u.now {
+		u.now = took
+	}
+	if u.before > 0 {
+		return min(u.now, u.before)
+	}
+	return u.now
 }
 
 // parallel makes calls 0 to n-1 in goroutines, including the caller's.
@@ -89,9 +99,7 @@ func (p *pace) parallel(n int, do func(i int)) {
 	close(next)
 	work := func() {
 		for i := range next {
-			begun := p.clock.Now()
 			do(i)
-			p.ended(p.clock.Since(begun))
 		}
 	}
 	for range min(n, p.now()) - 1 {

@@ -1,8 +1,9 @@
 package cluster
 
 import (
+	"errors"
 	"math/rand/v2"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,80 +11,104 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// loaded makes so many calls to an API server that takes as long as answer says for one of many in flight.
-func loaded(p *pace, calls int, answer func(inFlight int) time.Duration) (least, most int) {
+// apiServer answers calls as late as it says, by their kind and by how many are in flight.
+type apiServer func(kind string, inFlight int) time.Duration
+
+// calls makes n calls, half of them creations, and returns the least and the most that were in flight.
+func (p *pace) calls(n int, server apiServer) (least, most int) {
 	least, most = p.max, 0
-	for range calls {
-		p.ended(answer(p.now()))
+	for i := range n {
+		kind := []string{"create", "patch"}[i%2]
+		p.ended(kind, p.clock.Now().Add(-server(kind, p.now())), nil)
 		least, most = min(least, p.now()), max(most, p.now())
 	}
 	return least, most
 }
 
-func TestCallsDoNotWaitForOneAnother_SCL_09(t *testing.T) {
+func TestCallsDoNotWaitForOneAnother_IDL_09(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	// Two cores, each of which has a call for 5 ms; one in 16 does not have to wait.
-	small := func(inFlight int) time.Duration {
-		return time.Duration(1+max(0, inFlight/2-1)*min(1, random.IntN(16))) * 5 * time.Millisecond
-	}
-	// A webhook takes most of the time of a call, and more of the one than of the other.
-	webhook := func(int) time.Duration { return time.Duration(50+random.IntN(90)) * time.Millisecond }
-	p := newPace(32, clocktesting.NewFakePassiveClock(time.Now()))
-	loaded(p, 1000, webhook)
-	if got := p.now(); got != 32 {
-		t.Errorf("%d calls at once where that is of use", got)
-	}
-	p = newPace(32, clocktesting.NewFakePassiveClock(time.Now()))
-	p.limit = 32
-	loaded(p, 1000, small)
-	if least, most := loaded(p, 10_000, small); most > 2*minPace {
-		t.Errorf("%d to %d calls at once in an API server that does two", least, most)
+	between := func(least, most int) time.Duration { return time.Duration(least+random.IntN(most-least+1)) * time.Millisecond }
+	for name, c := range map[string]struct {
+		server apiServer
+		limit  int
+	}{
+		"a call in two takes 5 ms on each of two cores, one in 16 does not have to wait": {func(_ string, inFlight int) time.Duration {
+			return time.Duration(1+max(0, inFlight/2-1)*min(1, random.IntN(16))) * 5 * time.Millisecond
+		}, 2 * minPace},
+		"a webhook takes most of the time of a call, of the one more than of the other": {func(string, int) time.Duration { return between(50, 140) }, 32},
+		"a webhook is only for creations":                                               {func(kind string, _ int) time.Duration {
+			if kind == "create" {
+				return between(90, 110)
+			}
+			return between(3, 5)
+		}, 32},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPace(32, clocktesting.NewFakePassiveClock(time.Now()))
+			p.limit = 32
+			p.calls(2000, c.server)
+			least, most := p.calls(10_000, c.server)
+			if c.limit == 32 && least < 32 || most > c.limit {
+				t.Errorf("%d to %d calls at once", least, most)
+			}
+		})
 	}
 	if p := newPace(3, clock.RealClock{}); p.now() != 3 {
-		t.Errorf("%d of 3", p.now())
+		t.Errorf("%d calls at once, of 3", p.now())
 	}
 }
 
 // An API server that has become slower gets more calls again, once that is no longer news.
-func TestPaceFollowsTheAPIServer(t *testing.T) {
+func TestPaceFollowsTheAPIServer_IDL_09(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Now())
 	p := newPace(32, now)
-	loaded(p, 1000, func(int) time.Duration { return time.Millisecond })
-	slower := func(int) time.Duration { return 20 * time.Millisecond }
-	loaded(p, 1000, slower)
-	if p.now() != minPace {
+	p.calls(1000, func(string, int) time.Duration { return time.Millisecond })
+	slower := func(string, int) time.Duration { return 20 * time.Millisecond }
+	if p.calls(1000, slower); p.now() != minPace {
 		t.Fatalf("%d calls at once", p.now())
 	}
 	for range 2 {
 		now.SetTime(now.Now().Add(pacePeriod + time.Second))
-		loaded(p, 2*paceWindow, slower)
+		p.calls(2*paceWindow, slower)
 	}
-	if loaded(p, 1000, slower); p.now() != 32 {
+	if p.calls(1000, slower); p.now() != 32 {
 		t.Errorf("%d calls at once", p.now())
 	}
 }
 
-// What makes no call tells nothing.
-func TestPaceIgnoresWhatMakesNoCall(t *testing.T) {
-	p := newPace(32, clock.RealClock{})
-	loaded(p, 1000, func(int) time.Duration { return 0 })
-	if p.now() != minPace || p.unhindered != 0 {
-		t.Errorf("%d calls at once, %s", p.now(), p.unhindered)
+// A call that is refused at once says nothing about how long calls take.
+func TestPaceIgnoresFailedCalls_IDL_09(t *testing.T) {
+	now := clocktesting.NewFakePassiveClock(time.Now())
+	p := newPace(32, now)
+	for range 10_000 {
+		p.ended("create", now.Now().Add(-time.Millisecond), errors.New("refused"))
+		p.ended("create", now.Now().Add(-50*time.Millisecond), nil)
+	}
+	if p.now() != 32 {
+		t.Errorf("%d calls at once", p.now())
 	}
 }
 
 func TestCallsRunAtOnce(t *testing.T) {
 	p := newPace(4, clock.RealClock{})
-	var done atomic.Int32
-	together := make(chan struct{})
-	p.parallel(9, func(i int) {
-		if done.Add(1) == 4 {
-			close(together)
+	var mu sync.Mutex
+	running, most, done := 0, 0, 0
+	four := make(chan struct{})
+	p.parallel(9, func(int) {
+		mu.Lock()
+		running++
+		if most = max(most, running); most == 4 && done == 0 {
+			done = 1
+			close(four)
 		}
-		<-together
+		mu.Unlock()
+		<-four
+		mu.Lock()
+		running--
+		mu.Unlock()
 	})
-	if done.Load() != 9 {
-		t.Errorf("%d calls", done.Load())
+	if most != 4 {
+		t.Errorf("%d calls at once", most)
 	}
 	p.parallel(0, func(int) { t.Error("a call") })
 }

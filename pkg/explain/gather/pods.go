@@ -73,19 +73,28 @@ func CountPods(ctx context.Context, client kube.Interface, namespace, job string
 // watch from. begin comes before the first page: once more if reading has to start over. A
 // pod is each's only until it returns, and has the fields that explanations and logs need.
 func EachPod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
-	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace, fields: neededOfPods()}, job, begin, each)
-}
-
-// EachWholePod is EachPod with all fields.
-func EachWholePod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
-	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace}, job, begin, each)
-}
-
-func eachPod(ctx context.Context, reader *podReader, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	selector, err := PodSelector(job)
 	if err != nil {
 		return "", err
 	}
+	return EachPodOf(ctx, client, job, selector, begin, each)
+}
+
+// EachPodOf is EachPod for a selector of its own, such as of fewer pods of the Job.
+func EachPodOf(ctx context.Context, client kube.Interface, job *batchv1.Job, selector string, begin func(), each func(*corev1.Pod)) (version string, err error) {
+	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace, fields: neededOfPods()}, job, selector, begin, each)
+}
+
+// EachWholePod is EachPod with all fields.
+func EachWholePod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
+	selector, err := PodSelector(job)
+	if err != nil {
+		return "", err
+	}
+	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace}, job, selector, begin, each)
+}
+
+func eachPod(ctx context.Context, reader *podReader, job *batchv1.Job, selector string, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	err = eachPage(ctx, metav1.ListOptions{LabelSelector: selector}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {
 			begin()
