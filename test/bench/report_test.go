@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -195,5 +196,36 @@ func TestTarget(t *testing.T) {
 		if got := c.target.metBy(c.value); got != c.met {
 			t.Errorf("%+v by %v: got %v", c.target, c.value, got)
 		}
+	}
+}
+
+func TestLatencyIsHeldAgainstTheFloor(t *testing.T) {
+	r := results{Latency: []latency{{ours, "1 pod", 30}, {builtIn, "1 pod", 1000}, {floor, "1 pod", 20}, {floor, "1 pod", 25}, {floor, "1 pod", 20}}}
+	rows := newReport(r).Rows
+	i := slices.IndexFunc(rows, func(r row) bool { return r.What == "1 pod: p50 / floor (20 ms)" })
+	if i < 0 || *rows[i].Ours != 1.5 || *rows[i].BuiltIn != 50 || !*rows[i].Met {
+		t.Errorf("%d of %+v", i, rows)
+	}
+}
+
+// What is started before exec shares the memory of this process, whose peak must not be taken for its own.
+func TestPeakIsThatOfTheProcess(t *testing.T) {
+	large := make([]byte, 256<<20)
+	for i := range large {
+		large[i] = 1
+	}
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	peak := followPeak(cmd.Process.Pid)
+	most := peak()
+	_ = stdin.Close()
+	if err := cmd.Wait(); err != nil || most == 0 || most > 64<<20 {
+		t.Errorf("%v, a peak of %d bytes, with %d of our own", err, most, len(large))
 	}
 }
