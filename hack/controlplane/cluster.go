@@ -352,6 +352,10 @@ func (c *cluster) patches() []any {
 	if c.gates != "" {
 		manager = append(manager, map[string]string{"key": "feature-gates", "value": c.gates})
 	}
+	if has(c.bin, "kube-controller-manager") {
+		// By default, it deletes pods that have ended when there are more than 12,500.
+		manager = append(manager, map[string]string{"key": "terminated-pod-gc-threshold", "value": "0"})
+	}
 	// A Job of 100,000 pods fills etcd's default quota of 2 GiB before the first compaction.
 	quota := []map[string]string{{"key": "quota-backend-bytes", "value": strconv.Itoa(8 << 30)}}
 	return []any{
