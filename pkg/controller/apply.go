@@ -122,10 +122,10 @@ func (s *stage) overdue() bool {
 }
 
 // countsPeriod is how often the counts are written while pods are created. A decision takes
-// longer with more pods: beyond 2,000 they are written less often, to keep its share of the
+// longer with more pods: beyond 20,000 they are written less often, to keep its share of the
 // time small.
 func (s *jobSync) countsPeriod() time.Duration {
-	const perPod = 500 * time.Microsecond
+	const perPod = 50 * time.Microsecond
 	return max(s.config.BatchPeriod, time.Duration(s.pods)*perPod)
 }
 

@@ -196,6 +196,8 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	results, err := b.measure(ctx)
 	if err != nil {
+		// What was measured before may have taken an hour.
+		err = errors.Join(err, printReport(os.Stdout, o, newReport(results)))
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}

@@ -239,9 +239,6 @@ func (f *Pods) serveLog(w http.ResponseWriter, r *http.Request, pod string) {
 	}
 	f.Mu.Lock()
 	f.requests = append(f.requests, pod+"?"+r.URL.RawQuery)
-	if slices.ContainsFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == pod }) && query.Get("previous") != "true" {
-		f.Log(key) // Nothing is written yet.
-	}
 	refused, log := f.Refuse[pod], f.Logs[key]
 	cuts := f.cuts
 	f.open++

@@ -26,8 +26,8 @@ func TestFollowedLogsJoinRetries_CLI_07(t *testing.T) {
 	s := program.Start(t, api, clitest.NewEnv(), "logs", "train", "-f")
 	s.WaitErr("job.batch/train has no pods (Running), waiting for them.\n")
 	pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodPending, clitest.Waits("ContainerCreating", "")))
+	pods.Write("train-a/main", "one") // The API server of the test has no log before.
 	pods.Put(clitest.RunningPod("a", 1, 1))
-	pods.Write("train-a/main", "one")
 	s.WaitOut("[index 1 attempt 1] one\n")
 	pods.Write("train-a/main", "two")
 	s.WaitOut("two\n")

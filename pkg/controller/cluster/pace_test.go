@@ -27,7 +27,9 @@ func (p *pace) calls(n int, server apiServer) (least, most int) {
 
 func TestCallsDoNotWaitForOneAnother_IDL_09(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	between := func(least, most int) time.Duration { return time.Duration(least+random.IntN(most-least+1)) * time.Millisecond }
+	between := func(least, most int) time.Duration {
+		return time.Duration(least+random.IntN(most-least+1)) * time.Millisecond
+	}
 	for name, c := range map[string]struct {
 		server apiServer
 		limit  int
@@ -36,7 +38,7 @@ func TestCallsDoNotWaitForOneAnother_IDL_09(t *testing.T) {
 			return time.Duration(1+max(0, inFlight/2-1)*min(1, random.IntN(16))) * 5 * time.Millisecond
 		}, 2 * minPace},
 		"a webhook takes most of the time of a call, of the one more than of the other": {func(string, int) time.Duration { return between(50, 140) }, 32},
-		"a webhook is only for creations":                                               {func(kind string, _ int) time.Duration {
+		"a webhook is only for creations": {func(kind string, _ int) time.Duration {
 			if kind == "create" {
 				return between(90, 110)
 			}
