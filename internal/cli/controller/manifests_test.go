@@ -284,7 +284,7 @@ func TestManifestsFitTheController(t *testing.T) {
 		t.Errorf("resources: %v", container.Resources)
 	}
 	// At least a tenth of the memory is left to what is not Go's. Its unit is written as in KiB, MiB.
-	if e := container.Env; len(e) != 1 || e[0].Name != "GOMEMLIMIT" {
+	if e := container.Env; len(e) != 3 || e[0].Name != "GOMEMLIMIT" || e[1].Name != "GOGC" || e[2].Name != "GOMAXPROCS" || e[2].Value != "1" {
 		t.Errorf("environment: %v", e)
 	} else if soft, err := resource.ParseQuantity(strings.TrimSuffix(e[0].Value, "B")); err != nil || soft.Value() > container.Resources.Limits.Memory().Value()*9/10 || soft.Value() < container.Resources.Limits.Memory().Value()*8/10 {
 		t.Errorf("GOMEMLIMIT=%s with a limit of %v: %v", e[0].Value, container.Resources.Limits.Memory(), err)
