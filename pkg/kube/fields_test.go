@@ -147,7 +147,7 @@ func TestClientReadsOnlyTheseFieldsOfPods_IDL_08(t *testing.T) {
 		"node": encoded(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"a": "b"}}}),
 	}
 	next := ""
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
 		if next == "json" {
 			w.Header().Set("Content-Type", runtime.ContentTypeJSON)

@@ -41,13 +41,7 @@ func (a api) floorJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time
 	if err := a.putStatus(ctx, job, status); err != nil {
 		return nil, 0, err
 	}
-	ended, err := drain(ctx, w, func(_ watch.EventType, seen *corev1.Pod) (bool, error) {
-		return seen.UID == pod.UID && seen.Status.Phase == corev1.PodSucceeded, nil
-	})
-	if err == nil && !ended {
-		err = errors.New("the API server ended the watch of pods")
-	}
-	if err != nil {
+	if err := untilSucceeded(ctx, w, pod.UID); err != nil {
 		return nil, 0, err
 	}
 	status.Active, status.UncountedTerminatedPods = 0, &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{pod.UID}}
@@ -63,6 +57,16 @@ func (a api) floorJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time
 	}
 	err = a.putStatus(ctx, job, status)
 	return job, time.Since(begun), err
+}
+
+func untilSucceeded(ctx context.Context, w watch.Interface, pod types.UID) error {
+	ended, err := drain(ctx, w, func(_ watch.EventType, seen *corev1.Pod) (bool, error) {
+		return seen.UID == pod && seen.Status.Phase == corev1.PodSucceeded, nil
+	})
+	if err == nil && !ended {
+		err = errors.New("the API server ended the watch of pods")
+	}
+	return err
 }
 
 func (a api) putStatus(ctx context.Context, job *batchv1.Job, status batchv1.JobStatus) error {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -115,7 +116,7 @@ func (l *launched) startController(limit qps) error {
 	if err != nil {
 		return err
 	}
-	cmd.Env = append(deployed, os.Environ()...) // The last of a name counts.
+	cmd.Env = slices.Concat(deployed, os.Environ()) // The last of a name counts.
 	l.metrics[ours] = "http://" + address + "/metrics"
 	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
 	return err
