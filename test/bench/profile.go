@@ -14,9 +14,9 @@ import (
 // profileSeconds is below the minute that the controller's server gives an answer.
 const profileSeconds = 30
 
-// profiling writes profiles of our controller until stop is called, or until the controller is
-// started anew with a limit: PREFIX-1.pprof and so on, which `go tool pprof` adds up, and at the
-// end the heap as PREFIX-heap.pprof. Without a prefix there are none.
+// profiling writes CPU profiles of our controller to PREFIX-1.pprof, PREFIX-2.pprof and so on, which
+// `go tool pprof` adds up, until stop is called or the controller is restarted with a limit. stop also
+// writes the heap to PREFIX-heap.pprof. If prefix is empty, nothing is written.
 func (b *bench) profiling(ctx context.Context, prefix string) (stop func()) {
 	if prefix == "" {
 		return func() {}
