@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,7 +25,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	// own, and starts no others: the operations of a stage need not all be carried
 	// out.
 	stopping := ctx.Done()
-	stage := &stage{jobSync: s, begun: s.config.Clock.Now(), ramp: s.isRamp(plan)}
+	stage := &stage{jobSync: s, ramp: s.isRamp(plan)}
 	var operations []func()
 	if ctx.Err() == nil {
 		operations = stage.changes(context.WithoutCancel(ctx), plan)
@@ -33,7 +34,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	create, batch := plan.Create, max(1, s.memory.get(s.uid).ramp)
 	for len(create) > 0 || len(operations) > 0 {
 		n := min(batch, len(create))
-		operations = append(operations, stage.creations(ctx, plan, create[:n], len(create) == len(plan.Create))...)
+		operations = spread(operations, stage.creations(ctx, plan, create[:n], len(create) == len(plan.Create)))
 		create = create[n:]
 		s.cluster.Parallel(len(operations), func(i int) {
 			select {
@@ -60,10 +61,11 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 // stage collects the results of the operations of one stage, from several goroutines.
 type stage struct {
 	*jobSync
-	begun time.Time
-	ramp  bool
-	// left reports whether creations are left to the next stage although none failed.
-	left      bool
+	ramp bool
+	// left reports whether operations are left to the next stage although none failed.
+	left bool
+	// changed is how many pods were to be changed so far, other than by creations.
+	changed   atomic.Int32
 	mu        sync.Mutex
 	statusErr error
 	// stored is the status that was written, or nil, and written is when.
@@ -80,10 +82,10 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 		operations = append(operations, func() { s.writeStatus(ctx, plan) })
 	}
 	for _, pod := range plan.Delete {
-		operations = append(operations, func() { s.deletePod(ctx, pod) })
+		operations = append(operations, s.inTime(func() { s.deletePod(ctx, pod) }))
 	}
 	for _, pod := range plan.Release {
-		operations = append(operations, func() { s.releasePod(ctx, pod) })
+		operations = append(operations, s.inTime(func() { s.releasePod(ctx, pod) }))
 	}
 	for _, pod := range plan.Disown {
 		operations = append(operations, func() { s.patchPod(ctx, pod, cluster.DisownPod, verbDisown) })
@@ -94,6 +96,43 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 		}
 	}
 	return operations
+}
+
+// minChanges is how many pods a stage deletes and releases however long that takes, so that at a
+// low rate limit, few of the calls are status writes (SCL-03).
+const minChanges = 100
+
+// inTime leaves an operation to the next stage if the sync has used up its time: other changes of
+// the Job, and other Jobs, must not wait for hundreds of pods (SCL-15).
+func (s *stage) inTime(operation func()) func() {
+	return func() {
+		if s.changed.Add(1) <= minChanges || !s.isOver() {
+			operation()
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.left = true
+	}
+}
+
+// spread returns the operations of both slices in their order. If some of a may be left to the next
+// stage, those of b are at even distances, so that they are not all behind a.
+func spread(a, b []func()) []func() {
+	if len(a) <= minChanges {
+		return append(a, b...)
+	}
+	all := make([]func(), 0, len(a)+len(b))
+	for i, j := 0, 0; i+j < len(a)+len(b); {
+		if j == len(b) || i < len(a) && i*len(b) <= j*len(a) {
+			all = append(all, a[i])
+			i++
+		} else {
+			all = append(all, b[j])
+			j++
+		}
+	}
+	return all
 }
 
 // creations returns those of one batch. Every stage makes at least one, however late it is.
@@ -113,20 +152,18 @@ func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 	return len(plan.Create) > s.config.PodConcurrency
 }
 
-// overdue reports whether the stage has taken so long that a status write is due: many
-// creations take long at a low rate limit, few with a slow webhook, and startTime must not
-// wait for them. The next plan has the rest, if they are still needed.
+// overdue reports whether creations have taken so long that a status write may be due: many of
+// them take long at a low rate limit, few with a slow webhook, and startTime must not wait for
+// them. The next plan has the rest, if they are still needed.
 func (s *stage) overdue() bool {
-	took := s.config.Clock.Since(s.begun)
-	return s.ramp && took >= s.countsPeriod() || s.job.Status.StartTime == nil && took >= s.config.SyncBudget
+	return (s.ramp || s.job.Status.StartTime == nil) && s.isOver()
 }
 
-// countsPeriod is how often the counts are written while pods are created. A decision takes
-// longer with more pods: beyond 20,000 they are written less often, to keep its share of the
-// time small.
-func (s *jobSync) countsPeriod() time.Duration {
-	const perPod = 50 * time.Microsecond
-	return max(s.config.BatchPeriod, time.Duration(s.pods)*perPod)
+// isOver reports whether the sync has used up its time. A decision takes longer with more pods,
+// 15 ms with 100,000: beyond 150,000, syncs are longer, to keep its share of the time small.
+func (s *jobSync) isOver() bool {
+	const perPod = 5 * time.Microsecond
+	return s.config.Clock.Since(s.begun) >= max(s.config.SyncBudget, time.Duration(s.pods)*perPod)
 }
 
 // leaveToNext reports whether a creation is left to the next stage.

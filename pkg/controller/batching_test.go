@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -94,13 +95,17 @@ func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 	}
 }
 
-// JOB-22, JOB-53: counts are due every batch period while pods are created, and later in a
-// Job whose decisions take long.
-func TestCountsAreDueLaterInHugeJobs_JOB_22_JOB_53(t *testing.T) {
-	for pods, want := range map[int]time.Duration{0: time.Second, 20_000: time.Second, 100_000: 5 * time.Second} {
-		s := &jobSync{Engine: &Engine{config: Config{BatchPeriod: time.Second}}, pods: pods}
-		if got := s.countsPeriod(); got != want {
-			t.Errorf("%d pods: %v, want %v", pods, got, want)
+// SCL-15: the sync of a Job whose decisions take long takes longer.
+func TestSyncsOfHugeJobsAreLonger_SCL_15(t *testing.T) {
+	const budget = 750 * time.Millisecond
+	for pods, want := range map[int]time.Duration{0: budget, 100_000: budget, 1_000_000: 5 * time.Second} {
+		clock := clocktesting.NewFakeClock(time.Now())
+		s := &jobSync{Engine: &Engine{config: Config{SyncBudget: budget, Clock: clock}}, pods: pods, begun: clock.Now()}
+		clock.Step(want - 1)
+		early := s.isOver()
+		clock.Step(1)
+		if early || !s.isOver() {
+			t.Errorf("a sync of %d pods is not over after %v", pods, want)
 		}
 	}
 }

@@ -59,8 +59,8 @@ type Config struct {
 	// SweepPeriod is the time between two searches for pods of our Jobs that lack the label of
 	// the watch. Default 5 min.
 	SweepPeriod time.Duration
-	// SyncBudget is the time after which a sync lets other Jobs go first,
-	// between two stages. Default 1 s.
+	// SyncBudget is the time after which a sync lets other Jobs go first; calls in flight are
+	// completed. Default 750 ms.
 	SyncBudget time.Duration
 	// RetryMin and RetryMax bound the exponential wait after a failed sync of a
 	// Job. Default 1 s and 60 s.
@@ -88,7 +88,7 @@ func (c *Config) setDefaults() {
 	defaultTo(&c.ManagedBy, DefaultManagedBy)
 	defaultTo(&c.BatchPeriod, time.Second)
 	defaultTo(&c.SweepPeriod, 5*time.Minute)
-	defaultTo(&c.SyncBudget, time.Second)
+	defaultTo(&c.SyncBudget, 750*time.Millisecond)
 	defaultTo(&c.RetryMin, time.Second)
 	defaultTo(&c.RetryMax, time.Minute)
 	defaultTo(&c.Workers, 5)

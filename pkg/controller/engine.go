@@ -132,7 +132,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if plan.IsEmpty() {
 			return s.done(result)
 		}
-		if stage > 0 && (ctx.Err() != nil || s.config.Clock.Since(s.begun) >= s.config.SyncBudget) {
+		if stage > 0 && (ctx.Err() != nil || s.isOver()) {
 			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 		s.stages++
