@@ -48,7 +48,7 @@ type collection struct {
 	*Contents
 	job *batchv1.Job
 	// known is what explanations read of the Pods.
-	known []explain.Pod
+	known []*explain.Pod
 }
 
 // Collect reads. Only the end of ctx is an error: what could not be read is a Gap.
@@ -155,8 +155,7 @@ func (r *collection) events(ctx context.Context) {
 // nodes reads those of pods that failed or do not end.
 func (r *collection) nodes(ctx context.Context) {
 	var names []string
-	for i := range r.known {
-		pod := &r.known[i]
+	for _, pod := range r.known {
 		interesting := pod.Phase == corev1.PodFailed || pod.IsTerminating()
 		if interesting && pod.Node != "" && !slices.Contains(names, pod.Node) && len(names) < maxNodes {
 			names = append(names, pod.Node)
@@ -209,7 +208,7 @@ func (r *collection) logs(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []explain.Pod{*t.pod}, t.LogTarget, err))
+			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []*explain.Pod{t.pod}, t.LogTarget, err))
 			if apierrors.IsForbidden(err) {
 				return
 			}
@@ -228,8 +227,7 @@ type logTarget struct {
 
 // logTargets returns the logs of containers that failed, and how many more there are.
 func (r *collection) logTargets() (targets []logTarget, more int) {
-	for i := range r.known {
-		pod := &r.known[i]
+	for _, pod := range r.known {
 		for j := range pod.Containers {
 			c := &pod.Containers[j]
 			if !c.Ended || c.ExitCode == 0 || pod.Node == "" || c.NeverStarted() {

@@ -109,7 +109,7 @@ func (c *Contents) Input() (explain.Input, error) {
 	return input, nil
 }
 
-func podsOf(objects []corev1.Pod) (pods []explain.Pod) {
+func podsOf(objects []corev1.Pod) (pods []*explain.Pod) {
 	for i := range objects {
 		pods = append(pods, explain.PodOf(&objects[i]))
 	}

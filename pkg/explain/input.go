@@ -23,7 +23,7 @@ type Input struct {
 	RuleNames []string
 	// PodsRead reports whether Pods are all the pods that the Job controls.
 	PodsRead bool
-	Pods     []Pod
+	Pods     []*Pod
 	// Listed reports that this is for a row of a list, which is not read in full: Pods are those in
 	// phase Pending, and Events the warnings about the Job.
 	Listed bool

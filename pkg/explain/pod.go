@@ -23,8 +23,8 @@ const maxText = 4096
 
 // PodOf returns what an explanation needs of a pod; nothing of the pod is shared but
 // strings.
-func PodOf(pod *corev1.Pod) Pod {
-	p := Pod{
+func PodOf(pod *corev1.Pod) *Pod {
+	p := &Pod{
 		Pod:        observe.Pod(pod),
 		Node:       shared(pod.Spec.NodeName),
 		StartedAt:  firstStart(pod),
@@ -119,11 +119,12 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 	}
 }
 
+// noteContainers leaves out the end of a container that nobody asks about, in a pod that succeeded.
 func (p *Pod) noteContainers(pod *corev1.Pod) {
 	for i, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for j := range list {
 			c, told := containerOf(&list[j], i == 1)
-			if told {
+			if told && (c.ExitCode != 0 || c.Before || pod.Status.Phase != corev1.PodSucceeded) {
 				p.Containers = append(p.Containers, c)
 			}
 			if last := list[j].LastTerminationState.Terminated; last != nil && !c.Before {

@@ -271,7 +271,7 @@ func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 	s := load(t, name)
 	c := recordedCase(t, name)
 	s.Focus.Pod = s.Job.Report.Pods[n].Name
-	i := slices.IndexFunc(c.Inputs[0].Pods, func(p explain.Pod) bool { return p.Name == s.Focus.Pod })
+	i := slices.IndexFunc(c.Inputs[0].Pods, func(p *explain.Pod) bool { return p.Name == s.Focus.Pod })
 	var events []explain.Event
 	for _, e := range c.Inputs[0].Events {
 		if e.Pod == s.Focus.Pod {

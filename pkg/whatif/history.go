@@ -86,8 +86,7 @@ func Observe(in explain.Input) *History {
 // attempts are those that pods and events report, by index, in order.
 func (o *observer) attempts() map[int32][]attempt {
 	all := map[int32][]attempt{}
-	for i := range o.in.Pods {
-		p := &o.in.Pods[i]
+	for _, p := range o.in.Pods {
 		all[p.Index] = append(all[p.Index], o.ofPod(p))
 		if p.Phase == corev1.PodFailed && o.actionOf(p) != batchv1.PodFailurePolicyActionIgnore {
 			o.uncounted--

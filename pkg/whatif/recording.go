@@ -20,14 +20,14 @@ import (
 // Recording collects what the reports on one Job show, one after the other. A report on another Job begins anew.
 type Recording struct {
 	last   *explain.Report
-	pods   map[string]explain.Pod
+	pods   map[string]*explain.Pod
 	events []explain.Event
 }
 
 // Add adds the next report.
 func (r *Recording) Add(report *explain.Report) {
 	if r.last == nil || r.last.Job.UID != report.Job.UID {
-		*r = Recording{pods: map[string]explain.Pod{}}
+		*r = Recording{pods: map[string]*explain.Pod{}}
 	}
 	at := report.ObservedAt.Time
 	if r.last != nil && r.last.Job.Suspend != report.Job.Suspend {
@@ -125,8 +125,8 @@ func (r *Recording) containers(policy *batchv1.PodFailurePolicy) (list []corev1.
 }
 
 // recordedPod is what an observer needs of a pod, without when it was deleted.
-func recordedPod(info *explain.PodInfo) explain.Pod {
-	p := explain.Pod{
+func recordedPod(info *explain.PodInfo) *explain.Pod {
+	p := &explain.Pod{
 		Node: info.Node, StartedAt: ptr.Deref(info.Started, metav1.Time{}).Time, Unusual: &explain.Unusual{Grace: defaultGrace},
 		Pod: reconcile.Pod{
 			Name: info.Name, Phase: corev1.PodPhase(info.Phase), Scheduled: info.Node != "", Restarts: info.Restarts,

@@ -44,10 +44,12 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	}
 	g := &giant{Pods: b.giantPods}
 	var err error
-	if g.Floor, err = b.bulk(ctx, floor, b.giantPods); err != nil {
-		return nil, err
+	if b.giantFloor {
+		if g.Floor, err = b.bulk(ctx, floor, b.giantPods); err != nil {
+			return nil, err
+		}
+		progress("%d indexes, floor: %.0f s", b.giantPods, g.Floor.Seconds)
 	}
-	progress("%d indexes, floor: %.0f s", b.giantPods, g.Floor.Seconds)
 	before, err := readSyncs(ctx, b.launched.metrics[ours])
 	if err != nil {
 		return nil, err

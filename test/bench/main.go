@@ -75,6 +75,7 @@ type options struct {
 	hugePods       int
 	hugeRounds     int
 	giantPods      int
+	giantFloor     bool
 	plot           string
 	cpuProfile     string
 	idlePods       int
@@ -123,6 +124,7 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
+	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: the floor too")
 	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of others")

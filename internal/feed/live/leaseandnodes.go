@@ -81,11 +81,11 @@ func (w *leaseAndNodes) readNodes(ctx context.Context) {
 }
 
 // late are the pods that should have ended.
-func (w *leaseAndNodes) late(now time.Time) []explain.Pod {
-	var late []explain.Pod
-	for i := range w.related.pods.rows {
-		if p := &w.related.pods.rows[i]; p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace)) {
-			late = append(late, *p)
+func (w *leaseAndNodes) late(now time.Time) []*explain.Pod {
+	var late []*explain.Pod
+	for _, p := range w.related.pods.rows {
+		if p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace)) {
+			late = append(late, p)
 		}
 	}
 	return late

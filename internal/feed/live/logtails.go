@@ -27,7 +27,7 @@ type logTails struct {
 }
 
 func (t *logTails) run(ctx context.Context) error {
-	var pods []explain.Pod // those of targets
+	var pods []*explain.Pod // those of targets
 	var targets []explain.LogTarget
 	failed := false
 	for {
@@ -68,8 +68,8 @@ func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Input, error
 }
 
 // podsOf are the pods of the targets, without the memory of the others.
-func podsOf(pods []explain.Pod, targets []explain.LogTarget) []explain.Pod {
-	var of []explain.Pod
+func podsOf(pods []*explain.Pod, targets []explain.LogTarget) []*explain.Pod {
+	var of []*explain.Pod
 	for i := range pods {
 		if slices.ContainsFunc(targets, func(t explain.LogTarget) bool { return t.Pod == pods[i].Name }) {
 			of = append(of, pods[i])
@@ -79,7 +79,7 @@ func podsOf(pods []explain.Pod, targets []explain.LogTarget) []explain.Pod {
 }
 
 // take reads the targets, until one cannot be read. failed reports that another attempt may read it.
-func (t *logTails) take(ctx context.Context, pods []explain.Pod, targets []explain.LogTarget) (failed bool) {
+func (t *logTails) take(ctx context.Context, pods []*explain.Pod, targets []explain.LogTarget) (failed bool) {
 	read := map[explain.LogTarget]explain.LogTail{}
 	var tails []explain.LogTail
 	var gap *explain.Gap

@@ -30,8 +30,8 @@ func (w *podWatch) run(ctx context.Context) error {
 }
 
 func (w *podWatch) list(ctx context.Context) (string, error) {
-	var pods *rows[explain.Pod]
-	begin := func() { pods = newRowsFor[explain.Pod](gather.ExpectedPods(w.set.Job)) }
+	var pods *rows[*explain.Pod]
+	begin := func() { pods = newRowsFor[*explain.Pod](gather.ExpectedPods(w.set.Job)) }
 	version, err := w.set.List(ctx, begin, func(pod *corev1.Pod) { pods.put(pod.Name, explain.PodOf(pod)) })
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -58,14 +58,14 @@ func (w *podWatch) take(kind watch.EventType, pod *corev1.Pod) {
 	row := explain.PodOf(pod)
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
-	known := w.related.pods.get(pod.Name)
+	before, known := w.related.pods.get(pod.Name)
 	switch {
 	case kind != watch.Deleted:
 		w.related.pods.put(pod.Name, row)
-		if known == nil {
+		if !known {
 			w.related.events[1].match(w.source.Now(), func(name string) bool { return name == pod.Name })
 		}
-	case known != nil && known.UID == pod.UID:
+	case known && before.UID == pod.UID:
 		w.related.pods.remove(pod.Name)
 	}
 	w.source.podChanged(pod.Name)
@@ -88,7 +88,7 @@ func (w *podWatch) refused(r *feed.Refusal) {
 	}
 	w.related.podsGap = gapOf(r)
 	if r != nil && r.Call.Verb != "watch" {
-		w.related.podsRead, w.related.pods = false, newRows[explain.Pod]()
+		w.related.podsRead, w.related.pods = false, newRows[*explain.Pod]()
 	}
 	w.related.triedPods()
 	w.related.touch(w.source)

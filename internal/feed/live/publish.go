@@ -11,7 +11,7 @@ import (
 
 // draft is room for what a report rests on, which is used again for the next one: a report keeps nothing of it.
 type draft struct {
-	pods   []explain.Pod
+	pods   []*explain.Pod
 	events []explain.Event
 }
 

@@ -14,7 +14,7 @@ type related struct {
 	changed bool         // since the last report
 	job     *batchv1.Job // in its latest state
 
-	pods      *rows[explain.Pod]
+	pods      *rows[*explain.Pod]
 	podsRead  bool          // they are all there are
 	podsTried bool          // there was an answer, if only an error
 	podsGap   *explain.Gap  // nil for none
@@ -39,7 +39,7 @@ type related struct {
 
 func newRelated() *related {
 	r := &related{
-		pods: newRows[explain.Pod](), podsFirst: make(chan struct{}), overdue: make(chan struct{}, 1), wantTails: make(chan explain.Input, 1),
+		pods: newRows[*explain.Pod](), podsFirst: make(chan struct{}), overdue: make(chan struct{}, 1), wantTails: make(chan explain.Input, 1),
 	}
 	for i := range r.events {
 		r.events[i].reset()
@@ -62,7 +62,10 @@ func (r *related) triedPods() {
 }
 
 // hasPod reports whether a pod of the Job has this name.
-func (r *related) hasPod(name string) bool { return r.pods.get(name) != nil }
+func (r *related) hasPod(name string) bool {
+	_, known := r.pods.get(name)
+	return known
+}
 
 // gaps are what could not be read, each once, with those of the Job itself.
 func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {

@@ -23,13 +23,12 @@ func (r *rows[T]) put(name string, row T) {
 	r.rows, r.names = append(r.rows, row), append(r.names, name)
 }
 
-// get returns nil for a name that is not there. What it points to changes with the next call of put or remove.
-func (r *rows[T]) get(name string) *T {
-	i, ok := r.at[name]
-	if !ok {
-		return nil
+func (r *rows[T]) get(name string) (row T, known bool) {
+	i, known := r.at[name]
+	if known {
+		row = r.rows[i]
 	}
-	return &r.rows[i]
+	return row, known
 }
 
 func (r *rows[T]) remove(name string) {

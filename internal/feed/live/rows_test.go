@@ -16,8 +16,7 @@ func TestRowsAreFoundAfterRemovals(t *testing.T) {
 	}
 	rows.put("5", 50)
 	for i, want := range []int{-1, 1, 2, 3, -1, 50, 6, 7, 8, -1} {
-		got := rows.get(fmt.Sprint(i))
-		if (got == nil) != (want < 0) || got != nil && *got != want {
+		if got, known := rows.get(fmt.Sprint(i)); known != (want >= 0) || known && got != want {
 			t.Errorf("%d: %v, want %d", i, got, want)
 		}
 	}

@@ -77,7 +77,7 @@ func analyse(f *explain.Input, o explain.Options) *analysis {
 }
 
 // sortedPods are the pods by index and name; the pods themselves belong to the caller.
-func sortedPods(pods []explain.Pod) []*explain.Pod {
+func sortedPods(pods []*explain.Pod) []*explain.Pod {
 	keys := make([]uint64, len(pods))
 	for i := range pods {
 		keys[i] = sortKey(pods[i].Index, i)
@@ -85,7 +85,7 @@ func sortedPods(pods []explain.Pod) []*explain.Pod {
 	slices.Sort(keys)
 	sorted := make([]*explain.Pod, len(pods))
 	for i, key := range keys {
-		sorted[i] = &pods[placeOf(key)]
+		sorted[i] = pods[placeOf(key)]
 	}
 	for i := 0; i < len(sorted); {
 		end := i + 1

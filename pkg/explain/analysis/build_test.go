@@ -80,7 +80,7 @@ func rules(n int) *batchv1.PodFailurePolicy {
 }
 
 // podOf is a pod of train that runs on node-1 for half an hour, with a change.
-func podOf(name string, change func(*corev1.Pod)) explain.Pod {
+func podOf(name string, change func(*corev1.Pod)) *explain.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: ago(30 * time.Minute),
@@ -155,7 +155,7 @@ func killed(code int32) cause.Failure {
 }
 
 // factsOf are all that there is to know.
-func factsOf(job *batchv1.Job, pods ...explain.Pod) explain.Input {
+func factsOf(job *batchv1.Job, pods ...*explain.Pod) explain.Input {
 	return explain.Input{Now: noon, OurName: recorded.OurName, Job: job, PodsRead: true, EventsRead: true, Pods: pods}
 }
 

@@ -272,7 +272,7 @@ func TestNoFamily_RTY_22(t *testing.T) {
 // RTY-20: 10,000 indexes that failed are a few sentences.
 func TestLargeFamilyIsShort_RTY_20(t *testing.T) {
 	job := func(name, completed, failed string, change func(*batchv1.Job)) explain.Input {
-		var pods []explain.Pod
+		var pods []*explain.Pod
 		set, err := indexset.Parse(failed)
 		if err != nil {
 			t.Fatal(err)

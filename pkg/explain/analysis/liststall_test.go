@@ -80,10 +80,10 @@ func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
 
 // CLI-06, issue 17: the same for stalls that are not recorded, and the words of the REASON column.
 func TestListAgreesOnStalls_CLI_06(t *testing.T) {
-	pending := func(change func(*corev1.Pod)) explain.Pod {
+	pending := func(change func(*corev1.Pod)) *explain.Pod {
 		return podOf("a", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending; change(p) })
 	}
-	waiting := func(reason string) explain.Pod {
+	waiting := func(reason string) *explain.Pod {
 		return pending(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
 		})
@@ -96,7 +96,7 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		job    *batchv1.Job
-		pods   []explain.Pod
+		pods   []*explain.Pod
 		events []explain.Event
 		reason string
 	}{
@@ -104,18 +104,18 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 		"no PriorityClass":  {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`), "FailedCreate: no PriorityClass with name nope was found"},
 		"parallelism 0":     {jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }), nil, nil, "NoParallelism"},
 		"no controller":     {jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} }), nil, nil, "NotReconciled"},
-		"image":             {active(1), []explain.Pod{waiting("ImagePullBackOff")}, nil, "ImagePullBackOff"},
-		"config":            {active(1), []explain.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
-		"gates":             {active(1), []explain.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
-		"no node": {active(1), []explain.Pod{pending(func(p *corev1.Pod) {
+		"image":             {active(1), []*explain.Pod{waiting("ImagePullBackOff")}, nil, "ImagePullBackOff"},
+		"config":            {active(1), []*explain.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
+		"gates":             {active(1), []*explain.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
+		"no node": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
 		})}, nil, "Unschedulable"},
-		"no scheduler":        {active(1), []explain.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
-		"one of two pods":     {active(2), []explain.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
+		"no scheduler":        {active(1), []*explain.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
+		"one of two pods":     {active(2), []*explain.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
 		"suspended":           {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},
 		"complete":            {jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobComplete, "CompletionsReached", "", 0) }), nil, refused("exceeded quota"), ""},
-		"no pod is missing":   {active(2), []explain.Pod{podOf("a", nil), podOf("b", nil)}, refused("exceeded quota"), ""},
-		"runs and is refused": {active(1), []explain.Pod{podOf("a", nil)}, refused("exceeded quota"), ""},
+		"no pod is missing":   {active(2), []*explain.Pod{podOf("a", nil), podOf("b", nil)}, refused("exceeded quota"), ""},
+		"runs and is refused": {active(1), []*explain.Pod{podOf("a", nil)}, refused("exceeded quota"), ""},
 	} {
 		f := factsOf(tc.job, tc.pods...)
 		f.Events = tc.events

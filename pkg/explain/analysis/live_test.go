@@ -31,7 +31,7 @@ func terminating(d time.Duration) func(*corev1.Pod) {
 // Issue 6, point 2: indexes whose pod is ready, and those that an elastic Indexed Job was
 // scaled down from.
 func TestReadyAndOutOfRangeIndexesAreListed_TRK_29(t *testing.T) {
-	pods := []explain.Pod{
+	pods := []*explain.Pod{
 		podOf("train-0-a", onIndex(0, 1, running(true))),
 		podOf("train-1-a", onIndex(1, 1, running(false))),
 		podOf("train-2-a", onIndex(2, 1, terminating(time.Second))),

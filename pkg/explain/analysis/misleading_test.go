@@ -335,8 +335,8 @@ func TestPreemptedPodHasItsOwnAdvice_CLI_06(t *testing.T) {
 
 // Half of the failures are not most of them.
 func TestMostlyIsMoreThanHalf_CLI_04(t *testing.T) {
-	pods := func(codes ...int32) []explain.Pod {
-		var all []explain.Pod
+	pods := func(codes ...int32) []*explain.Pod {
+		var all []*explain.Pod
 		for i, code := range codes {
 			all = append(all, podOf(string(rune('a'+i)), exits(code, "Error", time.Minute)))
 		}

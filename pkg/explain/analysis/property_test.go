@@ -150,7 +150,7 @@ func TestFailuresAddUp_CLI_04(t *testing.T) {
 				ended(j, "BackoffLimitExceeded", "")
 			}
 		})
-		var pods []explain.Pod
+		var pods []*explain.Pod
 		for i := range counted + uncounted {
 			pods = append(pods, podOf(fmt.Sprint("pod-", i), func(p *corev1.Pod) {
 				exits(d.n("exit code", 1, 3), "Error", time.Minute)(p)

@@ -45,7 +45,7 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 	for name, tc := range map[string]struct {
 		job   *batchv1.Job
 		lease *explain.Lease
-		pods  []explain.Pod
+		pods  []*explain.Pod
 		alive explain.Aliveness
 		says  string
 		gone  bool
@@ -58,7 +58,7 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
 		"no lease, status written lately":   {job: ours(10 * time.Second), alive: explain.Alive, says: "last wrote the status 10s ago"},
 		"no lease, status written long ago": {job: ours(time.Hour), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
-		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended at least 5m ago and is not recorded", gone: true},
+		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []*explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended at least 5m ago and is not recorded", gone: true},
 		"no sign":                           {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "not known whether"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,32 +68,32 @@ const (
 func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limit, failed int32
-		pods          []explain.Pod
+		pods          []*explain.Pod
 		want          []string
 	}{
-		"counted, and still ending": {3, 1, []explain.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
+		"counted, and still ending": {3, 1, []*explain.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
 			"container main of pod a was restarted 3 times, which uses up backoffLimit 3; container main last ended with exit code 7, “no licence”",
 			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too (3 restarts); 1 pod counts as failed",
 			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
-		"still ending": {1, 0, []explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
+		"still ending": {1, 0, []*explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
 			"The Job is going to fail: container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last ended with exit code 7, “no licence”; it waits for 1 terminating pod",
 			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
-		"limit 0": {0, 1, []explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
+		"limit 0": {0, 1, []*explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
 			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 7",
 		}},
-		"killed by the deletion": {1, 1, []explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
+		"killed by the deletion": {1, 1, []*explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
 			"container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last ended with exit code 7",
 			"container main ended with exit code 7 after 2s, before it was restarted",
 		}},
-		"waited to be restarted": {0, 1, []explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
+		"waited to be restarted": {0, 1, []*explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
 			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 9",
 		}},
-		"more pods than the limit": {2, 3, []explain.Pod{
+		"more pods than the limit": {2, 3, []*explain.Pod{
 			podOf("a", restartedPod(1, 7, 10*time.Minute)), podOf("b", restartedPod(2, 8, 10*time.Minute)), podOf("c", restartedPod(0, 9, 10*time.Minute)),
 		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main last ended with exit code 8"}},
-		"not deleted yet": {2, 0, []explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last ended with exit code 7"}},
+		"not deleted yet": {2, 0, []*explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last ended with exit code 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := restarting(tc.limit, tc.failed)

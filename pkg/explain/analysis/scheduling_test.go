@@ -37,7 +37,7 @@ func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 		wantUnsaid(t, r, "2 pods are created", "nothing, until")
 	}
 	// A pod that is there all the same runs.
-	f.PodsRead, f.Pods = true, []explain.Pod{podOf("a", nil)}
+	f.PodsRead, f.Pods = true, []*explain.Pod{podOf("a", nil)}
 	wantSaid(t, report(f), "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
 	for name, job := range map[string]*batchv1.Job{
 		"ended": gangJob(ptr.To(recorded.OurName)), "of the built-in controller": gangJob(nil),

@@ -12,7 +12,7 @@ import (
 )
 
 // pendingPod has a node, and a container that waits if there is a reason for it.
-func pendingPod(reason, message string) explain.Pod {
+func pendingPod(reason, message string) *explain.Pod {
 	return podOf("train-x", func(p *corev1.Pod) {
 		p.CreationTimestamp = ago(10 * time.Minute)
 		p.Spec.NodeName, p.Status.Phase = "node-1", corev1.PodPending
@@ -32,7 +32,7 @@ func podEvent(reason, message string, d time.Duration) explain.Event {
 // words of a real one.
 func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
-		pod    explain.Pod
+		pod    *explain.Pod
 		events []explain.Event
 		text   string // of the problem
 		advice string

@@ -40,7 +40,7 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 	for name, c := range map[string]struct {
 		job    *batchv1.Job
 		events []explain.Event
-		pods   []explain.Pod
+		pods   []*explain.Pod
 		want   explain.StopReason
 		count  int32
 		untold int32
@@ -51,7 +51,7 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 		"failure":                {failed(batchv1.JobReasonMaxFailedIndexesExceeded, 3), []explain.Event{deletionEvent("Deleted 2 pods: a, b", end)}, nil, explain.StoppedAtEnd, 2, 1},
 		"suspension":             {suspended, []explain.Event{deletionEvent("Deleted pod: a", end)}, nil, explain.StoppedSuspended, 1, 0},
 		"before the suspension":  {suspended, []explain.Event{deletionEvent("Deleted pod: a", 2*end)}, nil, explain.StoppedExcess, 1, 0},
-		"counted, and still end": {failed(batchv1.JobReasonPodFailurePolicy, 1), nil, []explain.Pod{podOf("a", counted(terminating(end)))}, explain.StoppedAtEnd, 1, 0},
+		"counted, and still end": {failed(batchv1.JobReasonPodFailurePolicy, 1), nil, []*explain.Pod{podOf("a", counted(terminating(end)))}, explain.StoppedAtEnd, 1, 0},
 		"nobody knows":           {failed(batchv1.JobReasonBackoffLimitExceeded, 2), nil, nil, "", 0, 2},
 	} {
 		f := factsOf(c.job, c.pods...)
@@ -122,7 +122,7 @@ func TestCauseOfStoppedPodOutlivesTheLastDeletion_CLI_04(t *testing.T) {
 		condition(j, batchv1.JobSuspended, "JobSuspended", "", 10*time.Minute)
 	})
 	suspending := jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
-	pod := func(code int32, end, deletion time.Duration, grace int64) explain.Pod {
+	pod := func(code int32, end, deletion time.Duration, grace int64) *explain.Pod {
 		return podOf("a", func(p *corev1.Pod) {
 			exits(code, "Error", end)(p)
 			at := metav1.NewTime(ago(deletion).Add(time.Duration(grace) * time.Second))

@@ -41,7 +41,7 @@ func (r *reading) events(ctx context.Context) {
 // Events reads what keep makes of the events about the Job, and of those about its pods. The latter are found among all of
 // the namespace's: a pod that is gone is known by its name. complete reports whether all were looked through. With an
 // error, there are those that were read before it.
-func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job, pods []explain.Pod, about []fields.Set, keep func(*corev1.Event, explain.Event) T) (all []T, complete bool, err error) {
+func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod, about []fields.Set, keep func(*corev1.Event, explain.Event) T) (all []T, complete bool, err error) {
 	mine := map[string]bool{"": true} // no pod: the Job
 	for i := range pods {
 		mine[pods[i].Name] = true

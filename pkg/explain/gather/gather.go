@@ -176,10 +176,9 @@ func (r *reading) nodes(ctx context.Context) {
 
 // GoneNodes looks at the nodes of pods that should have ended, and returns those that cannot
 // end them, and why; with an error, those that were found before it.
-func GoneNodes(ctx context.Context, client kube.Interface, pods []explain.Pod, now time.Time) (map[string]string, error) {
+func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, now time.Time) (map[string]string, error) {
 	var names []string
-	for i := range pods {
-		p := &pods[i]
+	for _, p := range pods {
 		late := p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace))
 		if late && p.Node != "" && !slices.Contains(names, p.Node) && len(names) < maxNodes {
 			names = append(names, p.Node)

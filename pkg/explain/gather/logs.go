@@ -35,7 +35,7 @@ func (r *reading) logs(ctx context.Context) {
 }
 
 // LogGap says what log could not be read, and why. The pods tell its node.
-func LogGap(namespace string, pods []explain.Pod, t explain.LogTarget, err error) explain.Gap {
+func LogGap(namespace string, pods []*explain.Pod, t explain.LogTarget, err error) explain.Gap {
 	if apierrors.IsForbidden(err) {
 		return GapOf(namespace, "get", "pods/log", err)
 	}

@@ -25,8 +25,8 @@ func (r *reading) pods(ctx context.Context) {
 }
 
 // podsOf reads the pods that the Job controls. With an error, it returns no pods.
-func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods []explain.Pod, err error) {
-	begin := func() { pods = make([]explain.Pod, 0, ExpectedPods(job)) }
+func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods []*explain.Pod, err error) {
+	begin := func() { pods = make([]*explain.Pod, 0, ExpectedPods(job)) }
 	if _, err = EachPod(ctx, client, job, begin, func(pod *corev1.Pod) { pods = append(pods, explain.PodOf(pod)) }); err != nil {
 		return nil, err
 	}

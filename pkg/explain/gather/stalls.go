@@ -29,7 +29,7 @@ const (
 
 // Stalls is what two requests show of why Jobs of a list make no progress (ADR 0017).
 type Stalls struct {
-	pods   ofJobs[explain.Pod]   // in phase Pending
+	pods   ofJobs[*explain.Pod]  // in phase Pending
 	events ofJobs[explain.Event] // warnings about Jobs
 }
 
@@ -59,7 +59,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	active := slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return job.Status.Active == 0 })
 	if len(active) > 0 {
 		page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: podsOfJobs(active), FieldSelector: "status.phase=Pending", Limit: maxStallObjects})
-		s.pods = before.pods.next(namespace, "pods", page, err, func(into map[types.UID][]explain.Pod) {
+		s.pods = before.pods.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
 			for i := range page.Items {
 				owner := observe.JobUID(&page.Items[i])
 				into[owner] = append(into[owner], explain.PodOf(&page.Items[i]))
