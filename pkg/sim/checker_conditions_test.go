@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,10 +103,11 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 	return c.ruleProblem(h, job, condition)
 }
 
-// countedFailures returns the Checker's own count of the pods that failed.
+// countedFailures returns the Checker's own count of the pods that failed. What is added to a
+// pod after its end, as the condition of an eviction, may have been seen in time, or not.
 func (c *Checker) countedFailures(h *history) (n int32) {
 	for _, l := range h.order {
-		if !l.failedAt.IsZero() && !c.ignored(h.job, l.pod) {
+		if !l.failedAt.IsZero() && !(c.ignored(h.job, l.pod) && c.ignored(h.job, cmp.Or(l.ended, l.pod))) {
 			n++
 		}
 	}

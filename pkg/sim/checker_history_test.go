@@ -305,5 +305,10 @@ func (c *Checker) postpone(by time.Duration) {
 func (c *Checker) regated() {
 	for _, h := range c.order {
 		h.regated = true
+		for _, l := range h.order {
+			if !l.gone && tracked(l.pod) {
+				c.failing(h, l)
+			}
+		}
 	}
 }
