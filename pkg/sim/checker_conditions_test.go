@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,11 +102,10 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 	return c.ruleProblem(h, job, condition)
 }
 
-// countedFailures returns the Checker's own count of the pods that failed. What is added to a
-// pod after its end, as the condition of an eviction, may have been seen in time, or not.
+// countedFailures returns the Checker's own count of the pods that failed.
 func (c *Checker) countedFailures(h *history) (n int32) {
 	for _, l := range h.order {
-		if !l.failedAt.IsZero() && !(c.ignored(h.job, l.pod) && c.ignored(h.job, cmp.Or(l.ended, l.pod))) {
+		if !l.failedAt.IsZero() && (l.tampered || !c.ignored(h.job, l.pod)) {
 			n++
 		}
 	}
