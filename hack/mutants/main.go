@@ -1,10 +1,11 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that the
 // built-in controller really had, and requires that some test fails.
 //
-//	go run ./hack/mutants [-only REGEXP] [-list] [PACKAGES]
+//	go run ./hack/mutants [-only REGEXP] [-list] [-results FILE] [PACKAGES]
 //
 // The bugs are in mutants.txt. The source tree does not change: the compiler gets the
-// planted text as an overlay. Each bug takes about half a minute.
+// planted text as an overlay. Each bug takes about half a minute. With -results, a bug that
+// has a result in the file is not planted again.
 package main
 
 import (
@@ -18,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,18 +40,19 @@ func main() {
 	}
 	only := flag.String("only", "", "plant only bugs whose line in the table matches this regular expression")
 	list := flag.Bool("list", false, "list the bugs, and plant none")
+	file := flag.String("results", "", "keep the results in this JSON file, and continue the run that wrote it")
 	flag.Parse()
 	tested := packages
 	if flag.NArg() > 0 {
 		tested = flag.Args()
 	}
-	if err := run(*only, *list, tested); err != nil {
+	if err := run(*only, *file, *list, tested); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, list bool, tested []string) error {
+func run(only, file string, list bool, tested []string) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -70,13 +73,19 @@ func run(only string, list bool, tested []string) error {
 		}
 		return nil
 	}
+	known, err := readResults(file)
+	if err != nil {
+		return err
+	}
+	known.keep(mutants)
+	chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return known.has(m.name()) })
 	if failure, err := testAll("", tested); err != nil || failure != "" {
 		return errors.Join(fmt.Errorf("tests fail without any bug: %s", failure), err)
 	}
-	return plantAll(chosen, tested)
+	return plantAll(chosen, known, tested)
 }
 
-func plantAll(mutants []mutant, tested []string) error {
+func plantAll(mutants []mutant, known *results, tested []string) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
@@ -91,6 +100,9 @@ func plantAll(mutants []mutant, tested []string) error {
 			bad++
 		}
 		fmt.Printf("%-9s %s\n          %s\n", word, m.name(), verdict)
+		if err := known.add(result{Bug: m.name(), Caught: caught, By: verdict}); err != nil {
+			return err
+		}
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d bugs are not caught", bad, len(mutants))

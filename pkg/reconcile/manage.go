@@ -271,12 +271,15 @@ func (s *state) backingOff() bool {
 	return true
 }
 
-// backoffRecord is what to remember once the failures in recorded are stored. Ignored
-// failures (PFP-06) are added when their pods are released (PodRef.IgnoredFailure).
+// backoffRecord is what to remember once the failures in recorded are stored. The others will be
+// added with the status that records them, and ignored failures (PFP-06) when their pods are
+// released (PodRef.IgnoredFailure).
 func (s *state) backoffRecord(recorded map[types.UID]bool) backoff.Record {
 	h := s.history.Clone()
 	for _, p := range s.failed {
-		h.Failure(p.FinishedAt, recorded[p.UID])
+		if recorded[p.UID] {
+			h.Failure(p.FinishedAt, true)
+		}
 	}
 	return s.Backoff.After(h)
 }

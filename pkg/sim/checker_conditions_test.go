@@ -105,7 +105,7 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 // countedFailures returns the Checker's own count of the pods that failed.
 func (c *Checker) countedFailures(h *history) (n int32) {
 	for _, l := range h.order {
-		if !l.failedAt.IsZero() && !c.ignored(h.job, l.pod) {
+		if !l.failedAt.IsZero() && (l.tampered || !c.ignored(h.job, l.pod)) {
 			n++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -86,7 +87,8 @@ func (c *Checker) left(h *history, old, next []types.UID) (n int) {
 			c.violate("S1", "%s is counted twice", uid)
 		}
 		h.counted[uid] = true
-		if pod := c.world.Store.byUID[uid]; tracked(pod) {
+		// One that somebody took from the Job while it is being deleted cannot come back.
+		if pod := c.world.Store.byUID[uid]; tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == h.job.UID) {
 			c.violate("S1", "%s is counted and holds its finalizer", pod.Name)
 		}
 	}

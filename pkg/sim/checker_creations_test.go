@@ -169,8 +169,10 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	}
 	for _, l := range h.order {
 		failed := l.failedAt.Truncate(time.Second)
-		// A pod that the selector no longer matches is not the Job's, and neither is its failure (TRK-25).
-		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || !selects(h.job, l.pod) {
+		// A pod that left the Job, or that the selector no longer matches, is not the Job's, and
+		// neither is its failure (TRK-25).
+		left := l.gone && c.world.Store.byUID[l.pod.UID] != nil || !selects(h.job, l.pod)
+		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || left {
 			continue
 		}
 		n++

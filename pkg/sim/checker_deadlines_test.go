@@ -41,14 +41,16 @@ func (c *Checker) expect(h *history) {
 		h.creation.set(time.Time{}, "")
 		return
 	}
-	failures := 0
+	// A pod that ends after its deletion begins its back-off anew.
+	failures, over := 0, 0
 	for _, l := range h.order {
 		if l.delays() {
 			failures++
+			over += len(l.ends())
 		}
 	}
 	ended, _ := c.endedIndexes(h)
-	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created after %d others, %d failures and %d ended indexes", len(h.order), failures, ended.Len()))
+	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created after %d others, %d failures with %d ends, and %d ended indexes", len(h.order), failures, over, ended.Len()))
 }
 
 // expectDeadline also applies to a Job that is being deleted: another client's finalizer may
@@ -168,6 +170,11 @@ func (c *Checker) busy(h *history, index int32) bool {
 // failure that delays others.
 func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
 
+// ends are the moments from which a back-off may run.
+func (l *life) ends() (out []time.Time) {
+	return slices.DeleteFunc([]time.Time{l.deletedAt, l.endedAt}, time.Time.IsZero)
+}
+
 // latest returns the end of the longest back-off that the failures of the pods can cause.
 func (c *Checker) latest(h *history, of func(*life) bool) time.Time {
 	n, last := 0, time.Time{}
@@ -176,7 +183,7 @@ func (c *Checker) latest(h *history, of func(*life) bool) time.Time {
 			continue
 		}
 		n++
-		for _, t := range []time.Time{l.deletedAt, l.endedAt} {
+		for _, t := range l.ends() {
 			if t.After(last) {
 				last = t
 			}

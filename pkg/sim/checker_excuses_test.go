@@ -93,7 +93,7 @@ func (e *excuses) blind(from, until time.Time) {
 func (e *excuses) begins(o ProcessOptions) {
 	now := e.world.Now()
 	e.slowest = max(e.slowest, o.Lag)
-	e.skewed(o.Clock)
+	e.skewed(e.world.skew + o.Clock)
 	e.extend(&e.lostAt, now)
 	if older := max(o.JobsOlder, o.PodsOlder); older > 0 {
 		e.blind(now.Add(-older), now.Add(e.lag()))

@@ -197,7 +197,7 @@ func (c *Checker) lived(h *history, m Commit) {
 
 // meddled notes a change to a pod that the controller could not expect.
 func (c *Checker) meddled(h *history, l *life, m Commit) {
-	changed := (m.Verb == "phase" || m.Verb == "evict") && isTerminal(m.OldPod) || m.Verb == "annotate"
+	changed := slices.Contains([]string{"phase", "evict", "pod-gc"}, m.Verb) && isTerminal(m.OldPod) || m.Verb == "annotate"
 	l.tampered = l.tampered || changed || tracked(m.OldPod) && !tracked(m.NewPod)
 	if m.OldPod == nil || ownerReference(m.OldPod).UID != ownerReference(m.NewPod).UID || m.Verb == "relabel" || m.Verb == "annotate" {
 		h.meddledAt = c.world.Now()
@@ -291,6 +291,9 @@ func (c *Checker) restarted(o ProcessOptions) {
 // clockSet notes how far the controller's clocks are ahead.
 func (c *Checker) clockSet(ahead time.Duration) {
 	c.skewed(ahead)
+	for _, p := range c.world.processes {
+		c.skewed(ahead + p.Clock)
+	}
 	c.postpone(c.slack())
 }
 
@@ -305,5 +308,10 @@ func (c *Checker) postpone(by time.Duration) {
 func (c *Checker) regated() {
 	for _, h := range c.order {
 		h.regated = true
+		for _, l := range h.order {
+			if !l.gone && tracked(l.pod) {
+				c.failing(h, l)
+			}
+		}
 	}
 }

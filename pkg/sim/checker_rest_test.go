@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 // AtRest returns what is wrong when nothing happens anymore.
@@ -40,8 +41,13 @@ func (c *Checker) leftInNamespace() {
 // not it is being deleted.
 func (c *Checker) unfinished(h *history) {
 	busy := slices.ContainsFunc(h.order, func(l *life) bool { return l.active() || l.terminating() })
-	if s := &h.job.Status; !busy && !h.tampered() && h.job.Spec.Completions != nil && s.Succeeded >= *h.job.Spec.Completions {
-		c.violate("L1", "%s has its %d successes, and is not finished", h.job.Name, s.Succeeded)
+	succeeded := int(h.job.Status.Succeeded)
+	if isIndexed(&h.job.Spec) { // The count may be larger: it never falls (STV-18).
+		completed, _ := indexset.Parse(h.job.Status.CompletedIndexes)
+		succeeded = completed.Len()
+	}
+	if !busy && !h.tampered() && h.job.Spec.Completions != nil && succeeded >= int(*h.job.Spec.Completions) {
+		c.violate("L1", "%s has its %d successes, and is not finished", h.job.Name, succeeded)
 	}
 }
 
@@ -57,7 +63,9 @@ func (c *Checker) uncounted(h *history) {
 func (c *Checker) heldForNothing(h *history) {
 	for _, l := range h.order {
 		pod := c.world.Store.byUID[l.pod.UID]
-		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID {
+		// Of a pod that somebody made for a Job that is gone, a new process does not know whose it is (TRK-23).
+		unknown := h.gone && l.by == 0 && c.world.started[len(c.world.started)-1].After(h.endingSince)
+		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID && !unknown {
 			c.violate("L2", "%s is finished or gone, and pod %s holds its finalizer", h.job.Name, pod.Name)
 		}
 	}
@@ -77,7 +85,9 @@ func (c *Checker) tooMany(h *history) {
 		}
 		indexes[l.index()] = true
 	}
-	if limit := c.bound(h); running > limit {
+	// Without completions, what runs after the first success goes on, whatever the parallelism.
+	free := h.job.Spec.Completions == nil && slices.ContainsFunc(h.order, func(l *life) bool { return l.succeeded })
+	if limit := c.bound(h); running > limit && !free {
 		c.violate("S5", "at rest, %d pods run, and %d may", running, limit)
 	}
 }

@@ -2,7 +2,9 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +34,11 @@ type scenario struct {
 	// scripted is what the fault commands asked for, injected what goes wrong besides.
 	scripted []scriptedFault
 	injected func(Call) Fault
-	// injectedWatch is what goes wrong with watches.
+	// injectedWatch is what goes wrong with watches, and scriptedWatch what commands asked for,
+	// by the number of the delivery; delivered counts them.
 	injectedWatch func() WatchFault
+	scriptedWatch map[int]WatchFault
+	delivered     int
 }
 
 // commands are explained in testdata/README.md.
@@ -42,11 +47,12 @@ var commands = map[string]func(*scenario, *testing.T, *datadriven.TestData) stri
 	"create-pod": (*scenario).createPod, "delete-job": (*scenario).deleteJob, "delete-pod": (*scenario).deletePod,
 	"edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault, "finalize": (*scenario).finalize, "findings": (*scenario).findings,
 	"gates": (*scenario).gates, "job": (*scenario).job, "node-back": (*scenario).nodeBack, "node-deleted": (*scenario).nodeDeleted,
-	"one-leader": (*scenario).oneLeader, "orphan-pod": (*scenario).orphanPod, "outage": (*scenario).outage, "phase": (*scenario).phase,
-	"pods": (*scenario).pods, "quota": (*scenario).quota, "reject": (*scenario).reject, "relabel": (*scenario).relabel, "relist": (*scenario).relist,
+	"older-version": (*scenario).olderVersion, "one-leader": (*scenario).oneLeader, "orphan-pod": (*scenario).orphanPod, "outage": (*scenario).outage, "phase": (*scenario).phase,
+	"pods": (*scenario).pods, "quota": (*scenario).quota, "reject": (*scenario).reject, "relabel": (*scenario).relabel, "relist": (*scenario).relist, "reshard": (*scenario).reshard,
 	"restart": (*scenario).restart, "run": (*scenario).runWorld, "script": (*scenario).script, "second-leader": (*scenario).secondLeader,
 	"settle": (*scenario).settle, "status": (*scenario).status, "status-by-others": (*scenario).foreignStatus,
-	"strip": (*scenario).strip, "terminate-namespace": (*scenario).terminateNamespace, "unlabel": (*scenario).unlabel, "world": (*scenario).newWorld,
+	"strip": (*scenario).strip, "terminate-namespace": (*scenario).terminateNamespace, "unlabel": (*scenario).unlabel,
+	"watch-fault": (*scenario).watchFault, "world": (*scenario).newWorld,
 }
 
 func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
@@ -57,17 +63,34 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 	if !ok {
 		d.Fatalf(t, "unknown command %s", d.Cmd)
 	}
+	if d.HasArg("after") {
+		s.later(t, d, command)
+		return "ok\n"
+	}
 	return command(s, t, d)
+}
+
+// later carries out a command after a while, even in the middle of a sync. What it prints is a
+// part of the trace.
+func (s *scenario) later(t *testing.T, d *datadriven.TestData, command func(*scenario, *testing.T, *datadriven.TestData) string) {
+	w := s.world
+	w.after(duration(t, d, "after", 0), func() {
+		before := w.Trace()
+		out := before + strings.TrimPrefix(command(s, t, d), "ok\n")
+		if trace := &w.checker().trace; !trace.off && out != "" {
+			trace.lines = slices.Concat(strings.Split(strings.TrimSuffix(out, "\n"), "\n"), trace.lines)
+		}
+	})
 }
 
 func (s *scenario) begin(o Options) {
 	if s.world != nil && s.worldEnds != nil {
 		s.worldEnds()
 	}
-	s.scripted = nil
-	o.Fault, o.WatchFault = s.faultOf, s.injectedWatch
+	s.scripted, s.scriptedWatch, s.delivered = nil, map[int]WatchFault{}, 0
+	o.Fault, o.WatchFault = s.faultOf, s.watchFaultOf
 	o.Seed += s.options.Seed
-	o.Successor = s.options.Successor
+	o.Successor, o.OnSync, o.OnCommit = s.options.Successor, s.options.OnSync, s.options.OnCommit
 	s.world = newCheckedBy(s.checks, o)
 	if s.begun != nil {
 		s.begun(s.world)
@@ -83,6 +106,7 @@ func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
 	var qps int32
 	scanIf(t, d, "qps", &qps)
 	o.QPS = float64(qps)
+	o.Latency = duration(t, d, "latency", 0)
 	scanIf(t, d, "replace-builtin", &o.Controller.ReplaceBuiltin)
 	setFeatures(t, d, &o.Controller.Limits.Features)
 	s.begin(o)
@@ -131,12 +155,40 @@ func jobName(t *testing.T, d *datadriven.TestData) string {
 func (s *scenario) podName(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	d.ScanArgs(t, "name", &name)
-	meant := func() string { return s.names.meant(s.world.checker().generated, name) }
+	if d.HasArg("after") {
+		return s.meant(name)
+	}
 	s.world.RunUntil(func() bool {
-		pod := s.world.Store.pods[meant()]
+		pod := s.world.Store.pods[s.meant(name)]
 		return pod != nil && (pod.Spec.NodeName != "" || s.world.kubelet.act(pod).Unscheduled)
-	}, s.waitForPods)
-	return meant()
+	}, duration(t, d, "wait", s.waitForPods))
+	return s.meant(name)
+}
+
+// meant is the pod of a name, or any pod that is there now, or one of a generateName.
+func (s *scenario) meant(name string) string {
+	kind, rest, found := strings.Cut(name, ":")
+	switch {
+	case !found:
+		return s.names.meant(s.world.checker().generated, name)
+	case kind == "any":
+		names := slices.Sorted(maps.Keys(s.world.Store.pods))
+		if len(names) == 0 {
+			return ""
+		}
+		return names[number(rest)%len(names)]
+	}
+	prefix, place, _ := strings.Cut(rest, ":")
+	if list := s.world.checker().generated[prefix]; number(place) < len(list) {
+		return list[number(place)]
+	}
+	return ""
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	must(err)
+	return n
 }
 
 // podNames are the pods that a file names. Which number a generated name gets depends
@@ -218,6 +270,9 @@ func (s *scenario) script(t *testing.T, d *datadriven.TestData) string {
 	act := &scene.Act
 	scanIf(t, d, "index", &scene.Index)
 	scanIf(t, d, "attempt", &scene.Attempt)
+	scanIf(t, d, "nth", &scene.Nth)
+	scanIf(t, d, "restarts", &act.Restarts)
+	act.RestartsAfter = duration(t, d, "restarts-after", 0)
 	scanIf(t, d, "exit", &act.Exit)
 	scanIf(t, d, "container", &act.Container)
 	scanIf(t, d, "other-exit", &act.OtherExit)
@@ -362,7 +417,7 @@ func changed(values map[string]string, d *datadriven.TestData) map[string]string
 	}
 	for _, arg := range d.CmdArgs {
 		switch {
-		case arg.Key == "job" || arg.Key == "name":
+		case slices.Contains([]string{"job", "name", "after", "wait"}, arg.Key):
 		case len(arg.Vals) == 0 || arg.Vals[0] == "":
 			delete(values, arg.Key)
 		default:
@@ -396,6 +451,7 @@ func (s *scenario) finalize(t *testing.T, d *datadriven.TestData) string {
 func (s *scenario) quota(t *testing.T, d *datadriven.TestData) string {
 	s.world.Store.quota = -1
 	scanIf(t, d, "pods", &s.world.Store.quota)
+	s.world.checker().troubled()
 	return "ok\n"
 }
 

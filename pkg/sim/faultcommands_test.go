@@ -14,6 +14,8 @@ type scriptedFault struct {
 	strikes func(Call) bool
 	fault   Fault
 	once    bool
+	// call, if not 0, is the number of the one call that it strikes.
+	call int
 }
 
 // faultKinds are the kinds by their names in scenarios.
@@ -31,7 +33,7 @@ func (s *scenario) faultOf(c Call) Fault {
 		}
 	}
 	for i, f := range s.scripted {
-		if !f.strikes(c) {
+		if f.call > 0 && f.call != c.Number || !f.strikes(c) {
 			continue
 		}
 		if f.once {
@@ -50,7 +52,10 @@ func (s *scenario) fault(t *testing.T, d *datadriven.TestData) string {
 	if !ok {
 		d.Fatalf(t, "unknown fault %s", kind)
 	}
-	s.scripted = slices.DeleteFunc(s.scripted, func(f scriptedFault) bool { return known == NoFault || f.fault.Kind != Reject })
+	numbered := d.HasArg("call")
+	s.scripted = slices.DeleteFunc(s.scripted, func(f scriptedFault) bool {
+		return f.call == 0 && !numbered && (known == NoFault || f.fault.Kind != Reject)
+	})
 	if known == NoFault {
 		return "ok\n"
 	}
@@ -67,7 +72,7 @@ func (s *scenario) reject(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	meant := func(string) bool { return true }
 	if scanIf(t, d, "pod", &name) {
-		meant = func(object string) bool { return s.names.meant(s.world.checker().generated, name) == object }
+		meant = func(object string) bool { return s.meant(name) == object }
 	}
 	s.strike(t, d, Fault{Kind: Reject}, meant)
 	return "ok\n"
@@ -78,10 +83,13 @@ func (s *scenario) reject(t *testing.T, d *datadriven.TestData) string {
 func (s *scenario) strike(t *testing.T, d *datadriven.TestData, fault Fault, meant func(object string) bool) {
 	var verb string
 	scanIf(t, d, "verb", &verb)
+	var call int
+	scanIf(t, d, "call", &call)
 	always, lasts := d.HasArg("always"), d.HasArg("for")
 	until := s.world.Now().Add(duration(t, d, "for", 0))
 	s.scripted = append(s.scripted, scriptedFault{
 		fault: fault,
+		call:  call,
 		once:  !always && !lasts,
 		strikes: func(c Call) bool {
 			return (!lasts || s.world.Now().Before(until)) && strings.HasPrefix(c.Verb, verb) && meant(c.Object)
@@ -108,6 +116,41 @@ func (s *scenario) relist(t *testing.T, d *datadriven.TestData) string {
 		}
 	}
 	return "ok\n"
+}
+
+// watchFaultOf is what goes wrong with the next delivery of an event.
+func (s *scenario) watchFaultOf() WatchFault {
+	s.delivered++
+	if s.injectedWatch != nil {
+		if fault := s.injectedWatch(); fault != (WatchFault{}) {
+			return fault
+		}
+	}
+	return s.scriptedWatch[s.delivered]
+}
+
+// watchFault makes the delivery of one event go wrong.
+func (s *scenario) watchFault(t *testing.T, d *datadriven.TestData) string {
+	var event int
+	d.ScanArgs(t, "event", &event)
+	s.scriptedWatch[event] = WatchFault{
+		Twice: d.HasArg("twice"), Closed: d.HasArg("closed"), Gap: duration(t, d, "gap", 0), Older: duration(t, d, "stale", 0),
+	}
+	return "ok\n"
+}
+
+// reshard changes the number of shards.
+func (s *scenario) reshard(t *testing.T, d *datadriven.TestData) string {
+	count := 1
+	scanIf(t, d, "count", &count)
+	s.world.Reshard(count, duration(t, d, "overlap", 0))
+	return "ok\n"
+}
+
+// olderVersion lets the pods be those of an older version.
+func (s *scenario) olderVersion(*testing.T, *datadriven.TestData) string {
+	s.world.olderVersion()
+	return "restarted\n"
 }
 
 func processOptions(t *testing.T, d *datadriven.TestData) ProcessOptions {

@@ -248,20 +248,23 @@ func labelsComeAndGo(seed uint64) trouble {
 }
 
 // olderVersion takes the label from all pods while no controller runs, as if an older version had
-// created them, three times.
+// created them.
+func (w *World) olderVersion() {
+	for _, p := range w.processes {
+		p.alive = false
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
+		setWatchLabel(w, name, "")
+	}
+	w.Restart()
+}
+
+// olderVersion does so three times.
 func olderVersion(seed uint64) trouble {
 	rng := rand.New(rand.NewPCG(seed, 13))
 	return trouble{seed: seed, begun: func(w *World) {
 		for range 3 {
-			w.after(time.Duration(rng.Int64N(int64(30*time.Second))), func() {
-				for _, p := range w.processes {
-					p.alive = false
-				}
-				for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
-					setWatchLabel(w, name, "")
-				}
-				w.Restart()
-			})
+			w.after(time.Duration(rng.Int64N(int64(30*time.Second))), w.olderVersion)
 		}
 	}}
 }

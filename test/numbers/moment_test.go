@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/cases"
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/play"
 )
 
 // moment is what was read of a Job at some time.
@@ -33,7 +34,7 @@ func momentsOf(seed uint64) []moment {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	c := cases.Generate(seed)
 	h := newHistory(seed, rng)
-	if cases.Start(h.world, c) != nil {
+	if play.Start(h.world, c) != nil {
 		return nil
 	}
 	r := reader{Rand: rng, history: h, builtIn: rng.IntN(5) < 2}
@@ -45,13 +46,13 @@ func momentsOf(seed uint64) []moment {
 	for at := r.within(3 * time.Second); len(out) < mostMoments && after < 3; at += r.gap() {
 		for len(edits) > 0 && edits[0].At <= at {
 			r.runUntil(edits[0].At)
-			if cases.Apply(h.world, edits[0]) != nil {
+			if play.Apply(h.world, edits[0]) != nil {
 				return out
 			}
 			edits = edits[1:]
 		}
 		r.runUntil(at)
-		if h.world.Finished(cases.JobName) {
+		if h.world.Finished(play.JobName) {
 			after++
 		}
 		if job := h.job(h.world.Now()); job == nil {

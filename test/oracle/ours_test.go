@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/cases"
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/play"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
@@ -43,12 +43,12 @@ func ours(c *model.Case, seed uint64) (_ model.Outcome, err error) {
 	}()
 	p := &player{names: map[string]string{}, nth: map[int]int{}, finished: model.Never}
 	p.world = sim.NewWorld(sim.Options{Seed: seed, OnCommit: p.committed})
-	if err := cases.Start(p.world, c); err != nil {
+	if err := play.Start(p.world, c); err != nil {
 		return model.Outcome{}, err
 	}
 	for _, e := range c.Edits {
 		p.runFor(e.At - p.world.Elapsed())
-		if err := cases.Apply(p.world, e); err != nil {
+		if err := play.Apply(p.world, e); err != nil {
 			return model.Outcome{}, fmt.Errorf("%s %d: %w", e.Action, e.Value, err)
 		}
 	}
@@ -73,7 +73,7 @@ func (p *player) committed(c sim.Commit) {
 	}
 	switch {
 	case c.NewPod != nil && c.OldPod == nil:
-		index := cases.IndexOf(c.NewPod)
+		index := play.IndexOf(c.NewPod)
 		p.nth[index]++
 		p.names[c.NewPod.Name] = model.PodName(index, p.nth[index])
 		p.made = append(p.made, model.Made{Index: index, Nth: p.nth[index], At: p.world.Elapsed()})
@@ -84,7 +84,7 @@ func (p *player) committed(c sim.Commit) {
 
 // outcome is what the Job has come to.
 func (p *player) outcome() model.Outcome {
-	job := p.world.Store.Job(cases.JobName)
+	job := p.world.Store.Job(play.JobName)
 	if job == nil {
 		return model.Outcome{Gone: true}
 	}

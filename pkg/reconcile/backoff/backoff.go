@@ -87,16 +87,18 @@ func (h *History) Failure(finished time.Time, fresh bool) {
 //
 // Pods are the better evidence, and after a restart the only one; but they may be
 // deleted while the Job runs, and then only r includes them. So the larger of the two
-// counts wins, and the later of the two successes. A success that finished at or
-// after all failures ends the series (JOB-21: at the same time is not after).
+// counts wins, and the later of the two successes and of the two failures: another process
+// may have counted a later one. A success that finished at or after all failures ends the
+// series (JOB-21: at the same time is not after).
 func (r Record) After(h History) Record {
 	success := latest(r.LastSuccess, h.LastSuccess)
 	remembered := r.since(success).Failed(since(h.fresh, success)...)
 	seen := Record{LastSuccess: success}.Failed(since(h.failures, success)...)
+	last := latest(seen.LastFailure, remembered.LastFailure)
 	if seen.Failures <= remembered.Failures {
-		return remembered
+		seen = remembered
 	}
-	seen.LastFailure = latest(seen.LastFailure, remembered.LastFailure)
+	seen.LastFailure = last
 	return seen
 }
 

@@ -36,6 +36,7 @@ func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
 		"first failure":           {Record{}, 0, []failure{{5, true}}, Record{Failures: 1, LastFailure: at(5)}},
 		"latest of three":         {Record{}, 0, []failure{{5, true}, {9, true}, {7, true}}, Record{Failures: 3, LastFailure: at(9)}},
 		"seen again, not fresh":   {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{5, false}}, Record{Failures: 1, LastFailure: at(5)}},
+		"a later one, not fresh":  {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{8, false}}, Record{Failures: 1, LastFailure: at(8)}},
 		"one more":                {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{5, false}, {8, true}}, Record{Failures: 2, LastFailure: at(8)}},
 		"older pods are gone":     {Record{Failures: 3, LastFailure: at(5)}, 0, []failure{{8, true}}, Record{Failures: 4, LastFailure: at(8)}},
 		"all pods are gone":       {Record{Failures: 3, LastFailure: at(5)}, 0, nil, Record{Failures: 3, LastFailure: at(5)}},

@@ -1,4 +1,5 @@
-// Package cases makes random Jobs, pods and users, and plays them in the virtual cluster.
+// Package cases makes random Jobs, pods and users. It does not import package sim, so that the
+// tests of that can use it.
 package cases
 
 import (

@@ -1,4 +1,5 @@
-package cases
+// Package play plays random cases in the virtual cluster.
+package play
 
 import (
 	"strconv"

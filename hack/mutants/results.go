@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// result is what the tests made of one bug.
+type result struct {
+	Bug    string `json:"bug"`
+	Caught bool   `json:"caught"`
+	// By is the package and the test that failed first, or why there is none.
+	By string `json:"by"`
+}
+
+// results are kept in a file, so that a run that was interrupted can be continued. Without
+// a file, they are forgotten.
+type results struct {
+	file string
+	list []result
+}
+
+// readResults reads the results of an earlier run, if there was one.
+func readResults(file string) (*results, error) {
+	r := &results{file: file}
+	if file == "" {
+		return r, nil
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, json.Unmarshal(text, &r.list)
+}
+
+func (r *results) has(bug string) bool {
+	return slices.ContainsFunc(r.list, func(known result) bool { return known.Bug == bug })
+}
+
+// keep forgets the results of bugs that are not in the table anymore.
+func (r *results) keep(mutants []mutant) {
+	r.list = slices.DeleteFunc(r.list, func(known result) bool {
+		return !slices.ContainsFunc(mutants, func(m mutant) bool { return m.name() == known.Bug })
+	})
+}
+
+func (r *results) add(one result) error {
+	r.list = append(r.list, one)
+	if r.file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(r.list, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.file, append(text, '\n'), 0o600)
+}

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// dice draw faults of calls and of watches while a storm is played.
+type dice struct {
+	calls, watches *rand.Rand
+	// kinds are the kinds of faults that occur. One call in oneIn goes wrong, and one watch
+	// event in oneInWatch.
+	kinds             []FaultKind
+	oneIn, oneInWatch int
+	// until is when the last fault may occur.
+	until time.Duration
+}
+
+func (m stormMaker) newDice() *dice {
+	d := &dice{oneIn: pick(m.Rand, 4, 16, 16, 64), oneInWatch: pick(m.Rand, 5, 20, 20, 100), until: m.within}
+	for kind := CrashBefore; kind <= Malformed; kind++ {
+		if m.IntN(3) == 0 {
+			d.kinds = append(d.kinds, kind)
+		}
+	}
+	d.calls, d.watches = rand.New(rand.NewPCG(m.storm.seed, 33)), rand.New(rand.NewPCG(m.storm.seed, 34))
+	if m.IntN(2) == 0 {
+		d.oneInWatch = 0
+	}
+	return d
+}
+
+// thrown draws the faults of a scenario, and writes down those that occur.
+func (d *dice) thrown(s *scenario, out *played) {
+	note := func(kind string, c *datadriven.TestData) {
+		out.faults = append(out.faults, c)
+		out.kinds[kind]++
+	}
+	s.injected = func(c Call) Fault {
+		if len(d.kinds) == 0 || s.world.Elapsed() > d.until || d.calls.IntN(d.oneIn) > 0 {
+			return Fault{}
+		}
+		fault := Fault{Kind: pick(d.calls, d.kinds...), Wait: time.Duration(d.calls.IntN(4000)) * time.Millisecond}
+		note(faultName(fault.Kind), faultCommand(c.Number, fault))
+		return fault
+	}
+	s.injectedWatch = func() WatchFault {
+		if d.oneInWatch == 0 || s.world.Elapsed() > d.until || d.watches.IntN(d.oneInWatch) > 0 {
+			return WatchFault{}
+		}
+		fault, args := WatchFault{Twice: true}, "twice"
+		switch d.watches.IntN(3) {
+		case 1:
+			fault, args = WatchFault{Closed: true}, "closed"
+		case 2:
+			fault, args = WatchFault{Closed: true, Gap: time.Duration(d.watches.IntN(4000)) * time.Millisecond, Older: time.Duration(d.watches.IntN(1000)) * time.Millisecond}, "closed"
+		}
+		note("watch "+args, command("watch-fault", fmt.Sprintf("event=%d", s.delivered), args, nonzero("gap=", fault.Gap), nonzero("stale=", fault.Older)))
+		return fault
+	}
+}
+
+func nonzero(name string, d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return name + d.String()
+}
+
+// faultCommand is the command for one fault at one call.
+func faultCommand(call int, f Fault) *datadriven.TestData {
+	name := ""
+	switch f.Kind {
+	case Throttle:
+		name = "retry-after=" + f.Wait.String()
+	case Late, Timeout:
+		name = "by=" + f.Wait.String()
+	}
+	return command("fault", fmt.Sprintf("call=%d", call), "kind="+faultName(f.Kind), name)
+}
+
+func faultName(kind FaultKind) string {
+	for name, k := range faultKinds {
+		if k == kind {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,32 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDrawnFaultsAreReplayed_STO_02 plays storms, and again with what their dice drew as commands: the
+// same happens, so that every violation can be written down as a scenario file.
+func TestDrawnFaultsAreReplayed_STO_02(t *testing.T) {
+	files := stormFiles(t)
+	for seed := range fewerSeeds(200) {
+		first := newStorm(seed, files)
+		drawn := first.play(t, true)
+		again := *first
+		again.dice, again.faults = nil, drawn.faults
+		if replayed := again.play(t, true); replayed.trace != drawn.trace {
+			t.Fatalf("seed %d:\n%s", seed, firstDifference(drawn.trace, replayed.trace))
+		}
+	}
+}
+
+// firstDifference returns the first lines that differ, and some before them.
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return strings.Join(x[max(0, i-10):i], "\n") + "\nfirst:  " + x[i] + "\nthen:   " + y[i]
+		}
+	}
+	return "one is longer"
+}

@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
+)
+
+// randomStorm is a world with everything that goes wrong in it, as the commands of a scenario
+// file: what breaks an invariant can be written down, and shrunk command by command.
+type randomStorm struct {
+	seed uint64
+	// world begins the world.
+	world *datadriven.TestData
+	// actions happen at a time of their own, faults at a call or at the delivery of an event.
+	actions, faults []*datadriven.TestData
+	// Either jobs are created at once, or the commands of a scenario file are carried out.
+	jobs []stormJob
+	file string
+	body []*datadriven.TestData
+	// dice, if set, draw more faults while the storm is played.
+	dice *dice
+}
+
+// stormJob is a random Job of a storm.
+type stormJob struct {
+	name string
+	*model.Case
+}
+
+// played is what a storm came to.
+type played struct {
+	// broken are the invariants that it broke, and panics.
+	broken                           []string
+	steps, calls, syncs, writes      uint64
+	jobs, pods, finished, violations uint64
+	elapsed                          time.Duration
+	// faults are those that the dice drew.
+	faults []*datadriven.TestData
+	// kinds counts what went wrong.
+	kinds map[string]uint64
+	trace string
+}
+
+// invariant is the name of the invariant that was broken first.
+func (p played) invariant() string {
+	if len(p.broken) == 0 {
+		return ""
+	}
+	name, _, _ := strings.Cut(p.broken[0], ": ")
+	return name[strings.LastIndex(name, " ")+1:]
+}
+
+// commands are the scenario file of the storm.
+func (s *randomStorm) commands() []*datadriven.TestData {
+	out := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body)
+	for _, job := range s.jobs {
+		out = append(out, caseCommands(job)...)
+	}
+	return append(out, command("run", "for=5m"), command("fault", "kind=none"), command("run", "for=2h"), command("settle"))
+}
+
+// play lets the storm happen. With traced, it keeps what a scenario file would print.
+func (s *randomStorm) play(t *testing.T, traced bool) played {
+	return s.playCommands(t, s.commands(), traced)
+}
+
+func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData, traced bool) (out played) {
+	out.kinds = map[string]uint64{}
+	every := sweepCore
+	if traced {
+		every = 1
+	}
+	w := &scenario{checks: checks{coreEvery: every, noTrace: !traced}, options: Options{
+		OnSync: func(time.Duration) { out.syncs++ }, OnCommit: out.committed,
+	}}
+	if s.dice != nil {
+		s.dice.thrown(w, &out)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			out.broken = append(out.broken, fmt.Sprintf("0.000s panic: %v\n%s", r, debug.Stack()))
+		}
+		out.note(w.world)
+	}()
+	for _, d := range commands {
+		text := w.run(t, d)
+		if kind := troubleKind(d); kind != "" {
+			out.kinds[kind]++
+		}
+		if traced {
+			d.Expected = text
+			if !d.HasArg("call") && !d.HasArg("event") {
+				out.trace += "> " + d.Cmd + "\n" + text
+			}
+		}
+		if d.Cmd == "settle" && strings.Contains(text, "writes while nothing happened") {
+			out.broken = append(out.broken, "0.000s L3: "+text)
+		}
+	}
+	return out
+}
+
+// troubleKind is how the ledger names what a command does to a Job or its controller, or "".
+func troubleKind(d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "world", "run", "settle", "script", "job", "finalize":
+		return ""
+	case "fault", "watch-fault":
+		if !d.HasArg("verb") {
+			return ""
+		}
+		return "faults of a verb for a while"
+	}
+	return d.Cmd
+}
+
+func (p *played) committed(c Commit) {
+	switch {
+	case c.Verb == "status" && c.Ours():
+		p.writes++
+	case c.NewJob != nil && c.OldJob == nil:
+		p.jobs++
+	case c.NewPod != nil && c.OldPod == nil:
+		p.pods++
+	}
+}
+
+// note counts a world that is over. A step is an event that World.step carried out: the arrival of a
+// watch event, the return of an API call, an act of a node or of a user, a timer.
+func (p *played) note(w *World) {
+	if w == nil {
+		return
+	}
+	p.steps += w.number - uint64(len(w.events))
+	p.calls += uint64(w.calls)
+	p.elapsed += w.Elapsed()
+	p.broken = append(slices.Clone(w.checker().Violations), p.broken...)
+	for _, h := range w.checker().order {
+		if view(h.job).finished() {
+			p.finished++
+		}
+	}
+}
+
+// command makes a command from its name and its arguments.
+func command(name string, args ...string) *datadriven.TestData {
+	d := &datadriven.TestData{Cmd: name}
+	for _, arg := range args {
+		if arg == "" {
+			continue
+		}
+		key, value, found := strings.Cut(arg, "=")
+		a := datadriven.CmdArg{Key: key}
+		if found {
+			a.Vals = []string{value}
+		}
+		d.CmdArgs = append(d.CmdArgs, a)
+	}
+	return d
+}
+
+// withInput adds the input to a command.
+func withInput(d *datadriven.TestData, input string) *datadriven.TestData {
+	d.Input = input
+	return d
+}
+
+// scenarioFile is the text of a scenario file with these commands.
+func scenarioFile(comment string, commands []*datadriven.TestData) string {
+	var b strings.Builder
+	for line := range strings.Lines(comment) {
+		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
+	}
+	for _, d := range commands {
+		b.WriteString("\n" + d.Cmd)
+		for _, arg := range d.CmdArgs {
+			b.WriteString(" " + arg.String())
+		}
+		b.WriteString("\n")
+		if d.Input != "" {
+			b.WriteString(strings.TrimSuffix(d.Input, "\n") + "\n")
+		}
+		b.WriteString("----\n" + d.Expected)
+	}
+	return b.String()
+}
