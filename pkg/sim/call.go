@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -217,36 +216,10 @@ func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*core
 	})
 }
 
-var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown", cluster.ClaimPod: "claim"}
-
 func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
 	verb := patchVerbs[patch]
 	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
 		a.world.notify(writingPod{verb, ref, job})
-		return a.world.Store.PatchPod(verb, ref, func(pod *corev1.Pod) { a.tie(pod, job, patch) })
+		return a.world.Store.PatchPod(job, ref, patch, a.label)
 	})
-}
-
-// tie changes the owner, the finalizer and the label of a pod.
-func (p *process) tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch) {
-	if patch == cluster.AdoptPod || patch == cluster.ClaimPod {
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, p.label)
-	}
-	if patch == cluster.ClaimPod {
-		return
-	}
-	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
-	switch patch {
-	case cluster.AdoptPod:
-		pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
-		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, controller.AttemptAnnotation, "1")
-		removeOwner(pod, job.UID)
-		pod.OwnerReferences = append(pod.OwnerReferences, jobReference(job))
-	case cluster.DisownPod:
-		removeOwner(pod, job.UID)
-	}
-}
-
-func jobReference(job *batchv1.Job) metav1.OwnerReference {
-	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }

@@ -191,3 +191,11 @@ func (c *Checker) ruleReasons(job *batchv1.Job, rule int) []string {
 }
 
 const ruleNamesAnnotation = "batchjob.dev/pod-failure-policy-rule-names"
+
+// when returns the problem if there is one, or "".
+func when(broken bool, problem string) string {
+	if broken {
+		return problem
+	}
+	return ""
+}

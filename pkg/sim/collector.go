@@ -117,7 +117,7 @@ const namespacePeriod = 5 * time.Second
 // TerminateNamespace deletes the namespace: nothing can be created anymore, and
 // everything in it is deleted, Jobs and pods in any order.
 func (w *World) TerminateNamespace() {
-	w.Store.terminating = true
+	w.Store.Terminate()
 	w.empty()
 }
 

@@ -81,6 +81,10 @@ func NewStore(now func() time.Time, onCommit func(Commit)) *Store {
 	}
 }
 
+// Terminate deletes the namespace: from now on, nothing can be created in it. What it contains is
+// left to the namespace controller.
+func (s *Store) Terminate() { s.terminating = true }
+
 func (s *Store) next() int64 {
 	s.version++
 	return s.version

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,19 +19,23 @@ import (
 
 // CreateJob stores a new Job as a user would, with the API server's defaults.
 func (s *Store) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
-	switch {
-	case s.terminating:
+	if s.terminating {
 		return nil, namespaceTerminating(jobsResource, job.Name)
-	case s.jobs[job.Name] != nil:
-		return nil, apierrors.NewAlreadyExists(jobsResource, job.Name)
 	}
 	job = job.DeepCopy()
 	job.Namespace, job.Generation = Namespace, 1
 	job.UID = types.UID(fmt.Sprintf("job-%d", s.version+1))
 	job.CreationTimestamp = s.timestamp()
 	setJobDefaults(job)
+	if !*job.Spec.ManualSelector {
+		generateSelector(job)
+	}
+	setLabelDefaults(job)
 	if list := validateJob(job); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
+	}
+	if s.jobs[job.Name] != nil {
+		return nil, apierrors.NewAlreadyExists(jobsResource, job.Name)
 	}
 	return s.commitJob("create", job), nil
 }
@@ -48,8 +53,13 @@ func setJobDefaults(job *batchv1.Job) {
 	if spec.PodFailurePolicy != nil {
 		setPatternDefaults(spec.PodFailurePolicy)
 	}
-	if !ptr.Deref(spec.ManualSelector, false) {
-		generateSelector(job)
+	defaultTo(&spec.ManualSelector, false)
+}
+
+// setLabelDefaults gives a Job without labels those of its template; the API server does that to what it reads, too.
+func setLabelDefaults(job *batchv1.Job) {
+	if len(job.Labels) == 0 {
+		job.Labels = maps.Clone(job.Spec.Template.Labels)
 	}
 }
 
@@ -64,17 +74,19 @@ func setPatternDefaults(policy *batchv1.PodFailurePolicy) {
 }
 
 // generateSelector selects pods by the Job's UID, and adds that and the Job's name to
-// the template, as the current labels and those from before 1.27.
+// the template, unless it has such labels.
 func generateSelector(job *batchv1.Job) {
+	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: string(job.UID)}}
+	all := generatedLabels(job)
+	maps.Copy(all, job.Spec.Template.Labels)
+	job.Spec.Template.Labels = all
+}
+
+// generatedLabels are the current labels and those from before 1.27.
+func generatedLabels(job *batchv1.Job) map[string]string {
 	uid := string(job.UID)
-	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: uid}}
-	if job.Spec.Template.Labels == nil {
-		job.Spec.Template.Labels = map[string]string{}
-	}
-	for name, value := range map[string]string{
+	return map[string]string{
 		batchv1.ControllerUidLabel: uid, batchv1.JobNameLabel: job.Name, "controller-uid": uid, "job-name": job.Name,
-	} {
-		job.Spec.Template.Labels[name] = value
 	}
 }
 
@@ -92,38 +104,62 @@ func (s *Store) EditJob(name string, edit func(*batchv1.Job)) (*batchv1.Job, err
 	}
 	job := old.DeepCopy()
 	edit(job)
-	if list := append(validateJob(job), validateJobUpdate(old, job)...); len(list) > 0 {
+	setJobDefaults(job)
+	setLabelDefaults(job)
+	if list := validateJobUpdate(old, job); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, name, list)
 	}
 	if !equality.Semantic.DeepEqual(old.Spec, job.Spec) {
 		job.Generation++
 	}
+	if equality.Semantic.DeepEqual(old, job) {
+		return job, nil
+	}
 	return s.commitJob("edit", job), nil
 }
 
 // DeleteJob deletes a Job. With background propagation it is gone at once, and its pods are
-// left to the garbage collector; otherwise it waits until that has deleted the pods. Other
-// finalizers hold it in any case.
+// left to the garbage collector; otherwise it waits until that has deleted or orphaned the
+// pods. Other finalizers hold it in any case. A later deletion can change the propagation.
 func (s *Store) DeleteJob(name string, how metav1.DeletionPropagation) error {
 	old := s.jobs[name]
-	switch {
-	case old == nil:
+	if old == nil {
 		return apierrors.NewNotFound(jobsResource, name)
-	case old.DeletionTimestamp != nil:
+	}
+	finalizers := deletionFinalizers(old.Finalizers, how)
+	same := sameSet(old.Finalizers, finalizers)
+	if same && old.DeletionTimestamp != nil {
 		return nil
 	}
 	job := old.DeepCopy()
-	at := s.timestamp()
-	job.DeletionTimestamp, job.DeletionGracePeriodSeconds = &at, ptr.To[int64](0)
-	job.Generation++
-	switch how {
-	case metav1.DeletePropagationForeground:
-		job.Finalizers = append(job.Finalizers, metav1.FinalizerDeleteDependents)
-	case metav1.DeletePropagationOrphan:
-		job.Finalizers = append(job.Finalizers, metav1.FinalizerOrphanDependents)
+	if !same {
+		job.Finalizers = finalizers
+	}
+	if job.DeletionTimestamp == nil {
+		at := s.timestamp()
+		job.DeletionTimestamp, job.DeletionGracePeriodSeconds = &at, ptr.To[int64](0)
+		job.Generation++
 	}
 	s.commitJob("delete", job)
 	return nil
+}
+
+// deletionFinalizers are the finalizers of a Job that is deleted: others, and the one of the propagation policy.
+func deletionFinalizers(finalizers []string, how metav1.DeletionPropagation) []string {
+	finalizers = slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
+		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
+	})
+	switch how {
+	case metav1.DeletePropagationForeground:
+		return append(finalizers, metav1.FinalizerDeleteDependents)
+	case metav1.DeletePropagationOrphan:
+		return append(finalizers, metav1.FinalizerOrphanDependents)
+	}
+	return finalizers
+}
+
+func sameSet(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // finalizeJob removes a finalizer from a Job.
@@ -141,7 +177,9 @@ func (s *Store) UpdateJobStatus(job *batchv1.Job) (*batchv1.Job, error) {
 	switch {
 	case old == nil:
 		return nil, apierrors.NewNotFound(jobsResource, job.Name)
-	case old.UID != job.UID || old.ResourceVersion != job.ResourceVersion:
+	case old.UID != job.UID:
+		return nil, apierrors.NewConflict(jobsResource, job.Name, fmt.Errorf("the UID in the request does not match"))
+	case old.ResourceVersion != job.ResourceVersion:
 		return nil, apierrors.NewConflict(jobsResource, job.Name, fmt.Errorf("the object has been modified"))
 	}
 	next := old.DeepCopy()

@@ -17,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -30,6 +33,9 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 		return nil, apierrors.NewForbidden(podsResource, pod.GenerateName, fmt.Errorf("exceeded quota: pods, limited to %d", s.quota))
 	}
 	pod = editable(s.copy(pod))
+	if list := validateMeta(pod, "metadata"); len(list) > 0 {
+		return nil, apierrors.NewInvalid(podKind, pod.Name, list)
+	}
 	if pod.Name == "" {
 		s.names++
 		pod.Name = pod.GenerateName + "p" + strconv.Itoa(s.names)
@@ -39,7 +45,7 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	}
 	pod.UID = types.UID("uid-" + pod.Name)
 	pod.CreationTimestamp = s.timestamp()
-	pod.Status.Phase = corev1.PodPending
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	return s.commitPod("create", pod), nil
 }
 
@@ -85,51 +91,82 @@ func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// DeletePod requests the deletion of a pod, if uid is "" or the pod's. A running pod gets
-// its grace period; one without a node, or that has finished, is gone as soon as no
-// finalizer holds it.
+// DeletePod requests the deletion of a pod, if uid is "" or the pod's, with its own grace
+// period.
 func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {
-	old := s.pods[name]
-	switch {
-	case old == nil:
-		return nil, apierrors.NewNotFound(podsResource, name)
-	case uid != "" && old.UID != uid:
-		return nil, apierrors.NewConflict(podsResource, name, fmt.Errorf("the UID in the precondition does not match"))
-	case old.DeletionTimestamp != nil:
-		return s.copy(old), nil
+	var options metav1.DeleteOptions
+	if uid != "" {
+		options.Preconditions = metav1.NewUIDPreconditions(string(uid))
 	}
-	grace := gracePeriod(old)
-	if old.Spec.NodeName == "" || isTerminal(old) {
-		grace = 0
-	}
-	pod := editable(old)
-	at := metav1.NewTime(s.timestamp().Add(time.Duration(grace) * time.Second))
-	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &at, &grace
-	return s.commitPod("delete", pod), nil
+	return s.DeletePodWith(name, options)
 }
-
-func gracePeriod(pod *corev1.Pod) int64 { return ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 30) }
 
 // KillPod deletes a pod with a grace period of zero, as the kubelet does with a pod that
 // has ended, or a user with --force.
 func (s *Store) KillPod(name string) {
+	_, _ = s.DeletePodWith(name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}) // It may be gone.
+}
+
+// DeletePodWith requests the deletion of a pod with preconditions and a grace period. A
+// running pod gets its grace period; one without a node, or that has finished, is gone as
+// soon as no finalizer holds it.
+func (s *Store) DeletePodWith(name string, options metav1.DeleteOptions) (*corev1.Pod, error) {
 	old := s.pods[name]
-	if old == nil || old.DeletionTimestamp != nil && ptr.Deref(old.DeletionGracePeriodSeconds, 0) == 0 && len(old.Finalizers) > 0 {
-		return
+	if old == nil {
+		return nil, apierrors.NewNotFound(podsResource, name)
+	}
+	if problem := preconditionProblem(old, options.Preconditions); problem != nil {
+		return nil, apierrors.NewConflict(podsResource, name, problem)
+	}
+	at, grace := s.deletion(old, options.GracePeriodSeconds)
+	if d := old.DeletionTimestamp; d != nil && grace >= *old.DeletionGracePeriodSeconds {
+		return s.copy(old), nil
 	}
 	pod := editable(old)
-	asked := s.timestamp().Time
-	if d := old.DeletionTimestamp; d != nil {
-		// A shorter period counts from when the deletion was requested.
-		asked = d.Add(-time.Duration(ptr.Deref(old.DeletionGracePeriodSeconds, 0)) * time.Second)
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &at, &grace
+	if ptr.Deref(options.GracePeriodSeconds, 1) == 0 {
+		return s.commitPod("kill", pod), nil
 	}
-	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &metav1.Time{Time: asked}, ptr.To[int64](0)
-	s.commitPod("kill", pod)
+	return s.commitPod("delete", pod), nil
 }
+
+// deletion returns when the pod is to be gone if it is deleted now, and its grace period. A
+// later deletion with a shorter period counts from when the first was requested.
+func (s *Store) deletion(pod *corev1.Pod, requested *int64) (at metav1.Time, grace int64) {
+	asked := s.timestamp().Time
+	grace = ptr.Deref(requested, gracePeriod(pod))
+	if d := pod.DeletionTimestamp; d != nil {
+		asked = d.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
+		grace = ptr.Deref(requested, *pod.DeletionGracePeriodSeconds)
+	} else if pod.Spec.NodeName == "" || isTerminal(pod) {
+		grace = 0
+	}
+	if grace < 0 {
+		grace = 1
+	}
+	return metav1.NewTime(asked.Add(time.Duration(grace) * time.Second)), grace
+}
+
+func preconditionProblem(object metav1.Object, want *metav1.Preconditions) error {
+	switch {
+	case want == nil:
+		return nil
+	case want.UID != nil && *want.UID != object.GetUID():
+		return fmt.Errorf("the UID in the precondition does not match")
+	case want.ResourceVersion != nil && *want.ResourceVersion != object.GetResourceVersion():
+		return fmt.Errorf("the ResourceVersion in the precondition does not match")
+	}
+	return nil
+}
+
+func gracePeriod(pod *corev1.Pod) int64 { return ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 30) }
 
 // EvictPod does what the eviction API does: it marks the pod, and deletes it.
 func (s *Store) EvictPod(name string) error {
-	if s.pods[name] == nil {
+	switch {
+	case s.terminating: // An eviction is created.
+		return namespaceTerminating(podsResource, name)
+	case s.pods[name] == nil:
 		return apierrors.NewNotFound(podsResource, name)
 	}
 	s.EditPod("evict", name, func(p *corev1.Pod) {
@@ -140,68 +177,95 @@ func (s *Store) EvictPod(name string) error {
 	return err
 }
 
-// setPodCondition adds a condition to an editable pod, or replaces it.
+// setPodCondition adds a condition to an editable pod, or replaces it. Its time is when the
+// status changed.
 func (s *Store) setPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	c.LastTransitionTime = s.timestamp()
-	if i := slices.IndexFunc(pod.Status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type }); i >= 0 {
-		pod.Status.Conditions[i] = c
+	i := slices.IndexFunc(pod.Status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type })
+	if i < 0 {
+		pod.Status.Conditions = append(pod.Status.Conditions, c)
 		return
 	}
-	pod.Status.Conditions = append(pod.Status.Conditions, c)
+	if old := &pod.Status.Conditions[i]; old.Status == c.Status {
+		c.LastTransitionTime = old.LastTransitionTime
+	}
+	pod.Status.Conditions[i] = c
 }
 
-// PatchPod changes the owner and the finalizer of a pod, with the preconditions of the reference.
-func (s *Store) PatchPod(verb string, ref reconcile.PodRef, change func(*corev1.Pod)) (*corev1.Pod, error) {
+var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown", cluster.ClaimPod: "claim"}
+
+// PatchPod changes the owner, the finalizer and the label of a pod as cluster.PodAPI does, with the preconditions
+// of the reference.
+func (s *Store) PatchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch, label string) (*corev1.Pod, error) {
 	old := s.pods[ref.Name]
 	switch {
 	case old == nil:
 		return nil, apierrors.NewNotFound(podsResource, ref.Name)
-	case old.UID != ref.UID:
-		// A patch may not change the UID: the answer is not a conflict.
-		return nil, invalidPod(ref.Name, "uid", "field is immutable")
 	case ref.ResourceVersion != "" && old.ResourceVersion != ref.ResourceVersion:
 		return nil, apierrors.NewConflict(podsResource, ref.Name, fmt.Errorf("the precondition does not hold"))
+	case old.UID != ref.UID:
+		// A patch may not change the UID: the answer is not a conflict.
+		return nil, apierrors.NewInvalid(podKind, ref.Name, field.ErrorList{problem(invalid, field.NewPath("metadata", "uid"), immutable)})
 	}
 	pod := editable(old)
-	change(pod)
-	if slices.Equal(old.Finalizers, pod.Finalizers) && maps.Equal(old.Labels, pod.Labels) && equality.Semantic.DeepEqual(old.OwnerReferences, pod.OwnerReferences) {
-		return s.copy(old), nil
+	tie(pod, job, patch, label)
+	return s.replacePod(patchVerbs[patch], old, pod)
+}
+
+// tie merges a patch into a pod: what it adds to lists comes first.
+func tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch, label string) {
+	switch patch {
+	case cluster.AdoptPod:
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, label)
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, controller.AttemptAnnotation, "1")
+		if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			pod.Finalizers = slices.Insert(pod.Finalizers, 0, batchv1.JobTrackingFinalizer)
+		}
+		owner := func(o metav1.OwnerReference) bool { return o.UID == job.UID }
+		if i := slices.IndexFunc(pod.OwnerReferences, owner); i >= 0 {
+			pod.OwnerReferences[i] = jobReference(job)
+		} else {
+			pod.OwnerReferences = slices.Insert(pod.OwnerReferences, 0, jobReference(job))
+		}
+		return
+	case cluster.ClaimPod:
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, label)
+		return
+	case cluster.DisownPod:
+		removeOwner(pod, job.UID)
 	}
-	if path, problem := ownershipProblem(old, pod); problem != "" {
-		return nil, invalidPod(ref.Name, path, problem)
+	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+}
+
+func jobReference(job *batchv1.Job) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
+}
+
+// replacePod stores a changed pod, if anything has changed, and the API server accepts that.
+func (s *Store) replacePod(verb string, old, pod *corev1.Pod) (*corev1.Pod, error) {
+	if list := append(validateMetaUpdate(old, pod), validateContainers(old, pod)...); len(list) > 0 {
+		return nil, apierrors.NewInvalid(podKind, pod.Name, list)
+	}
+	same := equality.Semantic.DeepEqual
+	if old.Spec.NodeName == pod.Spec.NodeName && same(old.ObjectMeta, pod.ObjectMeta) && same(old.Status, pod.Status) {
+		return s.copy(old), nil
 	}
 	return s.commitPod(verb, pod), nil
 }
 
-func invalidPod(name, path, problem string) error {
-	return apierrors.NewInvalid(podKind, name, field.ErrorList{field.Invalid(field.NewPath("metadata", path), field.OmitValueType{}, problem)})
-}
-
-// ownershipProblem returns what the API server rejects about finalizers and owners.
-func ownershipProblem(old, pod *corev1.Pod) (path, problem string) {
-	controllers := 0
-	for _, o := range pod.OwnerReferences {
-		if ptr.Deref(o.Controller, false) {
-			controllers++
-		}
-	}
-	if controllers > 1 {
-		return "ownerReferences", "only one reference can be the controller"
-	}
-	for _, f := range pod.Finalizers {
-		if old.DeletionTimestamp != nil && !slices.Contains(old.Finalizers, f) {
-			return "finalizers", "no new finalizers can be added if the object is being deleted"
-		}
-	}
-	return "", ""
-}
-
 // EditPod changes a pod as the kubelet, the scheduler or a user would. It does
-// nothing if there is no such pod.
+// nothing if there is no such pod, or if the API server rejects the change.
 func (s *Store) EditPod(verb, name string, edit func(*corev1.Pod)) {
-	if old := s.pods[name]; old != nil {
-		pod := editable(old)
-		edit(pod)
-		s.commitPod(verb, pod)
+	_, _ = s.UpdatePod(verb, name, edit)
+}
+
+// UpdatePod changes a pod as the kubelet, the scheduler or a user would.
+func (s *Store) UpdatePod(verb, name string, edit func(*corev1.Pod)) (*corev1.Pod, error) {
+	old := s.pods[name]
+	if old == nil {
+		return nil, apierrors.NewNotFound(podsResource, name)
 	}
+	pod := editable(old)
+	edit(pod)
+	return s.replacePod(verb, old, pod)
 }

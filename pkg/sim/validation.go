@@ -2,9 +2,12 @@ package sim
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -13,11 +16,13 @@ import (
 )
 
 // statusRule is one rule that the API server enforces on a write to /status
-// (requirements STV-01..21). broken returns how the write breaks it, or "".
+// (requirements STV-01..21).
 type statusRule struct {
 	id     string
 	path   string
-	broken func(old, next *jobView) string
+	kind   field.ErrorType
+	says   string
+	broken func(old, next *jobView) bool
 }
 
 // jobView is a Job with the methods that the rules need.
@@ -27,13 +32,13 @@ type jobView struct {
 }
 
 func view(job *batchv1.Job) *jobView {
-	is := func(t batchv1.JobConditionType) bool {
-		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-			return c.Type == t && c.Status == corev1.ConditionTrue
-		})
-	}
+	is := func(t batchv1.JobConditionType) bool { return hasCondition(job, t, corev1.ConditionTrue) }
 	return &jobView{job, is(batchv1.JobComplete), is(batchv1.JobFailed), is(batchv1.JobFailureTarget),
 		is(batchv1.JobSuccessCriteriaMet), is(batchv1.JobSuspended)}
+}
+
+func hasCondition(job *batchv1.Job, t batchv1.JobConditionType, status corev1.ConditionStatus) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == t && c.Status == status })
 }
 
 func (v *jobView) finished() bool { return v.complete || v.failed }
@@ -41,143 +46,179 @@ func (v *jobView) finished() bool { return v.complete || v.failed }
 func (v *jobView) indexed() bool { return isIndexed(&v.Spec) }
 
 func validateStatus(old, next *batchv1.Job) field.ErrorList {
-	var list field.ErrorList
+	list := uncountedProblems(next.Status.UncountedTerminatedPods)
 	before, after := view(old), view(next)
 	for _, rule := range statusRules {
-		if problem := rule.broken(before, after); problem != "" {
-			list = append(list, field.Invalid(field.NewPath("status").Child(rule.path), field.OmitValueType{}, rule.id+": "+problem))
+		if rule.broken(before, after) {
+			list = append(list, problem(rule.kind, field.NewPath("status", rule.path), rule.id+": "+rule.says))
 		}
 	}
 	return list
 }
 
-func when(broken bool, problem string) string {
-	if broken {
-		return problem
-	}
-	return ""
+func problem(kind field.ErrorType, path *field.Path, says string) *field.Error {
+	return &field.Error{Type: kind, Field: path.String(), BadValue: field.OmitValueType{}, Detail: says}
 }
+
+const (
+	invalid  = field.ErrorTypeInvalid
+	required = field.ErrorTypeRequired
+	negative = "a count is negative"
+)
 
 var statusRules = []statusRule{
-	{"STV-01", "active", func(_, n *jobView) string {
-		s := n.Status
-		return when(min(s.Active, s.Succeeded, s.Failed, ptr.Deref(s.Ready, 0), ptr.Deref(s.Terminating, 0)) < 0, "a count is negative")
+	{"STV-01", "active", invalid, negative, func(_, n *jobView) bool { return n.Status.Active < 0 }},
+	{"STV-01", "succeeded", invalid, negative, func(_, n *jobView) bool { return n.Status.Succeeded < 0 }},
+	{"STV-01", "failed", invalid, negative, func(_, n *jobView) bool { return n.Status.Failed < 0 }},
+	{"STV-01", "ready", invalid, negative, func(_, n *jobView) bool { return ptr.Deref(n.Status.Ready, 0) < 0 }},
+	{"STV-01", "terminating", invalid, negative, func(_, n *jobView) bool { return ptr.Deref(n.Status.Terminating, 0) < 0 }},
+	{"STV-03", "conditions", invalid, "Complete and Failed at once", func(o, n *jobView) bool {
+		return n.complete && n.failed && (o.complete != n.complete || o.failed != n.failed)
 	}},
-	{"STV-02", "uncountedTerminatedPods", func(_, n *jobView) string { return uncountedProblem(n.Status.UncountedTerminatedPods) }},
-	{"STV-03", "conditions", func(o, n *jobView) string {
-		return when(n.complete && n.failed && (o.complete != n.complete || o.failed != n.failed), "Complete and Failed at once")
-	}},
-	{"STV-04", "conditions", func(o, n *jobView) string {
+	{"STV-04", "conditions", invalid, "Complete and FailureTarget at once", func(o, n *jobView) bool {
 		changed := o.complete != n.complete || o.failureTarget != n.failureTarget
-		return when(changed && n.complete && n.failureTarget, "Complete and FailureTarget at once")
+		return changed && n.complete && n.failureTarget
 	}},
-	{"STV-05", "conditions", func(_, n *jobView) string {
-		return when(n.successCriteriaMet && (n.failed || n.failureTarget), "SuccessCriteriaMet with Failed or FailureTarget")
+	{"STV-05", "conditions", invalid, "SuccessCriteriaMet with Failed or FailureTarget", func(_, n *jobView) bool {
+		return n.successCriteriaMet && (n.failed || n.failureTarget)
 	}},
-	{"STV-06", "conditions", func(o, n *jobView) string {
+	{"STV-06", "conditions", invalid, "Failed without FailureTarget", func(o, n *jobView) bool {
 		changed := o.failed != n.failed || !ptr.Equal(o.Status.FailedIndexes, n.Status.FailedIndexes)
-		return when(changed && n.failed && !n.failureTarget, "Failed without FailureTarget")
+		return changed && n.failed && !n.failureTarget
 	}},
-	{"STV-07", "conditions", func(o, n *jobView) string {
+	{"STV-07", "conditions", invalid, "Complete without SuccessCriteriaMet", func(o, n *jobView) bool {
 		changed := o.complete != n.complete || o.successCriteriaMet != n.successCriteriaMet || n.Spec.SuccessPolicy != nil
-		return when(changed && n.complete && !n.successCriteriaMet, "Complete without SuccessCriteriaMet")
+		return changed && n.complete && !n.successCriteriaMet
 	}},
-	{"STV-08", "conditions", func(o, n *jobView) string {
+	{"STV-08", "conditions", invalid, "SuccessCriteriaMet removed, or added too late", func(o, n *jobView) bool {
 		late := o.complete && !o.successCriteriaMet && n.successCriteriaMet
-		return when(late || o.successCriteriaMet && !n.successCriteriaMet, "SuccessCriteriaMet removed, or added too late")
+		return late || o.successCriteriaMet && !n.successCriteriaMet
 	}},
-	{"STV-09", "conditions", func(o, n *jobView) string {
-		return when(o.failed && !n.failed || o.complete && !n.complete || o.failureTarget && !n.failureTarget, "a final condition is gone")
+	{"STV-09", "conditions", invalid, "a final condition is gone", func(o, n *jobView) bool {
+		return o.failed && !n.failed || o.complete && !n.complete || o.failureTarget && !n.failureTarget
 	}},
-	{"STV-10", "completionTime", completionTimeProblem},
-	{"STV-11", "active", func(o, n *jobView) string {
+	{"STV-10", "completionTime", invalid, "set in a Job that is not Complete", func(o, n *jobView) bool {
+		return completionChanged(o, n) && !n.complete && n.Status.CompletionTime != nil
+	}},
+	{"STV-10", "completionTime", required, "missing in a Complete Job", func(o, n *jobView) bool {
+		return completionChanged(o, n) && n.complete && n.Status.CompletionTime == nil
+	}},
+	{"STV-10", "completionTime", invalid, "before the start time", func(o, n *jobView) bool {
+		changed := startChanged(o, n) || !o.Status.CompletionTime.Equal(n.Status.CompletionTime)
+		set := n.Status.StartTime != nil && n.Status.CompletionTime != nil
+		return changed && set && n.Status.CompletionTime.Before(n.Status.StartTime)
+	}},
+	{"STV-10", "completionTime", invalid, "changed", func(o, n *jobView) bool {
+		was, is := o.Status.CompletionTime, n.Status.CompletionTime
+		return was != nil && is != nil && !was.Equal(is)
+	}},
+	{"STV-11", "active", invalid, "finished with active pods", func(o, n *jobView) bool {
 		changed := o.finished() != n.finished() || o.Status.Active != n.Status.Active
-		return when(changed && n.finished() && n.Status.Active > 0, "finished with active pods")
+		return changed && n.finished() && n.Status.Active > 0
 	}},
-	{"STV-12", "terminating", func(o, n *jobView) string {
+	{"STV-12", "terminating", invalid, "finished with terminating pods", func(o, n *jobView) bool {
 		changed := o.finished() != n.finished() || !ptr.Equal(o.Status.Terminating, n.Status.Terminating)
-		return when(changed && n.finished() && ptr.Deref(n.Status.Terminating, 0) > 0, "finished with terminating pods")
+		return changed && n.finished() && ptr.Deref(n.Status.Terminating, 0) > 0
 	}},
-	{"STV-13", "uncountedTerminatedPods", func(_, n *jobView) string {
-		u := n.Status.UncountedTerminatedPods
-		return when(n.finished() && u != nil && len(u.Succeeded)+len(u.Failed) > 0, "finished with uncounted pods")
+	{"STV-13", "uncountedTerminatedPods", invalid, "finished with uncounted pods", func(o, n *jobView) bool {
+		was, is := o.Status.UncountedTerminatedPods, n.Status.UncountedTerminatedPods
+		changed := o.finished() != n.finished() || !equality.Semantic.DeepEqual(was, is)
+		return changed && n.finished() && is != nil && len(is.Succeeded)+len(is.Failed) > 0
 	}},
-	{"STV-14", "startTime", func(o, n *jobView) string {
-		changed := o.finished() != n.finished() || !ptr.Equal(o.Status.StartTime, n.Status.StartTime)
+	{"STV-14", "startTime", required, "finished without a start time", func(o, n *jobView) bool {
+		changed := o.finished() != n.finished() || startChanged(o, n)
 		exempt := ptr.Deref(n.Spec.Suspend, false) && n.Spec.Completions != nil && *n.Spec.Completions == 0
-		return when(changed && !exempt && n.finished() && n.Status.StartTime == nil, "finished without a start time")
+		return changed && !exempt && n.finished() && n.Status.StartTime == nil
 	}},
-	{"STV-15", "startTime", func(o, n *jobView) string {
-		changed := o.Status.StartTime != nil && !o.Status.StartTime.Equal(n.Status.StartTime)
-		resuming := o.suspended && !n.suspended
-		return when(changed && !resuming && !ptr.Deref(n.Spec.Suspend, false), "changed in a Job that is not suspended")
+	{"STV-15", "startTime", invalid, "changed in a Job that is not suspended", func(o, n *jobView) bool {
+		resuming := o.suspended && hasCondition(n.Job, batchv1.JobSuspended, corev1.ConditionFalse)
+		return o.Status.StartTime != nil && startChanged(o, n) && !resuming && !ptr.Deref(n.Spec.Suspend, false)
 	}},
-	{"STV-16", "ready", func(_, n *jobView) string {
-		return when(ptr.Deref(n.Status.Ready, 0) > n.Status.Active, "more ready than active")
+	{"STV-16", "ready", invalid, "more ready than active", func(o, n *jobView) bool {
+		changed := o.Status.Active != n.Status.Active || !ptr.Equal(o.Status.Ready, n.Status.Ready)
+		return changed && ptr.Deref(n.Status.Ready, n.Status.Active) > n.Status.Active
 	}},
-	{"STV-17", "failed", func(o, n *jobView) string { return when(n.Status.Failed < o.Status.Failed, "decreased") }},
-	{"STV-18", "succeeded", func(o, n *jobView) string {
+	{"STV-17", "failed", invalid, "decreased", func(o, n *jobView) bool { return n.Status.Failed < o.Status.Failed }},
+	{"STV-18", "succeeded", invalid, "decreased", func(o, n *jobView) bool {
 		elastic := n.indexed() && ptr.Equal(n.Spec.Completions, n.Spec.Parallelism)
-		return when(!elastic && n.Status.Succeeded < o.Status.Succeeded, "decreased")
+		return !elastic && n.Status.Succeeded < o.Status.Succeeded
 	}},
-	{"STV-19", "completedIndexes", func(o, n *jobView) string {
-		if o.Status.CompletedIndexes == n.Status.CompletedIndexes {
-			return ""
-		}
-		if !n.indexed() {
-			return when(n.Status.CompletedIndexes != "", "set in a NonIndexed Job")
-		}
-		return indexesProblem(n.Status.CompletedIndexes, n)
+	{"STV-19", "completedIndexes", invalid, "not a list of indexes of the Job", func(o, n *jobView) bool {
+		text := n.Status.CompletedIndexes
+		return o.Status.CompletedIndexes != text && (text != "" && !n.indexed() || !areIndexes(text, n.Spec.Completions))
 	}},
-	{"STV-20", "failedIndexes", func(o, n *jobView) string {
-		if ptr.Equal(o.Status.FailedIndexes, n.Status.FailedIndexes) || n.Status.FailedIndexes == nil {
-			return ""
+	{"STV-20", "failedIndexes", invalid, "not a list of indexes of the Job", func(o, n *jobView) bool {
+		text := n.Status.FailedIndexes
+		if text == nil || ptr.Equal(o.Status.FailedIndexes, text) {
+			return false
 		}
-		if n.Spec.BackoffLimitPerIndex == nil {
-			return "set without backoffLimitPerIndex"
-		}
-		return indexesProblem(*n.Status.FailedIndexes, n)
+		return n.Spec.BackoffLimitPerIndex == nil || !areIndexes(*text, n.Spec.Completions)
 	}},
-	{"STV-21", "failedIndexes", func(o, n *jobView) string {
+	{"STV-21", "failedIndexes", invalid, "overlaps completedIndexes", func(o, n *jobView) bool {
 		changed := o.Status.CompletedIndexes != n.Status.CompletedIndexes || !ptr.Equal(o.Status.FailedIndexes, n.Status.FailedIndexes)
-		completed, _ := indexset.Parse(n.Status.CompletedIndexes)
-		failed, _ := indexset.Parse(ptr.Deref(n.Status.FailedIndexes, ""))
-		return when(changed && !completed.Intersection(failed).IsEmpty(), "overlaps completedIndexes")
+		return changed && n.Status.FailedIndexes != nil && n.Spec.Completions != nil && overlap(n)
 	}},
 }
 
-func uncountedProblem(u *batchv1.UncountedTerminatedPods) string {
+func startChanged(o, n *jobView) bool { return !o.Status.StartTime.Equal(n.Status.StartTime) }
+
+func completionChanged(o, n *jobView) bool {
+	return o.complete != n.complete || !o.Status.CompletionTime.Equal(n.Status.CompletionTime)
+}
+
+// overlap reports whether an index is completed and failed. Like the API server, it skips fragments that are no
+// indexes of the Job.
+func overlap(n *jobView) bool {
+	completed, _ := indexset.ParseTolerant(n.Status.CompletedIndexes, *n.Spec.Completions)
+	failed, _ := indexset.ParseTolerant(ptr.Deref(n.Status.FailedIndexes, ""), *n.Spec.Completions)
+	return !completed.Intersection(failed).IsEmpty()
+}
+
+// uncountedProblems are the breaches of STV-02.
+func uncountedProblems(u *batchv1.UncountedTerminatedPods) (list field.ErrorList) {
 	if u == nil {
-		return ""
+		return nil
 	}
-	seen := map[types.UID]bool{"": true}
-	for _, uid := range slices.Concat(u.Succeeded, u.Failed) {
-		if seen[uid] {
-			return "an empty or repeated UID"
+	seen := map[types.UID]bool{}
+	for i, uid := range slices.Concat(u.Succeeded, u.Failed) {
+		path, kind := field.NewPath("status", "uncountedTerminatedPods", "succeeded"), field.ErrorTypeDuplicate
+		if i >= len(u.Succeeded) {
+			path, i = field.NewPath("status", "uncountedTerminatedPods", "failed"), i-len(u.Succeeded)
+		}
+		if uid == "" {
+			kind = invalid
+		}
+		if uid == "" || seen[uid] {
+			list = append(list, problem(kind, path.Index(i), "STV-02: an empty or repeated UID"))
 		}
 		seen[uid] = true
 	}
-	return ""
+	return list
 }
 
-func completionTimeProblem(o, n *jobView) string {
-	before, after := o.Status.CompletionTime, n.Status.CompletionTime
-	switch {
-	case n.complete != (after != nil):
-		return "there is one exactly in a Complete Job"
-	case before != nil && !before.Equal(after):
-		return "changed"
-	case after != nil && n.Status.StartTime != nil && after.Before(n.Status.StartTime):
-		return "before the start time"
-	}
-	return ""
+// areIndexes reports whether the text is a list of indexes below completions, if that is set.
+func areIndexes(text string, completions *int32) bool {
+	_, valid := countIndexes(text, completions)
+	return valid
 }
 
-func indexesProblem(text string, n *jobView) string {
-	set, err := indexset.Parse(text)
-	if err != nil {
-		return err.Error()
+// countIndexes reads a list of indexes as the API server does.
+func countIndexes(text string, completions *int32) (count int, valid bool) {
+	if text == "" || completions == nil {
+		return 0, true
 	}
-	outside := set.Difference(indexset.Below(ptr.Deref(n.Spec.Completions, 0)))
-	return when(!outside.IsEmpty(), "not below completions: "+outside.String())
+	last := -1
+	for i, interval := range strings.Split(text, ",") {
+		from, to, isRange := strings.Cut(interval, "-")
+		first, err := strconv.Atoi(from)
+		end := first
+		if err == nil && isRange {
+			end, err = strconv.Atoi(to)
+		}
+		if err != nil || i > 0 && first <= last || isRange && first >= end || end >= int(*completions) {
+			return 0, false
+		}
+		count, last = count+end-first+1, end
+	}
+	return count, true
 }

@@ -156,7 +156,7 @@ func applyJob(ctx context.Context, client kubernetes.Interface, namespace string
 // not a Job that names somebody, not one elsewhere, and nothing but the one field.
 func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, apiServer.config, "user")
+	client := newClient(t, apiServer.Config, "user")
 	labels := map[string]map[string]string{
 		"labeled": {managedLabel: "true"}, "unlabeled": nil, "false": {managedLabel: "false"}, "empty": {managedLabel: ""},
 		"other case": {managedLabel: "True"}, "another label": {"batchjob.dev/manage": "true"},
@@ -200,7 +200,7 @@ func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 // (an environment variable twice) are kept as they are.
 func TestAdmissionSetsManagedByOnly(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, apiServer.config, "user")
+	client := newClient(t, apiServer.Config, "user")
 	labeled, unlabeled := newNamespace(t, client), newNamespace(t, client)
 	label(t, client, labeled, managedLabel, ptr.To("true"))
 	applyManagedBy(t, client, labeled, unlabeled)
@@ -241,7 +241,7 @@ func asJSON(t *testing.T, object any) string {
 // also when its namespace gets the label, or loses it, later.
 func TestExistingJobsKeepTheirController(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, apiServer.config, "user")
+	client := newClient(t, apiServer.Config, "user")
 	probe, namespace := newNamespace(t, client), newNamespace(t, client)
 	label(t, client, probe, managedLabel, ptr.To("true"))
 	applyManagedBy(t, client, probe, namespace)

@@ -55,7 +55,7 @@ func (w *warnings) HandleWarningHeader(_ int, _ string, text string) {
 func newAdmission(t *testing.T, before ...func(*admission)) *admission {
 	t.Helper()
 	a := &admission{t: t, warnings: &warnings{}}
-	config := rest.CopyConfig(apiServer.config)
+	config := rest.CopyConfig(apiServer.Config)
 	config.WarningHandler = a.warnings
 	a.client = newClient(t, config, "user")
 	a.namespace = newNamespace(t, a.client)
@@ -483,7 +483,7 @@ func TestAdmissionChecksEveryWayToCreate_PFN_26(t *testing.T) {
 // The policies name the resources through which a Job can be written: all that there are.
 func TestAdmissionKnowsAllSubresources_PFN_26(t *testing.T) {
 	t.Parallel()
-	list, err := newClient(t, apiServer.config, "user").Discovery().ServerResourcesForGroupVersion("batch/v1")
+	list, err := newClient(t, apiServer.Config, "user").Discovery().ServerResourcesForGroupVersion("batch/v1")
 	if err != nil {
 		t.Fatal(err)
 	}

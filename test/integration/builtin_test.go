@@ -25,10 +25,10 @@ type builtin struct {
 func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program, err := apiServer.leash.hold(filepath.Join(apiServer.binaries, "kube-controller-manager"))
+	program, err := apiServer.Leash.Hold(filepath.Join(apiServer.Binaries, "kube-controller-manager"))
 	if err != nil {
 		t.Fatalf("%v; run: make controlplane", err)
 	}

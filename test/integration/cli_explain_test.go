@@ -31,7 +31,7 @@ func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
 	if err != nil {
 		f.t.Fatalf("binding a role: %v", err)
 	}
-	config := rest.CopyConfig(apiServer.config)
+	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	probe := newClient(f.t, config, "probe")
 	f.until("the role counts", func() bool {

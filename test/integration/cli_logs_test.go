@@ -124,7 +124,7 @@ func TestLogsSurviveAPIServerRestart_CLI_07(t *testing.T) {
 	f := newFixture(t)
 	f.startController()
 	logs := f.startLogServer()
-	proxy := startProxy(t, apiServer.config)
+	proxy := startProxy(t, apiServer.Config)
 	f.create(newJob(indexed(1), perIndexLimit(1), logs.schedules))
 	first := f.untilActive(1)
 	f.kubelet.run(first...)

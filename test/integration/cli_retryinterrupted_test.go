@@ -27,11 +27,11 @@ type interrupting struct {
 // newForwarder passes requests on to the API server.
 func newForwarder(t *testing.T) http.Handler {
 	t.Helper()
-	target, err := url.Parse(apiServer.config.Host)
+	target, err := url.Parse(apiServer.Config.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := rest.TransportFor(apiServer.config)
+	transport, err := rest.TransportFor(apiServer.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

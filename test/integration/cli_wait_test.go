@@ -46,7 +46,7 @@ func (o *output) String() string {
 func (f *fixture) startPlugin(args ...string) *command {
 	f.t.Helper()
 	kubeconfig := filepath.Join(f.t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
 		f.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -88,7 +88,7 @@ func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
-	proxy := startProxy(t, apiServer.config)
+	proxy := startProxy(t, apiServer.Config)
 	f.create(newJob(completions(2), parallelism(2), backoffLimit(1)))
 	f.create(named("b", newJob(completions(1), backoffLimit(0))))
 	f.untilCounts("a", counts{active: 2})

@@ -31,7 +31,7 @@ func newKubectl(t *testing.T) kubectl {
 	t.Helper()
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return kubectl{t: t, args: []string{"--kubeconfig", kubeconfig, "--cache-dir", filepath.Join(dir, "cache")}}
@@ -40,7 +40,7 @@ func newKubectl(t *testing.T) kubectl {
 // run returns both outputs; an error ends the test.
 func (k kubectl) run(stdin string, args ...string) (out, errOut string) {
 	k.t.Helper()
-	cmd := exec.CommandContext(k.t.Context(), filepath.Join(apiServer.binaries, "kubectl"), append(slices.Clone(k.args), args...)...)
+	cmd := exec.CommandContext(k.t.Context(), filepath.Join(apiServer.Binaries, "kubectl"), append(slices.Clone(k.args), args...)...)
 	var outBuffer, errBuffer bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &outBuffer, &errBuffer
 	if err := cmd.Run(); err != nil {

@@ -71,10 +71,10 @@ spec:
 // The manifest of KEP-4443 on an API server that does not know names of rules.
 func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, apiServer.config, "user")
+	client := newClient(t, apiServer.Config, "user")
 	namespace := newNamespace(t, client)
 	kubeconfig := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	create := func(args ...string) (stdout, stderr string, code int) {

@@ -65,7 +65,7 @@ func (f *fixture) revoke(token, secret string) {
 	if err := f.client.CoreV1().Secrets(f.namespace).Delete(f.t.Context(), secret, metav1.DeleteOptions{}); err != nil {
 		f.t.Fatal(err)
 	}
-	config := rest.AnonymousClientConfig(apiServer.config)
+	config := rest.AnonymousClientConfig(apiServer.Config)
 	config.BearerToken = token
 	probe := newClient(f.t, config, "probe")
 	f.until("the token is not valid any more", func() bool {
@@ -78,7 +78,7 @@ func (f *fixture) revoke(token, secret string) {
 // the file.
 func pluginConfig(t *testing.T, file string) *rest.Config {
 	t.Helper()
-	config := rest.AnonymousClientConfig(apiServer.config)
+	config := rest.AnonymousClientConfig(apiServer.Config)
 	config.ExecProvider = &clientcmdapi.ExecConfig{
 		Command: "sh", Args: []string{"-c", `printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"}}' "$(cat "$0")"`, file},
 		APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,

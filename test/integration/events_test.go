@@ -40,7 +40,7 @@ func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 	if err != nil {
 		f.t.Fatalf("making a role: %v", err)
 	}
-	config := rest.CopyConfig(apiServer.config)
+	config := rest.CopyConfig(apiServer.Config)
 	config.Impersonate.UserName = user
 	sent = &wire{}
 	config.Wrap(sent.wrap)

@@ -40,10 +40,10 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, client: newClient(t, apiServer.config, "user"), ours: isOurs}
+	f := &fixture{t: t, client: newClient(t, apiServer.Config, "user"), ours: isOurs}
 	f.namespace = newNamespace(t, f.client)
 	f.history = startRecorder(t, f.client, f.namespace)
-	f.kubelet = &kubelet{f: f, client: newClient(t, apiServer.config, "kubelet")}
+	f.kubelet = &kubelet{f: f, client: newClient(t, apiServer.Config, "kubelet")}
 	t.Cleanup(f.judge)
 	return f
 }

@@ -48,7 +48,7 @@ type replica struct {
 // startReplica runs a candidate for the namespace's Lease, until the test ends it.
 func (f *fixture) startReplica(identity string, t times, options ...func(*controller.Config)) *replica {
 	f.t.Helper()
-	return f.startReplicaAt(apiServer.config, identity, t, options...)
+	return f.startReplicaAt(apiServer.Config, identity, t, options...)
 }
 
 func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, options ...func(*controller.Config)) *replica {
@@ -60,7 +60,7 @@ func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, opti
 	lease.Timeout = t.renew / 2
 	config := controller.Config{
 		Client: newControllerClient(f.t, work, controller.FieldManager), Namespaces: []string{f.namespace},
-		EventClient: newControllerClient(f.t, apiServer.config, controller.FieldManager),
+		EventClient: newControllerClient(f.t, apiServer.Config, controller.FieldManager),
 	}
 	quick(&config)
 	for _, o := range options {

@@ -138,13 +138,13 @@ type lintServer struct {
 
 func newLintServer(t *testing.T) *lintServer {
 	t.Helper()
-	config := rest.CopyConfig(apiServer.config)
+	config := rest.CopyConfig(apiServer.Config)
 	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &lintServer{t: t, client: client, into: newNamespace(t, newClient(t, apiServer.config, "user"))}
+	return &lintServer{t: t, client: client, into: newNamespace(t, newClient(t, apiServer.Config, "user"))}
 }
 
 // compare creates the object without storing it: the API server rejects it if, and only if, lint has a finding

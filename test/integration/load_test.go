@@ -16,7 +16,7 @@ import (
 func (f *fixture) createWarned(job *batchv1.Job) (*batchv1.Job, string) {
 	f.t.Helper()
 	said := &warnings{}
-	config := rest.CopyConfig(apiServer.config)
+	config := rest.CopyConfig(apiServer.Config)
 	config.WarningHandler = said
 	stored, err := newClient(f.t, config, "user").BatchV1().Jobs(f.namespace).Create(f.t.Context(), job, metav1.CreateOptions{})
 	if err != nil {
@@ -91,7 +91,7 @@ func TestCallsAreLimited_SCL_12_SCL_03(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	limiter := &countingLimiter{RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}
-	config := rest.CopyConfig(apiServer.config)
+	config := rest.CopyConfig(apiServer.Config)
 	config.RateLimiter = limiter
 	p := f.startControllerAt(config)
 	f.create(newJob(indexed(5)))

@@ -1,28 +1,21 @@
 package integration
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/apiserver"
 )
 
 // apiServer is the one API server of all tests.
-var apiServer struct {
-	config     *rest.Config
-	kubeconfig []byte
-	etcd       string // its address
-	// binaries is the folder of the real ones, leash makes them end with us.
-	binaries string
-	leash    leash
-}
+var apiServer *apiserver.Server
+
+// serverGates are the feature gates of the API server. It serves spec.schedulingGroup of pods and templates, and
+// spec.scheduling of Jobs (JOB-64), and filters lists and watches by shard (SHD-06).
+const serverGates = "GenericWorkload=true,WorkloadWithJob=true,ShardedListAndWatch=true"
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -32,12 +25,16 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "integration:", err)
 		return 1
 	}
-	stop, err := startAPIServer()
-	if err != nil {
+	var err error
+	if apiServer, err = apiserver.Start(filepath.Join("..", ".."), serverGates); err != nil {
 		fmt.Fprintln(os.Stderr, "integration:", err)
 		return 1
 	}
-	defer stop()
+	defer func() {
+		if err := apiServer.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "integration: stopping the API server:", err)
+		}
+	}()
 	return m.Run()
 }
 
@@ -49,56 +46,4 @@ func waitALot() error {
 		return nil
 	}
 	return flag.Set("test.parallel", "16")
-}
-
-func startAPIServer() (stop func(), err error) {
-	if apiServer.binaries, err = findBinaries(); err != nil {
-		return nil, err
-	}
-	if apiServer.leash, err = newLeash(); err != nil {
-		return nil, err
-	}
-	env := &envtest.Environment{}
-	env.ControlPlane.Etcd = &envtest.Etcd{}
-	server := env.ControlPlane.GetAPIServer()
-	for name, path := range map[string]*string{"etcd": &env.ControlPlane.Etcd.Path, "kube-apiserver": &server.Path} {
-		if *path, err = apiServer.leash.hold(filepath.Join(apiServer.binaries, name)); err != nil {
-			return nil, err
-		}
-	}
-	env.ControlPlane.Etcd.DataDir = filepath.Join(apiServer.leash.dir, "etcd-data")
-	// Serves spec.schedulingGroup of pods and templates, and spec.scheduling of Jobs (JOB-64), and
-	// filters lists and watches by shard (SHD-06).
-	server.Configure().Append("feature-gates", "GenericWorkload=true,WorkloadWithJob=true,ShardedListAndWatch=true")
-	server.CertDir = filepath.Join(apiServer.leash.dir, "certificates")
-	if err := os.Mkdir(server.CertDir, 0o700); err != nil {
-		return nil, err
-	}
-	stop = func() {
-		if err := errors.Join(env.Stop(), apiServer.leash.release()); err != nil {
-			fmt.Fprintln(os.Stderr, "integration: stopping the API server:", err)
-		}
-	}
-	if apiServer.config, err = env.Start(); err != nil {
-		stop()
-		return nil, err
-	}
-	apiServer.kubeconfig = env.KubeConfig
-	apiServer.etcd = env.ControlPlane.Etcd.URL.String()
-	return stop, nil
-}
-
-// findBinaries returns the folder of etcd and kube-apiserver.
-func findBinaries() (string, error) {
-	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "hack", "controlplane"), "run", ".", "path", "--for", "test").Output()
-	if err != nil {
-		return "", fmt.Errorf("asking hack/controlplane where the binaries are: %w", err)
-	}
-	dir := strings.TrimSpace(string(out))
-	for _, name := range []string{"etcd", "kube-apiserver"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("%s is not in %s; run: make test-integration", name, dir)
-		}
-	}
-	return dir, nil
 }

@@ -193,7 +193,7 @@ func (w *etcdWriter) flush() {
 		w.t.Fatal(err)
 	}
 	w.pending = nil
-	response, err := http.Post(apiServer.etcd+"/v3/kv/txn", "application/json", bytes.NewReader(body))
+	response, err := http.Post(apiServer.Etcd+"/v3/kv/txn", "application/json", bytes.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestNamesInTheRulesWin_PFN_28(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			config := servingRuleNames(apiServer.config, "FromField")
+			config := servingRuleNames(apiServer.Config, "FromField")
 			p := f.startControllerAt(config)
 			job := newJob(completions(1), failOn(exitFailure))
 			job.Annotations = map[string]string{rulename.Annotation: "0=Ignored;1=FromAnnotation"}

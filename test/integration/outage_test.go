@@ -15,8 +15,8 @@ import (
 func TestAPIServerOutage_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	proxy := startProxy(t, apiServer.config)
-	p := f.startControllerAt(proxy.config(apiServer.config))
+	proxy := startProxy(t, apiServer.Config)
+	p := f.startControllerAt(proxy.config(apiServer.Config))
 	f.create(newJob(completions(6), parallelism(3), backoffLimit(1)))
 	pods := f.untilActive(3)
 	f.kubelet.run(pods...)
@@ -50,8 +50,8 @@ func TestAPIServerOutage_JOB_57(t *testing.T) {
 func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	proxy := startProxy(t, apiServer.config)
-	r := f.startReplicaAt(proxy.config(apiServer.config), "first", shortLease)
+	proxy := startProxy(t, apiServer.Config)
+	r := f.startReplicaAt(proxy.config(apiServer.Config), "first", shortLease)
 	f.untilLeading(r)
 	f.create(newJob(indexed(6), parallelism(2), perIndexLimit(1)))
 	pods := f.untilActive(2)

@@ -61,7 +61,7 @@ func TestUnknownFieldsOfTheSpecStay_JOB_64(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var seen atomic.Int64
-	p := f.startControllerAt(ofTheFuture(apiServer.config, &seen))
+	p := f.startControllerAt(ofTheFuture(apiServer.Config, &seen))
 	before := f.rawSpec(f.create(newJob(indexed(3), parallelism(2), onNode)))
 	f.kubelet.run(f.untilActive(2)...)
 	f.untilCounts("a", counts{active: 2, ready: 2})

@@ -161,7 +161,7 @@ func (w *wire) holdAndReject(m match, code int) *held {
 
 // telling makes a controller that writes events past the wire, which is for the rest.
 func (f *fixture) telling(c *controller.Config) {
-	c.EventClient = newControllerClient(f.t, apiServer.config, "events")
+	c.EventClient = newControllerClient(f.t, apiServer.Config, "events")
 }
 
 // events returns the events about a Job, as the API server has them.
@@ -264,7 +264,7 @@ type idleJobs struct {
 
 func newIdleJobs(t *testing.T) idleJobs {
 	t.Helper()
-	client := newClient(t, apiServer.config, "user")
+	client := newClient(t, apiServer.Config, "user")
 	return idleJobs{t, client.BatchV1().Jobs(newNamespace(t, client))}
 }
 

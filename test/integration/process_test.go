@@ -74,7 +74,7 @@ func quick(c *controller.Config) {
 // options change that, until the test stops it, or ends.
 func (f *fixture) startController(options ...func(*controller.Config)) *process {
 	f.t.Helper()
-	return f.startControllerAt(apiServer.config, options...)
+	return f.startControllerAt(apiServer.Config, options...)
 }
 
 func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller.Config)) *process {
@@ -85,7 +85,7 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 	config := controller.Config{
 		Client: newControllerClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace},
 		// Events go past the wire: they are no part of what a sync does.
-		EventClient: newControllerClient(f.t, apiServer.config, controller.FieldManager),
+		EventClient: newControllerClient(f.t, apiServer.Config, controller.FieldManager),
 	}
 	quick(&config)
 	for _, o := range options {

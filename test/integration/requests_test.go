@@ -75,11 +75,11 @@ type counter struct {
 
 func startCounter(t *testing.T, expected int, enough func()) *counter {
 	t.Helper()
-	target, err := url.Parse(apiServer.config.Host)
+	target, err := url.Parse(apiServer.Config.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := rest.CopyConfig(apiServer.config)
+	config := rest.CopyConfig(apiServer.Config)
 	config.DisableCompression = true // The client asks for it.
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -147,7 +147,7 @@ func measure(t *testing.T, namespace, job, args string, watches int) cost {
 		last = 2 // The last word is what is completed.
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, apiServer.kubeconfig, 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	words = slices.Insert(words, last, "-n", namespace, "--kubeconfig", kubeconfig, "--server", c.server.URL)
@@ -190,7 +190,7 @@ var requestsTable = regexp.MustCompile(`(?s)(\|---(?:\|---:)+\|\n).*?\n\n`)
 
 // POL-01, POL-02: docs/requests.md has what verbs ask of the API server for Jobs of 10, 1,000 and 100,000 pods.
 func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
-	client := newClient(t, apiServer.config, "user")
+	client := newClient(t, apiServer.Config, "user")
 	namespaces, sizes := map[int32]string{}, []int32{10, 1000}
 	if *rewrite {
 		sizes = append(sizes, 100_000)

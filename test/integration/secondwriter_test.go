@@ -22,7 +22,7 @@ func TestSecondWriterIsNoticed_MGB_16(t *testing.T) {
 	f.kubelet.succeed(pods[0])
 	job := f.untilCounts("a", counts{active: 2, succeeded: 1})
 
-	api := newClient(t, apiServer.config, "kube-controller-manager").BatchV1().Jobs(f.namespace)
+	api := newClient(t, apiServer.Config, "kube-controller-manager").BatchV1().Jobs(f.namespace)
 	var stored *batchv1.Job
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		now, err := api.Get(t.Context(), "a", metav1.GetOptions{})

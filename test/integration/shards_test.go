@@ -119,7 +119,7 @@ func TestReplicasShareAllNamespaces_SHD_06_SHD_04_SHD_02(t *testing.T) {
 	for _, filtered := range []bool{true, false} {
 		t.Run(fmt.Sprintf("filtered %v", filtered), func(t *testing.T) {
 			const shards = 4
-			at := rest.CopyConfig(apiServer.config)
+			at := rest.CopyConfig(apiServer.Config)
 			if !filtered {
 				at.Wrap(unfilteredTransport)
 			}

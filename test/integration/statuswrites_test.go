@@ -57,7 +57,7 @@ func TestStatusRulesAreThoseOfTheAPIServer_STV_01_to_STV_21_STV_25(t *testing.T)
 	target, criteria := batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet
 	perIndex := func(s *batchv1.JobSpec) { indexed(3)(s); s.BackoffLimitPerIndex = ptr.To(int32(1)) }
 	uids := func(list ...types.UID) []types.UID { return list }
-	client := newClient(t, apiServer.config, "user")
+	client := newClient(t, apiServer.Config, "user")
 	jobs := client.BatchV1().Jobs(newNamespace(t, client))
 	for i, c := range []struct {
 		// rule is the one that the step breaks; "" for a legal one.

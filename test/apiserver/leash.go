@@ -1,4 +1,4 @@
-package integration
+package apiserver
 
 import (
 	"fmt"
@@ -6,16 +6,16 @@ import (
 	"path/filepath"
 )
 
-// leash makes sure that no server, and no file of one, outlives the test process,
+// Leash makes sure that no server, and no file of one, outlives the test process,
 // however that ends (a panic, go test's time limit, a signal).
-type leash struct {
+type Leash struct {
 	// dir holds everything that is to go with the process.
 	dir string
 }
 
-func newLeash() (leash, error) {
-	dir, err := os.MkdirTemp("", "batchjob-integration-")
-	return leash{dir}, err
+func newLeash() (Leash, error) {
+	dir, err := os.MkdirTemp("", "batchjob-apiserver-")
+	return Leash{dir}, err
 }
 
 // leashScript executes the program, and leaves a watcher behind that checks once a
@@ -28,10 +28,10 @@ const leashScript = `#!/bin/sh
 exec '%[3]s' "$@"
 `
 
-// hold returns a program to start instead of the given one.
-func (l leash) hold(program string) (string, error) {
+// Hold returns a program to start instead of the given one.
+func (l Leash) Hold(program string) (string, error) {
 	path := filepath.Join(l.dir, filepath.Base(program))
 	return path, os.WriteFile(path, fmt.Appendf(nil, leashScript, os.Getpid(), l.dir, program), 0o700)
 }
 
-func (l leash) release() error { return os.RemoveAll(l.dir) }
+func (l Leash) release() error { return os.RemoveAll(l.dir) }

@@ -1,0 +1,86 @@
+// Package apiserver starts a real etcd and kube-apiserver for tests.
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// Server is an API server that ends with the test process.
+type Server struct {
+	Config     *rest.Config
+	Kubeconfig []byte
+	// Etcd is the address of etcd.
+	Etcd string
+	// Binaries is the folder of the real programs, Leash ends them with the test process.
+	Binaries string
+	Leash    Leash
+
+	env *envtest.Environment
+}
+
+// Start starts the release that the environment variable KUBE_VERSION asks for, the newest by
+// default, with feature gates as on a command line. root is the folder of the project.
+func Start(root, gates string) (*Server, error) {
+	binaries, err := findBinaries(root)
+	if err != nil {
+		return nil, err
+	}
+	leash, err := newLeash()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Binaries: binaries, Leash: leash, env: &envtest.Environment{}}
+	if err := errors.Join(s.configure(gates), s.start()); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+func (s *Server) configure(gates string) (err error) {
+	s.env.ControlPlane.Etcd = &envtest.Etcd{DataDir: filepath.Join(s.Leash.dir, "etcd-data")}
+	server := s.env.ControlPlane.GetAPIServer()
+	for name, path := range map[string]*string{"etcd": &s.env.ControlPlane.Etcd.Path, "kube-apiserver": &server.Path} {
+		if *path, err = s.Leash.Hold(filepath.Join(s.Binaries, name)); err != nil {
+			return err
+		}
+	}
+	if gates != "" {
+		server.Configure().Append("feature-gates", gates)
+	}
+	server.CertDir = filepath.Join(s.Leash.dir, "certificates")
+	return os.Mkdir(server.CertDir, 0o700)
+}
+
+func (s *Server) start() (err error) {
+	if s.Config, err = s.env.Start(); err != nil {
+		return err
+	}
+	s.Kubeconfig, s.Etcd = s.env.KubeConfig, s.env.ControlPlane.Etcd.URL.String()
+	return nil
+}
+
+// Stop stops the servers, and removes their files.
+func (s *Server) Stop() error { return errors.Join(s.env.Stop(), s.Leash.release()) }
+
+// findBinaries returns the folder of etcd and kube-apiserver.
+func findBinaries(root string) (string, error) {
+	out, err := exec.Command("go", "-C", filepath.Join(root, "hack", "controlplane"), "run", ".", "path", "--for", "test").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking hack/controlplane where the binaries are: %w", err)
+	}
+	dir := strings.TrimSpace(string(out))
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return "", fmt.Errorf("%s is not in %s; run: make controlplane", name, dir)
+		}
+	}
+	return dir, nil
+}
