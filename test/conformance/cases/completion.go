@@ -55,7 +55,7 @@ func completes(t *suite.T) {
 func completesInTurns(t *suite.T) {
 	j := t.Create(completions(5), parallelism(2))
 	j.UntilRunning(2)
-	j.Play(every(0))
+	j.Play(succeed)
 	wantCounts(t, j.UntilComplete(), 5, 0)
 	wantPods(t, j, 5)
 	for _, job := range j.Versions() {

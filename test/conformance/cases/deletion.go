@@ -5,7 +5,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 var deletion = []suite.Case{
@@ -58,7 +57,7 @@ func deletedAsOrphan(t *suite.T) {
 	j.Delete(metav1.DeletePropagationOrphan)
 	j.UntilGone()
 	for _, pod := range before {
-		t.UntilPod(pod, "has no tracking finalizer", func(pod *corev1.Pod) bool { return !history.IsTracked(pod) })
+		t.UntilPodReleased(pod)
 		t.UntilPod(pod, "has no controller", func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod) == nil })
 	}
 	suite.Equal(t, "the number of pods", 3, len(before))

@@ -40,7 +40,7 @@ func indexesAreGivenToPods(t *suite.T) {
 		at := slices.IndexFunc(pod.Spec.Containers[0].Env, func(e corev1.EnvVar) bool { return e.Name == "JOB_COMPLETION_INDEX" })
 		suite.Equal(t, "the container has the variable JOB_COMPLETION_INDEX", true, at >= 0)
 	}
-	j.Play(every(0))
+	j.Play(succeed)
 	wantCounts(t, j.UntilComplete(), 2, 0)
 }
 
@@ -52,7 +52,7 @@ func lowestIndexesFirst(t *suite.T) {
 	t.End(0, running[1])
 	j.UntilIndex(2)
 	t.Observe("after index 1, index 2 runs")
-	j.Play(every(0))
+	j.Play(succeed)
 	wantCounts(t, j.UntilComplete(), 4, 0)
 	wantPods(t, j, 4)
 }

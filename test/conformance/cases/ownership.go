@@ -69,7 +69,7 @@ func releasesPods(t *suite.T) {
 	pod := j.UntilRunning(1)[0]
 	t.PatchPod(pod, `{"metadata":{"labels":{"`+batchv1.ControllerUidLabel+`":"other","controller-uid":"other"}}}`)
 	t.UntilPod(pod, "has no controller", func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod) == nil })
-	t.UntilPod(pod, "has no tracking finalizer", func(pod *corev1.Pod) bool { return !history.IsTracked(pod) })
+	t.UntilPodReleased(pod)
 	next := j.UntilRunning(1)[0]
 	suite.Equal(t, "the Job has another pod", true, next.UID != pod.UID)
 	t.End(0, next)

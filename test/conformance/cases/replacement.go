@@ -92,8 +92,9 @@ func countsTerminating(t *suite.T) {
 	t.DeletePods(running[:2]...)
 	j.UntilNow(terminating(1, 2))
 	j.Release()
-	j.UntilNow("terminating is 0", func(job *batchv1.Job) bool { return job.Status.Terminating != nil && *job.Status.Terminating == 0 })
-	suite.Equal(t, "failed", 2, j.Now().Status.Failed)
+	j.UntilNow("terminating is 0, failed 2", func(job *batchv1.Job) bool {
+		return job.Status.Terminating != nil && *job.Status.Terminating == 0 && job.Status.Failed == 2
+	})
 }
 
 func failedWaits(t *suite.T) {

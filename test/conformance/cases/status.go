@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
@@ -44,8 +43,8 @@ func wantIndexes(t *suite.T, job *batchv1.Job, completed, failed string) {
 
 // wantReleased waits until no pod of the Job holds the finalizer.
 func wantReleased(t *suite.T, j *suite.Job) {
-	for _, pod := range j.Pods() {
-		t.UntilPod(pod, "has no tracking finalizer", func(now *corev1.Pod) bool { return !history.IsTracked(now) })
+	for _, pod := range j.AllPods() {
+		t.UntilPodReleased(pod)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
@@ -46,14 +45,14 @@ func podsHaveTheFinalizer(t *suite.T) {
 		suite.Equal(t, "label "+batchv1.ControllerUidLabel, string(j.UID()), pod.Labels[batchv1.ControllerUidLabel])
 		suite.Equal(t, "the owner blocks the deletion of the Job", true, *pod.OwnerReferences[0].BlockOwnerDeletion)
 	}
-	j.Play(every(0))
+	j.Play(succeed)
 	j.UntilComplete()
 }
 
 func finalizersAreRemoved(t *suite.T) {
 	j := t.Create(completions(3), parallelism(2))
 	t.End(0, j.UntilRunning(2)...)
-	j.Play(every(0))
+	j.Play(succeed)
 	job := j.UntilComplete()
 	suite.Equal(t, "uncountedTerminatedPods has pods at the end", false, hasUncounted(job))
 	wantReleased(t, j)
@@ -75,10 +74,10 @@ func deletedFinishedPodsCount(t *suite.T) {
 	t.End(0, j.UntilRunning(1)...)
 	j.Until(counts(1, 1, 0))
 	first := j.Pods()[0]
-	t.UntilPod(first, "has no tracking finalizer", func(pod *corev1.Pod) bool { return !history.IsTracked(pod) })
+	t.UntilPodReleased(first)
 	t.DeletePods(first)
 	t.UntilPodGone(first)
-	j.Play(every(0))
+	j.Play(succeed)
 	wantCounts(t, j.UntilComplete(), 3, 0)
 	wantPods(t, j, 3)
 }
@@ -87,7 +86,7 @@ func manyPodsCountOnce(t *suite.T) {
 	const n = 30
 	j := t.Create(all(n))
 	j.UntilRunning(n)
-	j.Play(every(0))
+	j.Play(succeed)
 	wantCounts(t, j.UntilComplete(), n, 0)
 	wantPods(t, j, n)
 	wantReleased(t, j)

@@ -133,6 +133,16 @@ func (t *T) UntilPod(pod *corev1.Pod, what string, reached func(*corev1.Pod) boo
 	return now
 }
 
+// UntilPodReleased waits until a pod has no tracking finalizer, or no longer exists.
+func (t *T) UntilPodReleased(pod *corev1.Pod) {
+	what := fmt.Sprintf("pod %s has no tracking finalizer", pod.Name)
+	t.until(what, func() bool {
+		now, exists := t.Pod(pod)
+		return !exists || !history.IsTracked(now)
+	})
+	t.Observe("%s", what)
+}
+
 // UntilPodGone waits until a pod no longer exists.
 func (t *T) UntilPodGone(pod *corev1.Pod) {
 	t.until(fmt.Sprintf("pod %s is gone", pod.Name), func() bool {
