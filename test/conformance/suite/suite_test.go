@@ -26,7 +26,7 @@ func TestOutcomes_CNF_03(t *testing.T) {
 	}{
 		"facts":          {func(t *T) { Equal(t, "failed", 1, 1) }, Pass, 1, 0, ""},
 		"a wrong value":  {func(t *T) { Equal(t, "failed", 1, 2); Equal(t, "reason", "A", "A") }, Fail, 1, 1, ""},
-		"a fatal one":    {func(t *T) { t.Fatalf("a", "b"); t.Fatalf("c", "d") }, Fail, 0, 1, ""},
+		"a fatal one":    {func(t *T) { t.must("a", errors.New("b")); t.Observe("a fact") }, Fail, 0, 1, ""},
 		"not applicable": {func(t *T) { t.Observe("a fact"); t.Skip("too old") }, NotApplicable, 1, 0, "too old"},
 	} {
 		s := &Suite{Config: Config{Timeout: time.Minute}}
