@@ -2,6 +2,7 @@ package pods
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -54,7 +55,7 @@ func NewSimulated(ctx context.Context, client kubernetes.Interface, node string)
 
 func (s *Simulated) addNode(ctx context.Context) error {
 	capacity := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("10k")}
-	node, err := s.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
+	_, err := s.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: s.node},
 		// Nothing else is to be scheduled here: the pods of the suite name their node.
 		Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: manager, Effect: corev1.TaintEffectNoSchedule}}},
@@ -63,11 +64,17 @@ func (s *Simulated) addNode(ctx context.Context) error {
 		return fmt.Errorf("creating node %s: %w", s.node, err)
 	}
 	now := metav1.Now()
-	node.Status.Capacity, node.Status.Allocatable = capacity, capacity
-	node.Status.Conditions = []corev1.NodeCondition{{
-		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Simulated", LastHeartbeatTime: now, LastTransitionTime: now,
-	}}
-	if _, err := s.client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{
+		"capacity": capacity, "allocatable": capacity,
+		"conditions": []corev1.NodeCondition{{
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Simulated", LastHeartbeatTime: now, LastTransitionTime: now,
+		}},
+	}})
+	if err != nil {
+		return err
+	}
+	// A patch, as others change new nodes as well.
+	if _, err := s.client.CoreV1().Nodes().PatchStatus(ctx, s.node, patch); err != nil {
 		return fmt.Errorf("writing the status of node %s: %w", s.node, err)
 	}
 	return nil
