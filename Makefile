@@ -44,7 +44,8 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 
 # The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
-PKG := ./pkg/... ./test/bench/... ./test/command ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
+PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
+	./test/conformance/report ./test/conformance/suite ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
 	./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
@@ -85,6 +86,11 @@ test-compat: build ## Build each of COMPAT_VERSIONS of Kubernetes, and run the p
 		KUBE_VERSION=$$version BATCHJOB_COMPAT_BINARY=$(CURDIR)/bin/kubectl-batchjob \
 			$(GO) test -tags compat -count=1 -timeout 20m ./test/compat || exit 1; \
 	done
+
+# CONFORMANCE=-short leaves out the broken controllers, and all cases that wait.
+.PHONY: test-conformance
+test-conformance: build controlplane ## Run the conformance suite against the built-in controller, ours, and broken ones: 5 minutes
+	$(GO) test -count=1 $(CONFORMANCE) ./test/conformance/live
 
 # The image has the tag that config/default asks for, as nothing in that is changed for the tests.
 .PHONY: test-node
@@ -180,7 +186,8 @@ docs: ## Write docs/reference.md from the commands
 	$(GO) run ./hack/docs
 
 .PHONY: presubmit
-presubmit: test lint test-race test-e2e test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: CONFORMANCE ?= -short
+presubmit: test lint test-race test-e2e test-conformance test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once

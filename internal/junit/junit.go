@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -83,16 +84,21 @@ func (f *File) Discard() {
 	_ = os.Remove(f.temp.Name()) // It is gone after Write.
 }
 
-// Write writes the report. Text that XML cannot hold is replaced.
+// Write writes the report.
 func (f *File) Write(suites []Suite) error {
-	_, err := f.temp.WriteString(xml.Header)
-	encoder := xml.NewEncoder(f.temp)
-	encoder.Indent("", "  ")
-	err = errors.Join(err, encoder.Encode(documentOf(suites)), f.temp.Chmod(0o644), f.temp.Close())
+	err := errors.Join(Write(f.temp, suites), f.temp.Chmod(0o644), f.temp.Close())
 	if err != nil {
 		return err
 	}
 	return os.Rename(f.temp.Name(), f.path)
+}
+
+// Write writes a report. Text that XML cannot hold is replaced.
+func Write(out io.Writer, suites []Suite) error {
+	_, err := io.WriteString(out, xml.Header)
+	encoder := xml.NewEncoder(out)
+	encoder.Indent("", "  ")
+	return errors.Join(err, encoder.Encode(documentOf(suites)))
 }
 
 type document struct {

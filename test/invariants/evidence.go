@@ -9,7 +9,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
@@ -38,10 +37,23 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 			c.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
 		}
 	}
-	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Intersection(retry.Runs(job))
+	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Intersection(runs(job))
 	c.indexEvidence(l, completedNow, "are completed", func(pod *podHistory) bool { return pod.succeeded })
 	failedNow := failedIndexes(job).Difference(failedIndexes(old))
 	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool { return pod.failure(job) && failsIndex(job, pod.pod) })
+}
+
+// retryIndexes is the annotation of a retry that runs only some indexes.
+const retryIndexes = "batchjob.dev/retry-indexes"
+
+// runs returns the indexes that pods of the Job are to complete.
+func runs(job *batchv1.Job) indexset.Set {
+	all := indexset.Below(ptr.Deref(job.Spec.Completions, 0))
+	if text, limited := job.Annotations[retryIndexes]; limited {
+		some, _ := indexset.ParseTolerant(text, int32(all.Len()))
+		return some
+	}
+	return all
 }
 
 func (c *checker) indexEvidence(l *ledger, indexes indexset.Set, what string, made func(*podHistory) bool) {

@@ -306,6 +306,9 @@ var foreign = map[string]string{
 	"--array":       "Slurm",
 	"--all-pods":    "kubectl logs",
 	"--dry-run":     "kubectl",
+	"--fast":        "test/conformance",
+	"--list":        "test/conformance",
+	"--run":         "test/conformance",
 }
 
 var flagName = regexp.MustCompile(`(?:^|[\s\[|,(])(--[a-z][a-z0-9-]+)`)

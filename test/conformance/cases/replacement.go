@@ -1,0 +1,124 @@
+package cases
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+)
+
+var replacement = []suite.Case{
+	{
+		Name: "replaces-terminating-pods", Title: "By default a pod that is being deleted counts as failed, and is replaced before it has ended", Slow: true,
+		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-05"}, Run: replacesTerminating,
+	},
+	{
+		Name: "replaces-failed-pods", Title: "With podReplacementPolicy Failed, a pod is replaced only after it has ended", Slow: true,
+		Source: "KEP-3939, Proposal", Requirements: []string{"PRP-06", "PRP-08", "PRP-24"}, Run: replacesFailed,
+	},
+	{
+		Name: "terminating-pod-succeeds", Title: "With podReplacementPolicy Failed, a pod that succeeds while it is being deleted counts as succeeded",
+		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-06"}, NotApplicable: needsSimulated, Run: terminatingSucceeds,
+	},
+	{
+		Name: "counts-terminating", Title: "terminating counts the pods that are being deleted",
+		Source: "API: JobStatus.terminating", Requirements: []string{"PRP-03", "PRP-04"}, Run: countsTerminating,
+	},
+	{
+		Name: "failed-waits-for-pods", Title: "FailureTarget comes at once, Failed only when no pod is left that has not ended",
+		Source: "KEP-3939, Tracking; KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10"}, Run: failedWaits,
+	},
+	{
+		Name: "complete-waits-for-pods", Title: "SuccessCriteriaMet comes at once, Complete only when no pod is left that has not ended",
+		Source: "KEP-3998, Evaluation; KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10"}, Run: completeWaits,
+	},
+}
+
+// needsSimulated is of cases that decide how a pod ends after SIGTERM, which no signal to a real
+// container can.
+func needsSimulated(target suite.Target) string {
+	if target.Simulated {
+		return ""
+	}
+	return "a real container gets no command after SIGTERM; run it with --pods simulated"
+}
+
+func replacesTerminating(t *suite.T) {
+	j := t.Create()
+	first := j.UntilRunning(1)[0]
+	j.Hold()
+	t.DeletePods(first)
+	second := j.UntilRunning(1)[0]
+	t.UntilPod(first, "has not ended", func(pod *corev1.Pod) bool { return !history.HasEnded(pod) })
+	suite.Equal(t, "the pod that runs is another one", true, second.UID != first.UID)
+	j.Until(terminating(1, 1))
+	t.End(0, second)
+	j.Release()
+	wantCounts(t, j.UntilComplete(), 1, 1)
+}
+
+func replacesFailed(t *suite.T) {
+	j := t.Create(replaces(batchv1.Failed))
+	first := j.UntilRunning(1)[0]
+	j.Hold()
+	t.DeletePods(first)
+	j.Until(terminating(0, 1))
+	t.Fence()
+	wantPods(t, j, 1)
+	suite.Equal(t, "failed while the pod terminates", 0, j.Now().Status.Failed)
+	j.Release()
+	t.End(0, j.UntilRunning(1)...)
+	wantCounts(t, j.UntilComplete(), 1, 1)
+	wantPods(t, j, 2)
+}
+
+func terminatingSucceeds(t *suite.T) {
+	j := t.Create(replaces(batchv1.Failed))
+	pod := j.UntilRunning(1)[0]
+	j.Hold()
+	t.DeletePods(pod)
+	j.Until(terminating(0, 1))
+	t.End(0, pod)
+	wantCounts(t, j.UntilComplete(), 1, 0)
+	wantPods(t, j, 1)
+}
+
+func countsTerminating(t *suite.T) {
+	j := t.Create(all(3), replaces(batchv1.Failed))
+	running := j.UntilRunning(3)
+	j.Until(terminating(3, 0))
+	j.Hold()
+	t.DeletePods(running[:2]...)
+	j.UntilNow(terminating(1, 2))
+	j.Release()
+	j.UntilNow("terminating is 0, failed 2", func(job *batchv1.Job) bool {
+		return job.Status.Terminating != nil && *job.Status.Terminating == 0 && job.Status.Failed == 2
+	})
+}
+
+func failedWaits(t *suite.T) {
+	j := t.Create(all(2), backoffLimit(0))
+	running := j.UntilRunning(2)
+	j.Hold()
+	t.End(1, running[0])
+	j.Until(condition(batchv1.JobFailureTarget))
+	j.Until(terminating(0, 1))
+	t.Fence()
+	suite.Equal(t, "the Job is Failed while a pod terminates", false, history.IsFinished(j.Now()))
+	j.Release()
+	wantCounts(t, j.UntilFailed(batchv1.JobReasonBackoffLimitExceeded), 0, 2)
+}
+
+func completeWaits(t *suite.T) {
+	j := t.Create(all(2), successRules(ofCount(1)))
+	running := j.UntilRunning(2)
+	j.Hold()
+	t.End(0, running[0])
+	j.Until(condition(batchv1.JobSuccessCriteriaMet))
+	j.Until(terminating(0, 1))
+	t.Fence()
+	suite.Equal(t, "the Job is Complete while a pod terminates", false, history.IsFinished(j.Now()))
+	j.Release()
+	wantCounts(t, j.UntilComplete(), 1, 0)
+}

@@ -1,0 +1,150 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Case is one promise of the Jobs API, and how to check that a controller keeps it.
+type Case struct {
+	// Name is unique, in kebab case. The Jobs of the case are named after it.
+	Name string
+	// Title is the promise, in a sentence without a full stop.
+	Title string
+	// Source is where the promise is made: a KEP and its section, or a field of the API.
+	Source string
+	// Requirements are ids of docs/requirements.md.
+	Requirements []string
+	// Slow cases wait for a back-off or a deadline.
+	Slow bool
+	// NotApplicable returns why the case cannot be checked on this target, or "". It may be nil.
+	NotApplicable func(Target) string
+	// Run checks the promise. History cases have Check instead.
+	Run func(*T)
+	// Check looks at everything that was recorded when all other cases are done.
+	Check func(*Evidence)
+}
+
+// Target is the cluster and the controller under test.
+type Target struct {
+	// Minor is the minor version of the API server.
+	Minor int
+	// Simulated reports whether this program plays the kubelet.
+	Simulated bool
+}
+
+// Outcome is how a case ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Pass          Outcome = "pass"
+	Fail          Outcome = "fail"
+	NotApplicable Outcome = "not applicable"
+)
+
+// Problem is a promise that was not kept.
+type Problem struct {
+	Expected string `json:"expected"`
+	Seen     string `json:"seen"`
+}
+
+// Result is what came out of a case.
+type Result struct {
+	Case    Case
+	Outcome Outcome
+	// Why a case is not applicable.
+	Why string
+	// Observed are facts, in the order in which they were observed.
+	Observed []string
+	Problems []Problem
+	Duration time.Duration
+}
+
+// log is what a case has found so far.
+type log struct {
+	observed []string
+	problems []Problem
+	// why the case turned out not to be applicable.
+	why string
+}
+
+// Observe notes a fact.
+func (l *log) Observe(format string, args ...any) {
+	l.observed = append(l.observed, fmt.Sprintf(format, args...))
+}
+
+// Errorf notes a broken promise; the case continues.
+func (l *log) Errorf(expected, seen string, args ...any) {
+	l.problems = append(l.problems, Problem{Expected: expected, Seen: fmt.Sprintf(seen, args...)})
+}
+
+// result ends a case.
+func (l *log) result(c Case, took time.Duration) Result {
+	r := Result{Case: c, Outcome: Pass, Observed: l.observed, Problems: l.problems, Duration: took}
+	switch {
+	case len(l.problems) > 0:
+		r.Outcome = Fail
+	case l.why != "":
+		r.Outcome, r.Why = NotApplicable, l.why
+	}
+	return r
+}
+
+// observer is a T or an Evidence.
+type observer interface {
+	Observe(format string, args ...any)
+	Errorf(expected, seen string, args ...any)
+}
+
+// Equal checks that a value is as expected, and notes it.
+func Equal[V comparable](o observer, what string, want, got V) {
+	if want == got {
+		o.Observe("%s is %s", what, text(got))
+		return
+	}
+	o.Errorf(fmt.Sprintf("%s is %s", what, text(want)), "%s is %s", what, text(got))
+}
+
+func text(value any) string {
+	if s, ok := value.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(value)
+}
+
+// Validate returns what is wrong with the cases themselves.
+func Validate(cases []Case) error {
+	seen := map[string]bool{}
+	for _, c := range cases {
+		switch {
+		case seen[c.Name]:
+			return fmt.Errorf("two cases are named %s", c.Name)
+		case c.Title == "" || strings.HasSuffix(c.Title, ".") || c.Source == "" || len(c.Requirements) == 0:
+			return fmt.Errorf("%s: a case needs a title without a full stop, a source, and requirements", c.Name)
+		case (c.Run == nil) == (c.Check == nil):
+			return fmt.Errorf("%s: a case has either Run or Check", c.Name)
+		case len(c.Name) > nameAtMost:
+			return fmt.Errorf("%s: the name is longer than %d", c.Name, nameAtMost)
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+// nameAtMost leaves room for the index in hostnames of pods.
+const nameAtMost = 48
+
+// Sorted returns the results by name, those of histories last.
+func Sorted(results []Result) []Result {
+	out := slices.Clone(results)
+	slices.SortStableFunc(out, func(a, b Result) int {
+		if (a.Case.Check != nil) != (b.Case.Check != nil) {
+			return map[bool]int{true: 1, false: -1}[a.Case.Check != nil]
+		}
+		return strings.Compare(a.Case.Name, b.Case.Name)
+	})
+	return out
+}

@@ -1,0 +1,76 @@
+package suite
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/invariants"
+)
+
+// Evidence is everything that was stored while the other cases ran.
+type Evidence struct {
+	log
+	// Versions are those of the Jobs under test and their pods.
+	Versions []history.Version
+	// Violations are what the invariant checker found in them.
+	Violations []invariants.Violation
+	// Incomplete is why something is missing.
+	Incomplete error
+}
+
+func (s *Suite) check(c Case) Result {
+	began := time.Now()
+	_, incomplete := s.recorder.Changes()
+	e := &Evidence{Versions: s.underTest(), Incomplete: incomplete}
+	if incomplete != nil {
+		e.Errorf("the record of what happens is complete", "%v", incomplete)
+		return e.result(c, time.Since(began))
+	}
+	e.Violations = slices.Concat(invariants.Check(e.Versions), invariants.AtRest(e.Versions))
+	c.Check(e)
+	return e.result(c, time.Since(began))
+}
+
+// underTest returns the versions without what would make the checker more lenient or more strict
+// with some controllers: all are judged as if they were unknown.
+func (s *Suite) underTest() []history.Version {
+	versions := s.recorder.Versions()
+	foreign := map[string]bool{}
+	for i, v := range versions {
+		if v.Job == nil {
+			continue
+		}
+		if ptr.Deref(v.Job.Spec.ManagedBy, "") != s.ManagedBy {
+			foreign[string(v.Job.UID)] = true
+		}
+		job := v.Job.DeepCopy()
+		job.ManagedFields, job.Spec.ManagedBy = nil, nil
+		versions[i].Job = job
+	}
+	return slices.DeleteFunc(versions, func(v history.Version) bool {
+		uid := string(v.Object().GetUID())
+		if v.Pod != nil {
+			uid = string(history.JobOf(v.Pod))
+		}
+		return foreign[uid]
+	})
+}
+
+// Jobs returns the last version of each Job.
+func (e *Evidence) Jobs() []*batchv1.Job {
+	last := map[string]*batchv1.Job{}
+	for _, v := range e.Versions {
+		if v.Job != nil {
+			last[string(v.Job.UID)] = v.Job
+		}
+	}
+	jobs := make([]*batchv1.Job, 0, len(last))
+	for _, job := range last {
+		jobs = append(jobs, job)
+	}
+	return jobs
+}

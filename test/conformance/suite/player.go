@@ -1,0 +1,144 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+)
+
+// ExitSIGTERM is the exit code of a container that SIGTERM has ended.
+const ExitSIGTERM = 143
+
+// Play returns how a running pod ends by itself, and whether it does.
+type Play func(*corev1.Pod) (code int32, ends bool)
+
+// player has the pods of all cases start, and end when they are deleted.
+type player struct {
+	kubelet  pods.Kubelet
+	recorder *Recorder
+
+	mu sync.Mutex
+	// plays and holds are by the name of a Job. Pods of a Job that is held stay when they
+	// are deleted.
+	plays map[string]Play
+	holds map[string]bool
+	acted map[string]bool
+	woken chan struct{}
+	err   error
+}
+
+func newPlayer(kubelet pods.Kubelet, recorder *Recorder) *player {
+	return &player{
+		kubelet: kubelet, recorder: recorder, woken: make(chan struct{}, 1),
+		plays: map[string]Play{}, holds: map[string]bool{}, acted: map[string]bool{},
+	}
+}
+
+// retryEvery is when an action that failed is repeated.
+const retryEvery = 500 * time.Millisecond
+
+func (p *player) run(ctx context.Context) {
+	var actions sync.WaitGroup
+	defer actions.Wait()
+	ticker := time.NewTicker(retryEvery)
+	defer ticker.Stop()
+	for {
+		changed, _ := p.recorder.Changes()
+		for _, v := range p.recorder.Pods() {
+			if isThere(v) {
+				p.step(ctx, &actions, v.Pod)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-p.woken:
+		case <-ticker.C:
+		}
+	}
+}
+
+// step does what a pod needs next, unless that has been done.
+func (p *player) step(ctx context.Context, actions *sync.WaitGroup, pod *corev1.Pod) {
+	name, act := p.next(ctx, pod)
+	if act == nil {
+		return
+	}
+	key := string(pod.UID) + name
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.acted[key] {
+		return
+	}
+	p.acted[key] = true
+	actions.Go(func() { p.try(ctx, pod, key, act) })
+}
+
+func (p *player) try(ctx context.Context, pod *corev1.Pod, key string, act func() error) {
+	err := act()
+	// A pod that is gone, or another one, needs nothing.
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || ctx.Err() != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.acted[key] = false
+	p.err = fmt.Errorf("running pod %s: %w", pod.Name, err)
+}
+
+// next returns what a pod needs, with a name.
+func (p *player) next(ctx context.Context, pod *corev1.Pod) (name string, act func() error) {
+	p.mu.Lock()
+	play, held := p.plays[ownerOf(pod)], p.holds[ownerOf(pod)]
+	p.mu.Unlock()
+	isDeleted := pod.DeletionTimestamp != nil
+	switch {
+	case history.HasEnded(pod) && isDeleted:
+		return "stopped", func() error { return p.kubelet.Stopped(ctx, pod) }
+	case history.HasEnded(pod), isDeleted && held:
+		return "", nil
+	case isDeleted:
+		return "term", func() error { return p.kubelet.End(ctx, pod, ExitSIGTERM) }
+	case pod.Status.Phase == corev1.PodPending:
+		return "start", func() error { return p.kubelet.Start(ctx, pod) }
+	case play != nil:
+		if code, ends := play(pod); ends {
+			return "end", func() error { return p.kubelet.End(ctx, pod, code) }
+		}
+	}
+	return "", nil
+}
+
+func (p *player) change(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+	select {
+	case p.woken <- struct{}{}:
+	default:
+	}
+}
+
+// lastError is the latest action that failed.
+func (p *player) lastError() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// ownerOf is the name of the pod's controller.
+func ownerOf(pod *corev1.Pod) string {
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		return owner.Name
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/pods"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+)
+
+// Config says what is tested, and how.
+type Config struct {
+	Client kubernetes.Interface
+	// Namespace is where Jobs are created; it exists.
+	Namespace string
+	// ManagedBy is spec.managedBy of the Jobs, or "" for the built-in controller.
+	ManagedBy string
+	Kubelet   pods.Kubelet
+	Target    Target
+	// Timeout is for each case, Parallel how many of them run at once.
+	Timeout  time.Duration
+	Parallel int
+}
+
+// Suite runs cases.
+type Suite struct {
+	Config
+	recorder *Recorder
+	kubelet  pods.Kubelet
+	player   *player
+	timeout  time.Duration
+}
+
+// runLabel marks the Jobs of the suite, so that they are deleted in the end.
+const runLabel = "conformance.batchjob.dev/run"
+
+// Run runs cases and returns their results. It calls progress after each of them. The error is
+// about the cluster, not about the controller.
+func Run(ctx context.Context, config Config, cases []Case, progress func(Result)) ([]Result, error) {
+	if err := waitForAccount(ctx, config); err != nil {
+		return nil, err
+	}
+	s := &Suite{Config: config, recorder: NewRecorder(), kubelet: config.Kubelet, timeout: config.Timeout}
+	s.player = newPlayer(config.Kubelet, s.recorder)
+	recording, stop := context.WithCancel(ctx)
+	waitForRecord, err := history.Follow(recording, config.Client, config.Namespace, s.recorder)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	var playing sync.WaitGroup
+	playing.Go(func() { s.player.run(recording) })
+	results := s.runAll(ctx, cases, progress)
+	err = s.cleanUp(ctx)
+	stop()
+	playing.Wait()
+	waitForRecord()
+	for _, c := range cases {
+		if c.Check != nil {
+			r := s.check(c)
+			progress(r)
+			results = append(results, r)
+		}
+	}
+	return Sorted(results), errors.Join(err, ctx.Err())
+}
+
+// runAll runs the cases that are no checks of the record.
+func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result)) (results []Result) {
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	places := make(chan struct{}, s.Parallel)
+	for _, c := range cases {
+		if c.Run == nil {
+			continue
+		}
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			r := s.run(ctx, c)
+			mu.Lock()
+			defer mu.Unlock()
+			progress(r)
+			results = append(results, r)
+		})
+	}
+	running.Wait()
+	return results
+}
+
+func (s *Suite) run(ctx context.Context, c Case) Result {
+	if c.NotApplicable != nil {
+		if why := c.NotApplicable(s.Target); why != "" {
+			return Result{Case: c, Outcome: NotApplicable, Why: why}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	t := &T{ctx: ctx, suite: s, name: c.Name}
+	began := time.Now()
+	t.run(c.Run)
+	return t.result(c, time.Since(began))
+}
+
+// run calls the case, and returns when it has ended.
+func (t *T) run(f func(*T)) {
+	defer func() {
+		if r := recover(); r != nil && r != errStop { //nolint:errorlint // It is this very value, or a bug.
+			panic(r)
+		}
+	}()
+	f(t)
+}
+
+// waitForAccount waits for the service account that pods need.
+func waitForAccount(ctx context.Context, config Config) error {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, config.Timeout, true, func(ctx context.Context) (bool, error) {
+		_, err := config.Client.CoreV1().ServiceAccounts(config.Namespace).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the default service account of namespace %s: %w", config.Namespace, err)
+	}
+	return nil
+}
+
+// cleanUp deletes the Jobs, and waits until their pods are gone.
+func (s *Suite) cleanUp(ctx context.Context) error {
+	s.player.change(func() { clear(s.player.holds) })
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
+	defer cancel()
+	background := metav1.DeletePropagationBackground
+	err := s.Client.BatchV1().Jobs(s.Namespace).DeleteCollection(ctx,
+		metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{LabelSelector: runLabel})
+	if err != nil {
+		return fmt.Errorf("deleting the Jobs: %w", err)
+	}
+	err = s.Client.CoreV1().Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: runLabel})
+	if err != nil {
+		return fmt.Errorf("deleting the pods: %w", err)
+	}
+	_ = s.recorder.Wait(ctx, func() bool { // What is left is for the history cases to say.
+		for _, v := range s.recorder.Pods() {
+			if isThere(v) {
+				return false
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+// newJob returns a Job of one pod.
+func (s *Suite) newJob(name string) *batchv1.Job {
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{runLabel: ""}},
+		Spec:       batchv1.JobSpec{Template: s.template()},
+	}
+	if s.ManagedBy != "" {
+		job.Spec.ManagedBy = ptr.To(s.ManagedBy)
+	}
+	return job
+}
+
+// template returns the pods of all Jobs.
+func (s *Suite) template() corev1.PodTemplateSpec {
+	template := corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{runLabel: ""}},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: ptr.To(false),
+			Containers: []corev1.Container{{Name: pods.Container}},
+		},
+	}
+	s.kubelet.Prepare(&template)
+	return template
+}
