@@ -33,7 +33,7 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 		return none, errNetwork
 	case fault.Kind == Late, fault.Kind == Timeout && !c.reads():
 		asked := w.Now()
-		w.after(fault.Wait, func() {
+		w.schedule(origin{kind: fromLateWrite, process: p, text: verb + " " + object}, fault.Wait, func() {
 			w.tracef("%s %s comes through late", verb, object)
 			_, _ = carryOut(p, c, asked, write)
 		})
@@ -49,7 +49,7 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	if fault.Kind == CrashAfter {
 		panic(crash{c})
 	}
-	p.pass(c, w.random(w.Latency/2))
+	p.pass(c, answering, w.random(w.Latency/2))
 	if fault.Kind == LoseResponse || w.isAway() {
 		w.tracef("%s %s: response lost%s", verb, object, w.signature(p.number))
 		return none, errNetwork
@@ -70,7 +70,10 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 		if fault.Kind != NoFault || w.isAway() {
 			w.notify(callFailed{})
 		}
-		p.pass(c, p.throttled()+w.random(w.Latency/2))
+		p.pass(c, asking, p.throttled()+w.random(w.Latency/2))
+		if w.decider != nil {
+			fault = w.decider.fault(c)
+		}
 		if fault.Kind != Throttle || attempt == maxThrottled || w.isAway() {
 			return c, fault
 		}
@@ -78,16 +81,22 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 		wait := min(fault.Wait, callTimeout-waited)
 		// What is written after that was decided before.
 		w.notify(watchesBlind{w.Now(), w.Now().Add(wait)})
-		p.pass(c, wait)
+		p.pass(c, asking, wait)
 		if waited += wait; waited == callTimeout {
 			return c, Fault{Kind: timedOut}
 		}
 	}
 }
 
+// asking and answering are the two ways of a call.
+const (
+	asking    = "call"
+	answering = "answer"
+)
+
 // pass lets time pass for a call.
-func (p *process) pass(c Call, d time.Duration) {
-	p.world.wait(d)
+func (p *process) pass(c Call, way string, d time.Duration) {
+	p.world.wait(origin{kind: fromCall, process: p, text: way, call: c}, d)
 	if !p.alive {
 		panic(crash{c})
 	}

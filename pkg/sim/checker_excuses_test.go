@@ -17,6 +17,8 @@ type excuses struct {
 	// ahead and behind are how far a clock of the controller ever was, lag the longest
 	// lag of a process.
 	ahead, behind, slowest time.Duration
+	// exact, if set, returns the first moment of which a process may not know yet.
+	exact func() time.Time
 }
 
 // lag returns how long the controller may act on outdated state: a stage makes up to 32
@@ -39,11 +41,17 @@ func (e *excuses) callTime() time.Duration {
 
 // recent reports whether a process may not know yet what happened then.
 func (e *excuses) recent(at time.Time) bool {
+	if e.exact != nil {
+		return !at.Before(e.exact())
+	}
 	return e.hidden(at) || e.world.Now().Sub(at) <= e.lag()
 }
 
 // hidden reports whether the reason is that the controller was blind, or that a call took long.
 func (e *excuses) hidden(at time.Time) bool {
+	if e.exact != nil {
+		return e.recent(at)
+	}
 	return !e.world.Now().After(e.blindUntil.Add(e.lag())) && !at.Before(e.blindFrom.Add(-e.lag()))
 }
 

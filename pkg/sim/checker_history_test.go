@@ -82,7 +82,7 @@ type life struct {
 // one created it, or its answer was lost, and the watch may not have delivered it yet.
 func (c *Checker) unseen(l *life, m Commit) bool {
 	switch {
-	case m.Late() && l.bornAt.After(m.Asked.Add(-c.lag())), !m.Ours():
+	case m.Late() && (c.exact != nil || l.bornAt.After(m.Asked.Add(-c.lag()))), !m.Ours():
 		return true
 	case l.by == m.By && !l.late:
 		return false

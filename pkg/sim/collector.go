@@ -26,13 +26,18 @@ type collector struct{ world *World }
 func (g *collector) committed(c Commit) {
 	switch {
 	case c.OldJob != nil && c.NewJob == nil:
-		g.world.after(collectorLatency, func() { g.deletePods(c.OldJob.UID) })
+		g.soon("delete the pods of "+c.OldJob.Name, func() { g.deletePods(c.OldJob.UID) })
 	case c.NewJob == nil:
 		g.ownership(c)
 		g.unscheduled(c)
 	case c.NewJob.DeletionTimestamp != nil && (c.OldJob == nil || c.OldJob.DeletionTimestamp == nil):
-		g.world.after(collectorLatency, func() { g.process(c.NewJob.Name, c.NewJob.UID) })
+		g.soon("process "+c.NewJob.Name, func() { g.process(c.NewJob.Name, c.NewJob.UID) })
 	}
+}
+
+// soon lets the garbage collector do something.
+func (g *collector) soon(text string, do func()) {
+	g.world.schedule(origin{kind: fromCollector, text: text}, collectorLatency, do)
 }
 
 // ownership reacts to a pod that was created, deleted, or got another owner.
@@ -45,9 +50,9 @@ func (g *collector) ownership(c Commit) {
 		switch job := g.world.Store.jobOf(owner.Name, owner.UID); {
 		case owner.UID == "":
 		case job == nil && owner.UID == is.UID:
-			g.world.after(collectorLatency, func() { g.deletePods(owner.UID) })
+			g.soon("delete the pods of "+owner.Name, func() { g.deletePods(owner.UID) })
 		case job != nil && job.DeletionTimestamp != nil:
-			g.world.after(collectorLatency, func() { g.process(owner.Name, owner.UID) })
+			g.soon("process "+owner.Name, func() { g.process(owner.Name, owner.UID) })
 		}
 	}
 }
@@ -104,7 +109,7 @@ func (g *collector) unscheduled(c Commit) {
 		return
 	}
 	name, uid := c.NewPod.Name, c.NewPod.UID
-	g.world.after(podGCPeriod, func() {
+	g.world.schedule(origin{kind: fromCollector, text: "fail " + name}, podGCPeriod, func() {
 		if pod := g.world.Store.pods[name]; pod != nil && pod.UID == uid && !isTerminal(pod) {
 			g.world.Store.EditPod("pod-gc", name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 		}

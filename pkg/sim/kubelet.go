@@ -173,13 +173,18 @@ func (k *kubelet) committed(c Commit) {
 	}
 }
 
+// after lets a node do something.
+func (k *kubelet) after(text string, wait time.Duration, do func()) {
+	k.world.schedule(origin{kind: fromNode, text: text}, wait, do)
+}
+
 // expect plans the start of a new pod, and its removal by somebody else.
 func (k *kubelet) expect(name string, uid types.UID, act *Act) {
 	if !act.Unscheduled {
-		k.world.after(startLatency+act.Delay, func() { k.start(name, uid) })
+		k.after("start "+name, startLatency+act.Delay, func() { k.start(name, uid) })
 	}
 	if act.RemovedAfter > 0 {
-		k.world.after(act.RemovedAfter, func() { _, _ = k.world.Store.DeletePod(name, uid) })
+		k.after("delete "+name, act.RemovedAfter, func() { _, _ = k.world.Store.DeletePod(name, uid) })
 	}
 }
 
@@ -226,10 +231,10 @@ func (k *kubelet) start(name string, uid types.UID) {
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 	})
 	if act.Restarts > 0 {
-		k.world.after(act.RestartsAfter, func() { k.restart(name, uid, act.Restarts) })
+		k.after("restart "+name, act.RestartsAfter, func() { k.restart(name, uid, act.Restarts) })
 	}
 	if act.Run != Forever {
-		k.world.after(act.Run, func() { k.end(name, uid, act, false) })
+		k.after("end "+name, act.Run, func() { k.end(name, uid, act, false) })
 	}
 }
 
@@ -262,7 +267,7 @@ func (k *kubelet) back(pod *corev1.Pod) {
 	if grace := time.Duration(gracePeriod(pod)) * time.Second; wait > grace {
 		wait, last.TerminateExit = grace, exitKilled
 	}
-	k.world.after(wait+time.Millisecond, func() {
+	k.after("terminate "+name, wait+time.Millisecond, func() {
 		k.end(name, uid, &last, true)
 		k.kill(name, uid)
 	})
@@ -281,6 +286,9 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	pod := k.world.Store.pods[name]
 	if pod == nil || pod.UID != uid || isTerminal(pod) {
 		return
+	}
+	if d := k.world.decider; d != nil {
+		act = d.end(pod, act, terminated)
 	}
 	deleted := pod.DeletionTimestamp != nil
 	if deleted && !terminated && act.NodeGone {

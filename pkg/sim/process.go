@@ -24,6 +24,7 @@ type process struct {
 	number     int
 	alive      bool
 	engine     *controller.Engine
+	cache      *observe.Cache
 	dispatcher *controller.Dispatcher
 	clock      *skewedClock
 	jobs, pods *stream
@@ -74,7 +75,7 @@ func newProcess(w *World, o ProcessOptions) *process {
 	if !config.ReplaceBuiltin {
 		api.Unwatched = p.unwatched
 	}
-	p.engine = controller.NewEngine(config, cache, api)
+	p.engine, p.cache = controller.NewEngine(config, cache, api), cache
 	p.dispatcher.OnOwnJob(p.engine.Own)
 	p.jobs = &stream{process: p, resource: jobsOnly, store: cache.JobStore("")}
 	p.pods = &stream{process: p, resource: podsOnly, store: cache.PodStore("")}
@@ -101,7 +102,7 @@ func (p *process) list() {
 	known := p.jobs.listed(p.jobs.seen)
 	p.pods.list(p.PodsOlder)
 	p.noteUnwatched(p.withoutLabel(p.pods.seen, labels.Everything()))
-	p.world.afterAll(sweepPeriod, p.sweep)
+	p.world.afterAll(origin{kind: fromSweep}, sweepPeriod, p.sweep)
 	for _, job := range known {
 		p.engine.Trust(job.(*batchv1.Job))
 	}
@@ -123,7 +124,7 @@ func (p *process) sweep() {
 	if !p.alive {
 		return
 	}
-	p.world.afterAll(sweepPeriod, p.sweep)
+	p.world.afterAll(origin{kind: fromSweep}, sweepPeriod, p.sweep)
 	if !p.world.isAway() {
 		p.noteUnwatched(p.withoutLabel(p.world.Store.version, labels.Everything()))
 	}
@@ -153,8 +154,9 @@ func (p *process) AddAfter(job types.UID, wait time.Duration) {
 	p.tickets++
 	ticket := p.tickets
 	p.due[job], p.dueAt[job] = ticket, at
-	p.world.after(wait, func() {
-		if p.alive && p.due[job] == ticket {
+	void := func() bool { return !p.alive || p.due[job] != ticket }
+	p.world.schedule(origin{process: p, text: "sync", void: void}, wait, func() {
+		if !void() {
 			delete(p.due, job)
 			p.sync(job)
 		}
@@ -242,7 +244,11 @@ func (p *process) recoverCrash() {
 
 // parallel runs the operations of a stage in a random order: any order must be correct.
 func (p *process) parallel(n int, do func(i int)) {
-	for _, i := range p.world.rng.Perm(n) {
+	order := p.world.rng.Perm(n)
+	if d := p.world.decider; d != nil {
+		order = d.order(n)
+	}
+	for _, i := range order {
 		do(i)
 	}
 }

@@ -13,16 +13,19 @@ import (
 type routine struct {
 	resume func()
 	yield  func(struct{}) bool
+	// stop ends the routine where it waits: its wait returns at once.
+	stop func()
 }
 
 // begin runs do until its first wait; later events resume it.
 func (w *World) begin(do func()) {
 	r := &routine{}
-	next, _ := iter.Pull(func(yield func(struct{}) bool) {
+	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		r.yield = yield
 		defer keepStack()
 		do()
 	})
+	r.stop = stop
 	r.resume = func() {
 		outer := w.current
 		w.current = r
@@ -45,8 +48,9 @@ func keepStack() {
 
 // wait lets virtual time pass for the calling routine: everything that is due until
 // then happens first.
-func (w *World) wait(d time.Duration) {
+func (w *World) wait(what origin, d time.Duration) {
 	r := w.current
-	w.afterAll(d, r.resume)
+	what.routine = r
+	w.afterAll(what, d, r.resume)
 	r.yield(struct{}{})
 }

@@ -85,18 +85,27 @@ func (s *stream) send(c Commit) {
 		at = s.last.Add(1)
 	}
 	s.last = at
-	connection := s.connection
-	w.after(at.Sub(w.Now()), func() {
-		if s.process.alive && s.connection == connection {
+	void := s.lost()
+	w.schedule(origin{kind: fromWatch, process: s.process, text: s.resource.String(), commit: &c, void: void}, at.Sub(w.Now()), func() {
+		if !void() {
 			s.arrive(c)
 		}
 	})
+}
+
+// lost returns what reports whether the present connection is closed by then.
+func (s *stream) lost() func() bool {
+	connection := s.connection
+	return func() bool { return !s.process.alive || s.connection != connection }
 }
 
 func (s *stream) arrive(c Commit) {
 	var fault WatchFault
 	if w := s.process.world; w.WatchFault != nil {
 		fault = w.WatchFault()
+	}
+	if d := s.process.world.decider; d != nil {
+		fault = d.watchFault(s)
 	}
 	if fault.Closed {
 		s.relist(fault.Gap, fault.Older)
@@ -140,26 +149,27 @@ func (s *stream) relist(gap, older time.Duration) {
 	w := s.process.world
 	s.connection++
 	s.open = false
-	connection := s.connection
+	void := s.lost()
 	w.notify(watchesBlind{w.Now().Add(-older), w.Now().Add(gap + s.process.lag())})
-	w.after(gap, func() {
+	w.schedule(origin{kind: fromWatch, process: s.process, text: "list " + s.resource.String(), void: void}, gap, func() {
 		switch {
-		case !s.process.alive || s.connection != connection:
+		case void():
 		case w.isAway():
 			s.relist(w.awayUntil.Sub(w.Now()), older)
 		default:
-			s.answer(connection, w.versionAt(w.Now().Add(-older)))
+			s.answer(w.versionAt(w.Now().Add(-older)))
 		}
 	})
 }
 
 // answer delivers the list: the state that it shows is older by the time it arrives.
-func (s *stream) answer(connection int, version int64) {
+func (s *stream) answer(version int64) {
 	w := s.process.world
 	// A list is never older than what its client has seen, which its request contains.
 	version = max(version, s.seen)
-	w.after(w.random(s.process.lag()), func() {
-		if s.process.alive && s.connection == connection {
+	void := s.lost()
+	w.schedule(origin{kind: fromWatch, process: s.process, text: "list of " + s.resource.String(), version: version, void: void}, w.random(s.process.lag()), func() {
+		if !void() {
 			w.tracef("%s are listed, %v old%s", s.resource, w.age(version), w.signature(s.process.number))
 			s.replace(version)
 		}

@@ -49,6 +49,8 @@ type Options struct {
 	WatchFault func() WatchFault
 	// Successor configures a process that takes over from one that crashed.
 	Successor ProcessOptions
+
+	decider decider
 }
 
 // World is a cluster with one or two controller processes, a clock, and an order of events.
@@ -121,15 +123,18 @@ func (w *World) Now() time.Time { return w.clock.Now() }
 func (w *World) Elapsed() time.Duration { return w.Now().Sub(w.begun) }
 
 // after schedules do. Events at the same instant happen in random order.
-func (w *World) after(wait time.Duration, do func()) {
+func (w *World) after(wait time.Duration, do func()) { w.schedule(origin{}, wait, do) }
+
+// schedule is after with an origin.
+func (w *World) schedule(from origin, wait time.Duration, do func()) {
 	w.number++
-	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do})
+	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do, origin: from})
 }
 
 // afterAll schedules do after everything else at that instant. It draws no random number.
-func (w *World) afterAll(wait time.Duration, do func()) {
+func (w *World) afterAll(from origin, wait time.Duration, do func()) {
 	w.number++
-	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do})
+	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do, origin: from})
 }
 
 // random returns a duration between zero and most.
@@ -279,6 +284,7 @@ type event struct {
 	tie    uint64
 	number uint64
 	do     func()
+	origin
 }
 
 type eventQueue []event

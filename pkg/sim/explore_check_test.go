@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// onePod is the smallest world.
+func onePod() *smallWorld { return plainWorlds()[0] }
+
+// neverRight is the smallest world, in which nothing that a Job comes to is right.
+func neverRight() *smallWorld {
+	s := *onePod()
+	s.wrong = func(*batchv1.Job) string { return "this is never right" }
+	return &s
+}
+
+// TestChoicesDetermineTheState_PRV_04 walks at random, with faults, and replays each walk: a state
+// has the same fingerprint, also if only the end of the history is hashed.
+func TestChoicesDetermineTheState_PRV_04(t *testing.T) {
+	for seed := range fewerSeeds(100) {
+		s := smallWorlds()[int(seed)%len(smallWorlds())]
+		path, since, want := randomWalk(s, seed)
+		again := s.replayed(path, 0)
+		if got := again.fingerprint(); got != want {
+			t.Errorf("%s, seed %d: %v, and then %v", s.name, seed, want, got)
+		}
+		again.abandon()
+		later := s.replayed(path, since)
+		if got := later.fingerprint(); got != want {
+			t.Errorf("%s, seed %d: hashed from depth %d of %d: %v, want %v", s.name, seed, since, len(path), got, want)
+		}
+		later.abandon()
+	}
+}
+
+// randomWalk returns a random history, the depth at which what is in flight at its end began, and
+// the state at its end.
+func randomWalk(s *smallWorld, seed uint64) (path [][]uint8, since int, end fingerprint) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	r := newRun(s, 0)
+	defer r.abandon()
+	for range 10 + rng.IntN(30) {
+		steps := r.steps()
+		if len(steps) == 0 {
+			break
+		}
+		choices := []uint8{uint8(rng.IntN(len(steps)))}
+		if r.take(steps, choices); len(r.taken) > 1 && rng.IntN(10) == 0 {
+			// The last choice is taken anew, as in a search.
+			choices = slices.Clone(r.taken)
+			choices[len(choices)-1] = r.options[len(choices)-1] - 1
+			r.abandon()
+			r = s.replayed(path, 0)
+			r.take(r.steps(), choices)
+		}
+		path = append(path, slices.Clone(r.taken))
+	}
+	since = r.depth
+	for _, c := range r.carriers {
+		since = min(since, c.begun.depth)
+	}
+	return path, since, r.fingerprint()
+}
+
+// TestReductionsKeepVerdicts_PRV_05 explores the smallest worlds with every step on its own.
+func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
+	worlds := []*smallWorld{onePod(), neverRight()}
+	if !testing.Short() && !underRace {
+		worlds = append(worlds, policyWorlds()[0])
+	}
+	for _, s := range worlds {
+		plain := *s
+		plain.plain = true
+		reduced, full := newSearch(s, limits{}), newSearch(&plain, limits{})
+		reduced.explore(2)
+		full.explore(2)
+		if (reduced.violation == nil) != (full.violation == nil) {
+			t.Errorf("%s: %+v, and without reductions %+v", s.name, reduced.violation, full.violation)
+		}
+		if reduced.violation == nil && (!reduced.complete() || !full.complete() || len(reduced.nodes) >= len(full.nodes)) {
+			t.Errorf("nothing is reduced:\n%v\n%v", reduced, full)
+		}
+	}
+}
+
+// TestViolationIsReplayed_PRV_03 stores a violation, and reads it again.
+func TestViolationIsReplayed_PRV_03(t *testing.T) {
+	s := neverRight()
+	x := newSearch(s, limits{})
+	x.explore(2)
+	if x.violation == nil {
+		t.Fatal("there is no violation")
+	}
+	for n := range len(x.violation.path) {
+		if wrong := s.violations(x.violation.path[:n]); wrong != "" {
+			t.Fatalf("%d of %d steps are enough for %s", n, len(x.violation.path), wrong)
+		}
+	}
+	file, err := x.violation.write(t.TempDir(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	world, path, err := readHistory(file)
+	if err != nil || world.name != s.name {
+		t.Fatalf("%v, %v", world, err)
+	}
+	if wrong := s.violations(path); !strings.Contains(wrong, "this is never right") {
+		t.Errorf("replayed: %q", wrong)
+	}
+	if text := s.narrate(path); !strings.Contains(text, "create pod a-p1") {
+		t.Errorf("told as\n%s", text)
+	}
+}
+
+// TestSearchContinues_PRV_06_PRV_07 stops a search early, and continues it.
+func TestSearchContinues_PRV_06_PRV_07(t *testing.T) {
+	whole := newSearch(onePod(), limits{})
+	whole.explore(2)
+	file := filepath.Join(t.TempDir(), "states")
+	first := newSearch(onePod(), limits{states: len(whole.nodes) / 2, file: file})
+	first.explore(2)
+	if text := first.String(); first.complete() || !strings.Contains(text, "states not expanded") {
+		t.Fatalf("stopped early: %s", text)
+	}
+	second := newSearch(onePod(), limits{file: file})
+	if len(second.nodes) != len(first.nodes) {
+		t.Errorf("it begins with %d states, not with %d", len(second.nodes), len(first.nodes))
+	}
+	second.explore(2)
+	if !second.complete() || len(second.nodes) != len(whole.nodes) || second.transitions != whole.transitions {
+		t.Errorf("continued:\n%v\nat once:\n%v", second, whole)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[0] ^= 1
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if other := newSearch(onePod(), limits{file: file}); len(other.nodes) != 1 {
+		t.Errorf("the search of another program is continued with %d states", len(other.nodes))
+	}
+}

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// crashes are faults of the controller, refusals those that a webhook or a quota causes, and
+// unanswered those of the network; the write may come late.
+var (
+	crashes    = []FaultKind{CrashBefore, CrashAfter, Late}
+	unanswered = []FaultKind{LoseResponse, Timeout, Fail}
+	refusals   = []FaultKind{Conflict, Reject, Malformed}
+	allFaults  = slices.Concat(crashes, unanswered, refusals)
+)
+
+// smallWorlds are in the order of their size. The short ones are explored by every test run.
+func smallWorlds() []*smallWorld {
+	worlds := slices.Concat(plainWorlds(), policyWorlds(), editedWorlds(), deletedWorlds(), sharedWorlds())
+	for _, s := range slices.Clone(worlds) {
+		worlds = append(worlds, s.withFaults("one fault", 1))
+	}
+	for _, s := range plainWorlds()[:1] {
+		worlds = append(worlds, s.withFaults("two faults", 2))
+	}
+	return worlds
+}
+
+// withFaults returns a world in which also the network, the API server and the controller fail.
+func (s *smallWorld) withFaults(title string, n int) *smallWorld {
+	out := *s
+	out.name += ", " + title
+	out.short = false
+	out.faults, out.gaps, out.stale, out.maxFaults = allFaults, true, true, n
+	return &out
+}
+
+func plainWorlds() []*smallWorld {
+	spec := func(completions, parallelism, limit int32) func() batchv1.JobSpec {
+		return func() batchv1.JobSpec { return nonIndexedSpec(completions, parallelism, limit) }
+	}
+	return []*smallWorld{
+		{name: "one pod", short: true, spec: spec(1, 1, 1), exits: []int32{0}},
+		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
+		{name: "one pod fails", spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2},
+		{name: "two pods", spec: spec(2, 2, 6), exits: []int32{0}},
+		{name: "three pods, two at once", spec: spec(3, 2, 6), exits: []int32{0}},
+		{name: "two pods fail", spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
+	}
+}
+
+func policyWorlds() []*smallWorld {
+	perIndex := func() batchv1.JobSpec {
+		s := indexedSpec(2, 2)
+		s.BackoffLimitPerIndex = ptr.To[int32](0)
+		return s
+	}
+	success := func() batchv1.JobSpec {
+		s := indexedSpec(2, 2)
+		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
+		return s
+	}
+	retried := func() batchv1.JobSpec {
+		s := indexedSpec(1, 1)
+		s.BackoffLimitPerIndex = ptr.To[int32](1)
+		return s
+	}
+	replaced := func() batchv1.JobSpec {
+		s := nonIndexedSpec(1, 1, 6)
+		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
+		return s
+	}
+	evict := userStep{name: "evict", when: hasPod, do: func(w *World) {
+		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
+	}}
+	return []*smallWorld{
+		{name: "a named rule fails the Job", spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
+		{name: "limit per index, retried", spec: retried, exits: []int32{0, 1}, failures: 1},
+		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
+		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
+		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
+	}
+}
+
+func namedRule() batchv1.JobSpec {
+	s := nonIndexedSpec(1, 1, 6)
+	s.PodReplacementPolicy = ptr.To(batchv1.Failed)
+	s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}},
+	}}}
+	return s
+}
+
+func hasPod(w *World) bool { return len(w.Store.pods) > 0 }
+
+func editedWorlds() []*smallWorld {
+	edit := func(name string, change func(*batchv1.JobSpec)) userStep {
+		return userStep{name: name, do: func(w *World) { w.edit(change) }}
+	}
+	suspend := edit("suspend", func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) })
+	resume := edit("resume", func(s *batchv1.JobSpec) { s.Suspend = ptr.To(false) })
+	fewer := edit("scale down", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](1) })
+	more := edit("scale up", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })
+	size := func(n int32) func(*batchv1.JobSpec) {
+		return func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = ptr.To(n), ptr.To(n) }
+	}
+	one := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	two := func() batchv1.JobSpec { return nonIndexedSpec(2, 2, 6) }
+	elastic := func() batchv1.JobSpec { return indexedSpec(2, 2) }
+	return []*smallWorld{
+		{name: "suspended and resumed", spec: one, exits: []int32{0}, user: []userStep{suspend, resume}},
+		{name: "scaled down and up", spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
+		{name: "elastic", spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
+	}
+}
+
+func deletedWorlds() (worlds []*smallWorld) {
+	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	gone := func(job *batchv1.Job) string { return when(job != nil, "the Job is not gone") }
+	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
+		remove := userStep{name: "delete, " + string(how), do: func(w *World) { must(w.Store.DeleteJob("a", how)) }}
+		worlds = append(worlds, &smallWorld{name: "deleted, " + string(how), spec: spec, exits: []int32{0}, user: []userStep{remove}, wrong: gone})
+		if how == metav1.DeletePropagationBackground {
+			hold := userStep{name: "add a finalizer", do: func(w *World) {
+				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, foreignFinalizer) })
+				must(err)
+			}}
+			release := userStep{name: "remove the finalizer", do: func(w *World) { w.Store.finalizeJob("a", foreignFinalizer) }}
+			worlds = append(worlds, &smallWorld{name: "deleted with a foreign finalizer", spec: spec, exits: []int32{0}, user: []userStep{hold, remove, release}, wrong: gone})
+		}
+	}
+	return worlds
+}
+
+// sharedWorlds have two controller processes for a while.
+func sharedWorlds() []*smallWorld {
+	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	second := userStep{name: "second leader", do: func(w *World) { w.SecondLeader(ProcessOptions{}) }}
+	one := userStep{name: "one leader", do: (*World).OneLeader}
+	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
+	return []*smallWorld{
+		{name: "two leaders", spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
+		{name: "a shard held twice", spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
+	}
+}

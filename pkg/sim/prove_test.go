@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"flag"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	proveAll    = flag.Bool("prove", false, "explore all small worlds, not only the short ones")
+	proveOnly   = flag.String("prove-only", "", "explore only small worlds whose names match a regular expression, also long ones")
+	proveTime   = flag.Duration("prove-time", 0, "explore each small world for so long at most; 0 for no limit")
+	proveStates = flag.Int("prove-states", 20_000_000, "explore so many states of each small world at most")
+	proveDir    = flag.String("prove-dir", "", "a folder for what was explored, so that another run continues, and for histories")
+	historyFile = flag.String("history", "", "replay a history that -prove has stored")
+)
+
+// TestProve explores every history of small worlds: each is safe (PRV-01), and from each of
+// their states the Job comes to where it should be (PRV-02).
+func TestProve_PRV_01_PRV_02(t *testing.T) {
+	only := regexp.MustCompile(*proveOnly)
+	for _, s := range smallWorlds() {
+		if !*proveAll && *proveOnly == "" && !s.isShort() || !only.MatchString(s.name) {
+			continue
+		}
+		prove(t, s)
+	}
+}
+
+// isShort reports whether every test run explores the world; those with -short explore the
+// smallest one.
+func (s *smallWorld) isShort() bool {
+	if testing.Short() || underRace {
+		return s.name == plainWorlds()[0].name
+	}
+	return s.short
+}
+
+func prove(t *testing.T, s *smallWorld) {
+	l := limits{states: *proveStates}
+	if *proveTime > 0 {
+		l.until = time.Now().Add(*proveTime)
+	}
+	if *proveDir != "" {
+		l.file = filepath.Join(*proveDir, strings.ReplaceAll(s.name, " ", "-")+".states")
+	}
+	begun := time.Now()
+	x := newSearch(s, l)
+	x.explore(runtime.GOMAXPROCS(0))
+	t.Logf("%v, %.1f s", x, time.Since(begun).Seconds())
+	v := x.violation
+	if v == nil {
+		return
+	}
+	t.Errorf("%s: %s\n%s", s.name, v.what, s.narrate(v.path))
+	if *proveDir != "" {
+		file, err := v.write(*proveDir, s)
+		t.Logf("replay it with -history %s (%v)", file, err)
+	}
+}
+
+// TestHistory replays a history that was stored.
+func TestHistory(t *testing.T) {
+	if *historyFile == "" {
+		t.Skip("no -history")
+	}
+	s, path, err := readHistory(*historyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(s.narrate(path))
+	if v := s.violations(path); v != "" {
+		t.Error(v)
+	}
+}
+
+// narrate returns what happens in a history.
+func (s *smallWorld) narrate(path [][]uint8) string {
+	r := newRun(s, 0)
+	defer r.abandon()
+	r.world.checker().off = false
+	r.world.checker().coreEvery = 1
+	for _, choices := range path {
+		steps := r.steps()
+		r.world.tracef("— %v", steps[choices[0]])
+		r.take(steps, choices)
+	}
+	return r.world.Trace()
+}
