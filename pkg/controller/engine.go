@@ -119,6 +119,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if stage == 0 {
 			s.begin(s.job)
 		}
+		if stage > 0 && (ctx.Err() != nil || s.isOver()) {
+			return Result{Soon: true}, errors.Join(s.errs...) // Before a decision, which the next sync makes.
+		}
 		s.settleUnanswered()
 		if err := s.completePods(ctx); err != nil {
 			return Result{}, err
@@ -131,9 +134,6 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		s.postponeStatus(&plan, &result)
 		if plan.IsEmpty() {
 			return s.done(result)
-		}
-		if stage > 0 && (ctx.Err() != nil || s.isOver()) {
-			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 		s.stages++
 		switch err := s.carryOut(ctx, &plan); {
