@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -63,24 +64,26 @@ func run(kubeconfig, managedBy, bug string) error {
 		return err
 	}
 	changed := rest.CopyConfig(config)
+	// Text can be changed on its way.
+	changed.ContentType, changed.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	changed.Wrap(func(next http.RoundTripper) http.RoundTripper { return plant(next, managedBy, plain) })
 	client, err := kube.NewForConfig(changed)
 	if err != nil {
 		return err
 	}
-	runtime, err := controller.New(controller.Config{Client: client, ManagedBy: managedBy, Workers: workers})
+	engine, err := controller.New(controller.Config{Client: client, ManagedBy: managedBy, Workers: workers})
 	if err != nil {
 		return err
 	}
-	go announce(ctx, runtime)
-	return runtime.Run(ctx)
+	go announce(ctx, engine)
+	return engine.Run(ctx)
 }
 
 const workers = 10
 
 // announce reports when the controller runs Jobs, as the real one does.
-func announce(ctx context.Context, runtime *controller.Runtime) {
-	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) { return runtime.Ready(), nil })
+func announce(ctx context.Context, engine *controller.Runtime) {
+	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) { return engine.Ready(), nil })
 	if err == nil {
 		fmt.Fprintln(os.Stderr, "Reconciling Jobs")
 	}

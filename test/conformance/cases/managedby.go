@@ -62,24 +62,31 @@ func builtInJob(t *suite.T) {
 	own := t.Create()
 	t.End(0, own.UntilRunning(1)...)
 	own.UntilComplete()
-	unmanaged := t.CreateNamed("-absent", func(job *batchv1.Job) { job.Spec.ManagedBy = nil })
-	reserved := t.CreateNamed("-reserved", func(job *batchv1.Job) { job.Spec.ManagedBy = ptr.To(batchv1.JobControllerName) })
+	unmanaged := t.CreateNamed("-absent", all(2), func(job *batchv1.Job) { job.Spec.ManagedBy = nil })
+	reserved := t.CreateNamed("-reserved", all(2), func(job *batchv1.Job) { job.Spec.ManagedBy = ptr.To(batchv1.JobControllerName) })
 	t.Fence()
 	t.Fence()
-	managers := statusManagers(own)
-	t.Observe("the status of a Job under test is written by %v", managers)
+	managers := writers(own)
+	t.Observe("a Job under test and its pods are written by %v", managers)
 	for _, j := range []*suite.Job{unmanaged, reserved} {
-		both := slices.DeleteFunc(statusManagers(j), func(name string) bool { return !slices.Contains(managers, name) })
-		suite.Equal(t, "the number of managers that have also written the status of "+j.Name(), 0, len(both))
+		both := slices.DeleteFunc(writers(j), func(name string) bool { return !slices.Contains(managers, name) })
+		suite.Equal(t, "the number of them that have also written "+j.Name()+" or its pods", 0, len(both))
 	}
 }
 
-// statusManagers are the field managers of the Job's status.
-func statusManagers(j *suite.Job) []string {
+// writers are the field managers of the Job's status, and of its pods but for their status.
+func writers(j *suite.Job) []string {
 	names := map[string]bool{}
 	for _, job := range j.Versions() {
 		for _, f := range job.ManagedFields {
 			if f.Subresource == "status" {
+				names[f.Manager] = true
+			}
+		}
+	}
+	for _, pod := range j.AllPods() {
+		for _, f := range pod.ManagedFields {
+			if f.Subresource == "" {
 				names[f.Manager] = true
 			}
 		}
