@@ -38,10 +38,11 @@ type stormJob struct {
 // played is what a storm came to.
 type played struct {
 	// broken are the invariants that it broke, and panics.
-	broken                           []string
-	steps, calls, syncs, writes      uint64
-	jobs, pods, finished, violations uint64
-	elapsed                          time.Duration
+	broken                      []string
+	steps, calls, syncs, writes uint64
+	jobs, pods, finished        uint64
+	processes                   uint64
+	elapsed                     time.Duration
 	// faults are those that the dice drew.
 	faults []*datadriven.TestData
 	// kinds counts what went wrong.
@@ -141,6 +142,7 @@ func (p *played) note(w *World) {
 	}
 	p.steps += w.number - uint64(len(w.events))
 	p.calls += uint64(w.calls)
+	p.processes += uint64(len(w.started))
 	p.elapsed += w.Elapsed()
 	p.broken = append(slices.Clone(w.checker().Violations), p.broken...)
 	for _, h := range w.checker().order {
