@@ -266,7 +266,9 @@ func (c *Checker) parted(h *history, m Commit) {
 	l.gone = true
 	switch {
 	case m.NewPod != nil:
-		l.pod, l.ended = m.NewPod, nil
+		if l.pod = m.NewPod; !h.counted[l.pod.UID] {
+			l.ended = nil
+		}
 		if !m.Ours() {
 			h.meddledAt, l.taken = c.world.Now(), true
 		}

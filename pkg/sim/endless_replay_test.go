@@ -11,10 +11,11 @@ func TestDrawnFaultsAreReplayed_STO_02(t *testing.T) {
 	files := stormFiles(t)
 	for seed := range fewerSeeds(200) {
 		first := newStorm(seed, files)
-		drawn := first.play(t, true)
+		commands, prepared := first.quickCommands()
+		drawn := first.playCommands(t, commands, prepared, true)
 		again := *first
 		again.dice, again.faults = nil, drawn.faults
-		if replayed := again.play(t, true); replayed.trace != drawn.trace {
+		if replayed := again.playCommands(t, again.commands(), nil, true); replayed.trace != drawn.trace {
 			t.Fatalf("seed %d:\n%s", seed, firstDifference(drawn.trace, replayed.trace))
 		}
 	}
@@ -38,7 +39,7 @@ func TestStormsAreShrunk_STO_04(t *testing.T) {
 	shows := func(p played) bool { return p.kinds["evict"] > 0 && p.processes > 1 }
 	for seed := uint64(0); ; seed++ {
 		storm := newStorm(seed, files)
-		out := storm.play(t, false)
+		out := storm.play(t)
 		if storm.file != "" || len(out.faults) < 3 || len(storm.actions) < 3 || !shows(out) {
 			continue
 		}

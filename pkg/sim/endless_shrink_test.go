@@ -46,7 +46,7 @@ func shrinkTo(t *testing.T, storm *randomStorm, out played, shows func(played) b
 // take replaces the best storm by one that still shows the same.
 func (s *shrinker) take(storm randomStorm) bool {
 	s.attempts++
-	if s.attempts > maxAttempts || !s.shows(storm.play(s.t, false)) {
+	if s.attempts > maxAttempts || !s.shows(storm.play(s.t)) {
 		return false
 	}
 	s.best = storm
