@@ -21,6 +21,11 @@ COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
 # three replicas share six shards.
 SOAK_TIME ?= 20m
 SOAK_SHARDS ?= 0
+# How long make storm goes on, and how many storms at once; STORM_STEPS is a number of steps instead.
+STORM_TIME ?= 10m
+STORM_STEPS ?= 0
+STORM_WORKERS ?= 2
+STORM_LEDGER ?= bin/storm/ledger.json
 
 .PHONY: help
 help: ## List the targets
@@ -107,6 +112,15 @@ test-monitoring: ## Play the alerts through with promtool, and check the queries
 soak: build controlplane ## Live through crashes and fail-overs for SOAK_TIME
 	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
 
+# The seeds go on where the ledger ends; with STORM_STEPS, the time does not count.
+.PHONY: storm
+storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM_STEPS; bin/storm has what they found
+	@mkdir -p bin/storm
+	$(GO) test -c -o bin/storm/sim.test ./pkg/sim
+	cd pkg/sim && ../../bin/storm/sim.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
+		-storm-time $(if $(filter 0,$(STORM_STEPS)),$(STORM_TIME),0) -storm-steps $(STORM_STEPS) \
+		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../bin/storm -storm-commit $(COMMIT)
+
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
@@ -122,6 +136,12 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
 	$(GO) run ./hack/mutants
+
+.PHONY: mutants-doc
+mutants-doc: ## The same, and write what caught each into docs/reliability.md: more than an hour
+	rm -f hack/mutants/results.json
+	$(GO) run ./hack/mutants -results hack/mutants/results.json
+	$(GO) test ./hack/mutants -run HasTheKnownBugs -rewrite
 
 .PHONY: scenarios
 scenarios: ## Rewrite what the scenario files expect; read the diff

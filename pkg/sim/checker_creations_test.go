@@ -120,7 +120,18 @@ func (c *Checker) bound(h *history) int {
 	if job.Spec.Completions == nil {
 		return limit
 	}
-	return min(limit, c.remaining(h))
+	// Nobody has to know yet of a pod that has just succeeded.
+	return min(limit, c.remaining(h)+c.succeededSince(h))
+}
+
+// succeededSince returns how many pods have succeeded so recently that a process may not know.
+func (c *Checker) succeededSince(h *history) (n int) {
+	for _, l := range h.order {
+		if l.endedWell() && c.recent(l.endedAt) {
+			n++
+		}
+	}
+	return n
 }
 
 // remaining returns how many successes, or indexes, a Job with completions still waits for.
@@ -167,20 +178,26 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 			}
 		}
 	}
+	shown, seen := 0, 0
 	for _, l := range h.order {
 		failed := l.failedAt.Truncate(time.Second)
-		// A pod that left the Job, or that the selector no longer matches, is not the Job's, and
-		// neither is its failure (TRK-25).
-		left := l.gone && c.world.Store.byUID[l.pod.UID] != nil || !selects(h.job, l.pod)
-		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || left {
+		// A pod that somebody took from the Job, or that the selector no longer matches, is not
+		// the Job's, and neither is its failure (TRK-25).
+		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || l.taken || !selects(h.job, l.pod) {
 			continue
 		}
-		n++
+		if l.witness() {
+			shown++
+		}
+		if c.alone() && l.seenAt.After(c.lostAt) {
+			seen++
+		}
 		if failed.After(last) {
 			last = failed
 		}
 	}
-	return n, last
+	// What pods show and what a process remembers are not added up: the larger count wins.
+	return max(shown, seen), last
 }
 
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every

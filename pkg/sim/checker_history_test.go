@@ -67,6 +67,8 @@ type life struct {
 	// tampered reports whether somebody changed its phase or conditions after its end, or its
 	// annotations, or took its finalizer.
 	tampered bool
+	// taken reports whether somebody took the pod from the Job.
+	taken bool
 	// by is the process that created it, or 0, bornAt when, and late whether nobody waited
 	// for it anymore; known are the processes that have acted on its failure.
 	by     int
@@ -175,7 +177,7 @@ func (c *Checker) lived(h *history, m Commit) {
 		h.creation = expectation{} // It is back, and fills its place again.
 	}
 	l.noteGauges(c.world.Now())
-	l.pod, l.gone = pod, false
+	l.pod, l.gone, l.taken = pod, false, false
 	if !m.Ours() {
 		c.meddled(h, l, m)
 	}
@@ -264,9 +266,11 @@ func (c *Checker) parted(h *history, m Commit) {
 	l.gone = true
 	switch {
 	case m.NewPod != nil:
-		l.pod, l.ended = m.NewPod, nil
+		if l.pod = m.NewPod; !h.counted[l.pod.UID] {
+			l.ended = nil
+		}
 		if !m.Ours() {
-			h.meddledAt = c.world.Now()
+			h.meddledAt, l.taken = c.world.Now(), true
 		}
 	case !m.Ours() && tracked(m.OldPod):
 		l.ended, l.tampered = nil, true
@@ -307,7 +311,7 @@ func (c *Checker) postpone(by time.Duration) {
 // regated notes a change of the enabled features.
 func (c *Checker) regated() {
 	for _, h := range c.order {
-		h.regated = true
+		h.regated, h.creation = true, expectation{}
 		for _, l := range h.order {
 			if !l.gone && tracked(l.pod) {
 				c.failing(h, l)

@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -63,12 +66,17 @@ func (c *Checker) uncounted(h *history) {
 func (c *Checker) heldForNothing(h *history) {
 	for _, l := range h.order {
 		pod := c.world.Store.byUID[l.pod.UID]
-		// Of a pod that somebody made for a Job that is gone, a new process does not know whose it is (TRK-23).
-		unknown := h.gone && l.by == 0 && c.world.started[len(c.world.started)-1].After(h.endingSince)
-		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID && !unknown {
+		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID && !c.nobodys(h, l) {
 			c.violate("L2", "%s is finished or gone, and pod %s holds its finalizer", h.job.Name, pod.Name)
 		}
 	}
+}
+
+// nobodys reports whether a new process cannot know whose pod it is (TRK-23): the Job is gone, and
+// somebody else made the pod, or took what names its Job.
+func (c *Checker) nobodys(h *history, l *life) bool {
+	known := l.by > 0 && (metav1.GetControllerOfNoCopy(l.pod) != nil || l.pod.Labels[batchv1.ControllerUidLabel] != "")
+	return h.gone && !known && c.world.started[len(c.world.started)-1].After(h.endingSince)
 }
 
 // tooMany checks S5 and S6 when nothing happens anymore: a surplus pod of a second leader or

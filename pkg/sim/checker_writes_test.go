@@ -59,7 +59,8 @@ func (c *Checker) claims(pod *corev1.Pod) {
 	mayAdopt := func(h *history) bool {
 		return c.isOurs(h.job) && selects(h.job, pod) && (h.endingSince.IsZero() || c.recent(h.endingSince))
 	}
-	if !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
+	late := !c.world.Store.asked.IsZero() // A label that comes late does no harm.
+	if !late && !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
 		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
 }

@@ -31,6 +31,8 @@ type scenario struct {
 	// which a fault may have delayed.
 	waitForPods time.Duration
 	names       podNames
+	// prepared are the Jobs of commands without a text of their own.
+	prepared map[*datadriven.TestData]*batchv1.Job
 	// scripted is what the fault commands asked for, injected what goes wrong besides.
 	scripted []scriptedFault
 	injected func(Call) Fault
@@ -248,6 +250,11 @@ func (s *scenario) answer(err error) string {
 // job creates a Job from a JobSpec, or from a whole Job.
 func (s *scenario) job(t *testing.T, d *datadriven.TestData) string {
 	job := &batchv1.Job{}
+	if prepared := s.prepared[d]; prepared != nil {
+		job = prepared.DeepCopy()
+		job.Name = jobName(t, d)
+		return s.answer(s.world.createJob(job))
+	}
 	var whole struct {
 		Metadata, Spec any
 	}

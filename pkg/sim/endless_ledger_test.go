@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -35,6 +36,8 @@ type entry struct {
 	Jobs     uint64 `json:"jobs"`
 	Finished uint64 `json:"finishedJobs"`
 	Pods     uint64 `json:"pods"`
+	// Processes are controllers that started.
+	Processes uint64 `json:"processes"`
 	// Calls are API calls of controllers, Syncs their syncs that ended, and StatusWrites the
 	// statuses that they stored.
 	Calls        uint64 `json:"calls"`
@@ -59,6 +62,7 @@ func (e *entry) add(p played) {
 	e.Jobs += p.jobs
 	e.Finished += p.finished
 	e.Pods += p.pods
+	e.Processes += p.processes
 	e.Calls += p.calls
 	e.Syncs += p.syncs
 	e.StatusWrites += p.writes
@@ -88,8 +92,8 @@ func (e *entry) trouble() (n uint64) {
 
 // String is the summary of a run.
 func (e *entry) String() string {
-	out := fmt.Sprintf("%s\nseeds %d to %d, %d Jobs (%d finished), %d pods, %d calls, %d syncs, %d status writes, %.2f CPU hours\n%d faults and actions:\n",
-		e.short(), e.FirstSeed, e.FirstSeed+e.Worlds-1, e.Jobs, e.Finished, e.Pods, e.Calls, e.Syncs, e.StatusWrites, e.CPUHours, e.trouble())
+	out := fmt.Sprintf("%s\nseeds %d to %d, %d Jobs (%d finished), %d pods, %d controllers, %d calls, %d syncs, %d status writes, %.2f CPU hours\n%d faults and actions:\n",
+		e.short(), e.FirstSeed, e.FirstSeed+e.Worlds-1, e.Jobs, e.Finished, e.Pods, e.Processes, e.Calls, e.Syncs, e.StatusWrites, e.CPUHours, e.trouble())
 	for _, kind := range slices.Sorted(maps.Keys(e.Trouble)) {
 		out += fmt.Sprintf("%10d %s\n", e.Trouble[kind], kind)
 	}
@@ -136,13 +140,12 @@ func (l ledger) write(t *testing.T, file string) {
 	}
 }
 
-// total adds the runs up.
+// total adds up what the table of the ledger shows.
 func (l ledger) total() entry {
 	sum := newEntry(0)
 	for _, e := range l.Runs {
 		sum.Worlds, sum.Steps, sum.Years, sum.Violations = sum.Worlds+e.Worlds, sum.Steps+e.Steps, sum.Years+e.Years, sum.Violations+e.Violations
-		sum.Jobs, sum.Finished, sum.Pods, sum.Calls = sum.Jobs+e.Jobs, sum.Finished+e.Finished, sum.Pods+e.Pods, sum.Calls+e.Calls
-		sum.Syncs, sum.StatusWrites, sum.CPUHours = sum.Syncs+e.Syncs, sum.StatusWrites+e.StatusWrites, sum.CPUHours+e.CPUHours
+		sum.Jobs, sum.CPUHours = sum.Jobs+e.Jobs, sum.CPUHours+e.CPUHours
 		for kind, n := range e.Trouble {
 			sum.Trouble[kind] += n
 		}
@@ -176,4 +179,67 @@ func thousands(n uint64) string {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// ledgerFile is the ledger that docs/reliability.md shows.
+const ledgerFile = "testdata/ledger.json"
+
+// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/reliability.md with the ledger; -rewrite
+// writes them.
+func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
+	const page = "../../docs/reliability.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(text), "<!-- ledger -->\n")
+	_, after, ends := strings.Cut(rest, "<!-- end of the ledger -->\n")
+	if !begins || !ends {
+		t.Fatal("no place for the ledger")
+	}
+	want := before + "<!-- ledger -->\n" + readLedger(t, ledgerFile).markdown() + "<!-- end of the ledger -->\n" + after
+	if rewrite := flag.Lookup("rewrite"); want != string(text) && rewrite != nil && rewrite.Value.String() == "true" {
+		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(text) {
+		t.Error("the tables are not those of the ledger: go test ./pkg/sim -run HasTheLedger -rewrite")
+	}
+}
+
+// TestEverySeedIsPlayedOnce_STO_03: a run goes on with the seed after those that are in the ledger, and
+// adds an entry of its own.
+func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ledger.json")
+	for range 2 {
+		known := readLedger(t, file)
+		s := &stormRun{entry: newEntry(known.nextSeed()), files: stormFiles(t)}
+		s.play(t, 2, func() bool { return s.next.Load() < 3 })
+		known.Runs = append(known.Runs, s.entry)
+		known.write(t, file)
+	}
+	l, next := readLedger(t, file), uint64(shortStorms)
+	for _, e := range l.Runs {
+		if e.FirstSeed != next || e.Worlds < 3 || e.Steps < e.Worlds || e.Jobs == 0 || e.Years <= 0 {
+			t.Errorf("%+v, want it to begin at seed %d", e, next)
+		}
+		next += e.Worlds
+	}
+	if sum := l.total(); len(l.Runs) != 2 || l.nextSeed() != next || sum.Steps != l.Runs[0].Steps+l.Runs[1].Steps {
+		t.Errorf("%d runs, next %d, %+v", len(l.Runs), l.nextSeed(), sum)
+	}
+}
+
+// TestStepsAreEvents_STO_05: the steps of the ledger are the events that were carried out.
+func TestStepsAreEvents_STO_05(t *testing.T) {
+	w := newChecked(Options{Seed: 1})
+	must(w.CreateJob("a", indexedSpec(3, 2), nil))
+	steps := uint64(0)
+	for w.step(w.Now().Add(time.Hour)) {
+		steps++
+	}
+	var out played
+	if out.note(w); out.steps != steps || steps < 20 {
+		t.Errorf("%d steps, %d are noted", steps, out.steps)
+	}
 }

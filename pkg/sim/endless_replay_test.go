@@ -11,10 +11,11 @@ func TestDrawnFaultsAreReplayed_STO_02(t *testing.T) {
 	files := stormFiles(t)
 	for seed := range fewerSeeds(200) {
 		first := newStorm(seed, files)
-		drawn := first.play(t, true)
+		commands, prepared := first.quickCommands()
+		drawn := first.playCommands(t, commands, prepared, true)
 		again := *first
 		again.dice, again.faults = nil, drawn.faults
-		if replayed := again.play(t, true); replayed.trace != drawn.trace {
+		if replayed := again.playCommands(t, again.commands(), nil, true); replayed.trace != drawn.trace {
 			t.Fatalf("seed %d:\n%s", seed, firstDifference(drawn.trace, replayed.trace))
 		}
 	}
@@ -29,4 +30,23 @@ func firstDifference(a, b string) string {
 		}
 	}
 	return "one is longer"
+}
+
+// TestStormsAreShrunk_STO_04 shrinks a storm to what it takes that a controller crashes, and a pod is
+// evicted: one fault or restart, one eviction, and at most one Job without anything special.
+func TestStormsAreShrunk_STO_04(t *testing.T) {
+	files := stormFiles(t)
+	shows := func(p played) bool { return p.kinds["evict"] > 0 && p.processes > 1 }
+	for seed := uint64(0); ; seed++ {
+		storm := newStorm(seed, files)
+		out := storm.play(t)
+		if storm.file != "" || len(out.faults) < 3 || len(storm.actions) < 3 || !shows(out) {
+			continue
+		}
+		small := shrinkTo(t, storm, out, shows)
+		if len(small.faults)+len(small.actions) != 2 || len(small.jobs) > 1 {
+			t.Errorf("seed %d: %s", seed, scenarioFile("", small.commands()))
+		}
+		return
+	}
 }

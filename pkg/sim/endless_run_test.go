@@ -93,7 +93,7 @@ func (s *stormRun) play(t *testing.T, workers int, more func() bool) {
 // one plays a storm, and shrinks it if it breaks an invariant.
 func (s *stormRun) one(t *testing.T, seed uint64) {
 	storm := newStorm(seed, s.files)
-	out := storm.play(t, false)
+	out := storm.play(t)
 	s.mu.Lock()
 	s.entry.add(out)
 	found := s.entry.Violations
@@ -114,7 +114,7 @@ const maxFound = 20
 // report writes the scenario file of a violation, or prints it.
 func (s *stormRun) report(t *testing.T, small *randomStorm, out played) {
 	commands := small.commands()
-	small.playCommands(t, commands, true)
+	small.playCommands(t, commands, nil, true)
 	first, _, _ := strings.Cut(out.broken[0], "\n")
 	text := scenarioFile(fmt.Sprintf("Found by the random storm of seed %d (%s): %s", small.seed, small.file, first), commands)
 	if *stormFound == "" {
@@ -140,7 +140,8 @@ func (s *stormRun) progress(stop <-chan struct{}) {
 			s.mu.Lock()
 			e := s.entry
 			s.mu.Unlock()
-			fmt.Fprintf(os.Stderr, "%8v  %s, %.0f steps/s\n", time.Since(begun).Round(time.Second), e.short(), float64(e.Steps)/time.Since(begun).Seconds())
+			fmt.Fprintf(os.Stderr, "%8v  %s, %.0f steps/s, %.0f per second of CPU\n", time.Since(begun).Round(time.Second), e.short(),
+				float64(e.Steps)/time.Since(begun).Seconds(), float64(e.Steps)/cpuSeconds())
 		}
 	}
 }

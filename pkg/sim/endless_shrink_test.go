@@ -13,20 +13,25 @@ import (
 // maxAttempts is how many smaller storms are tried.
 const maxAttempts = 3000
 
-// shrinker looks for the smallest storm that breaks the same invariant.
+// shrinker looks for the smallest storm that shows the same.
 type shrinker struct {
-	t         *testing.T
-	invariant string
-	attempts  int
-	best      randomStorm
+	t        *testing.T
+	shows    func(played) bool
+	attempts int
+	best     randomStorm
 }
 
-// shrink leaves out of a storm what is not needed to break the invariant that it broke: faults,
-// actions, and what makes its Jobs complicated. The dice are replaced by what they drew.
+// shrink leaves out of a storm what is not needed to break the invariant that it broke first.
 func shrink(t *testing.T, storm *randomStorm, out played) *randomStorm {
-	s := &shrinker{t: t, invariant: out.invariant(), best: *storm}
+	return shrinkTo(t, storm, out, func(p played) bool { return p.invariant() == out.invariant() })
+}
+
+// shrinkTo leaves out of a storm what is not needed to show the same: faults, actions, and what makes
+// its Jobs complicated. The dice are replaced by what they drew.
+func shrinkTo(t *testing.T, storm *randomStorm, out played, shows func(played) bool) *randomStorm {
+	s := &shrinker{t: t, shows: shows, best: *storm}
 	s.best.dice, s.best.faults = nil, out.faults
-	if !s.breaks(s.best) {
+	if !s.take(s.best) {
 		return storm // It cannot be replayed.
 	}
 	for before := -1; before != s.attempts && s.attempts < maxAttempts; {
@@ -38,19 +43,14 @@ func shrink(t *testing.T, storm *randomStorm, out played) *randomStorm {
 	return &s.best
 }
 
-// breaks reports whether a storm still breaks the invariant.
-func (s *shrinker) breaks(storm randomStorm) bool {
-	s.attempts++
-	return s.attempts <= maxAttempts && storm.play(s.t, false).invariant() == s.invariant
-}
-
-// take replaces the best storm by one that still breaks the invariant.
+// take replaces the best storm by one that still shows the same.
 func (s *shrinker) take(storm randomStorm) bool {
-	if s.breaks(storm) {
-		s.best = storm
-		return true
+	s.attempts++
+	if s.attempts > maxAttempts || !s.shows(storm.play(s.t)) {
+		return false
 	}
-	return false
+	s.best = storm
+	return true
 }
 
 // fewer tries to leave out each part once; it reports whether it could.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
@@ -38,10 +39,11 @@ type stormJob struct {
 // played is what a storm came to.
 type played struct {
 	// broken are the invariants that it broke, and panics.
-	broken                           []string
-	steps, calls, syncs, writes      uint64
-	jobs, pods, finished, violations uint64
-	elapsed                          time.Duration
+	broken                      []string
+	steps, calls, syncs, writes uint64
+	jobs, pods, finished        uint64
+	processes                   uint64
+	elapsed                     time.Duration
 	// faults are those that the dice drew.
 	faults []*datadriven.TestData
 	// kinds counts what went wrong.
@@ -63,22 +65,42 @@ func (s *randomStorm) commands() []*datadriven.TestData {
 	out := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body)
 	for _, job := range s.jobs {
 		out = append(out, caseCommands(job)...)
+		out = append(out, withInput(command("job", "job="+job.name), manifest(job.object())))
 	}
-	return append(out, command("run", "for=5m"), command("fault", "kind=none"), command("run", "for=2h"), command("settle"))
+	return append(out, calm()...)
 }
 
-// play lets the storm happen. With traced, it keeps what a scenario file would print.
-func (s *randomStorm) play(t *testing.T, traced bool) played {
-	return s.playCommands(t, s.commands(), traced)
+// quickCommands are the same, with Jobs that need not be written and read as YAML, which would be a
+// fifth of all that a storm costs.
+func (s *randomStorm) quickCommands() ([]*datadriven.TestData, map[*datadriven.TestData]*batchv1.Job) {
+	out, prepared := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body), map[*datadriven.TestData]*batchv1.Job{}
+	for _, job := range s.jobs {
+		create := command("job", "job="+job.name)
+		prepared[create] = job.object()
+		out = append(append(out, caseCommands(job)...), create)
+	}
+	return append(out, calm()...), prepared
 }
 
-func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData, traced bool) (out played) {
+// calm is the time without trouble after a storm.
+func calm() []*datadriven.TestData {
+	return []*datadriven.TestData{command("run", "for=5m"), command("fault", "kind=none"), command("run", "for=2h"), command("settle")}
+}
+
+// play lets the storm happen.
+func (s *randomStorm) play(t *testing.T) played {
+	commands, prepared := s.quickCommands()
+	return s.playCommands(t, commands, prepared, false)
+}
+
+// playCommands carries out the commands of a storm. With traced, it keeps what they print.
+func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData, prepared map[*datadriven.TestData]*batchv1.Job, traced bool) (out played) {
 	out.kinds = map[string]uint64{}
 	every := sweepCore
 	if traced {
 		every = 1
 	}
-	w := &scenario{checks: checks{coreEvery: every, noTrace: !traced}, options: Options{
+	w := &scenario{prepared: prepared, checks: checks{coreEvery: every, noTrace: !traced}, options: Options{
 		OnSync: func(time.Duration) { out.syncs++ }, OnCommit: out.committed,
 	}}
 	if s.dice != nil {
@@ -141,6 +163,7 @@ func (p *played) note(w *World) {
 	}
 	p.steps += w.number - uint64(len(w.events))
 	p.calls += uint64(w.calls)
+	p.processes += uint64(len(w.started))
 	p.elapsed += w.Elapsed()
 	p.broken = append(slices.Clone(w.checker().Violations), p.broken...)
 	for _, h := range w.checker().order {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/play"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/play"
 )
 
 const (

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// regression is a row of docs/requirements.md about a bug of the built-in controller.
+type regression struct{ id, sentence, source string }
+
+// regressionsIn returns the rows of the family REG.
+func regressionsIn(requirements string) (list []regression) {
+	for _, m := range regexp.MustCompile(`(?m)^\| (REG-\d\d) \| (.+) \| (.+) \|$`).FindAllStringSubmatch(requirements, -1) {
+		list = append(list, regression{m[1], m[2], m[3]})
+	}
+	return list
+}
+
+// knownBugs is the table of known bugs and what finds them: first those of the built-in controller,
+// then how many bugs were planted in all.
+func knownBugs(regressions []regression, mutants []mutant, results []result) string {
+	var b strings.Builder
+	b.WriteString("| bug | upstream | planted as | what finds it first |\n|---|---|---|---|\n")
+	for _, r := range regressions {
+		var titles, finders []string
+		for _, m := range mutants {
+			if slices.Contains(strings.Fields(m.ids), r.id) {
+				titles, finders = append(titles, m.title), append(finders, finder(m, results))
+			}
+		}
+		fmt.Fprintf(&b, "| %s %s | %s | %s | %s |\n", r.id, r.sentence, r.source, cell(titles), cell(slices.Compact(finders)))
+	}
+	b.WriteString("\n" + others(mutants, results))
+	return b.String()
+}
+
+func cell(lines []string) string {
+	if len(lines) == 0 {
+		return "–"
+	}
+	return strings.Join(lines, "<br>")
+}
+
+// finder is the test that found a bug, without the package where the name says enough.
+func finder(m mutant, results []result) string {
+	at := slices.IndexFunc(results, func(r result) bool { return r.Bug == m.name() })
+	switch {
+	case at < 0:
+		return "not run yet"
+	case !results[at].Caught:
+		return "**nothing**: " + results[at].By
+	}
+	pkg, test, _ := strings.Cut(results[at].By, ": ")
+	pkg = strings.TrimSuffix(strings.TrimPrefix(pkg, "./"), "/...")
+	return fmt.Sprintf("`%s` %s", strings.ReplaceAll(test, "|", `\|`), pkg)
+}
+
+// others counts all bugs that were planted, by the package whose tests found them.
+func others(mutants []mutant, results []result) string {
+	planted, caught, found := 0, 0, map[string]int{}
+	for _, m := range mutants {
+		at := slices.IndexFunc(results, func(r result) bool { return r.Bug == m.name() })
+		if at < 0 {
+			continue
+		}
+		planted++
+		if results[at].Caught {
+			caught++
+			pkg, _, _ := strings.Cut(results[at].By, ": ")
+			found[strings.TrimSuffix(strings.TrimPrefix(pkg, "./"), "/...")]++
+		}
+	}
+	out := fmt.Sprintf("The last run planted %d bugs, these and others, and tests found %d of them", planted, caught)
+	var parts []string
+	for _, pkg := range []string{"pkg/reconcile", "pkg/observe", "pkg/controller", "pkg/sim"} {
+		if n := found[pkg]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d in %s", n, pkg))
+		}
+	}
+	if len(parts) > 0 {
+		out += ": " + strings.Join(parts, ", ")
+	}
+	return out + ".\n"
+}

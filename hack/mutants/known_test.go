@@ -1,0 +1,91 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the table of docs/reliability.md anew")
+
+const (
+	page      = "../../docs/reliability.md"
+	begin     = "<!-- known bugs -->\n"
+	end       = "<!-- end of the known bugs -->\n"
+	kept      = "results.json"
+	allOfREGs = 33
+)
+
+// TestDocumentationHasTheKnownBugs_STO_06 compares the table in docs/reliability.md with the results of
+// the last run, which make mutants-doc keeps. -rewrite writes it.
+func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
+	requirements, err := os.ReadFile("../../docs/requirements.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutants, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := readResults(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	regressions := regressionsIn(string(requirements))
+	if len(regressions) != allOfREGs {
+		t.Errorf("%d regressions", len(regressions))
+	}
+	before, rest, _ := strings.Cut(string(document), begin)
+	_, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatal("no place for the table")
+	}
+	want := before + begin + knownBugs(regressions, mutants, known.list) + end + after
+	switch {
+	case want == string(document):
+	case *rewrite:
+		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Error("the table is not that of the last run: go test ./hack/mutants -run HasTheKnownBugs -rewrite")
+	}
+}
+
+// TestResultsAreKept_STO_06: a run that was interrupted goes on, and forgets bugs that are not in the
+// table anymore.
+func TestResultsAreKept_STO_06(t *testing.T) {
+	file := t.TempDir() + "/results.json"
+	r, err := readResults(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []result{{"REG-01: a", true, "./pkg/sim: TestA"}, {"REG-02: gone", true, "./pkg/sim: TestB"}, {"REG-03: c", false, "all tests pass"}} {
+		if err := r.add(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := readResults(file)
+	if err != nil || len(again.list) != 3 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	mutants := []mutant{{ids: "REG-01", title: "a"}, {ids: "REG-03", title: "c"}, {ids: "REG-04", title: "d"}}
+	again.keep(mutants)
+	if again.has("REG-02: gone") || !again.has("REG-01: a") {
+		t.Errorf("%+v", again.list)
+	}
+	table := knownBugs([]regression{{"REG-01", "One", "#1"}, {"REG-03", "Three", "#3"}, {"REG-04", "Four", "#4"}, {"REG-05", "Five", "#5"}}, mutants, again.list)
+	for _, want := range []string{
+		"| REG-01 One | #1 | a | `TestA` pkg/sim |", "| REG-03 Three | #3 | c | **nothing**: all tests pass |", "| REG-04 Four | #4 | d | not run yet |",
+		"| REG-05 Five | #5 | – | – |", "The last run planted 2 bugs, these and others, and tests found 1 of them: 1 in pkg/sim.",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("%s\nhas not %s", table, want)
+		}
+	}
+}
