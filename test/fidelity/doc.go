@@ -12,7 +12,8 @@
 //
 // Compared are: the code and the reason of an answer, the type and the field of each cause of a 422, and the kind of a
 // 409; whether the resourceVersion has changed; and all fields of the object except those in notModeled, with UIDs and
-// generated names replaced. Times that servers set may differ by clockTolerance.
+// generated names replaced. Times that servers set may differ by clockTolerance. The object of the real server is that
+// of its answer, and an error means that it has not changed; at the end of a sequence, all objects are read again.
 //
 // What the virtual API server does not have, and the generator does not use:
 //

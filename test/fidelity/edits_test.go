@@ -214,16 +214,26 @@ var podStatusEdits = map[string]func(*corev1.PodStatus, string){
 	"running": func(s *corev1.PodStatus, v string) {
 		s.ContainerStatuses = containerStatus(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: *moment("t2")}}, orZero(number[int32](v)))
 	},
-	"condition": func(s *corev1.PodStatus, v string) {
-		kind, status, _ := strings.Cut(v, ":")
-		same := func(c corev1.PodCondition) bool { return string(c.Type) == kind }
-		s.Conditions = slices.DeleteFunc(slices.Clone(s.Conditions), same)
-		if status != unset {
-			s.Conditions = append(s.Conditions, corev1.PodCondition{
-				Type: corev1.PodConditionType(kind), Status: corev1.ConditionStatus(status), LastTransitionTime: *moment("t4"), Reason: "Because",
-			})
-		}
-	},
+	"condition": podCondition,
+}
+
+// podCondition sets a condition ("Ready:True") or removes it ("Ready:-").
+func podCondition(s *corev1.PodStatus, value string) {
+	kind, status, _ := strings.Cut(value, ":")
+	same := func(c corev1.PodCondition) bool { return string(c.Type) == kind }
+	s.Conditions = slices.Clone(s.Conditions)
+	if status == unset {
+		s.Conditions = slices.DeleteFunc(s.Conditions, same)
+		return
+	}
+	condition := corev1.PodCondition{
+		Type: corev1.PodConditionType(kind), Status: corev1.ConditionStatus(status), LastTransitionTime: *moment("t4"), Reason: "Because",
+	}
+	if i := slices.IndexFunc(s.Conditions, same); i >= 0 {
+		s.Conditions[i] = condition
+		return
+	}
+	s.Conditions = append(s.Conditions, condition)
 }
 
 func containerStatus(state corev1.ContainerState, restarts int32) []corev1.ContainerStatus {

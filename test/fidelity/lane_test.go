@@ -6,9 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // lane compares the virtual server with another, one sequence after the other.
@@ -20,19 +17,15 @@ type lane struct {
 
 // realLane compares with the real API server.
 func realLane(ctx context.Context) *lane {
-	return &lane{newServer: func() (server, error) {
-		ns, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fidelity-"}}, metav1.CreateOptions{})
-		if err != nil {
-			return nil, fmt.Errorf("creating a namespace: %w", err)
-		}
-		return actual{ctx, client, ns.Name}, nil
-	}}
+	return &lane{newServer: func() (server, error) { return newActual(ctx, client) }}
 }
 
 // difference is the first of a sequence.
 type difference struct {
 	// at is the call after which it was found; one more than the last if an object has changed that no call was about.
 	at int
+	// virtual and actual are the answers of the servers.
+	virtual, actual string
 	// lines are what differs; there are none if nothing does.
 	lines []string
 }
@@ -50,30 +43,32 @@ func (l *lane) compare(calls []call) (difference, error) {
 	}
 	prefix := fmt.Sprintf("s%d-", played.Add(1))
 	v, r := newPlayer(newVirtual(), prefix), newPlayer(l.server, prefix)
+	v.readsAlways = true
 	for i, c := range calls {
 		if c.verb == "namespace" {
 			l.server = nil // Nothing can be created there anymore.
 		}
-		lines, err := compareCall(v, r, c)
-		if err != nil || len(lines) > 0 {
-			return difference{i, lines}, err
+		found, err := compareCall(v, r, c)
+		if err != nil || len(found.lines) > 0 {
+			found.at = i
+			return found, err
 		}
 	}
 	lines, err := compareAll(v, r)
-	return difference{len(calls), lines}, err
+	return difference{at: len(calls), lines: lines}, err
 }
 
 // compareCall makes a call to both servers, and returns how answers and objects differ.
-func compareCall(v, r *player, c call) ([]string, error) {
-	answer, state, err := v.play(c)
-	if err != nil {
-		return nil, err
+func compareCall(v, r *player, c call) (found difference, err error) {
+	var state, actualState any
+	if found.virtual, state, err = v.play(c); err != nil {
+		return found, err
 	}
-	realAnswer, realState, err := r.play(c)
-	if err != nil {
-		return nil, err
+	if found.actual, actualState, err = r.play(c); err != nil {
+		return found, err
 	}
-	return append(differences("answer", answer, realAnswer), differences(c.object, state, realState)...), nil
+	found.lines = append(differences("answer", found.virtual, found.actual), differences(c.object, state, actualState)...)
+	return found, nil
 }
 
 // compareAll compares all objects.

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -23,6 +24,8 @@ type player struct {
 	objects map[string]*object
 	// labels has the names that differ between servers: UIDs, and generated names.
 	labels map[string]string
+	// readsAlways makes the player read an object after each call, even if the answer has it.
+	readsAlways bool
 }
 
 // object is what a call calls job0 or pod2: one Job or pod, or several of that name, one after the other.
@@ -60,6 +63,17 @@ func (o *object) meta() *metav1.ObjectMeta {
 	return nil
 }
 
+// stored returns the object as last read, or nil.
+func (o *object) stored() metav1.Object {
+	switch {
+	case o.job != nil:
+		return o.job
+	case o.pod != nil:
+		return o.pod
+	}
+	return nil
+}
+
 // uid is that of the object, or of the last that had its name.
 func (o *object) uid() types.UID {
 	if m := o.meta(); m != nil {
@@ -85,55 +99,79 @@ func pick[T ~string](which string, now T, before []T) T {
 // play makes a call, and returns the answer, and the object after it.
 func (p *player) play(c call) (answer string, state any, err error) {
 	o := p.object(c.object)
-	answer = answerOf(verbs[c.verb](p, o, c))
-	state, err = p.read(o)
+	stored, err := verbs[c.verb](p, o, c)
+	answer = answerOf(err)
+	switch {
+	case p.readsAlways, err == nil && (stored == nil || stored.GetDeletionTimestamp() != nil):
+		state, err = p.read(o)
+	case err == nil:
+		state, err = p.see(o, stored)
+	default: // The end of the sequence shows whether nothing has changed.
+		state, err = p.see(o, o.stored())
+	}
 	return answer, state, err
+}
+
+// stored returns the object of an answer, or nil.
+func stored[T metav1.Object](object T, err error) (metav1.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	return object, nil
 }
 
 // read reads an object from the server, and returns what of it is compared.
 func (p *player) read(o *object) (any, error) {
-	before := o.meta()
+	var now metav1.Object
 	var err error
 	if strings.HasPrefix(o.label, "job") {
-		o.job, err = p.job(o.name)
+		now, err = stored(p.job(o.name))
 	} else {
-		o.pod, err = p.pod(o.name)
+		now, err = stored(p.pod(o.name))
 	}
-	if err != nil {
+	switch {
+	case apierrors.IsNotFound(err):
+		now = nil
+	case err != nil:
 		return nil, fmt.Errorf("reading %s: %w", o.name, err)
 	}
-	now := o.meta()
-	if before != nil && (now == nil || now.UID != before.UID) {
+	return p.see(o, now)
+}
+
+// see takes an object as the present one, and returns what of it is compared.
+func (p *player) see(o *object, now metav1.Object) (any, error) {
+	before := o.meta()
+	if before != nil && (now == nil || now.GetUID() != before.UID) {
 		o.uids = append(o.uids, before.UID)
 	}
-	if before != nil && (now == nil || now.ResourceVersion != before.ResourceVersion) {
+	if before != nil && (now == nil || now.GetResourceVersion() != before.ResourceVersion) {
 		o.versions = append(o.versions, before.ResourceVersion)
 	}
+	o.job, _ = now.(*batchv1.Job)
+	o.pod, _ = now.(*corev1.Pod)
 	if now == nil {
 		return "absent", nil
 	}
-	p.labels[string(now.UID)] = fmt.Sprintf("uid-%s-%d", o.label, len(o.uids))
-	p.labels[now.Name] = o.label
+	p.labels[string(now.GetUID())] = fmt.Sprintf("uid-%s-%d", o.label, len(o.uids))
+	p.labels[now.GetName()] = o.label
 	return p.compared(o, before)
 }
 
-// verbs are the calls.
-var verbs = map[string]func(*player, *object, call) error{
-	"create": func(p *player, o *object, c call) error {
+// verbs are the calls. They return the object of the answer, if it has one.
+var verbs = map[string]func(*player, *object, call) (metav1.Object, error){
+	"create": func(p *player, o *object, c call) (metav1.Object, error) {
 		if strings.HasPrefix(o.label, "job") {
-			return p.createJob(p.newJob(o, c))
+			return stored(p.createJob(p.newJob(o, c)))
 		}
 		return p.create(o, c)
 	},
-	"edit":   (*player).edit,
-	"status": (*player).status,
-	"delete": (*player).remove,
-	"evict":  func(p *player, o *object, _ call) error { return p.evictPod(o.name) },
-	"bind":   func(p *player, o *object, _ call) error { return p.bindPod(o.name, "node") },
-	"patch":  (*player).patch,
-	"namespace": func(p *player, _ *object, _ call) error {
-		return p.terminate()
-	},
+	"edit":      (*player).edit,
+	"status":    (*player).status,
+	"delete":    func(p *player, o *object, c call) (metav1.Object, error) { return nil, p.remove(o, c) },
+	"evict":     func(p *player, o *object, _ call) (metav1.Object, error) { return nil, p.evictPod(o.name) },
+	"bind":      func(p *player, o *object, _ call) (metav1.Object, error) { return nil, p.bindPod(o.name, "node") },
+	"patch":     (*player).patch,
+	"namespace": func(p *player, _ *object, _ call) (metav1.Object, error) { return nil, p.terminate() },
 }
 
 func (p *player) newJob(o *object, c call) *batchv1.Job {
@@ -180,7 +218,7 @@ func (p *player) owner(a arg) metav1.OwnerReference {
 	return ref
 }
 
-func (p *player) create(o *object, c call) error {
+func (p *player) create(o *object, c call) (metav1.Object, error) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: p.prefix + o.label},
 		Spec: corev1.PodSpec{
@@ -201,38 +239,38 @@ func (p *player) create(o *object, c call) error {
 			p.editMetadata(&pod.ObjectMeta, a)
 		}
 	}
-	name, err := p.createPod(pod)
+	created, err := stored(p.createPod(pod))
 	if err == nil {
-		o.name = name
+		o.name = created.GetName()
 	}
-	return err
+	return created, err
 }
 
-func (p *player) edit(o *object, c call) error {
+func (p *player) edit(o *object, c call) (metav1.Object, error) {
 	switch {
 	case o.job != nil:
-		return p.updateJob(o.job, func(job *batchv1.Job) { p.editJob(job, c) })
+		return stored(p.updateJob(o.job, func(job *batchv1.Job) { p.editJob(job, c) }))
 	case o.pod != nil:
-		return p.updatePod(o.pod, func(pod *corev1.Pod) {
+		return stored(p.updatePod(o.pod, func(pod *corev1.Pod) {
 			for _, a := range c.args {
 				p.editMetadata(&pod.ObjectMeta, a)
 			}
-		})
+		}))
 	}
-	return errAbsent
+	return nil, errAbsent
 }
 
 // status writes the status of a Job, or of a pod.
-func (p *player) status(o *object, c call) error {
+func (p *player) status(o *object, c call) (metav1.Object, error) {
 	if o.pod != nil {
-		return p.updatePodStatus(o.pod, func(pod *corev1.Pod) {
+		return stored(p.updatePodStatus(o.pod, func(pod *corev1.Pod) {
 			for _, a := range c.args {
 				podStatusEdits[a.key](&pod.Status, a.value)
 			}
-		})
+		}))
 	}
 	if o.job == nil {
-		return errAbsent
+		return nil, errAbsent
 	}
 	job := o.job.DeepCopy()
 	for _, a := range c.args {
@@ -245,7 +283,7 @@ func (p *player) status(o *object, c call) error {
 			statusEdits[a.key](&job.Status, a.value)
 		}
 	}
-	return p.updateStatus(job)
+	return stored(p.updateStatus(job))
 }
 
 func (p *player) remove(o *object, c call) error {
@@ -279,9 +317,9 @@ var podPatches = map[string]cluster.PodPatch{
 }
 
 // patch makes one of the patches of our controller.
-func (p *player) patch(o *object, c call) error {
+func (p *player) patch(o *object, c call) (metav1.Object, error) {
 	if o.pod == nil {
-		return errAbsent
+		return nil, errAbsent
 	}
 	job := p.object("job0")
 	ref, patch := reconcile.PodRef{Name: o.name, UID: o.pod.UID}, cluster.ReleasePod
@@ -298,5 +336,5 @@ func (p *player) patch(o *object, c call) error {
 		}
 	}
 	owner := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: job.name, UID: job.uid()}}
-	return p.patchPod(owner, ref, patch)
+	return stored(p.patchPod(owner, ref, patch))
 }

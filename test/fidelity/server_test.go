@@ -2,6 +2,7 @@ package fidelity
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -9,6 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
@@ -18,23 +20,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// server is an API server, the virtual or the real one. Jobs and pods that it returns are nil if there is none.
+// server is an API server, the virtual or the real one.
 type server interface {
 	job(name string) (*batchv1.Job, error)
 	pod(name string) (*corev1.Pod, error)
 
-	createJob(*batchv1.Job) error
+	createJob(*batchv1.Job) (*batchv1.Job, error)
 	// updateJob stores what edit makes of the current Job.
-	updateJob(current *batchv1.Job, edit func(*batchv1.Job)) error
-	updateStatus(*batchv1.Job) error
+	updateJob(current *batchv1.Job, edit func(*batchv1.Job)) (*batchv1.Job, error)
+	updateStatus(*batchv1.Job) (*batchv1.Job, error)
 	deleteJob(name string, how metav1.DeletionPropagation) error
 
-	// createPod returns the name, which may be generated.
-	createPod(*corev1.Pod) (string, error)
+	createPod(*corev1.Pod) (*corev1.Pod, error)
 	bindPod(name, node string) error
-	updatePod(current *corev1.Pod, edit func(*corev1.Pod)) error
-	updatePodStatus(current *corev1.Pod, edit func(*corev1.Pod)) error
-	patchPod(*batchv1.Job, reconcile.PodRef, cluster.PodPatch) error
+	updatePod(current *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error)
+	updatePodStatus(current *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error)
+	patchPod(*batchv1.Job, reconcile.PodRef, cluster.PodPatch) (*corev1.Pod, error)
 	deletePod(string, metav1.DeleteOptions) error
 	evictPod(string) error
 
@@ -50,34 +51,34 @@ type virtual struct{ store *sim.Store }
 
 func newVirtual() virtual { return virtual{sim.NewStore(time.Now, func(sim.Commit) {})} }
 
-func (v virtual) job(name string) (*batchv1.Job, error) { return v.store.Job(name), nil }
-func (v virtual) pod(name string) (*corev1.Pod, error)  { return v.store.Pod(name), nil }
+func (v virtual) job(name string) (*batchv1.Job, error) { return found(v.store.Job(name), name) }
+func (v virtual) pod(name string) (*corev1.Pod, error)  { return found(v.store.Pod(name), name) }
 
-func (v virtual) createJob(job *batchv1.Job) error {
-	_, err := v.store.CreateJob(job)
-	return err
+func found[T any](object *T, name string) (*T, error) {
+	if object == nil {
+		return nil, apierrors.NewNotFound(schema.GroupResource{}, name)
+	}
+	return object, nil
 }
 
-func (v virtual) updateJob(job *batchv1.Job, edit func(*batchv1.Job)) error {
-	_, err := v.store.EditJob(job.Name, edit)
-	return err
+func (v virtual) createJob(job *batchv1.Job) (*batchv1.Job, error) {
+	return v.store.CreateJob(job)
 }
 
-func (v virtual) updateStatus(job *batchv1.Job) error {
-	_, err := v.store.UpdateJobStatus(job)
-	return err
+func (v virtual) updateJob(job *batchv1.Job, edit func(*batchv1.Job)) (*batchv1.Job, error) {
+	return v.store.EditJob(job.Name, edit)
+}
+
+func (v virtual) updateStatus(job *batchv1.Job) (*batchv1.Job, error) {
+	return v.store.UpdateJobStatus(job)
 }
 
 func (v virtual) deleteJob(name string, how metav1.DeletionPropagation) error {
 	return v.store.DeleteJob(name, how)
 }
 
-func (v virtual) createPod(pod *corev1.Pod) (string, error) {
-	created, err := v.store.CreatePod(pod)
-	if err != nil {
-		return "", err
-	}
-	return created.Name, nil
+func (v virtual) createPod(pod *corev1.Pod) (*corev1.Pod, error) {
+	return v.store.CreatePod(pod)
 }
 
 func (v virtual) bindPod(name, node string) error {
@@ -85,19 +86,16 @@ func (v virtual) bindPod(name, node string) error {
 	return err
 }
 
-func (v virtual) updatePod(pod *corev1.Pod, edit func(*corev1.Pod)) error {
-	_, err := v.store.UpdatePod("edit", pod.Name, edit)
-	return err
+func (v virtual) updatePod(pod *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error) {
+	return v.store.UpdatePod("edit", pod.Name, edit)
 }
 
-func (v virtual) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) error {
-	_, err := v.store.UpdatePod("status", pod.Name, edit)
-	return err
+func (v virtual) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error) {
+	return v.store.UpdatePod("status", pod.Name, edit)
 }
 
-func (v virtual) patchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) error {
-	_, err := v.store.PatchPod(job, ref, patch, watchLabel)
-	return err
+func (v virtual) patchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
+	return v.store.PatchPod(job, ref, patch, watchLabel)
 }
 
 func (v virtual) deletePod(name string, options metav1.DeleteOptions) error {
@@ -117,54 +115,50 @@ type actual struct {
 	ctx       context.Context
 	client    kubernetes.Interface
 	namespace string
+	// pods makes the calls of our controller.
+	pods cluster.PodAPI
 }
 
-// orNil returns nil instead of an object that does not exist.
-func orNil[T any](object *T, err error) (*T, error) {
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
+func newActual(ctx context.Context, client kubernetes.Interface) (server, error) {
+	ns, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fidelity-"}}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("creating a namespace: %w", err)
+	}
+	live, err := cluster.NewLive(kubefake.Client(client), time.Minute, cluster.PodWatch{Label: watchLabel}, clock.RealClock{})
+	if err != nil {
 		return nil, err
 	}
-	return object, nil
+	return actual{ctx, client, ns.Name, live.Cluster(1).Pods}, nil
 }
 
 func (r actual) job(name string) (*batchv1.Job, error) {
-	return orNil(r.client.BatchV1().Jobs(r.namespace).Get(r.ctx, name, metav1.GetOptions{}))
+	return r.client.BatchV1().Jobs(r.namespace).Get(r.ctx, name, metav1.GetOptions{})
 }
 
 func (r actual) pod(name string) (*corev1.Pod, error) {
-	return orNil(r.client.CoreV1().Pods(r.namespace).Get(r.ctx, name, metav1.GetOptions{}))
+	return r.client.CoreV1().Pods(r.namespace).Get(r.ctx, name, metav1.GetOptions{})
 }
 
-func (r actual) createJob(job *batchv1.Job) error {
-	_, err := r.client.BatchV1().Jobs(r.namespace).Create(r.ctx, job, metav1.CreateOptions{})
-	return err
+func (r actual) createJob(job *batchv1.Job) (*batchv1.Job, error) {
+	return r.client.BatchV1().Jobs(r.namespace).Create(r.ctx, job, metav1.CreateOptions{})
 }
 
-func (r actual) updateJob(job *batchv1.Job, edit func(*batchv1.Job)) error {
+func (r actual) updateJob(job *batchv1.Job, edit func(*batchv1.Job)) (*batchv1.Job, error) {
 	job = job.DeepCopy()
 	edit(job)
-	_, err := r.client.BatchV1().Jobs(r.namespace).Update(r.ctx, job, metav1.UpdateOptions{})
-	return err
+	return r.client.BatchV1().Jobs(r.namespace).Update(r.ctx, job, metav1.UpdateOptions{})
 }
 
-func (r actual) updateStatus(job *batchv1.Job) error {
-	_, err := r.client.BatchV1().Jobs(r.namespace).UpdateStatus(r.ctx, job, metav1.UpdateOptions{})
-	return err
+func (r actual) updateStatus(job *batchv1.Job) (*batchv1.Job, error) {
+	return r.client.BatchV1().Jobs(r.namespace).UpdateStatus(r.ctx, job, metav1.UpdateOptions{})
 }
 
 func (r actual) deleteJob(name string, how metav1.DeletionPropagation) error {
 	return r.client.BatchV1().Jobs(r.namespace).Delete(r.ctx, name, metav1.DeleteOptions{PropagationPolicy: &how})
 }
 
-func (r actual) createPod(pod *corev1.Pod) (string, error) {
-	created, err := r.client.CoreV1().Pods(r.namespace).Create(r.ctx, pod, metav1.CreateOptions{})
-	if err != nil {
-		return "", err
-	}
-	return created.Name, nil
+func (r actual) createPod(pod *corev1.Pod) (*corev1.Pod, error) {
+	return r.client.CoreV1().Pods(r.namespace).Create(r.ctx, pod, metav1.CreateOptions{})
 }
 
 func (r actual) bindPod(name, node string) error {
@@ -173,29 +167,22 @@ func (r actual) bindPod(name, node string) error {
 	}, metav1.CreateOptions{})
 }
 
-func (r actual) updatePod(pod *corev1.Pod, edit func(*corev1.Pod)) error {
+func (r actual) updatePod(pod *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error) {
 	pod = pod.DeepCopy()
 	edit(pod)
-	_, err := r.client.CoreV1().Pods(r.namespace).Update(r.ctx, pod, metav1.UpdateOptions{})
-	return err
+	return r.client.CoreV1().Pods(r.namespace).Update(r.ctx, pod, metav1.UpdateOptions{})
 }
 
-func (r actual) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) error {
+func (r actual) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error) {
 	pod = pod.DeepCopy()
 	edit(pod)
-	_, err := r.client.CoreV1().Pods(r.namespace).UpdateStatus(r.ctx, pod, metav1.UpdateOptions{})
-	return err
+	return r.client.CoreV1().Pods(r.namespace).UpdateStatus(r.ctx, pod, metav1.UpdateOptions{})
 }
 
-func (r actual) patchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) error {
-	live, err := cluster.NewLive(kubefake.Client(r.client), time.Minute, cluster.PodWatch{Label: watchLabel}, clock.RealClock{})
-	if err != nil {
-		return err
-	}
+func (r actual) patchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
 	job = job.DeepCopy()
 	job.Namespace = r.namespace
-	_, err = live.Cluster(1).Pods.Patch(r.ctx, job, ref, patch)
-	return err
+	return r.pods.Patch(r.ctx, job, ref, patch)
 }
 
 func (r actual) deletePod(name string, options metav1.DeleteOptions) error {

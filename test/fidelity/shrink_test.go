@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // shrink removes calls and arguments as long as the same fields differ.
@@ -59,17 +58,13 @@ func simpler(calls []call, i int) [][]call {
 // forgetful is a server with a bug: a pod that is being deleted loses its finalizers with the first change of its status.
 type forgetful struct{ virtual }
 
-func (f forgetful) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) error {
+func (f forgetful) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error) {
 	return f.virtual.updatePodStatus(pod, func(p *corev1.Pod) {
 		edit(p)
 		if p.DeletionTimestamp != nil {
 			p.Finalizers = nil
 		}
 	})
-}
-
-func (f forgetful) deletePod(name string, options metav1.DeleteOptions) error {
-	return f.virtual.deletePod(name, options)
 }
 
 // A bug is found by random sequences, and shrunk to what it takes to see it.
