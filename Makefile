@@ -26,6 +26,8 @@ STORM_TIME ?= 10m
 STORM_STEPS ?= 0
 STORM_WORKERS ?= 2
 STORM_LEDGER ?= bin/storm/ledger.json
+# How many random sequences make fidelity compares.
+FIDELITY_SEQUENCES ?= 10000
 
 .PHONY: help
 help: ## List the targets
@@ -58,7 +60,7 @@ PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/confo
 .PHONY: test
 test: ## Run unit tests, scenarios and integration tests
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -vet=off -short $(UNIT) ./test/integration/... $(PKG)
+	$(GO) test -vet=off -short $(UNIT) ./test/integration/... ./test/fidelity $(PKG)
 	$(GO) -C hack/controlplane test -vet=off .
 
 .PHONY: test-unit
@@ -68,7 +70,12 @@ test-unit: ## Run unit tests and scenarios, with all random cases
 .PHONY: test-integration
 test-integration: ## Run the tests on a real kube-apiserver, but for those beside kube-controller-manager
 	@$(CONTROLPLANE) build --for test
-	$(GO) test ./test/integration/...
+	$(GO) test ./test/integration/... ./test/fidelity
+
+.PHONY: fidelity
+fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in FIDELITY_SEQUENCES random sequences of calls
+	@$(CONTROLPLANE) build --for test
+	$(GO) test -count=1 -v -timeout 2h ./test/fidelity -sequences $(FIDELITY_SEQUENCES)
 
 .PHONY: test-race
 test-race: controlplane ## Run all random cases; then the tests of the product, and those beside kube-controller-manager, with the race detector

@@ -53,9 +53,11 @@ type Store struct {
 	onCommit func(Commit)
 	version  int64
 	names    int
-	jobs     map[string]*batchv1.Job
-	pods     map[string]*corev1.Pod
-	byUID    map[types.UID]*corev1.Pod
+	// named counts the pods that were created under each name that was not generated.
+	named map[string]int
+	jobs  map[string]*batchv1.Job
+	pods  map[string]*corev1.Pod
+	byUID map[types.UID]*corev1.Pod
 	// owned has the pods that a Job controls, and under "" those without a controlling Job.
 	owned map[types.UID]*podSet
 	// by and asked are set while the controller under test writes.
@@ -77,6 +79,7 @@ func NewStore(now func() time.Time, onCommit func(Commit)) *Store {
 	return &Store{
 		now: now, onCommit: onCommit, quota: -1,
 		jobs: map[string]*batchv1.Job{}, pods: map[string]*corev1.Pod{},
+		named: map[string]int{},
 		byUID: map[types.UID]*corev1.Pod{}, owned: map[types.UID]*podSet{},
 	}
 }

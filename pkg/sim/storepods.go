@@ -43,10 +43,23 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	if s.pods[pod.Name] != nil {
 		return nil, apierrors.NewAlreadyExists(podsResource, pod.Name)
 	}
-	pod.UID = types.UID("uid-" + pod.Name)
+	pod.UID = s.podUID(pod)
 	pod.CreationTimestamp = s.timestamp()
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	return s.commitPod("create", pod), nil
+}
+
+// podUID returns a new UID. A name that is not generated may not be new.
+func (s *Store) podUID(pod *corev1.Pod) types.UID {
+	uid := types.UID("uid-" + pod.Name)
+	if pod.GenerateName != "" {
+		return uid
+	}
+	s.named[pod.Name]++
+	if n := s.named[pod.Name]; n > 1 {
+		return types.UID(fmt.Sprintf("%s-%d", uid, n))
+	}
+	return uid
 }
 
 // unended counts the pods that use up a quota.

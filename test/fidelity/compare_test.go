@@ -1,0 +1,166 @@
+package fidelity
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// errAbsent is the answer to a call that is not made, as there is no object to change.
+var errAbsent = errors.New("no object")
+
+// answerOf is what is compared of an answer: the code, the reason, and what the causes are about.
+func answerOf(err error) string {
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return "OK"
+	case !errors.As(err, &status):
+		return err.Error()
+	}
+	s := status.Status()
+	words := []string{fmt.Sprint(s.Code), string(s.Reason)}
+	if s.Reason == metav1.StatusReasonConflict {
+		words = append(words, conflict(s.Message))
+	}
+	var causes []string
+	if s.Details != nil {
+		for _, c := range s.Details.Causes {
+			causes = append(causes, fmt.Sprintf("%s %s", c.Type, c.Field))
+		}
+	}
+	slices.Sort(causes)
+	return strings.Join(append(words, slices.Compact(causes)...), ", ")
+}
+
+// conflict is the kind of a conflict: of UIDs, of resourceVersions, or another.
+func conflict(message string) string {
+	switch {
+	case strings.Contains(message, "UID in"):
+		return "UID"
+	case strings.Contains(message, "ResourceVersion in"), strings.Contains(message, "has been modified"), strings.Contains(message, "precondition does not hold"):
+		return "resourceVersion"
+	}
+	return message
+}
+
+// notModeled are the fields that the virtual API server does not have, or fills in otherwise.
+var notModeled = map[string][]string{
+	"job": {
+		"metadata.namespace", "metadata.resourceVersion", "metadata.managedFields", "spec.template.spec",
+	},
+	"pod": {
+		"metadata.namespace", "metadata.resourceVersion", "metadata.managedFields", "metadata.generation",
+		"status.qosClass", "status.observedGeneration", "status.startTime",
+	},
+}
+
+// compared returns what of an object is compared, with the same names on all servers.
+func (p *player) compared(o *object, before *metav1.ObjectMeta) (any, error) {
+	var value any = o.job
+	fields := notModeled["job"]
+	if o.pod != nil {
+		pod := o.pod.DeepCopy()
+		pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName}
+		pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+		value, fields = pod, notModeled["pod"]
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	tree := map[string]any{}
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return nil, err
+	}
+	for _, path := range fields {
+		prune(tree, strings.Split(path, "."))
+	}
+	renamed := p.rename(tree).(map[string]any)
+	renamed["changed"] = before == nil || before.ResourceVersion != o.meta().ResourceVersion
+	return renamed, nil
+}
+
+func prune(tree map[string]any, path []string) {
+	if len(path) == 1 {
+		delete(tree, path[0])
+		return
+	}
+	if child, ok := tree[path[0]].(map[string]any); ok {
+		prune(child, path[1:])
+	}
+}
+
+// rename replaces UIDs and generated names.
+func (p *player) rename(value any) any {
+	switch v := value.(type) {
+	case string:
+		if label := p.labels[v]; label != "" {
+			return label
+		}
+	case []any:
+		for i := range v {
+			v[i] = p.rename(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = p.rename(v[key])
+		}
+	}
+	return value
+}
+
+// clockTolerance is how far times may differ that the servers set themselves. Those that calls set are minutes apart.
+const clockTolerance = 20 * time.Second
+
+// differences returns where a value of the virtual server differs from that of the real one, as lines.
+func differences(path string, virtual, actual any) []string {
+	v, isMap := virtual.(map[string]any)
+	a, areMaps := actual.(map[string]any)
+	if isMap && areMaps {
+		return mapDifferences(path, v, a)
+	}
+	vs, isList := virtual.([]any)
+	as, areLists := actual.([]any)
+	if isList && areLists && len(vs) == len(as) {
+		var all []string
+		for i := range vs {
+			all = append(all, differences(fmt.Sprintf("%s[%d]", path, i), vs[i], as[i])...)
+		}
+		return all
+	}
+	if reflect.DeepEqual(virtual, actual) || near(virtual, actual) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: virtual %v, real %v", path, virtual, actual)}
+}
+
+func mapDifferences(path string, virtual, actual map[string]any) (all []string) {
+	keys := maps.Clone(virtual)
+	maps.Copy(keys, actual)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		all = append(all, differences(path+"."+key, virtual[key], actual[key])...)
+	}
+	return all
+}
+
+// near reports whether both are times that differ only because the servers did not act at the same instant.
+func near(a, b any) bool {
+	parse := func(v any) (time.Time, bool) {
+		text, _ := v.(string)
+		at, err := time.Parse(time.RFC3339, text)
+		return at, err == nil
+	}
+	x, isTime := parse(a)
+	y, both := parse(b)
+	return isTime && both && x.Sub(y).Abs() <= clockTolerance
+}

@@ -1,0 +1,340 @@
+package fidelity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// player makes calls to a server.
+type player struct {
+	server
+	// prefix makes the names of a sequence unique.
+	prefix  string
+	objects map[string]*object
+	// labels has the names that differ between servers: UIDs, and generated names.
+	labels map[string]string
+	// readsAlways makes the player read an object after each call, even if the answer has it.
+	readsAlways bool
+}
+
+// object is what a call calls job0 or pod2: one Job or pod, or several of that name, one after the other.
+type object struct {
+	label string
+	// name is what the server calls it.
+	name string
+	// At most one of them is set, as last read.
+	job *batchv1.Job
+	pod *corev1.Pod
+	// uids and versions are those that it had, without those it has.
+	uids     []types.UID
+	versions []string
+}
+
+func newPlayer(s server, prefix string) *player {
+	return &player{server: s, prefix: prefix, objects: map[string]*object{}, labels: map[string]string{}}
+}
+
+func (p *player) object(label string) *object {
+	if p.objects[label] == nil {
+		p.objects[label] = &object{label: label, name: p.prefix + label}
+	}
+	return p.objects[label]
+}
+
+// meta returns the metadata of the object as last read, or nil.
+func (o *object) meta() *metav1.ObjectMeta {
+	switch {
+	case o.job != nil:
+		return &o.job.ObjectMeta
+	case o.pod != nil:
+		return &o.pod.ObjectMeta
+	}
+	return nil
+}
+
+// stored returns the object as last read, or nil.
+func (o *object) stored() metav1.Object {
+	switch {
+	case o.job != nil:
+		return o.job
+	case o.pod != nil:
+		return o.pod
+	}
+	return nil
+}
+
+// uid is that of the object, or of the last that had its name.
+func (o *object) uid() types.UID {
+	if m := o.meta(); m != nil {
+		return m.UID
+	}
+	if len(o.uids) > 0 {
+		return o.uids[len(o.uids)-1]
+	}
+	return types.UID("none-" + o.label)
+}
+
+// pick returns the UID or the resourceVersion that an argument names: that of now, or one of before.
+func pick[T ~string](which string, now T, before []T) T {
+	if which == "now" {
+		return now
+	}
+	if len(before) > 0 {
+		return before[len(before)-1]
+	}
+	return "999999999"
+}
+
+// play makes a call, and returns the answer, and the object after it.
+func (p *player) play(c call) (answer string, state any, err error) {
+	o := p.object(c.object)
+	stored, err := verbs[c.verb](p, o, c)
+	answer = answerOf(err)
+	switch {
+	case p.readsAlways, err == nil && (stored == nil || stored.GetDeletionTimestamp() != nil):
+		state, err = p.read(o)
+	case err == nil:
+		state, err = p.see(o, stored)
+	default: // The end of the sequence shows whether nothing has changed.
+		state, err = p.see(o, o.stored())
+	}
+	return answer, state, err
+}
+
+// stored returns the object of an answer, or nil.
+func stored[T metav1.Object](object T, err error) (metav1.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
+// read reads an object from the server, and returns what of it is compared.
+func (p *player) read(o *object) (any, error) {
+	var now metav1.Object
+	var err error
+	if strings.HasPrefix(o.label, "job") {
+		now, err = stored(p.job(o.name))
+	} else {
+		now, err = stored(p.pod(o.name))
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		now = nil
+	case err != nil:
+		return nil, fmt.Errorf("reading %s: %w", o.name, err)
+	}
+	return p.see(o, now)
+}
+
+// see takes an object as the present one, and returns what of it is compared.
+func (p *player) see(o *object, now metav1.Object) (any, error) {
+	before := o.meta()
+	if before != nil && (now == nil || now.GetUID() != before.UID) {
+		o.uids = append(o.uids, before.UID)
+	}
+	if before != nil && (now == nil || now.GetResourceVersion() != before.ResourceVersion) {
+		o.versions = append(o.versions, before.ResourceVersion)
+	}
+	o.job, _ = now.(*batchv1.Job)
+	o.pod, _ = now.(*corev1.Pod)
+	if now == nil {
+		return "absent", nil
+	}
+	p.labels[string(now.GetUID())] = fmt.Sprintf("uid-%s-%d", o.label, len(o.uids))
+	p.labels[now.GetName()] = o.label
+	return p.compared(o, before)
+}
+
+// verbs are the calls. They return the object of the answer, if it has one.
+var verbs = map[string]func(*player, *object, call) (metav1.Object, error){
+	"create": func(p *player, o *object, c call) (metav1.Object, error) {
+		if strings.HasPrefix(o.label, "job") {
+			return stored(p.createJob(p.newJob(o, c)))
+		}
+		return p.create(o, c)
+	},
+	"edit":      (*player).edit,
+	"status":    (*player).status,
+	"delete":    func(p *player, o *object, c call) (metav1.Object, error) { return nil, p.remove(o, c) },
+	"evict":     func(p *player, o *object, _ call) (metav1.Object, error) { return nil, p.evictPod(o.name) },
+	"bind":      func(p *player, o *object, _ call) (metav1.Object, error) { return nil, p.bindPod(o.name, "node") },
+	"patch":     (*player).patch,
+	"namespace": func(p *player, _ *object, _ call) (metav1.Object, error) { return nil, p.terminate() },
+}
+
+func (p *player) newJob(o *object, c call) *batchv1.Job {
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: p.prefix + o.label},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "image"}},
+		}}},
+	}
+	p.editJob(job, c)
+	return job
+}
+
+func (p *player) editJob(job *batchv1.Job, c call) {
+	for _, a := range c.args {
+		if edit := specEdits[a.key]; edit != nil {
+			edit(job, a.value)
+		} else {
+			p.editMetadata(&job.ObjectMeta, a)
+		}
+	}
+}
+
+func (p *player) editMetadata(m *metav1.ObjectMeta, a arg) {
+	if edit := metadataEdits[a.key]; edit != nil {
+		edit(m, a.value)
+	}
+	if a.key != "owner" && a.key != "otherOwner" {
+		return
+	}
+	owner := p.owner(a)
+	if !slices.ContainsFunc(m.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner.UID }) {
+		m.OwnerReferences = append(m.OwnerReferences, owner)
+	}
+}
+
+// owner refers to a Job, as the controller or as an owner only.
+func (p *player) owner(a arg) metav1.OwnerReference {
+	job := p.object(a.value)
+	ref := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: job.name, UID: job.uid()}
+	if a.key == "owner" {
+		ref.Controller, ref.BlockOwnerDeletion = ptr.To(true), ptr.To(true)
+	}
+	return ref
+}
+
+func (p *player) create(o *object, c call) (metav1.Object, error) {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: p.prefix + o.label},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "image"}},
+		},
+	}
+	for _, a := range c.args {
+		switch a.key {
+		case "generateName":
+			pod.Name, pod.GenerateName = "", p.prefix+o.label+"-"
+		case "node":
+			pod.Spec.NodeName = a.value
+		case "grace":
+			pod.Spec.TerminationGracePeriodSeconds = number[int64](a.value)
+		case "phase":
+			pod.Status.Phase = corev1.PodPhase(a.value)
+		default:
+			p.editMetadata(&pod.ObjectMeta, a)
+		}
+	}
+	created, err := stored(p.createPod(pod))
+	if err == nil {
+		o.name = created.GetName()
+	}
+	return created, err
+}
+
+func (p *player) edit(o *object, c call) (metav1.Object, error) {
+	switch {
+	case o.job != nil:
+		return stored(p.updateJob(o.job, func(job *batchv1.Job) { p.editJob(job, c) }))
+	case o.pod != nil:
+		return stored(p.updatePod(o.pod, func(pod *corev1.Pod) {
+			for _, a := range c.args {
+				p.editMetadata(&pod.ObjectMeta, a)
+			}
+		}))
+	}
+	return nil, errAbsent
+}
+
+// status writes the status of a Job, or of a pod.
+func (p *player) status(o *object, c call) (metav1.Object, error) {
+	if o.pod != nil {
+		return stored(p.updatePodStatus(o.pod, func(pod *corev1.Pod) {
+			for _, a := range c.args {
+				podStatusEdits[a.key](&pod.Status, a.value)
+			}
+		}))
+	}
+	if o.job == nil {
+		return nil, errAbsent
+	}
+	job := o.job.DeepCopy()
+	for _, a := range c.args {
+		switch a.key {
+		case "version":
+			job.ResourceVersion = pick(a.value, job.ResourceVersion, o.versions)
+		case "uid":
+			job.UID = pick(a.value, job.UID, o.uids)
+		default:
+			statusEdits[a.key](&job.Status, a.value)
+		}
+	}
+	return stored(p.updateStatus(job))
+}
+
+func (p *player) remove(o *object, c call) error {
+	if strings.HasPrefix(o.label, "job") {
+		return p.deleteJob(o.name, metav1.DeletionPropagation(c.args[0].value))
+	}
+	var options metav1.DeleteOptions
+	conditions := &metav1.Preconditions{}
+	version := ""
+	if m := o.meta(); m != nil {
+		version = m.ResourceVersion
+	}
+	for _, a := range c.args {
+		switch a.key {
+		case "grace":
+			options.GracePeriodSeconds = number[int64](a.value)
+		case "uid":
+			conditions.UID = ptr.To(pick(a.value, o.uid(), o.uids))
+		case "version":
+			conditions.ResourceVersion = ptr.To(pick(a.value, version, o.versions))
+		}
+	}
+	if *conditions != (metav1.Preconditions{}) {
+		options.Preconditions = conditions
+	}
+	return p.deletePod(o.name, options)
+}
+
+var podPatches = map[string]cluster.PodPatch{
+	"release": cluster.ReleasePod, "adopt": cluster.AdoptPod, "disown": cluster.DisownPod, "claim": cluster.ClaimPod,
+}
+
+// patch makes one of the patches of our controller.
+func (p *player) patch(o *object, c call) (metav1.Object, error) {
+	if o.pod == nil {
+		return nil, errAbsent
+	}
+	job := p.object("job0")
+	ref, patch := reconcile.PodRef{Name: o.name, UID: o.pod.UID}, cluster.ReleasePod
+	for _, a := range c.args {
+		switch a.key {
+		case "uid":
+			ref.UID = pick(a.value, ref.UID, o.uids)
+		case "version":
+			ref.ResourceVersion = pick(a.value, o.pod.ResourceVersion, o.versions)
+		case "job":
+			job = p.object(a.value)
+		default:
+			patch = podPatches[a.value]
+		}
+	}
+	owner := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: job.name, UID: job.uid()}}
+	return stored(p.patchPod(owner, ref, patch))
+}
