@@ -17,10 +17,12 @@ IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 FUZZTIME ?= 30s
 # The older releases of Kubernetes that make test-compat tries.
 COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
-# How long make soak goes on; SOAK_SEED repeats the decisions of a run, and SOAK_SHARDS=6 makes
-# three replicas share six shards.
+# How long make soak goes on; SOAK_SEED repeats the decisions of a run, SOAK_SHARDS=6 makes
+# three replicas share six shards, and SOAK_TROUBLES=compaction,throttling has only these go wrong.
 SOAK_TIME ?= 20m
 SOAK_SHARDS ?= 0
+# The troubles of make soak-short, unless SOAK_TROUBLES has others: those that take little time.
+SHORT_TROUBLES := compaction,full-disk,hanging-webhook,throttling,moving-shards
 
 .PHONY: help
 help: ## List the targets
@@ -44,7 +46,7 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 
 # The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
-PKG := ./pkg/... ./test/bench/... ./test/command ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
+PKG := ./pkg/... ./test/bench/... ./test/command ./test/etcd ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure ./test/troubles \
 	./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
@@ -98,8 +100,12 @@ test-monitoring: ## Play the alerts through with promtool, and check the queries
 	promtool=$$(hack/promtool.sh) && BATCHJOB_PROMTOOL=$$promtool $(GO) test -count=1 ./test/monitoring
 
 .PHONY: soak
-soak: build controlplane ## Live through crashes and fail-overs for SOAK_TIME
+soak: build controlplane ## Live through crashes, fail-overs and a cluster in trouble for SOAK_TIME
 	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
+
+.PHONY: soak-short
+soak-short: build controlplane ## Live through most troubles of the soak once, or through SOAK_TROUBLES=all: a minute
+	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/e2e
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
@@ -180,7 +186,7 @@ docs: ## Write docs/reference.md from the commands
 	$(GO) run ./hack/docs
 
 .PHONY: presubmit
-presubmit: test lint test-race test-e2e test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: test lint test-race test-e2e soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once
