@@ -28,7 +28,7 @@ func (d *disturber) expireCertificate(ctx context.Context, lasts time.Duration, 
 	if err := issueFor(d.certificate, shortLived); err != nil {
 		return 0, err
 	}
-	p := d.controllers.replace()
+	p := d.controllers.replace(binary)
 	pause(ctx, shortLived+lasts)
 	if p != nil {
 		refused = strings.Count(p.stderr.String(), "Unauthorized")

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
 // setNodeClocks has the nodes report ends of pods with clocks that are wrong by minutes, each by
@@ -61,6 +64,47 @@ func (h *chronicle) endsAtWrongTimes(since time.Time) (n int) {
 			}
 			t := v.Pod.Status.ContainerStatuses[0].State.Terminated
 			if t != nil && (v.Seen.Sub(t.FinishedAt.Time) > time.Minute-2*time.Second || t.FinishedAt.Sub(v.Seen) > time.Minute/2) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// setControllerClock has a controller whose clock is wrong by minutes take the place of another one
+// for a while.
+func (d *disturber) setControllerClock(ctx context.Context, lasts time.Duration, dice *rand.Rand) (wrong int, err error) {
+	ahead := []int{-180, -60, 60, 90}[dice.IntN(4)]
+	started := time.Now()
+	p := d.controllers.replace(filepath.Join(d.wrongClock, program), fmt.Sprintf("%s=%d", troubles.ClockAhead, ahead))
+	pause(ctx, lasts)
+	if p != nil && d.controllers.remove(p) {
+		d.controllers.end(p, true)
+		d.controllers.count(true)
+		d.controllers.launch()
+	}
+	return past.startsAtWrongTimes(started), nil
+}
+
+// program is the name of the binary.
+const program = "kubectl-batchjob"
+
+// buildWithClock builds the binary that setControllerClock needs: minutes, the first time.
+func (d *disturber) buildWithClock() error {
+	d.say("building %s with a clock that can be wrong", program)
+	return troubles.BuildWithClock(d.t.Context(), d.wrongClock, program,
+		"-tags", "kustomize_disable_go_plugin_support", "github.com/batchjob-dev/kubectl-batchjob/cmd/kubectl-batchjob")
+}
+
+// startsAtWrongTimes is how many versions of Jobs have a startTime that no right clock shows.
+func (h *chronicle) startsAtWrongTimes(since time.Time) (n int) {
+	for _, namespace := range h.namespaces() {
+		for _, v := range h.in(namespace) {
+			if v.Job == nil || v.Seen.Before(since) || v.Job.Status.StartTime == nil {
+				continue
+			}
+			start := v.Job.Status.StartTime
+			if start.Sub(v.Seen) > time.Minute/2 || v.Job.CreationTimestamp.Sub(start.Time) > time.Minute/2 {
 				n++
 			}
 		}

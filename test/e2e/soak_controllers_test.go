@@ -99,7 +99,9 @@ func shardCount(t *testing.T) int {
 
 // launch adds a controller. More than one elect a leader, with a Lease that is short. One that
 // cannot start while something is wrong is started again, as a Deployment does.
-func (c *controllers) launch() *process {
+func (c *controllers) launch() *process { return c.launchProgram(binary) }
+
+func (c *controllers) launchProgram(program string, environment ...string) *process {
 	args := []string{"--managed-by", soakName, "--kubeconfig", c.kubeconfig}
 	if c.shards > 0 {
 		args = append(args, "--shards", strconv.Itoa(c.shards), "--leader-elect-resource-namespace", systemNamespace)
@@ -107,10 +109,10 @@ func (c *controllers) launch() *process {
 	if c.elect() {
 		args = append(args, "--leader-elect", "--leader-elect-lease-duration", soakLease.String(), "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
 	}
-	p, err := launch(args...)
+	p, err := launchProgram(program, environment, args...)
 	for err != nil && !c.calm() {
 		pause(c.t.Context(), time.Second)
-		p, err = launch(args...)
+		p, err = launchProgram(program, environment, args...)
 	}
 	if err != nil {
 		c.t.Error(err)
@@ -122,15 +124,27 @@ func (c *controllers) launch() *process {
 	return p
 }
 
-// replace kills one of them, and starts another one.
-func (c *controllers) replace() *process {
+// replace kills one of them, and starts another one, of any program. It returns nil if there is
+// no leader now.
+func (c *controllers) replace(program string, environment ...string) *process {
 	victim := c.leader()
 	if victim == nil {
 		return nil
 	}
 	c.end(victim, false)
 	c.count(false)
-	return c.launch()
+	return c.launchProgram(program, environment...)
+}
+
+// remove removes one from the controllers, and reports whether it was still there.
+func (c *controllers) remove(p *process) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.members, p)
+	if i >= 0 {
+		c.members = slices.Delete(c.members, i, i+1)
+	}
+	return i >= 0
 }
 
 // kill ends the one at work every killEvery, as a crash would or as SIGTERM does, and

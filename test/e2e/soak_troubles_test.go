@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/etcd"
@@ -20,6 +21,8 @@ type disturber struct {
 	certificate *troubles.Certificate
 	// kubeconfig is that of the controllers that are killed.
 	kubeconfig string
+	// wrongClock is the folder of a binary with a clock that can be wrong.
+	wrongClock string
 	// chosen are the troubles of SOAK_TROUBLES.
 	chosen []troubles.Trouble
 }
@@ -28,7 +31,7 @@ type disturber struct {
 // priority and fairness, and clients should connect anew now and then.
 func newDisturber(s *soak) *disturber {
 	dir, ctx := filepath.Dir(kubeconfig), s.t.Context()
-	d := &disturber{soak: s}
+	d := &disturber{soak: s, wrongClock: s.t.TempDir()}
 	var err error
 	if d.components, err = components(dir); err != nil {
 		s.t.Fatal(err)
@@ -39,6 +42,11 @@ func newDisturber(s *soak) *disturber {
 	}
 	if d.chosen, err = troubles.Choose(d.all(), os.Getenv("SOAK_TROUBLES")); err != nil {
 		s.t.Fatalf("SOAK_TROUBLES: %v", err)
+	}
+	if slices.ContainsFunc(d.chosen, func(t troubles.Trouble) bool { return t.Name == controllerClock }) {
+		if err := d.buildWithClock(); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	if shardCount(s.t) > 0 {
 		if err := allowShards(ctx); err != nil {
@@ -52,6 +60,9 @@ func newDisturber(s *soak) *disturber {
 	return d
 }
 
+// controllerClock is the name of the trouble that needs a binary of its own.
+const controllerClock = "controller-clock"
+
 // all are the troubles that there are; docs/reliability.md describes them.
 func (d *disturber) all() []troubles.Trouble {
 	all := []troubles.Trouble{
@@ -60,6 +71,7 @@ func (d *disturber) all() []troubles.Trouble {
 		{Name: "compaction", Outage: true, Run: d.compact},
 		{Name: "full-disk", Outage: true, Run: d.fillDisk},
 		{Name: "node-clocks", Run: d.setNodeClocks},
+		{Name: controllerClock, Run: d.setControllerClock},
 		{Name: "hanging-webhook", Outage: true, Run: d.hangWebhook},
 		{Name: "throttling", Outage: true, Run: d.throttle},
 		{Name: "expired-certificate", Outage: true, Run: d.expireCertificate},
