@@ -17,8 +17,8 @@ IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 FUZZTIME ?= 30s
 # The older releases of Kubernetes that make test-compat tries.
 COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
-# How long make soak goes on; SOAK_SEED repeats the decisions of a run, and SOAK_SHARDS=6 makes
-# three replicas share six shards.
+# How long make soak goes on; SOAK_SEED repeats the decisions of a run, SOAK_SHARDS=6 makes
+# three replicas share six shards, and SOAK_TROUBLES=compaction,throttling has only these go wrong.
 SOAK_TIME ?= 20m
 SOAK_SHARDS ?= 0
 # How long make storm goes on, and how many storms at once; STORM_STEPS is a number of steps instead.
@@ -28,6 +28,8 @@ STORM_WORKERS ?= 2
 STORM_LEDGER ?= bin/storm/ledger.json
 # How many random sequences make fidelity compares.
 FIDELITY_SEQUENCES ?= 10000
+# The troubles of make soak-short, unless SOAK_TROUBLES has others: those that take little time.
+SHORT_TROUBLES := compaction,full-disk,hanging-webhook,throttling,moving-shards
 
 .PHONY: help
 help: ## List the targets
@@ -53,6 +55,7 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 UNIT := ./cmd/... ./config ./internal/...
 PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
 	./test/conformance/report ./test/conformance/suite ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
+PKG := ./pkg/... ./test/bench/... ./test/command ./test/etcd ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure ./test/troubles \
 	./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
@@ -116,7 +119,7 @@ test-monitoring: ## Play the alerts through with promtool, and check the queries
 	promtool=$$(hack/promtool.sh) && BATCHJOB_PROMTOOL=$$promtool $(GO) test -count=1 ./test/monitoring
 
 .PHONY: soak
-soak: build controlplane ## Live through crashes and fail-overs for SOAK_TIME
+soak: build controlplane ## Live through crashes, fail-overs and a cluster in trouble for SOAK_TIME
 	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
 
 # The seeds go on where the ledger ends; with STORM_STEPS, the time does not count.
@@ -127,6 +130,9 @@ storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM
 	cd pkg/sim && ../../bin/storm/sim.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
 		-storm-time $(if $(filter 0,$(STORM_STEPS)),$(STORM_TIME),0) -storm-steps $(STORM_STEPS) \
 		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../bin/storm -storm-commit $(COMMIT)
+.PHONY: soak-short
+soak-short: build controlplane ## Live through most troubles of the soak once, or through SOAK_TROUBLES=all: a minute
+	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/e2e
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
@@ -215,6 +221,7 @@ docs: ## Write docs/reference.md from the commands
 .PHONY: presubmit
 presubmit: CONFORMANCE ?= -short
 presubmit: test lint test-race test-e2e test-conformance test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: test lint test-race test-e2e soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once

@@ -54,8 +54,12 @@ func launch(args ...string) (*process, error) { return launchWith(nil, args...) 
 
 // launchWith is launch, with variables for the environment.
 func launchWith(environment []string, args ...string) (*process, error) {
+	return launchProgram(binary, environment, args...)
+}
+
+func launchProgram(program string, environment []string, args ...string) (*process, error) {
 	p := &process{args: args, done: make(chan struct{})}
-	p.cmd = leash.Command(binary, append([]string{
+	p.cmd = leash.Command(program, append([]string{
 		"controller", "--kubeconfig", accountKubeconfig,
 		"--metrics-bind-address", "127.0.0.1:0", "--metrics-secure=false", "--health-probe-bind-address", "127.0.0.1:0",
 	}, args...)...)

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
@@ -26,12 +25,14 @@ type chronicle struct {
 	versions map[string][]history.Version
 	changed  chan struct{}
 	broken   error
+	// reached is the latest revision that was looked at, in a soak.
+	reached atomic.Int64
 }
 
-func startHistory(ctx context.Context, client kubernetes.Interface) (*chronicle, error) {
+// startHistory begins the history of the cluster in dir.
+func startHistory(ctx context.Context, dir string) (*chronicle, error) {
 	h := &chronicle{versions: map[string][]history.Version{}, changed: make(chan struct{})}
-	_, err := history.Follow(ctx, client, metav1.NamespaceAll, h)
-	return h, err
+	return h, h.follow(ctx, dir)
 }
 
 // BreakOff notes why the history is not complete.

@@ -100,7 +100,7 @@ func audited(root, dir string, tests func() int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error
-	if past, err = startHistory(ctx, client); err != nil {
+	if past, err = startHistory(ctx, dir); err != nil {
 		return complain(err)
 	}
 	if err := install(ctx, root, dir); err != nil {

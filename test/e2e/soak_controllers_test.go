@@ -7,20 +7,21 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
+
+// soakLease is how long their Leases last.
+const soakLease = 3 * time.Second
 
 // controllers are the controllers that are killed again and again.
 type controllers struct {
 	t *testing.T
+	// kubeconfig has their certificate.
+	kubeconfig string
+	// calm reports whether a controller has to start, and calls have to succeed.
+	calm func() bool
 	// shards is how many there are if all are at work, otherwise 0.
 	shards int
 	// done ends the killing, which waits for it.
@@ -29,13 +30,15 @@ type controllers struct {
 
 	mu      sync.Mutex
 	members []*process
+	// size is how many there are to be.
+	size int
 	// How often one was killed, or asked to end, and away for a while.
 	killed, ended int
 	away          int
 }
 
-func newControllers(t *testing.T) *controllers {
-	return &controllers{t: t, shards: soakShards(t)}
+func newControllers(t *testing.T, kubeconfig string, calm func() bool) *controllers {
+	return &controllers{t: t, kubeconfig: kubeconfig, calm: calm, shards: shardCount(t)}
 }
 
 // work has so many controllers at work, one of them at a time, and begins to kill it
@@ -46,15 +49,28 @@ func (c *controllers) work(size int) {
 	if c.shards > 0 {
 		size = 3
 	}
-	if len(c.now()) != size {
+	if c.size != size {
 		c.stop()
+		c.resize(size)
 		for range size {
-			c.launch(size)
+			c.launch()
 		}
 	}
 	done := make(chan struct{})
 	c.done = done
-	c.killing.Go(func() { c.kill(size, done) })
+	c.killing.Go(func() { c.kill(done) })
+}
+
+func (c *controllers) resize(size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size = size
+}
+
+func (c *controllers) elect() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.size > 1
 }
 
 // rest ends the killing. Controllers are at work from then on.
@@ -66,20 +82,14 @@ func (c *controllers) rest() {
 	c.killing.Wait()
 }
 
-func (c *controllers) now() []*process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.members)
-}
-
 func (c *controllers) kills() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.killed + c.ended
 }
 
-// soakShards is SOAK_SHARDS: 0, or into how many shards three controllers divide the work.
-func soakShards(t *testing.T) int {
+// shardCount is SOAK_SHARDS: 0, or into how many shards three controllers divide the work.
+func shardCount(t *testing.T) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("SOAK_SHARDS"), "0"))
 	if err != nil {
 		t.Fatalf("SOAK_SHARDS: %v", err)
@@ -87,29 +97,59 @@ func soakShards(t *testing.T) int {
 	return n
 }
 
-// launch adds a controller. More than one elect a leader, with a Lease that is short.
-func (c *controllers) launch(size int) {
-	args := []string{"--managed-by", soakName}
+// launch adds a controller. More than one elect a leader, with a Lease that is short. One that
+// cannot start while something is wrong is started again, as a Deployment does.
+func (c *controllers) launch() *process { return c.launchProgram(binary) }
+
+func (c *controllers) launchProgram(program string, environment ...string) *process {
+	args := []string{"--managed-by", soakName, "--kubeconfig", c.kubeconfig}
 	if c.shards > 0 {
-		// The account of config/default may not see the Leases of others.
-		args = append(args, "--shards", strconv.Itoa(c.shards), "--kubeconfig", kubeconfig, "--leader-elect-resource-namespace", systemNamespace)
+		args = append(args, "--shards", strconv.Itoa(c.shards), "--leader-elect-resource-namespace", systemNamespace)
 	}
-	if size > 1 {
-		args = append(args, "--leader-elect", "--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
+	if c.elect() {
+		args = append(args, "--leader-elect", "--leader-elect-lease-duration", soakLease.String(), "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
 	}
-	p, err := launch(args...)
+	p, err := launchProgram(program, environment, args...)
+	for err != nil && !c.calm() {
+		pause(c.t.Context(), time.Second)
+		p, err = launchProgram(program, environment, args...)
+	}
 	if err != nil {
 		c.t.Error(err)
-		return
+		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.members = append(c.members, p)
+	return p
+}
+
+// replace kills one of them, and starts another one, of any program. It returns nil if there is
+// no leader now.
+func (c *controllers) replace(program string, environment ...string) *process {
+	victim := c.leader()
+	if victim == nil {
+		return nil
+	}
+	c.end(victim, false)
+	c.count(false)
+	return c.launchProgram(program, environment...)
+}
+
+// remove removes one from the controllers, and reports whether it was still there.
+func (c *controllers) remove(p *process) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.members, p)
+	if i >= 0 {
+		c.members = slices.Delete(c.members, i, i+1)
+	}
+	return i >= 0
 }
 
 // kill ends the one at work every killEvery, as a crash would or as SIGTERM does, and
 // replaces it.
-func (c *controllers) kill(size int, done chan struct{}) {
+func (c *controllers) kill(done chan struct{}) {
 	next := time.NewTicker(killEvery)
 	defer next.Stop()
 	for n := c.kills() + 1; ; n++ {
@@ -131,7 +171,7 @@ func (c *controllers) kill(size int, done chan struct{}) {
 			case <-done:
 			}
 		}
-		c.launch(size)
+		c.launch()
 	}
 }
 
@@ -177,25 +217,11 @@ func (c *controllers) count(politely bool) {
 // stop asks all to end.
 func (c *controllers) stop() {
 	c.rest()
-	for _, p := range c.now() {
+	c.mu.Lock()
+	members := c.members
+	c.members, c.size = nil, 0
+	c.mu.Unlock()
+	for _, p := range members {
 		c.end(p, true)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.members = nil
-}
-
-// failovers is how often the lead, or a shard, has changed hands.
-func (c *controllers) failovers() (n int) {
-	leases, err := client.CoordinationV1().Leases(systemNamespace).List(c.t.Context(), metav1.ListOptions{LabelSelector: "batchjob.dev/shard"})
-	if err != nil {
-		c.t.Errorf("reading the Leases: %v", err)
-		return 0
-	}
-	for _, lease := range leases.Items {
-		if strings.HasPrefix(lease.Name, leader.LeaseName(soakName)) {
-			n += int(ptr.Deref(lease.Spec.LeaseTransitions, 0))
-		}
-	}
-	return n
 }

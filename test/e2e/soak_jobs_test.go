@@ -158,9 +158,8 @@ func (s *soak) createJob() {
 	if s.alive() >= mostJobs {
 		return
 	}
-	if _, err := client.BatchV1().Jobs(s.current().name).Create(s.t.Context(), job, metav1.CreateOptions{}); err != nil {
-		s.t.Fatalf("creating a Job: %v", err)
-	}
+	_, err := client.BatchV1().Jobs(s.current().name).Create(s.t.Context(), job, metav1.CreateOptions{})
+	s.tolerate("creating a Job", err)
 	s.created++
 }
 

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,13 +67,11 @@ func (p present) String() (text string) {
 
 // isEmpty asks the API server if the namespace holds no Job and no pod anymore.
 func (s *soak) isEmpty(space *space) bool {
-	jobs, err := client.BatchV1().Jobs(space.name).List(s.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	pods, err := client.CoreV1().Pods(space.name).List(s.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		s.t.Fatal(err)
+	jobs, jobErr := client.BatchV1().Jobs(space.name).List(s.t.Context(), metav1.ListOptions{})
+	pods, podErr := client.CoreV1().Pods(space.name).List(s.t.Context(), metav1.ListOptions{})
+	if err := errors.Join(jobErr, podErr); err != nil {
+		s.tolerate("listing", err)
+		return false
 	}
 	return len(jobs.Items)+len(pods.Items) == 0
 }

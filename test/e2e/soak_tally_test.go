@@ -25,7 +25,7 @@ type tally struct {
 	most           size
 }
 
-func newTally() *tally { return &tally{ends: map[string]map[string]int{}} }
+func newTally() *tally { return &tally{ends: map[string]map[string]int{}, codes: map[string]int{}} }
 
 // add takes all that happened in a namespace.
 func (y *tally) add(versions []history.Version) {
@@ -62,11 +62,14 @@ func (y *tally) sample(z size) {
 	y.most = size{max(y.most.goroutines, z.goroutines), max(y.most.alloc, z.alloc), max(y.most.inuse, z.inuse), max(y.most.resident, z.resident)}
 }
 
-// answers asks the API server what happened to all status writes.
+// answers asks the API server what happened to all status writes since it started.
 func (y *tally) answers(t *testing.T) {
-	var err error
-	if y.codes, err = answers(t.Context()); err != nil {
+	codes, err := answers(t.Context())
+	if err != nil {
 		t.Error(err)
+	}
+	for code, n := range codes {
+		y.codes[code] += n
 	}
 }
 
@@ -88,6 +91,7 @@ func (y *tally) print(s *soak, before, after size) {
 	fmt.Fprintf(&b, "  controllers    %d killed, %d asked to end, %d times away for %v, %d fail-overs\n", s.controllers.killed, s.controllers.ended, s.controllers.away, stayAway, s.failovers)
 	fmt.Fprintf(&b, "  status writes  %d stored, %d conflicts, %d rejected\n", y.codes["200"], y.codes["409"], y.codes["422"])
 	fmt.Fprintf(&b, "  at first       %v\n  at last        %v\n  at most        %v\n", before, after, y.most)
+	fmt.Fprintf(&b, "  shards         without a holder for %v at most, outages aside\n\n%v", s.holders.Longest(), s.ledger)
 	fmt.Println(b.String())
 }
 

@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
 // The pace of a soak: what two cores bear. All of it is deliberate load in real time, so
@@ -37,6 +36,9 @@ const (
 	quiet = 30 * time.Second
 	// All Jobs have ended so long after the last came.
 	windDown = 10 * time.Minute
+	// A trouble lasts for half as long to one and a half times as long, and comes after a
+	// pause of less than troublePause.
+	troubleLasts, troublePause = 10 * time.Second, 10 * time.Second
 )
 
 // soakName is the managedBy value of the controllers that are killed. The shared
@@ -47,47 +49,51 @@ const soakName = "e2e.batchjob.dev/soak"
 type soak struct {
 	t       *testing.T
 	started time.Time
-	// cook decides on Jobs, user on what is done to them: by the seed, and each draws the
-	// same numbers whatever the cluster does with its decisions.
-	seed       uint64
-	cook, user *rand.Rand
-	created    int
+	// cook decides on Jobs, user on what is done to them, dice on troubles: by the seed, and
+	// each draws the same numbers whatever the cluster does with its decisions.
+	seed             uint64
+	cook, user, dice *rand.Rand
+	created          int
+	// hurried: Jobs that have not ended when no more come are deleted.
+	hurried bool
 	// done counts what users did.
 	done        map[string]int
 	failovers   int
 	spaces      []*space
 	controllers *controllers
 	steady      *process
+	disturber   *disturber
+	ledger      *troubles.Ledger
+	holders     *troubles.Holders
 	tally       *tally
 	traces      string
-}
-
-// space is a namespace that is in use.
-type space struct {
-	name   string
-	opened time.Time
-	// closed: no more Jobs come, and those that are there have to end.
-	closed bool
 }
 
 // Jobs of every kind live through users, crashes and fail-overs, for SOAK_TIME: each one
 // ends exactly as it should, nothing is left over, the built-in controller and ours keep
 // to their own, and a controller that runs all the time does not grow (JOB-56, TRK-03,
-// TRK-20, MGB-01, MGB-05, STV-25, PRP-24).
-func TestSoak_JOB_56_TRK_03(t *testing.T) {
+// TRK-20, MGB-01, MGB-05, STV-25, PRP-24). Meanwhile, the cluster is in
+// trouble (SOK-01 to SOK-05).
+func TestSoak_JOB_56_TRK_03_SOK_01(t *testing.T) {
 	s := newSoak(t)
 	lasts := lastsFor(t)
-	s.season("warm-up", min(warmUp, lasts))
+	s.season("warm-up", min(warmUp, lasts/4))
 	before := s.measure("the beginning")
 	s.season("main", lasts)
 	after := s.noGrowth(before)
-	s.controllers.stop()
-	s.failovers = s.controllers.failovers()
+	s.end()
 	s.tally.answers(t)
 	s.tally.print(s, before, after)
 	if missing := s.missing(); len(missing) > 0 && lasts >= warmUp {
 		t.Errorf("not tried: %q", missing)
 	}
+}
+
+// end ends the controllers that are killed. Every shard has had a holder until then.
+func (s *soak) end() {
+	s.checkHolders()
+	s.controllers.stop()
+	s.failovers = s.controllers.failovers()
 }
 
 // missing is what a soak that is long enough should have gone through, and has not.
@@ -101,7 +107,7 @@ func (s *soak) missing() []string {
 	if s.controllers.killed == 0 || s.controllers.ended == 0 || s.failovers == 0 {
 		missing = append(missing, "a crash, an orderly end, and a fail-over")
 	}
-	return missing
+	return append(missing, s.ledger.Unfelt(s.disturber.chosen)...)
 }
 
 func lastsFor(t *testing.T) time.Duration {
@@ -125,16 +131,18 @@ func newSoak(t *testing.T) *soak {
 		t.Fatal(err)
 	}
 	s := &soak{
-		t: t, started: time.Now(), seed: seed, done: map[string]int{}, cook: cook(seed), user: user(seed),
-		steady: launched()[0], tally: newTally(), traces: traces,
+		t: t, started: time.Now(), seed: seed, done: map[string]int{}, cook: cook(seed), user: user(seed), dice: dice(seed),
+		steady: launched()[0], ledger: troubles.NewLedger(time.Now), holders: troubles.NewHolders(), tally: newTally(), traces: traces,
 	}
-	s.controllers = newControllers(t)
+	s.disturber = newDisturber(s)
+	s.controllers = newControllers(t, s.disturber.kubeconfig, s.ledger.Calm)
 	s.say("SOAK_SEED=%d repeats these decisions", seed)
 	return s
 }
 
 func cook(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 func user(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
+func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
 
 // The same seed makes the same Jobs and deeds, and another one makes others (JOB-56).
 func TestSoakRepeatsItsDecisions_JOB_56(t *testing.T) {
@@ -159,14 +167,25 @@ func (s *soak) say(format string, args ...any) {
 	fmt.Printf("soak %v: %s\n", time.Since(s.started).Round(time.Second), fmt.Sprintf(format, args...))
 }
 
-// season creates Jobs, lets users and crashes at them, and sees to it that all end.
+// season lets users, crashes and troubles at Jobs, and sees to it that all end.
 // Half of the time one controller runs, and half of it two that elect a leader.
 func (s *soak) season(name string, lasts time.Duration) {
 	s.say("%s, %v", name, lasts)
+	s.work(time.After(lasts/2), func() { s.disturber.disturb(lasts) })
+	s.finish()
+}
+
+// work creates Jobs, and lets users and crashes at them, while something disturbs the
+// cluster.
+func (s *soak) work(half <-chan time.Time, disturb func()) {
 	s.controllers.work(1)
 	jobs, deeds, chores := time.Tick(jobEvery), time.Tick(deedEvery), time.Tick(time.Second)
 	samples, minutes := time.Tick(10*time.Second), time.Tick(time.Minute)
-	half, end := time.After(lasts/2), time.After(lasts)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		disturb()
+	}()
 	for {
 		select {
 		case <-jobs:
@@ -181,10 +200,9 @@ func (s *soak) season(name string, lasts time.Duration) {
 			s.say("%d Jobs, %d of them now; %d kills", s.created, s.alive(), s.controllers.kills())
 		case <-half:
 			s.controllers.work(2)
-		case <-end:
+		case <-over:
 			s.controllers.rest()
 			s.say("no more Jobs")
-			s.finish()
 			return
 		}
 	}
@@ -208,64 +226,4 @@ func (s *soak) finish() {
 			s.t.FailNow()
 		}
 	}
-}
-
-// chores are what somebody has to do now and then.
-func (s *soak) chores() {
-	var left []*space
-	for _, space := range s.spaces {
-		space.closed = space.closed || time.Since(space.opened) > namespaceFor
-		s.tidy(space)
-		if now := past.now(space.name); space.closed && now.empty() && s.isEmpty(space) {
-			s.audit(space)
-			continue
-		}
-		left = append(left, space)
-	}
-	s.spaces = left
-}
-
-// audit checks everything that happened in a namespace, and forgets it.
-func (s *soak) audit(space *space) {
-	versions := past.in(space.name)
-	problems := audits.audit(space.name, versions)
-	s.tally.add(versions)
-	if len(problems) > 0 {
-		file := s.keep(space)
-		for _, p := range problems[:min(len(problems), 20)] {
-			s.t.Errorf("%s (%s)", p, file)
-		}
-	}
-	past.forget(space.name)
-}
-
-// keep writes all that happened in a namespace to a file, and returns its name.
-func (s *soak) keep(space *space) string {
-	file := filepath.Join(s.traces, space.name)
-	if err := os.WriteFile(file, []byte(past.trace(space.name)), 0o600); err != nil {
-		s.t.Error(err)
-	}
-	return file
-}
-
-// current is the namespace for new Jobs.
-func (s *soak) current() *space {
-	if n := len(s.spaces); n > 0 && !s.spaces[n-1].closed {
-		return s.spaces[n-1]
-	}
-	space := &space{name: namespace(s.t), opened: time.Now()}
-	s.spaces = append(s.spaces, space)
-	return space
-}
-
-// alive is how many Jobs have not finished.
-func (s *soak) alive() (n int) {
-	for _, space := range s.spaces {
-		for _, job := range past.now(space.name).jobs {
-			if !history.IsFinished(job) {
-				n++
-			}
-		}
-	}
-	return n
 }

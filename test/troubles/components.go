@@ -18,11 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// The components that hack/controlplane starts, except for kwok.
+// The components that hack/controlplane starts.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
 	ControllerManager = "kube-controller-manager"
+	Nodes             = "kwok-controller"
 )
 
 // patience is how long a component may take to end.
@@ -99,14 +100,14 @@ func (c *Components) Stop(ctx context.Context, name string, signal syscall.Signa
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.away[name] = true
-	pid, _, err := find(c.dir, name)
-	if err != nil {
-		return err
+	pid := c.pid(name)
+	if pid == 0 {
+		return nil // It has ended by itself.
 	}
 	if err := syscall.Kill(pid, signal); err != nil {
 		return fmt.Errorf("ending %s: %w", name, err)
 	}
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		return c.pid(name) != pid, nil
 	})
 	if err != nil {
@@ -123,9 +124,9 @@ func (c *Components) Start(name string, flags ...string) error {
 	return c.run(name, flags...)
 }
 
-// Restart ends and starts a component, which has more flags from now on.
+// Restart kills and starts a component, which has more flags from now on.
 func (c *Components) Restart(ctx context.Context, name string, flags ...string) error {
-	if err := c.Stop(ctx, name, syscall.SIGTERM); err != nil {
+	if err := c.Stop(ctx, name, syscall.SIGKILL); err != nil {
 		return err
 	}
 	c.mu.Lock()

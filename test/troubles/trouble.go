@@ -19,13 +19,13 @@ type Trouble struct {
 	Run func(ctx context.Context, lasts time.Duration, dice *rand.Rand) (felt int, err error)
 }
 
-// Choose returns the troubles with the names in a list with commas: all for "", and none for
-// "none".
+// Choose returns the troubles with the names in a list with commas. "all", like "", and "none"
+// are such lists, too.
 func Choose(all []Trouble, list string) (chosen []Trouble, err error) {
-	if list == "" {
+	switch list {
+	case "", "all":
 		return all, nil
-	}
-	if list == "none" {
+	case "none":
 		return nil, nil
 	}
 	for _, name := range strings.Split(list, ",") {

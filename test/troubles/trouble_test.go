@@ -12,7 +12,7 @@ func three() []Trouble { return []Trouble{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 // SOAK_TROUBLES names the troubles to try; a wrong name is an error that lists the right ones.
 func TestTroublesAreChosenByName_SOK_05(t *testing.T) {
 	t.Parallel()
-	for list, want := range map[string]string{"": "a, b, c", "none": "", "c,a": "c, a", "b": "b"} {
+	for list, want := range map[string]string{"": "a, b, c", "all": "a, b, c", "none": "", "c,a": "c, a", "b": "b"} {
 		if got, err := Choose(three(), list); err != nil || names(got) != want {
 			t.Errorf("%q: %s, %v", list, names(got), err)
 		}

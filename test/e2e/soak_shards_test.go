@@ -1,0 +1,98 @@
+//go:build soak
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+)
+
+// allowShards lets the account keep the Leases of shards, which config/default does not.
+func allowShards(ctx context.Context) error {
+	meta := metav1.ObjectMeta{Name: soakObject, Namespace: systemNamespace}
+	verbs := []string{"get", "list", "create", "update", "delete"}
+	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}}}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: soakObject},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: systemAccount, Namespace: systemNamespace}},
+	}
+	_, err := client.RbacV1().Roles(systemNamespace).Create(ctx, role, metav1.CreateOptions{})
+	_, bindErr := client.RbacV1().RoleBindings(systemNamespace).Create(ctx, binding, metav1.CreateOptions{})
+	return errors.Join(err, bindErr)
+}
+
+// moveShards has more replicas join for a while, and leave: shards move to them, and back.
+func (d *disturber) moveShards(ctx context.Context, lasts time.Duration, dice *rand.Rand) (moved int, err error) {
+	c := d.controllers
+	before := c.failovers()
+	joined := 1 + dice.IntN(2)
+	for range joined {
+		c.launch()
+	}
+	pause(ctx, lasts)
+	for range joined {
+		if p := c.leader(); p != nil {
+			politely := dice.IntN(2) == 0
+			c.end(p, politely)
+			c.count(politely)
+		}
+	}
+	return c.failovers() - before, nil
+}
+
+// failovers is how often the lead, or a shard, has changed hands.
+func (c *controllers) failovers() (n int) {
+	leases, err := shardLeases(c.t.Context())
+	if err != nil && c.calm() {
+		c.t.Errorf("reading the Leases: %v", err)
+	}
+	for _, lease := range leases {
+		n += int(ptr.Deref(lease.Spec.LeaseTransitions, 0))
+	}
+	return n
+}
+
+// shardLeases are those of the controllers that are killed.
+func shardLeases(ctx context.Context) ([]coordinationv1.Lease, error) {
+	leases, err := client.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "batchjob.dev/shard"})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(leases.Items, func(l coordinationv1.Lease) bool {
+		return !strings.HasPrefix(l.Name, leader.LeaseName(soakName))
+	}), nil
+}
+
+// watchHolders looks who holds the shards, until ctx ends.
+func (s *soak) watchHolders(ctx context.Context) {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		excused := !s.ledger.Calm()
+		if leases, err := shardLeases(ctx); err == nil {
+			s.holders.Observe(time.Now(), leases, excused)
+		}
+	}, 200*time.Millisecond)
+}
+
+// checkHolders checks that every shard gets a holder before a Lease would have expired, and that
+// none was without for longer than a Lease lasts, except during outages (SOK-02).
+func (s *soak) checkHolders() {
+	err := wait.PollUntilContextTimeout(s.t.Context(), 100*time.Millisecond, soakLease, true, func(context.Context) (bool, error) {
+		return s.holders.Held() >= s.controllers.shards, nil
+	})
+	if longest := s.holders.Longest(); err != nil || longest > soakLease {
+		s.t.Errorf("SOK-02: %d of %d shards have a holder; the longest time without was %v, and a Lease lasts %v",
+			s.holders.Held(), s.controllers.shards, longest, soakLease)
+	}
+}

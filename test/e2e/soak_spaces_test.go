@@ -1,0 +1,99 @@
+//go:build soak
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+)
+
+// space is a namespace that is in use.
+type space struct {
+	name   string
+	opened time.Time
+	// closed: no more Jobs come, and those that are there have to end.
+	closed bool
+}
+
+// chores are what somebody has to do now and then.
+func (s *soak) chores() {
+	var left []*space
+	for _, space := range s.spaces {
+		space.closed = space.closed || time.Since(space.opened) > namespaceFor
+		s.tidy(space)
+		if now := past.now(space.name); space.closed && now.empty() && s.isEmpty(space) {
+			s.audit(space)
+			continue
+		}
+		left = append(left, space)
+	}
+	s.spaces = left
+}
+
+// audit checks everything that happened in a namespace, and forgets it.
+func (s *soak) audit(space *space) {
+	versions := past.in(space.name)
+	problems := audits.audit(space.name, versions)
+	s.tally.add(versions)
+	if len(problems) > 0 {
+		file := s.keep(space)
+		for _, p := range problems[:min(len(problems), 20)] {
+			s.t.Errorf("%s (%s)", p, file)
+		}
+	}
+	past.forget(space.name)
+}
+
+// keep writes all that happened in a namespace to a file, and returns its name.
+func (s *soak) keep(space *space) string {
+	file := filepath.Join(s.traces, space.name)
+	if err := os.WriteFile(file, []byte(past.trace(space.name)), 0o600); err != nil {
+		s.t.Error(err)
+	}
+	return file
+}
+
+// current is the namespace for new Jobs.
+func (s *soak) current() *space {
+	if n := len(s.spaces); n > 0 && !s.spaces[n-1].closed {
+		return s.spaces[n-1]
+	}
+	space := &space{name: s.namespace(), opened: time.Now()}
+	s.spaces = append(s.spaces, space)
+	return space
+}
+
+// namespace makes one with the account that pods need, as soon as that is possible.
+func (s *soak) namespace() (name string) {
+	eventually(s.t, "a namespace with its service account", func(ctx context.Context) (bool, error) {
+		if name == "" {
+			ns, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+			if err == nil {
+				name = ns.Name
+			}
+			return false, nil
+		}
+		_, err := client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, nil
+	})
+	return name
+}
+
+// alive is how many Jobs have not finished.
+func (s *soak) alive() (n int) {
+	for _, space := range s.spaces {
+		for _, job := range past.now(space.name).jobs {
+			if !history.IsFinished(job) {
+				n++
+			}
+		}
+	}
+	return n
+}
