@@ -21,6 +21,9 @@ COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
 # three replicas share six shards.
 SOAK_TIME ?= 20m
 SOAK_SHARDS ?= 0
+# How long make prove explores each world; 0 for no limit. PROVE matches the names of worlds.
+PROVE_TIME ?= 0
+PROVE ?=
 
 .PHONY: help
 help: ## List the targets
@@ -116,6 +119,13 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
 	$(GO) run ./hack/mutants
+
+.PHONY: prove
+prove: ## Explore every history of small worlds in the virtual cluster, for hours; again, to continue. PROVE=REGEXP names worlds
+	mkdir -p bin/prove
+	$(GO) test -c -o bin/prove/prove.test ./pkg/sim
+	cd pkg/sim && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
+		-prove -prove-only '$(PROVE)' -prove-time $(PROVE_TIME) -prove-dir ../../bin/prove
 
 .PHONY: scenarios
 scenarios: ## Rewrite what the scenario files expect; read the diff

@@ -1,9 +1,9 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that the
 // built-in controller really had, and requires that some test fails.
 //
-//	go run ./hack/mutants [-only REGEXP] [-list] [PACKAGES]
+//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-args FLAGS] [PACKAGES]
 //
-// The bugs are in mutants.txt. The source tree does not change: the compiler gets the
+// The bugs are in mutants.txt, or in another table, such as subtle.txt. The source tree does not change: the compiler gets the
 // planted text as an overlay. Each bug takes about half a minute.
 package main
 
@@ -38,23 +38,36 @@ func main() {
 	}
 	only := flag.String("only", "", "plant only bugs whose line in the table matches this regular expression")
 	list := flag.Bool("list", false, "list the bugs, and plant none")
+	table := flag.String("table", "", "a file with the bugs, instead of mutants.txt")
+	args := flag.String("args", "", "flags for go test, such as '-run TestProve'")
 	flag.Parse()
 	tested := packages
 	if flag.NArg() > 0 {
 		tested = flag.Args()
 	}
-	if err := run(*only, *list, tested); err != nil {
+	if err := run(*table, *only, *list, suite{tested, strings.Fields(*args)}); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, list bool, tested []string) error {
+// suite is what tests a bug: packages, with flags for go test.
+type suite struct{ packages, flags []string }
+
+func run(table, only string, list bool, tested suite) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
 	}
-	mutants, err := parse(text)
+	bugs := text
+	if table != "" {
+		data, err := os.ReadFile(table)
+		if err != nil {
+			return err
+		}
+		bugs = string(data)
+	}
+	mutants, err := parse(bugs)
 	if err != nil {
 		return err
 	}
@@ -76,7 +89,7 @@ func run(only string, list bool, tested []string) error {
 	return plantAll(chosen, tested)
 }
 
-func plantAll(mutants []mutant, tested []string) error {
+func plantAll(mutants []mutant, tested suite) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
@@ -99,7 +112,7 @@ func plantAll(mutants []mutant, tested []string) error {
 }
 
 // plant runs the tests with the bug, and returns which test failed, if one did.
-func (m mutant) plant(dir string, tested []string) (verdict string, caught bool) {
+func (m mutant) plant(dir string, tested suite) (verdict string, caught bool) {
 	overlay, err := m.overlay(dir)
 	if err != nil {
 		return err.Error(), false
@@ -118,10 +131,11 @@ func (m mutant) plant(dir string, tested []string) (verdict string, caught bool)
 }
 
 // testAll tests one package after the other, and returns the first failure.
-func testAll(overlay string, tested []string) (failure string, err error) {
-	for _, name := range tested {
+func testAll(overlay string, tested suite) (failure string, err error) {
+	for _, name := range tested.packages {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-		out, err := goToolContext(ctx, "test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String(), name).CombinedOutput()
+		args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String(), name}, tested.flags...)
+		out, err := goToolContext(ctx, args...).CombinedOutput()
 		cancel()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 			return name + ": " + firstFailure(string(out)), nil
