@@ -30,6 +30,9 @@ STORM_LEDGER ?= bin/storm/ledger.json
 FIDELITY_SEQUENCES ?= 10000
 # The troubles of make soak-short, unless SOAK_TROUBLES has others: those that take little time.
 SHORT_TROUBLES := compaction,full-disk,hanging-webhook,throttling,moving-shards
+# How long make prove explores each world; 0 for no limit. PROVE matches the names of worlds.
+PROVE_TIME ?= 0
+PROVE ?=
 
 .PHONY: help
 help: ## List the targets
@@ -155,6 +158,12 @@ mutants-doc: ## The same, and write what caught each into docs/reliability.md: m
 	rm -f hack/mutants/results.json
 	$(GO) run ./hack/mutants -results hack/mutants/results.json
 	$(GO) test ./hack/mutants -run HasTheKnownBugs -rewrite
+.PHONY: prove
+prove: ## Explore every history of small worlds in the virtual cluster, for hours; again, to continue. PROVE=REGEXP names worlds
+	mkdir -p bin/prove
+	$(GO) test -c -o bin/prove/prove.test ./pkg/sim
+	cd pkg/sim && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
+		-prove -prove-only '$(PROVE)' -prove-time $(PROVE_TIME) -prove-dir ../../bin/prove
 
 .PHONY: scenarios
 scenarios: ## Rewrite what the scenario files expect; read the diff
@@ -220,8 +229,7 @@ docs: ## Write docs/reference.md from the commands
 
 .PHONY: presubmit
 presubmit: CONFORMANCE ?= -short
-presubmit: test lint test-race test-e2e test-conformance test-release test-docs test-monitoring generate-check ## Run everything that CI runs
-presubmit: test lint test-race test-e2e soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once

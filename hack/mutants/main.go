@@ -1,11 +1,11 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that the
 // built-in controller really had, and requires that some test fails.
 //
-//	go run ./hack/mutants [-only REGEXP] [-list] [-results FILE] [PACKAGES]
+//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-results FILE] [-args FLAGS] [PACKAGES]
 //
-// The bugs are in mutants.txt. The source tree does not change: the compiler gets the
-// planted text as an overlay. Each bug takes about half a minute. With -results, a bug that
-// has a result in the file is not planted again.
+// The bugs are in mutants.txt, or in another table, such as subtle.txt. The source tree does
+// not change: the compiler gets the planted text as an overlay. Each bug takes about half a
+// minute. With -results, a bug that has a result in the file is not planted again.
 package main
 
 import (
@@ -38,42 +38,49 @@ func main() {
 		fmt.Fprintln(flag.CommandLine.Output(), "mutants [flags] [packages to test, instead of", strings.Join(packages, " ")+"]")
 		flag.PrintDefaults()
 	}
-	only := flag.String("only", "", "plant only bugs whose line in the table matches this regular expression")
-	list := flag.Bool("list", false, "list the bugs, and plant none")
-	file := flag.String("results", "", "keep the results in this JSON file, and continue the run that wrote it")
+	var o options
+	flag.StringVar(&o.only, "only", "", "plant only bugs whose line in the table matches this regular expression")
+	flag.BoolVar(&o.list, "list", false, "list the bugs, and plant none")
+	flag.StringVar(&o.results, "results", "", "keep the results in this JSON file, and continue the run that wrote it")
+	flag.StringVar(&o.table, "table", "", "a file with the bugs, instead of mutants.txt")
+	args := flag.String("args", "", "flags for go test, such as '-run TestProve'")
 	flag.Parse()
-	tested := packages
+	tested := suite{packages, strings.Fields(*args)}
 	if flag.NArg() > 0 {
-		tested = flag.Args()
+		tested.packages = flag.Args()
 	}
-	if err := run(*only, *file, *list, tested); err != nil {
+	if err := run(o, tested); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only, file string, list bool, tested []string) error {
-	pattern, err := regexp.Compile(only)
+// options are the flags that choose bugs, and the file for the results.
+type options struct {
+	table, only, results string
+	list                 bool
+}
+
+// suite is what tests a bug: packages, with flags for go test.
+type suite struct{ packages, flags []string }
+
+func run(o options, tested suite) error {
+	mutants, err := readTable(o.table)
 	if err != nil {
 		return err
 	}
-	mutants, err := parse(text)
+	pattern, err := regexp.Compile(o.only)
 	if err != nil {
 		return err
 	}
-	var chosen []mutant
-	for _, m := range mutants {
-		if pattern.MatchString(m.name()) {
-			chosen = append(chosen, m)
-		}
-	}
-	if list {
+	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return !pattern.MatchString(m.name()) })
+	if o.list {
 		for _, m := range chosen {
 			fmt.Println(m.name())
 		}
 		return nil
 	}
-	known, err := readResults(file)
+	known, err := readResults(o.results)
 	if err != nil {
 		return err
 	}
@@ -85,7 +92,19 @@ func run(only, file string, list bool, tested []string) error {
 	return plantAll(chosen, known, tested)
 }
 
-func plantAll(mutants []mutant, known *results, tested []string) error {
+// readTable reads a file with bugs, or mutants.txt if it is "".
+func readTable(file string) ([]mutant, error) {
+	if file == "" {
+		return parse(text)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return parse(string(data))
+}
+
+func plantAll(mutants []mutant, known *results, tested suite) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
@@ -111,7 +130,7 @@ func plantAll(mutants []mutant, known *results, tested []string) error {
 }
 
 // plant runs the tests with the bug, and returns which test failed, if one did.
-func (m mutant) plant(dir string, tested []string) (verdict string, caught bool) {
+func (m mutant) plant(dir string, tested suite) (verdict string, caught bool) {
 	overlay, err := m.overlay(dir)
 	if err != nil {
 		return err.Error(), false
@@ -130,10 +149,11 @@ func (m mutant) plant(dir string, tested []string) (verdict string, caught bool)
 }
 
 // testAll tests one package after the other, and returns the first failure.
-func testAll(overlay string, tested []string) (failure string, err error) {
-	for _, name := range tested {
+func testAll(overlay string, tested suite) (failure string, err error) {
+	for _, name := range tested.packages {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-		out, err := goToolContext(ctx, "test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String(), name).CombinedOutput()
+		args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String(), name}, tested.flags...)
+		out, err := goToolContext(ctx, args...).CombinedOutput()
 		cancel()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 			return name + ": " + firstFailure(string(out)), nil

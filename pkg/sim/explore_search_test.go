@@ -2,9 +2,11 @@ package sim
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,11 +38,14 @@ type search struct {
 	mu    sync.Mutex
 	nodes []node
 	ids   map[fingerprint]int32
-	// next is the node to be expanded next, busy is how many are being expanded.
+	// next is the node to be expanded next, busy is how many are being expanded, at depth.
 	next, busy  int
+	depth       uint16
 	changed     *sync.Cond
 	transitions int
 	violation   *violation
+	// live are runs that are in the state of a node: it is expanded without a replay.
+	live map[int32]*run
 	limits
 }
 
@@ -60,18 +65,19 @@ type violation struct {
 }
 
 func newSearch(s *smallWorld, l limits) *search {
-	x := &search{smallWorld: s, ids: map[fingerprint]int32{}, limits: l}
+	x := &search{smallWorld: s, ids: map[fingerprint]int32{}, live: map[int32]*run{}, limits: l}
 	x.changed = sync.NewCond(&x.mu)
 	if x.load() {
 		return x
 	}
-	root := newRun(s, 0)
-	defer root.abandon()
-	x.add(root, 0, nil)
+	x.add(newRun(s, 0), 0, nil)
 	return x
 }
 
-// add returns the id of the state of a run, which is new or not.
+// maxLive bounds the memory that runs take, some 100 kB each.
+const maxLive = 3000
+
+// add returns the id of the state of a run, which is new or not. It takes over the run.
 func (x *search) add(r *run, parent int32, choices []uint8) int32 {
 	n := node{Print: r.fingerprint(), Parent: parent, Next: unexplored, Depth: uint16(r.depth), Since: uint16(r.depth)}
 	for _, c := range r.carriers {
@@ -84,9 +90,15 @@ func (x *search) add(r *run, parent int32, choices []uint8) int32 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if id, known := x.ids[n.Print]; known {
+		r.abandon()
 		return id
 	}
 	id := int32(len(x.nodes))
+	if len(x.live) < maxLive {
+		x.live[id] = r
+	} else {
+		r.abandon()
+	}
 	x.nodes, x.ids[n.Print] = append(x.nodes, n), id
 	x.changed.Broadcast()
 	return id
@@ -124,6 +136,9 @@ func (x *search) explore(workers int) {
 		})
 	}
 	group.Wait()
+	for _, r := range x.live {
+		r.abandon()
+	}
 	x.save()
 	x.checkLiveness()
 }
@@ -132,10 +147,8 @@ func (x *search) explore(workers int) {
 func (x *search) begin() int32 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for x.next == len(x.nodes) && x.busy > 0 {
-		x.changed.Wait()
-	}
-	for x.saveDue() && x.busy > 0 {
+	// Nodes of one depth are all expanded before those of the next.
+	for x.busy > 0 && (x.next == len(x.nodes) || x.nodes[x.next].Depth > x.depth || x.saveDue()) {
 		x.changed.Wait()
 	}
 	if x.saveDue() {
@@ -144,6 +157,7 @@ func (x *search) begin() int32 {
 	if x.next == len(x.nodes) || x.violation != nil || x.limited() {
 		return -1
 	}
+	x.depth = x.nodes[x.next].Depth
 	x.next++
 	x.busy++
 	return int32(x.next - 1)
@@ -164,33 +178,37 @@ func (x *search) limited() bool {
 func (x *search) expand(id int32) {
 	path := x.path(id)
 	x.mu.Lock()
-	since := int(x.nodes[id].Since)
+	since, r := int(x.nodes[id].Since), x.live[id]
+	delete(x.live, id)
 	x.mu.Unlock()
-	r := x.replayed(path, since)
+	if r == nil {
+		r = x.replayed(path, since)
+	}
 	steps := r.steps()
 	if len(steps) == 0 {
 		x.rest(id, r, path)
 		return
 	}
 	for i, n := 0, len(steps); i < n; i++ {
-		for choices := []uint8{uint8(i)}; choices != nil; choices = r.nextChoices() {
+		for choices := []uint8{uint8(i)}; choices != nil; {
 			if i > 0 || len(choices) > 1 {
 				r = x.replayed(path, since)
 				steps = r.steps()
 			}
-			x.child(id, r, steps, choices, path)
+			choices = x.child(id, r, steps, choices, path)
 		}
 	}
 }
 
-// child takes one step.
-func (x *search) child(id int32, r *run, steps []step, choices []uint8, path [][]uint8) {
+// child takes one step, and returns the choices that follow for the same step, or nil.
+func (x *search) child(id int32, r *run, steps []step, choices []uint8, path [][]uint8) (next []uint8) {
 	c := r.world.checker()
 	c.coreEvery = 1
 	r.take(steps, choices)
 	if len(c.Violations) > 0 {
 		x.violated(append(path, slices.Clone(r.taken)), strings.Join(c.Violations, "\n"))
 	}
+	next = r.nextChoices()
 	to := x.add(r, id, r.taken)
 	byDefault := !slices.ContainsFunc(choices, func(c uint8) bool { return c > 0 })
 	x.mu.Lock()
@@ -199,7 +217,7 @@ func (x *search) child(id int32, r *run, steps []step, choices []uint8, path [][
 		x.nodes[id].Next = to
 	}
 	x.mu.Unlock()
-	r.abandon()
+	return next
 }
 
 // rest checks a state in which nothing is left to happen.
@@ -295,4 +313,48 @@ func (s *smallWorld) violations(path [][]uint8) string {
 		}
 	}
 	return strings.Join(c.Violations, "\n")
+}
+
+// maxWalk is more steps than any history needs.
+const maxWalk = 1000
+
+// walk tries random histories until a moment, and returns how many: what a search did not come to
+// is deep.
+func (x *search) walk(until time.Time, workers int) int {
+	var group sync.WaitGroup
+	var seed atomic.Int64
+	for range workers {
+		group.Go(func() {
+			for time.Now().Before(until) && !x.found() {
+				x.walkOnce(uint64(seed.Add(1)))
+			}
+		})
+	}
+	group.Wait()
+	return int(seed.Load())
+}
+
+func (x *search) found() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.violation != nil
+}
+
+func (x *search) walkOnce(seed uint64) {
+	r := newRun(x.smallWorld, maxWalk+1)
+	defer r.abandon()
+	r.rng = rand.New(rand.NewPCG(seed, 6))
+	c := r.world.checker()
+	c.coreEvery = 16
+	var path [][]uint8
+	for steps := r.steps(); len(steps) > 0 && len(path) < maxWalk; steps = r.steps() {
+		r.take(steps, []uint8{uint8(r.rng.IntN(len(steps)))})
+		path = append(path, slices.Clone(r.taken))
+		if len(c.Violations) > 0 {
+			break
+		}
+	}
+	if wrong := x.violations(path); wrong != "" {
+		x.violated(path, wrong)
+	}
 }

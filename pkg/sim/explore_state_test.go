@@ -234,7 +234,6 @@ func (e *encoder) carrier(c *carrier) {
 
 // process writes what a controller process knows.
 func (e *encoder) process(p *process) {
-	e.time(p.clock.ahead[len(p.clock.ahead)-1].at)
 	for _, s := range []*stream{p.jobs, p.pods} {
 		e.token(classOf(s.resource), s.seen)
 		e.text(fmt.Sprint(s.open))

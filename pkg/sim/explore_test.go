@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -58,8 +60,9 @@ type run struct {
 	*smallWorld
 	world *World
 	// choices are those of the present step, as far as they are given; taken are all that were
-	// needed, and options how many there were.
+	// needed, and options how many there were. rng, if set, makes the others.
 	choices, taken, options []uint8
+	rng                     *rand.Rand
 	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods and steps
 	// of users.
 	usedFaults, usedSlow, failed, acted int
@@ -102,11 +105,13 @@ func (r *run) abandon() {
 	}
 }
 
-// choose returns the next choice of n: a given one, or else the first.
+// choose returns the next choice of n: a given one, or else mostly the first.
 func (r *run) choose(n int) int {
 	choice := uint8(0)
 	if at := len(r.taken); at < len(r.choices) {
 		choice = r.choices[at]
+	} else if r.rng != nil && r.rng.IntN(4) == 0 {
+		choice = uint8(r.rng.IntN(n))
 	}
 	if int(choice) >= n {
 		panic(fmt.Sprintf("choice %d of %d", choice, n))
@@ -168,51 +173,70 @@ type streamKey struct {
 
 // steps returns what can happen next, preferred steps first.
 func (r *run) steps() []step {
-	var all []step
-	var timer *event
-	messages := false
-	first := map[streamKey]*event{}
-	now := r.world.Now()
-	for i := range r.world.events {
-		e := &r.world.events[i]
-		switch {
-		case e.void != nil && e.void() || e.kind == fromSweep:
-		case e.kind == fromWatch:
-			messages = true
-			if key := (streamKey{e.process, e.text}); first[key] == nil || first[key].number > e.number {
-				first[key] = e
-			}
-		case e.kind == fromTimer && e.at.After(now):
-			if timer == nil || e.at.Before(timer.at) || e.at.Equal(timer.at) && e.number < timer.number {
-				timer = e
-			}
-		case e.kind == fromLateWrite:
-			all = append(all, step{event: e, rank: rankLate})
-		case e.kind == fromNode || e.kind == fromCollector:
-			all = append(all, step{event: e, rank: rankNode})
-		default:
-			messages = true
-			all = append(all, step{event: e, rank: rankMessage})
-		}
-	}
-	for _, e := range first {
+	p := r.pendingEvents()
+	all := p.steps
+	for _, e := range p.watches {
 		all = append(all, step{event: e, rank: rankMessage})
 	}
-	if r.acted < len(r.user) && (r.user[r.acted].when == nil || r.user[r.acted].when(r.world)) {
+	if r.acted < len(r.user) && r.user[r.acted].isPossible(r.world) {
 		all = append(all, step{user: &r.user[r.acted], rank: rankUser})
 	}
-	if timer != nil && (!messages || r.usedSlow < r.slow) {
-		all = append(all, step{event: timer, slow: messages, rank: rankTimer})
+	if p.timer != nil && (!p.messages || r.usedSlow < r.slow) {
+		all = append(all, step{event: p.timer, slow: p.messages, rank: rankTimer})
 	}
 	slices.SortFunc(all, compareSteps)
 	return all
 }
 
+// pendingEvents are the events of a world: those that can happen at any time, the next one of each
+// watch, and the next one that time has to pass for. messages reports whether any are on their
+// way.
+type pendingEvents struct {
+	steps    []step
+	watches  map[streamKey]*event
+	timer    *event
+	messages bool
+}
+
+func (r *run) pendingEvents() pendingEvents {
+	p := pendingEvents{watches: map[streamKey]*event{}}
+	for i := range r.world.events {
+		e := &r.world.events[i]
+		switch {
+		case e.void != nil && e.void() || e.kind == fromSweep:
+		case e.kind == fromWatch:
+			p.messages = true
+			if key := (streamKey{e.process, e.text}); p.watches[key] == nil || p.watches[key].number > e.number {
+				p.watches[key] = e
+			}
+		case e.kind == fromTimer && e.at.After(r.world.Now()):
+			if p.timer == nil || compareTimers(e, p.timer) < 0 {
+				p.timer = e
+			}
+		default:
+			rank, known := ranks[e.kind]
+			p.messages = p.messages || !known
+			p.steps = append(p.steps, step{event: e, rank: rank})
+		}
+	}
+	return p
+}
+
+// ranks are those of events that are no messages.
+var ranks = map[originKind]int{fromLateWrite: rankLate, fromNode: rankNode, fromCollector: rankNode}
+
+func compareTimers(a, b *event) int {
+	return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.number, b.number))
+}
+
+func (u *userStep) isPossible(w *World) bool { return u.when == nil || u.when(w) }
+
+// compareSteps orders steps as a default schedule prefers them. There is one of a user at most.
 func compareSteps(a, b step) int {
-	if a.rank != b.rank {
+	if a.rank != b.rank || a.event == nil || b.event == nil {
 		return a.rank - b.rank
 	}
-	return int(a.event.number) - int(b.event.number)
+	return cmp.Compare(a.event.number, b.event.number)
 }
 
 // take lets one of the steps happen, with choices for it.

@@ -77,6 +77,12 @@ func policyWorlds() []*smallWorld {
 		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
 		return s
 	}
+	evicted := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	queue := func() batchv1.JobSpec {
+		s := nonIndexedSpec(0, 2, 6)
+		s.Completions = nil
+		return s
+	}
 	evict := userStep{name: "evict", when: hasPod, do: func(w *World) {
 		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
 	}}
@@ -85,6 +91,8 @@ func policyWorlds() []*smallWorld {
 		{name: "limit per index, retried", spec: retried, exits: []int32{0, 1}, failures: 1},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
+		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
+		{name: "work queue", spec: queue, exits: []int32{0}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }

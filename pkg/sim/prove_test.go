@@ -2,6 +2,7 @@ package sim
 
 import (
 	"flag"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -13,13 +14,13 @@ import (
 var (
 	proveAll    = flag.Bool("prove", false, "explore all small worlds, not only the short ones")
 	proveOnly   = flag.String("prove-only", "", "explore only small worlds whose names match a regular expression, also long ones")
-	proveTime   = flag.Duration("prove-time", 0, "explore each small world for so long at most; 0 for no limit")
+	proveTime   = flag.Duration("prove-time", 0, "explore each small world for so long at most, and then try random histories for as long; 0 for no limit")
 	proveStates = flag.Int("prove-states", 20_000_000, "explore so many states of each small world at most")
 	proveDir    = flag.String("prove-dir", "", "a folder for what was explored, so that another run continues, and for histories")
 	historyFile = flag.String("history", "", "replay a history that -prove has stored")
 )
 
-// TestProve explores every history of small worlds: each is safe (PRV-01), and from each of
+// TestProve_PRV_01_PRV_02 explores every history of small worlds: each is safe (PRV-01), and from each of
 // their states the Job comes to where it should be (PRV-02).
 func TestProve_PRV_01_PRV_02(t *testing.T) {
 	only := regexp.MustCompile(*proveOnly)
@@ -27,7 +28,7 @@ func TestProve_PRV_01_PRV_02(t *testing.T) {
 		if !*proveAll && *proveOnly == "" && !s.isShort() || !only.MatchString(s.name) {
 			continue
 		}
-		prove(t, s)
+		t.Run(s.name, func(t *testing.T) { prove(t, s) })
 	}
 }
 
@@ -51,7 +52,11 @@ func prove(t *testing.T, s *smallWorld) {
 	begun := time.Now()
 	x := newSearch(s, l)
 	x.explore(runtime.GOMAXPROCS(0))
-	t.Logf("%v, %.1f s", x, time.Since(begun).Seconds())
+	walks := ""
+	if !x.complete() && x.violation == nil {
+		walks = fmt.Sprintf(", %d random histories", x.walk(time.Now().Add(*proveTime), runtime.GOMAXPROCS(0)))
+	}
+	t.Logf("%v%s, %.1f s", x, walks, time.Since(begun).Seconds())
 	v := x.violation
 	if v == nil {
 		return
