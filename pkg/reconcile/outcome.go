@@ -196,7 +196,9 @@ func (s *state) failRemaining() {
 	for uid := range s.uncounted {
 		known[uid] = true
 	}
-	for _, p := range slices.Concat(s.active, s.terminating, s.unreported) {
+	left := slices.Concat(s.active, s.terminating, s.unreported)
+	slices.SortFunc(left, compareFailures) // What the findings say of them is in one order.
+	for _, p := range left {
 		switch {
 		case !p.Finalizer || known[p.UID] || !s.inRange(p):
 		case s.ignoresRemaining(p):
