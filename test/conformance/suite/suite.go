@@ -81,7 +81,7 @@ func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result))
 	var running sync.WaitGroup
 	places := make(chan struct{}, s.Parallel)
 	for _, c := range cases {
-		if c.Run == nil {
+		if c.Run == nil || ctx.Err() != nil {
 			continue
 		}
 		places <- struct{}{}
