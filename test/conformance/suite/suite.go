@@ -81,10 +81,13 @@ func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result))
 	var running sync.WaitGroup
 	places := make(chan struct{}, s.Parallel)
 	for _, c := range cases {
-		if c.Run == nil || ctx.Err() != nil {
+		if c.Run == nil {
 			continue
 		}
 		places <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
 		running.Go(func() {
 			defer func() { <-places }()
 			r := s.run(ctx, c)
