@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		report.List(out, chosen)
 		return exitPassed
 	}
-	r, err := test(ctx, o, chosen, errOut)
+	r, err := check(ctx, o, chosen, errOut)
 	if err != nil {
 		fmt.Fprintln(errOut, "error:", err)
 		return exitError

@@ -85,6 +85,9 @@ func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result))
 			continue
 		}
 		places <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
 		running.Go(func() {
 			defer func() { <-places }()
 			r := s.run(ctx, c)

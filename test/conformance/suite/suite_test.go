@@ -37,6 +37,16 @@ func TestOutcomes_CNF_03(t *testing.T) {
 	}
 }
 
+func TestInterruptedSuiteStartsNoMoreCases_CNF_04(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &Suite{Config: Config{Timeout: time.Minute, Parallel: 1}}
+	results := s.runAll(ctx, []Case{{Run: func(*T) { cancel() }}, {Run: func(*T) {}}}, func(Result) {})
+	if len(results) != 1 {
+		t.Errorf("%d cases ran", len(results))
+	}
+}
+
 func TestCaseThatDoesNotApplyIsNotRun_CNF_03(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Config: Config{Timeout: time.Minute, Target: Target{Minor: 34}}}

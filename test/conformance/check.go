@@ -22,8 +22,8 @@ import (
 
 const cleanUpTime = 30 * time.Second
 
-// test runs cases on the cluster, and removes what it has created there.
-func test(ctx context.Context, o *options, chosen []suite.Case, progress io.Writer) (r *report.Report, err error) {
+// check runs cases on the cluster, and removes what it has created there.
+func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Writer) (r *report.Report, err error) {
 	client, err := connect(o)
 	if err != nil {
 		return nil, err
