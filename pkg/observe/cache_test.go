@@ -82,6 +82,33 @@ func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 	expect(t, "at the end", names(c, "job"), "")
 }
 
+// TRK-18: a pod that the caller saw go stays gone when the watch is late, and first shows that it
+// had lost the label for a while.
+func TestLostLabelBringsNothingBack_TRK_18(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+	store := c.PodStore("")
+	labeled := func(version int) *corev1.Pod {
+		pod := testPod("a", "job", version, corev1.PodFailed)
+		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
+		return pod
+	}
+	_ = store.Add(labeled(2))
+	c.WrotePod(labeled(5)) // It lost the label with version 3, and has it again.
+	gone := labeled(6)
+	gone.Finalizers, gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
+	c.WrotePod(gone)
+	expect(t, "after the own write", names(c, "job"), "")
+	other := labeled(3)
+	other.Labels = nil
+	_ = store.Delete(other)
+	_ = store.Update(labeled(5))
+	expect(t, "after late events", names(c, "job"), "")
+	gone.ResourceVersion = "7"
+	_ = store.Delete(gone)
+	expect(t, "when the deletion is delivered", len(c.pods.gone), 0)
+}
+
 // REG-32: after an etcd restore the versions start over from an older one; a relist
 // shows it, and what it shows holds.
 func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {

@@ -57,7 +57,8 @@ func (s *podStore) leave(uid types.UID, version string) {
 	c.mu.Lock()
 	r := c.pods.rows[uid]
 	switch {
-	case r != nil && c.label != "" && newer(r.version, version):
+	case newer(c.pods.gone[uid].version, version),
+		r != nil && c.label != "" && newer(r.version, version):
 		c.pods.stream(s.stream).advance(version)
 		c.mu.Unlock()
 		return

@@ -72,11 +72,13 @@ func (c *Checker) heldForNothing(h *history) {
 	}
 }
 
-// nobodys reports whether a new process cannot know whose pod it is (TRK-23): the Job is gone, and
-// somebody else made the pod, or took what names its Job.
+// nobodys reports whether a new process cannot know whose pod it is (TRK-23): nothing names its Job
+// anymore, or the Job is gone, and somebody else made the pod.
 func (c *Checker) nobodys(h *history, l *life) bool {
-	known := l.by > 0 && (metav1.GetControllerOfNoCopy(l.pod) != nil || l.pod.Labels[batchv1.ControllerUidLabel] != "")
-	return h.gone && !known && c.world.started[len(c.world.started)-1].After(h.endingSince)
+	pod := c.world.Store.byUID[l.pod.UID]
+	named := metav1.GetControllerOfNoCopy(pod) != nil || pod.Labels[batchv1.ControllerUidLabel] != ""
+	made := l.by == 0 && h.gone && c.world.started[len(c.world.started)-1].After(h.endingSince)
+	return made || !named && (h.gone || len(c.world.started) > 1)
 }
 
 // tooMany checks S5 and S6 when nothing happens anymore: a surplus pod of a second leader or

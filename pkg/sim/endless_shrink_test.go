@@ -90,7 +90,7 @@ var optional = []string{"lag", "latency", "qps", "max-uncounted", "clock", "jobs
 func (s *shrinker) fewerArguments() (smaller bool) {
 	try := func(d *datadriven.TestData, put func(*randomStorm, *datadriven.TestData)) {
 		for i := len(d.CmdArgs) - 1; i >= 0; i-- {
-			if !slices.Contains(optional, d.CmdArgs[i].Key) {
+			if key := d.CmdArgs[i].Key; !slices.Contains(optional, key) || key == "jobs-older" && d.HasArg("pods-older") {
 				continue
 			}
 			less, storm := *d, s.best

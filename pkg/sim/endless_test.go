@@ -87,6 +87,9 @@ func calm() []*datadriven.TestData {
 	return []*datadriven.TestData{command("run", "for=5m"), command("fault", "kind=none"), command("run", "for=2h"), command("settle")}
 }
 
+// closeLook is of how many storms one checks S10 at every write, which makes it slow.
+const closeLook = 16
+
 // play lets the storm happen.
 func (s *randomStorm) play(t *testing.T) played {
 	commands, prepared := s.quickCommands()
@@ -97,7 +100,7 @@ func (s *randomStorm) play(t *testing.T) played {
 func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData, prepared map[*datadriven.TestData]*batchv1.Job, traced bool) (out played) {
 	out.kinds = map[string]uint64{}
 	every := sweepCore
-	if traced {
+	if traced || s.seed%closeLook == 0 {
 		every = 1
 	}
 	w := &scenario{prepared: prepared, checks: checks{coreEvery: every, noTrace: !traced}, options: Options{
