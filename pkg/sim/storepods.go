@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -33,7 +32,7 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 		return nil, apierrors.NewForbidden(podsResource, pod.GenerateName, fmt.Errorf("exceeded quota: pods, limited to %d", s.quota))
 	}
 	pod = editable(s.copy(pod))
-	if list := validateMeta(pod, "metadata"); len(list) > 0 {
+	if list := validateMeta(pod); len(list) > 0 {
 		return nil, apierrors.NewInvalid(podKind, pod.Name, list)
 	}
 	if pod.Name == "" {
@@ -216,11 +215,9 @@ func (s *Store) PatchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.P
 		return nil, apierrors.NewNotFound(podsResource, ref.Name)
 	case ref.ResourceVersion != "" && old.ResourceVersion != ref.ResourceVersion:
 		return nil, apierrors.NewConflict(podsResource, ref.Name, fmt.Errorf("the precondition does not hold"))
-	case old.UID != ref.UID:
-		// A patch may not change the UID: the answer is not a conflict.
-		return nil, apierrors.NewInvalid(podKind, ref.Name, field.ErrorList{problem(invalid, field.NewPath("metadata", "uid"), immutable)})
 	}
 	pod := editable(old)
+	pod.UID = ref.UID // A patch may not change it: the answer is not a conflict.
 	tie(pod, job, patch, label)
 	return s.replacePod(patchVerbs[patch], old, pod)
 }

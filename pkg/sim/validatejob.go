@@ -31,7 +31,7 @@ const (
 
 // validateJob checks a new Job with its defaults set.
 func validateJob(job *batchv1.Job) field.ErrorList {
-	list := append(validateMeta(job, "metadata"), generatedProblems(job)...)
+	list := append(validateMeta(job), generatedProblems(job)...)
 	return append(list, validateSpec(&job.Spec)...)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // validateMeta checks owners and finalizers.
-func validateMeta(object metav1.Object, path string) (list field.ErrorList) {
+func validateMeta(object metav1.Object) (list field.ErrorList) {
 	controllers := 0
 	for _, o := range object.GetOwnerReferences() {
 		if ptr.Deref(o.Controller, false) {
@@ -18,18 +18,21 @@ func validateMeta(object metav1.Object, path string) (list field.ErrorList) {
 		}
 	}
 	if controllers > 1 {
-		list = append(list, problem(invalid, field.NewPath(path, "ownerReferences"), "only one reference can be the controller"))
+		list = append(list, problem(invalid, field.NewPath("metadata", "ownerReferences"), "only one reference can be the controller"))
 	}
 	finalizers := object.GetFinalizers()
 	if slices.Contains(finalizers, metav1.FinalizerOrphanDependents) && slices.Contains(finalizers, metav1.FinalizerDeleteDependents) {
-		list = append(list, problem(invalid, field.NewPath(path, "finalizers"), "dependents cannot be both orphaned and deleted"))
+		list = append(list, problem(invalid, field.NewPath("metadata", "finalizers"), "dependents cannot be both orphaned and deleted"))
 	}
 	return list
 }
 
-// validateMetaUpdate checks owners and finalizers of a changed object.
+// validateMetaUpdate checks the UID, owners and finalizers of a changed object.
 func validateMetaUpdate(old, object metav1.Object) field.ErrorList {
-	list := validateMeta(object, "metadata")
+	list := validateMeta(object)
+	if object.GetUID() != old.GetUID() {
+		list = append(list, problem(invalid, field.NewPath("metadata", "uid"), immutable))
+	}
 	added := func(f string) bool { return !slices.Contains(old.GetFinalizers(), f) }
 	if old.GetDeletionTimestamp() != nil && slices.ContainsFunc(object.GetFinalizers(), added) {
 		list = append(list, problem(forbidden, field.NewPath("metadata", "finalizers"), "no new finalizers can be added if the object is being deleted"))

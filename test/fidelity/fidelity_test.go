@@ -18,6 +18,7 @@ func generate(seed uint64) []call {
 // account is what the random sequences of a run were.
 type account struct {
 	sync.Mutex
+	begun                  time.Time
 	next, sequences, calls int
 	// known counts the sequences that ended at a difference between releases, by name; reported has what
 	// has been reported already.
@@ -29,7 +30,7 @@ type account struct {
 func (a *account) seed() (uint64, bool) {
 	a.Lock()
 	defer a.Unlock()
-	if a.next == *sequences {
+	if a.next == *sequences || *limit > 0 && time.Since(a.begun) > *limit {
 		return 0, false
 	}
 	a.next++
@@ -57,8 +58,7 @@ func (a *account) add(calls []call, found difference) bool {
 
 // The virtual API server and the real one give the same answers to random calls, and store the same.
 func TestRandomSequences_FID_01_FID_02(t *testing.T) {
-	begun := time.Now()
-	a := &account{known: map[string]int{}, reported: map[string]bool{}}
+	a := &account{begun: time.Now(), known: map[string]int{}, reported: map[string]bool{}}
 	var running sync.WaitGroup
 	for range *workers {
 		running.Go(func() {
@@ -72,7 +72,7 @@ func TestRandomSequences_FID_01_FID_02(t *testing.T) {
 		})
 	}
 	running.Wait()
-	took := time.Since(begun).Seconds()
+	took := time.Since(a.begun).Seconds()
 	t.Logf("%s: %d sequences, %d calls, %.0f sequences per second; ended at differences between releases: %v",
 		release, a.sequences, a.calls, float64(a.sequences)/took, a.known)
 }
