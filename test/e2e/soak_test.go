@@ -213,11 +213,14 @@ func (s *soak) finish() {
 	for _, space := range s.spaces {
 		space.closed = true
 	}
-	look, deadline := time.Tick(time.Second), time.After(windDown)
+	look, minutes, deadline := time.Tick(time.Second), time.Tick(time.Minute), time.After(windDown)
 	for len(s.spaces) > 0 {
 		select {
 		case <-look:
 			s.chores()
+		case <-minutes:
+			now := past.now(s.spaces[0].name)
+			s.say("waiting for %d Jobs and %d pods in %s", len(now.jobs), len(now.pods), s.spaces[0].name)
 		case <-deadline:
 			for _, space := range s.spaces {
 				s.t.Errorf("in %s there is still, after %v (%s): %v", space.name, windDown, s.keep(space), past.now(space.name))
