@@ -89,7 +89,7 @@ func TestSoak_JOB_56_TRK_03_SOK_01(t *testing.T) {
 	}
 }
 
-// end ends the controllers that are killed. Every shard has had a holder until then.
+// end ends the controllers that are killed.
 func (s *soak) end() {
 	s.checkHolders()
 	s.controllers.stop()
@@ -203,6 +203,7 @@ func (s *soak) work(half <-chan time.Time, disturb func()) {
 		case <-over:
 			s.controllers.rest()
 			s.say("no more Jobs")
+			s.untilHeld()
 			return
 		}
 	}
