@@ -142,8 +142,8 @@ func (d *disturber) restartStore(ctx context.Context, flags ...string) error {
 	})
 }
 
-// untilServing waits until the API server is ready, and returns how often it was not. Then it starts
-// kwok again, which gives up on a pod after errors that a kubelet would retry.
+// untilServing waits until the API server is ready, and returns how often it was not. Then the nodes
+// start again.
 func (d *disturber) untilServing(ctx context.Context) (refused int, err error) {
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -154,5 +154,16 @@ func (d *disturber) untilServing(ctx context.Context) (refused int, err error) {
 		}
 		return err == nil, nil
 	})
-	return refused, errors.Join(err, d.components.Restart(ctx, troubles.Nodes))
+	return refused, errors.Join(err, d.restartNodes(ctx))
+}
+
+// restartNodes restarts kwok, which gives up on a pod after errors that a kubelet would retry. It
+// would wait for minutes until the Leases of its nodes expire, which its predecessor holds.
+func (d *disturber) restartNodes(ctx context.Context) error {
+	if err := d.components.Stop(ctx, troubles.Nodes, syscall.SIGKILL); err != nil {
+		return err
+	}
+	leases := client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	err := leases.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	return errors.Join(err, d.components.Start(troubles.Nodes))
 }

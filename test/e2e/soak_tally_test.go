@@ -90,7 +90,10 @@ func (y *tally) print(s *soak, before, after size) {
 	fmt.Fprintf(&b, "  deeds          %s\n", y.deedText(s))
 	fmt.Fprintf(&b, "  controllers    %d killed, %d asked to end, %d times away for %v, %d fail-overs\n", s.controllers.killed, s.controllers.ended, s.controllers.away, stayAway, s.failovers)
 	fmt.Fprintf(&b, "  status writes  %d stored, %d conflicts, %d rejected\n", y.codes["200"], y.codes["409"], y.codes["422"])
-	fmt.Fprintf(&b, "  at first       %v\n  at last        %v\n  at most        %v\n", before, after, y.most)
+	if before != after { // They were measured.
+		fmt.Fprintf(&b, "  at first       %v\n  at last        %v\n", before, after)
+	}
+	fmt.Fprintf(&b, "  at most        %v\n", y.most)
 	fmt.Fprintf(&b, "  shards         without a holder for %v at most, outages aside\n\n%v", s.holders.Longest(), s.ledger)
 	fmt.Println(b.String())
 }

@@ -89,7 +89,7 @@ func TestSoak_JOB_56_TRK_03_SOK_01(t *testing.T) {
 	}
 }
 
-// end ends the controllers that are killed. Every shard has had a holder until then.
+// end ends the controllers that are killed.
 func (s *soak) end() {
 	s.checkHolders()
 	s.controllers.stop()
@@ -203,6 +203,7 @@ func (s *soak) work(half <-chan time.Time, disturb func()) {
 		case <-over:
 			s.controllers.rest()
 			s.say("no more Jobs")
+			s.untilHeld()
 			return
 		}
 	}
@@ -213,11 +214,14 @@ func (s *soak) finish() {
 	for _, space := range s.spaces {
 		space.closed = true
 	}
-	look, deadline := time.Tick(time.Second), time.After(windDown)
+	look, minutes, deadline := time.Tick(time.Second), time.Tick(time.Minute), time.After(windDown)
 	for len(s.spaces) > 0 {
 		select {
 		case <-look:
 			s.chores()
+		case <-minutes:
+			now := past.now(s.spaces[0].name)
+			s.say("waiting for %d Jobs and %d pods in %s", len(now.jobs), len(now.pods), s.spaces[0].name)
 		case <-deadline:
 			for _, space := range s.spaces {
 				s.t.Errorf("in %s there is still, after %v (%s): %v", space.name, windDown, s.keep(space), past.now(space.name))
