@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,10 +30,6 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 	if err != nil {
 		return nil, fmt.Errorf("reading the version of the API server: %w", err)
 	}
-	minor, err := strconv.Atoi(strings.TrimSuffix(version.Minor, "+"))
-	if err != nil {
-		return nil, fmt.Errorf("the API server's minor version is %q", version.Minor)
-	}
 	namespace, remove, err := namespaceOf(ctx, o, client)
 	if err != nil {
 		return nil, err
@@ -50,7 +44,7 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 	done := 0
 	r.Results, err = suite.Run(ctx, suite.Config{
 		Client: client, Namespace: namespace, ManagedBy: o.managedBy, Kubelet: kubelet,
-		Target:  suite.Target{Minor: minor, Simulated: o.pods == podsSimulated},
+		Target:  suite.Target{Simulated: o.pods == podsSimulated},
 		Timeout: o.timeout, Parallel: o.parallel,
 	}, chosen, func(result suite.Result) {
 		done++

@@ -27,10 +27,8 @@ type Case struct {
 	Check func(*Evidence)
 }
 
-// Target is the cluster and the controller under test.
+// Target is what the cases run on.
 type Target struct {
-	// Minor is the minor version of the API server.
-	Minor int
 	// Simulated reports whether this program plays the kubelet.
 	Simulated bool
 }

@@ -36,9 +36,7 @@ type Config struct {
 type Suite struct {
 	Config
 	recorder *Recorder
-	kubelet  pods.Kubelet
 	player   *player
-	timeout  time.Duration
 }
 
 // runLabel marks the Jobs of the suite, so that they are deleted in the end.
@@ -50,7 +48,7 @@ func Run(ctx context.Context, config Config, cases []Case, progress func(Result)
 	if err := waitForAccount(ctx, config); err != nil {
 		return nil, err
 	}
-	s := &Suite{Config: config, recorder: NewRecorder(), kubelet: config.Kubelet, timeout: config.Timeout}
+	s := &Suite{Config: config, recorder: NewRecorder()}
 	s.player = newPlayer(config.Kubelet, s.recorder)
 	recording, stop := context.WithCancel(ctx)
 	waitForRecord, err := history.Follow(recording, config.Client, config.Namespace, s.recorder)
@@ -65,9 +63,10 @@ func Run(ctx context.Context, config Config, cases []Case, progress func(Result)
 	stop()
 	playing.Wait()
 	waitForRecord()
+	evidence := s.evidence()
 	for _, c := range cases {
 		if c.Check != nil {
-			r := s.check(c)
+			r := evidence.check(c)
 			progress(r)
 			results = append(results, r)
 		}
@@ -184,6 +183,6 @@ func (s *Suite) template() corev1.PodTemplateSpec {
 			Containers: []corev1.Container{{Name: pods.Container}},
 		},
 	}
-	s.kubelet.Prepare(&template)
+	s.Kubelet.Prepare(&template)
 	return template
 }

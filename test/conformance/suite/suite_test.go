@@ -49,9 +49,9 @@ func TestInterruptedSuiteStartsNoMoreCases_CNF_04(t *testing.T) {
 
 func TestCaseThatDoesNotApplyIsNotRun_CNF_03(t *testing.T) {
 	t.Parallel()
-	s := &Suite{Config: Config{Timeout: time.Minute, Target: Target{Minor: 34}}}
+	s := &Suite{Config: Config{Timeout: time.Minute, Target: Target{Simulated: true}}}
 	r := s.run(t.Context(), Case{Run: func(t *T) { t.Fatalf("", "") }, NotApplicable: func(target Target) string {
-		if target.Minor < 35 {
+		if target.Simulated {
 			return "too old"
 		}
 		return ""
@@ -75,7 +75,7 @@ func TestWaitInVainShowsTheJob_CNF_03(t *testing.T) {
 	c.jobs = []*Job{{t: c, name: "a", uid: "1"}}
 	c.run(func(*T) { c.jobs[0].UntilComplete() })
 	if len(c.problems) != 1 || c.problems[0].Expected != "the Job is Complete" ||
-		c.problems[0].Seen != "not within 0s: a has active 2, ready 0, terminating absent, succeeded 0, failed 0, pods map[]" {
+		c.problems[0].Seen != "not within 1m0s: a has active 2, ready 0, terminating absent, succeeded 0, failed 0, pods map[]" {
 		t.Errorf("%+v", c.problems)
 	}
 }
@@ -136,7 +136,7 @@ func TestViolationsAreReported_CNF_02(t *testing.T) {
 	worse := job.DeepCopy()
 	worse.Status.Active = -1
 	s.recorder.Record(history.Version{Revision: 2, Job: worse})
-	r := s.check(Case{Name: "h", Check: func(e *Evidence) {
+	r := s.evidence().check(Case{Name: "h", Check: func(e *Evidence) {
 		for _, v := range e.Violations {
 			if v.Invariant == "STV-01" {
 				e.Errorf("none", "%s", v)
@@ -145,6 +145,10 @@ func TestViolationsAreReported_CNF_02(t *testing.T) {
 	}})
 	if r.Outcome != Fail || len(r.Problems) != 1 {
 		t.Errorf("%+v", r)
+	}
+	s.recorder.BreakOff(errors.New("too old"))
+	if r := s.evidence().check(Case{Name: "h", Check: func(*Evidence) {}}); r.Outcome != Fail {
+		t.Errorf("an incomplete record: %+v", r)
 	}
 }
 

@@ -62,7 +62,7 @@ func (t *T) until(what string, reached func() bool) {
 	err := t.suite.recorder.Wait(t.ctx, reached)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		t.Fatalf(what, "not within %v: %s", t.suite.timeout, t.describe())
+		t.Fatalf(what, "not within %v: %s", t.suite.Timeout, t.describe())
 	case err != nil:
 		t.Fatalf(what, "the record of what happens is incomplete: %v", err)
 	}
@@ -155,7 +155,7 @@ func (t *T) UntilPodGone(pod *corev1.Pod) {
 // End ends pods with an exit code.
 func (t *T) End(code int32, list ...*corev1.Pod) {
 	for _, pod := range list {
-		t.must("ending a pod", t.suite.kubelet.End(t.ctx, pod, code))
+		t.must("ending a pod", t.suite.Kubelet.End(t.ctx, pod, code))
 	}
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s has ended", pod.Name), func() bool {
