@@ -234,8 +234,8 @@ func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 func TestStepsAreEvents_STO_05(t *testing.T) {
 	w := newChecked(Options{Seed: 1})
 	must(w.CreateJob("a", indexedSpec(3, 2), nil))
-	steps := uint64(0)
-	for w.step(w.Now().Add(time.Hour)) {
+	steps, end := uint64(0), w.Now().Add(time.Hour)
+	for w.step(end) {
 		steps++
 	}
 	var out played
