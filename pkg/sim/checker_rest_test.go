@@ -77,7 +77,8 @@ func (c *Checker) heldForNothing(h *history) {
 func (c *Checker) nobodys(h *history, l *life) bool {
 	pod := c.world.Store.byUID[l.pod.UID]
 	named := metav1.GetControllerOfNoCopy(pod) != nil || pod.Labels[batchv1.ControllerUidLabel] != ""
-	made := l.by == 0 && h.gone && c.world.started[len(c.world.started)-1].After(h.endingSince)
+	unseen := c.world.started[len(c.world.started)-1].After(h.endingSince) || c.blindUntil.After(h.endingSince)
+	made := l.by == 0 && h.gone && unseen
 	return made || !named && (h.gone || len(c.world.started) > 1)
 }
 

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -75,7 +76,7 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 // later carries out a command after a while, even in the middle of a sync. What it prints is a
 // part of the trace.
 func (s *scenario) later(t *testing.T, d *datadriven.TestData, command func(*scenario, *testing.T, *datadriven.TestData) string) {
-	w := s.world
+	w, d := s.world, ptr.To(*d) // The next command reuses it.
 	w.after(duration(t, d, "after", 0), func() {
 		before := w.Trace()
 		out := before + strings.TrimPrefix(command(s, t, d), "ok\n")

@@ -158,7 +158,7 @@ func (l ledger) markdown() string {
 	var b strings.Builder
 	b.WriteString("| commit | seeds | worlds | steps | simulated years | Jobs | faults and actions | violations | CPU hours |\n|---|---|---|---|---|---|---|---|---|\n")
 	row := func(name, seeds string, e entry) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f | %s | %s | %d | %.1f |\n", name, seeds,
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f | %s | %s | %d | %.2f |\n", name, seeds,
 			thousands(e.Worlds), thousands(e.Steps), e.Years, thousands(e.Jobs), thousands(e.trouble()), e.Violations, e.CPUHours)
 	}
 	for _, e := range l.Runs {
@@ -234,8 +234,8 @@ func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 func TestStepsAreEvents_STO_05(t *testing.T) {
 	w := newChecked(Options{Seed: 1})
 	must(w.CreateJob("a", indexedSpec(3, 2), nil))
-	steps := uint64(0)
-	for w.step(w.Now().Add(time.Hour)) {
+	steps, end := uint64(0), w.Now().Add(time.Hour)
+	for w.step(end) {
 		steps++
 	}
 	var out played
