@@ -3,7 +3,7 @@
 //
 //	make fidelity                              # 10,000 sequences on the newest release
 //	make fidelity FIDELITY_SEQUENCES=1000 KUBE_VERSION=v1.36.3
-//	go test ./test/fidelity                    # 300 sequences, and all differences of the past
+//	go test ./test/fidelity                    # 200 sequences, and all differences of the past
 //	go test ./test/fidelity -run Replay -replay FILE
 //
 // A call is a line of text, such as "status job0 active=-1 condition=Failed:True". Sequences have 5 to 30 calls on two
