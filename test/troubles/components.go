@@ -86,11 +86,12 @@ func (c *Components) pid(name string) int {
 }
 
 // hasEnded reports whether a process holds nothing anymore, such as its port. One that is ending
-// has no command line already.
+// has no command line already, and its first thread may end before others.
 func hasEnded(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	_, state, _ := strings.Cut(string(text), ") ")
-	return err != nil || strings.HasPrefix(state, "Z")
+	return err != nil || strings.HasPrefix(state, "Z") && len(threads) <= 1
 }
 
 // Flag returns the value of a component's flag, or "".
