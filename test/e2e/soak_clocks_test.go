@@ -77,7 +77,7 @@ func (d *disturber) setControllerClock(ctx context.Context, lasts time.Duration,
 	ahead := []int{-180, -60, 60, 90}[dice.IntN(4)]
 	started := time.Now()
 	p := d.controllers.replace(filepath.Join(d.wrongClock, program), fmt.Sprintf("%s=%d", troubles.ClockAhead, ahead))
-	pause(ctx, lasts)
+	pause(ctx, 2*soakLease+lasts) // It waits for Leases of the one that was killed.
 	if p != nil && d.controllers.remove(p) {
 		d.controllers.end(p, true)
 		d.controllers.count(true)

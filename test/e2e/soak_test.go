@@ -38,7 +38,7 @@ const (
 	windDown = 10 * time.Minute
 	// A trouble lasts for half as long to one and a half times as long, and comes after a
 	// pause of less than troublePause.
-	troubleLasts, troublePause = 10 * time.Second, 10 * time.Second
+	troubleLasts, troublePause = 10 * time.Second, 30 * time.Second
 )
 
 // soakName is the managedBy value of the controllers that are killed. The shared

@@ -55,8 +55,8 @@ func newDisturber(s *soak) *disturber {
 		go s.watchHolders(ctx)
 	}
 	disturbed = s.ledger.Disturbed
-	s.live(troubles.Event{Trouble: troubles.Trouble{Name: "preparation", Outage: true, Run: d.prepare}})
 	go d.components.Keep(ctx, func(name string) { s.say("%s has ended, and is started again", name) })
+	s.live(troubles.Event{Trouble: troubles.Trouble{Name: "preparation", Outage: true, Run: d.prepare}})
 	return d
 }
 

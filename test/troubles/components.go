@@ -1,3 +1,5 @@
+//go:build unix
+
 package troubles
 
 import (
@@ -83,6 +85,15 @@ func (c *Components) pid(name string) int {
 	return pid
 }
 
+// hasEnded reports whether a process holds nothing anymore, such as its port. One that is ending
+// has no command line already, and its first thread may end before others.
+func hasEnded(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	_, state, _ := strings.Cut(string(text), ") ")
+	return err != nil || strings.HasPrefix(state, "Z") && len(threads) <= 1
+}
+
 // Flag returns the value of a component's flag, or "".
 func (c *Components) Flag(name, flag string) string {
 	c.mu.Lock()
@@ -108,7 +119,7 @@ func (c *Components) Stop(ctx context.Context, name string, signal syscall.Signa
 		return fmt.Errorf("ending %s: %w", name, err)
 	}
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		return c.pid(name) != pid, nil
+		return hasEnded(pid), nil
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the end of %s: %w", name, err)

@@ -15,6 +15,8 @@ type Holders struct {
 	mu      sync.Mutex
 	seen    map[types.UID]seenLease
 	longest time.Duration
+	// excused is the last time that does not count.
+	excused time.Time
 }
 
 // seenLease is a Lease as it was last seen, and since when nobody has held it.
@@ -27,11 +29,14 @@ type seenLease struct {
 // NewHolders returns Holders that have seen nothing.
 func NewHolders() *Holders { return &Holders{seen: map[types.UID]seenLease{}} }
 
-// Observe takes the Leases of all shards as they are now. What is excused, because of an outage,
-// does not count for Longest.
+// Observe takes the Leases of all shards as they are now. Time that is excused, because of an
+// outage, does not count for Longest.
 func (h *Holders) Observe(now time.Time, leases []coordinationv1.Lease, excused bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if excused {
+		h.excused = now
+	}
 	seen := make(map[types.UID]seenLease, len(leases))
 	for i := range leases {
 		l := &leases[i]
@@ -49,8 +54,8 @@ func (h *Holders) Observe(now time.Time, leases []coordinationv1.Lease, excused 
 		default:
 			s.free = time.Time{}
 		}
-		if !s.free.IsZero() && !excused {
-			h.longest = max(h.longest, now.Sub(s.free))
+		if !s.free.IsZero() {
+			h.longest = max(h.longest, min(now.Sub(s.free), now.Sub(h.excused)))
 		}
 		seen[l.UID] = s
 	}
