@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -24,8 +25,8 @@ type carrier struct {
 	result []objectVersion
 }
 
-// beginning is when a sync began: the depth, the process, and the first moment of which it may
-// not have known.
+// beginning is when a sync began: the depth, and the process. unknown is the first moment of which
+// it did not know when it last planned.
 type beginning struct {
 	depth   int
 	process *process
@@ -50,7 +51,8 @@ type beforeStep struct {
 }
 
 func (r *run) beforeStep(s step) beforeStep {
-	b := beforeStep{step: s.String(), number: r.world.number, version: r.world.Store.version, unknown: r.unknownSince()}
+	b := beforeStep{step: s.String(), number: r.world.number, version: r.world.Store.version, unknown: r.unknownBut(s)}
+	r.planned = false
 	if s.event == nil || s.event.process == nil {
 		return b
 	}
@@ -73,6 +75,33 @@ func (r *run) beforeStep(s step) beforeStep {
 		b.hash = e.sum()
 	}
 	return b
+}
+
+// unknownBut returns the first moment of which some process may not know, apart from the sync that
+// the step continues.
+func (r *run) unknownBut(s step) time.Time {
+	if s.event != nil && s.event.routine != nil {
+		if own := r.carriers[s.event.routine]; own != nil {
+			delete(r.carriers, s.event.routine)
+			defer func() { r.carriers[s.event.routine] = own }()
+		}
+	}
+	return r.unknownSince()
+}
+
+// planSink notices when a sync plans a stage: it would log the plan then.
+type planSink struct {
+	logr.LogSink
+	run *run
+}
+
+const planLevel = 5
+
+func (planSink) Init(logr.RuntimeInfo) {}
+
+func (s planSink) Enabled(level int) bool {
+	s.run.planned = s.run.planned || level == planLevel
+	return false
 }
 
 // afterStep updates the carriers.
@@ -106,7 +135,9 @@ func (r *run) carried(b beforeStep) *carrier {
 	c := &carrier{begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, read: b.read}
 	parts := []string{b.step, string(b.hash[:]), string(r.taken[1:])}
 	if b.carrier != nil {
-		c.begun = b.carrier.begun
+		if c.begun.depth = b.carrier.begun.depth; !r.planned {
+			c.begun = b.carrier.begun
+		}
 		parts = append(parts, string(b.carrier.hash[:]))
 		c.read = slices.Clone(b.carrier.read)
 		for _, v := range b.read {

@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,9 +11,11 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 )
 
 // smallWorld is a world of which every history is tried.
@@ -26,8 +29,9 @@ type smallWorld struct {
 	// with other codes than the first. terminated are those of pods that are being deleted.
 	exits, terminated []int32
 	failures          int
-	// runs lets pods run before they end, so that they are Ready meanwhile.
-	runs bool
+	// runs lets pods run before they end, so that they are Ready meanwhile; with forever, they
+	// do not end.
+	runs, forever bool
 	// user is what users and administrators do, in this order, at any time.
 	user []userStep
 	// faults are the kinds of faults of API calls, gaps adds those of watches. A history has
@@ -73,6 +77,8 @@ type run struct {
 	carriers map[any]*carrier
 	// since is the depth from which on carriers are hashed.
 	since int
+	// planned reports whether a sync has planned a stage in the present step.
+	planned bool
 	// echoing is set while nothing goes wrong with watches.
 	echoing bool
 	// encoded are objects that were written into a state, by their address, which keeps them.
@@ -83,9 +89,13 @@ func newRun(s *smallWorld, since int) *run {
 	r := &run{smallWorld: s, since: since, carriers: map[any]*carrier{}, encoded: map[unsafe.Pointer]*encodedObject{}}
 	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, Options{decider: r, Begun: time.Date(2026, 1, 1, 0, 0, 0, int(100*time.Millisecond), time.UTC)})
 	r.world.checker().exact = r.unknownSince
+	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{run: r}))
 	act := Act{TerminateExit: 143}
 	if s.runs {
 		act.Run = time.Second
+	}
+	if s.forever {
+		act.Run = Forever
 	}
 	job := &batchv1.Job{Spec: s.spec()}
 	job.Name, job.Annotations = "a", s.annotations

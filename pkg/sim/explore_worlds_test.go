@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -46,10 +47,15 @@ func plainWorlds() []*smallWorld {
 	spec := func(completions, parallelism, limit int32) func() batchv1.JobSpec {
 		return func() batchv1.JobSpec { return nonIndexedSpec(completions, parallelism, limit) }
 	}
+	runsOn := func(job *batchv1.Job) string {
+		s := job.Status
+		return when(s.Active != 1 || ptr.Deref(s.Ready, 0) != 1 || s.StartTime == nil, fmt.Sprintf("a pod is ready, and active is %d, ready %d", s.Active, ptr.Deref(s.Ready, 0)))
+	}
 	return []*smallWorld{
 		{name: "one pod", short: true, spec: spec(1, 1, 1), exits: []int32{0}},
 		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
-		{name: "one pod fails", spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2},
+		{name: "one pod runs on", short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
+		{name: "one pod fails", short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2},
 		{name: "two pods", spec: spec(2, 2, 6), exits: []int32{0}},
 		{name: "three pods, two at once", spec: spec(3, 2, 6), exits: []int32{0}},
 		{name: "two pods fail", spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
@@ -72,6 +78,11 @@ func policyWorlds() []*smallWorld {
 		s.BackoffLimitPerIndex = ptr.To[int32](1)
 		return s
 	}
+	retriedTwice := func() batchv1.JobSpec {
+		s := indexedSpec(2, 2)
+		s.BackoffLimitPerIndex = ptr.To[int32](1)
+		return s
+	}
 	replaced := func() batchv1.JobSpec {
 		s := nonIndexedSpec(1, 1, 6)
 		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
@@ -87,12 +98,13 @@ func policyWorlds() []*smallWorld {
 		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
 	}}
 	return []*smallWorld{
-		{name: "a named rule fails the Job", spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
-		{name: "limit per index, retried", spec: retried, exits: []int32{0, 1}, failures: 1},
+		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
+		{name: "limit per index, retried", short: true, spec: retried, exits: []int32{0, 1}, failures: 1},
+		{name: "two indexes, retried", spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
 		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
-		{name: "work queue", spec: queue, exits: []int32{0}},
+		{name: "work queue", short: true, spec: queue, exits: []int32{0}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }
@@ -120,11 +132,18 @@ func editedWorlds() []*smallWorld {
 	size := func(n int32) func(*batchv1.JobSpec) {
 		return func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = ptr.To(n), ptr.To(n) }
 	}
+	resumed := func(job *batchv1.Job) string {
+		return when(!view(job).complete || view(job).suspended, "the Job was resumed, and is suspended or not complete")
+	}
+	oneLeft := func(job *batchv1.Job) string {
+		return when(job.Status.Active != 1, fmt.Sprintf("%d pods are active, and one may be", job.Status.Active))
+	}
 	one := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
 	two := func() batchv1.JobSpec { return nonIndexedSpec(2, 2, 6) }
 	elastic := func() batchv1.JobSpec { return indexedSpec(2, 2) }
 	return []*smallWorld{
-		{name: "suspended and resumed", spec: one, exits: []int32{0}, user: []userStep{suspend, resume}},
+		{name: "suspended and resumed", spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
+		{name: "scaled down", spec: two, runs: true, forever: true, user: []userStep{fewer}, wrong: oneLeft},
 		{name: "scaled down and up", spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
 		{name: "elastic", spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
 	}
