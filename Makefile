@@ -133,6 +133,7 @@ storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM
 	cd pkg/sim && ../../bin/storm/sim.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
 		-storm-time $(if $(filter 0,$(STORM_STEPS)),$(STORM_TIME),0) -storm-steps $(STORM_STEPS) \
 		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../bin/storm -storm-commit $(COMMIT)
+
 .PHONY: soak-short
 soak-short: build controlplane ## Live through most troubles of the soak once, or through SOAK_TROUBLES=all: a minute
 	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/e2e
