@@ -99,12 +99,12 @@ func policyWorlds() []*smallWorld {
 	}}
 	return []*smallWorld{
 		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
-		{name: "limit per index, retried", short: true, spec: retried, exits: []int32{0, 1}, failures: 1},
+		{name: "limit per index, retried", spec: retried, exits: []int32{0, 1}, failures: 1},
 		{name: "two indexes, retried", spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
 		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
-		{name: "work queue", short: true, spec: queue, exits: []int32{0}},
+		{name: "work queue", spec: queue, exits: []int32{0}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }
