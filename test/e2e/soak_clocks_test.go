@@ -11,6 +11,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -78,12 +79,23 @@ func (d *disturber) setControllerClock(ctx context.Context, lasts time.Duration,
 	started := time.Now()
 	p := d.controllers.replace(filepath.Join(d.wrongClock, program), fmt.Sprintf("%s=%d", troubles.ClockAhead, ahead))
 	pause(ctx, 2*soakLease+lasts) // It waits for Leases of the one that was killed.
+	leases, err := shardLeases(ctx)
 	if p != nil && d.controllers.remove(p) {
 		d.controllers.end(p, true)
 		d.controllers.count(true)
 		d.controllers.launch()
 	}
-	return past.startsAtWrongTimes(started), nil
+	return past.startsAtWrongTimes(started) + renewedAtWrongTimes(leases), err
+}
+
+// renewedAtWrongTimes is how many Leases were renewed by a clock that is not right now.
+func renewedAtWrongTimes(leases []coordinationv1.Lease) (n int) {
+	for i := range leases {
+		if renewed := leases[i].Spec.RenewTime; renewed != nil && time.Since(renewed.Time).Abs() > time.Minute/2 {
+			n++
+		}
+	}
+	return n
 }
 
 // program is the name of the binary.
