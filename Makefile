@@ -57,9 +57,8 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 # The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
 PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
-	./test/conformance/report ./test/conformance/suite ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
-PKG := ./pkg/... ./test/bench/... ./test/command ./test/etcd ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure ./test/troubles \
-	./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
+	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
+	./test/troubles ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
 # cases to make test-race. make lint vets; here, it would cost a first run half a minute.
@@ -159,6 +158,7 @@ mutants-doc: ## The same, and write what caught each into docs/reliability.md: m
 	rm -f hack/mutants/results.json
 	$(GO) run ./hack/mutants -results hack/mutants/results.json
 	$(GO) test ./hack/mutants -run HasTheKnownBugs -rewrite
+
 .PHONY: prove
 prove: ## Explore every history of small worlds in the virtual cluster, for hours; again, to continue. PROVE=REGEXP names worlds
 	mkdir -p bin/prove

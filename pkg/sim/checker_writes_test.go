@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +35,7 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	case pod == nil || isVoid(ref, pod):
 	case verb == "claim":
 		c.claims(pod)
-	case verb != "adopt" && c.recent(c.touched[pod.UID]):
+	case verb != "adopt" && (c.recent(c.touched[pod.UID]) || c.isLateFor(c.touched[pod.UID])):
 		// The controller may not know yet that it has another owner.
 	case verb == "adopt":
 		c.adopts(pod, job)
@@ -63,6 +64,12 @@ func (c *Checker) claims(pod *corev1.Pod) {
 	if !late && !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
 		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
+}
+
+// isLateFor reports whether the present write was sent before then, and came through late.
+func (c *Checker) isLateFor(at time.Time) bool {
+	asked := c.world.Store.asked
+	return !asked.IsZero() && at.After(asked)
 }
 
 // isVoid reports whether the write is refused: another client, such as another leader, was faster.
