@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
@@ -50,6 +51,9 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	if !m.ours && m.conflicts == nil {
 		s.memory.forget(s.uid)
 	}
+	if m.ours {
+		s.seeLost(ctx, m.namespace)
+	}
 	orphans, rest, left := s.freeOrphans()
 	freed := 0
 	for _, lost := range lostJobs(m, orphans) {
@@ -64,6 +68,15 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 	}
 	return result, err
+}
+
+// seeLost labels the pods of a deleted Job that the watch does not deliver: a stray is only released
+// as it was seen, and nothing else would show how it has changed.
+func (s *jobSync) seeLost(ctx context.Context, namespace string) {
+	s.job = &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: s.uid, Namespace: namespace}}
+	if err := s.claimUnwatched(ctx); err != nil {
+		s.errs = append(s.errs, err)
+	}
 }
 
 // freeOrphans returns pods that no Job may adopt: as many as fit into a stage, since a Job

@@ -58,7 +58,8 @@ func (c *Checker) claims(pod *corev1.Pod) {
 		return
 	}
 	mayAdopt := func(h *history) bool {
-		return c.isOurs(h.job) && selects(h.job, pod) && (h.endingSince.IsZero() || c.recent(h.endingSince))
+		over := h.gone || h.job.DeletionTimestamp != nil
+		return c.isOurs(h.job) && selects(h.job, pod) && (!over || c.recent(h.endingSince))
 	}
 	late := !c.world.Store.asked.IsZero() // A label that comes late does no harm.
 	if !late && !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
