@@ -60,7 +60,9 @@ var releaseDifferences = []releaseDifference{
 	},
 }
 
-func causes(answer string) []string { return slices.Compact(slices.Sorted(slices.Values(strings.Split(answer, ", ")))) }
+func causes(answer string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(strings.Split(answer, ", "))))
+}
 
 // hasCause reports whether an answer has a cause about exactly this field.
 func hasCause(answer, field string) bool {
