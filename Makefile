@@ -134,7 +134,7 @@ storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM
 		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../bin/storm -storm-commit $(COMMIT)
 
 .PHONY: soak-short
-soak-short: build controlplane ## Live through most troubles of the soak once, or through SOAK_TROUBLES=all: a minute
+soak-short: build controlplane ## Live through five troubles of the soak once, in a minute; SOAK_TROUBLES=all for all of them
 	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/e2e
 
 .PHONY: fuzz

@@ -72,7 +72,7 @@ func others(mutants []mutant, results []result) string {
 			found[strings.TrimSuffix(strings.TrimPrefix(pkg, "./"), "/...")]++
 		}
 	}
-	out := fmt.Sprintf("The last run planted %d bugs, these and others, and tests found %d of them", planted, caught)
+	out := fmt.Sprintf("The last run planted %d of %d bugs, these and others, and tests found %d of them", planted, len(mutants), caught)
 	var parts []string
 	for _, pkg := range []string{"pkg/reconcile", "pkg/observe", "pkg/controller", "pkg/sim"} {
 		if n := found[pkg]; n > 0 {

@@ -26,6 +26,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	// out.
 	stopping := ctx.Done()
 	stage := &stage{jobSync: s, ramp: s.isRamp(plan)}
+	s.changesLeft = false
 	var operations []func()
 	if ctx.Err() == nil {
 		operations = stage.changes(context.WithoutCancel(ctx), plan)
@@ -62,9 +63,9 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 type stage struct {
 	*jobSync
 	ramp bool
-	// left reports whether operations are left to the next stage although none failed.
+	// left reports whether creations are left to the next stage although none failed.
 	left bool
-	// changed is how many pods were to be changed so far, other than by creations.
+	// changed is how many pods were to be deleted or released so far.
 	changed   atomic.Int32
 	mu        sync.Mutex
 	statusErr error
@@ -112,7 +113,7 @@ func (s *stage) inTime(operation func()) func() {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.left = true
+		s.changesLeft = true
 	}
 }
 

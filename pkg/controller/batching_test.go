@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -107,5 +108,23 @@ func TestSyncsOfHugeJobsAreLonger_SCL_15(t *testing.T) {
 		if early || !s.isOver() {
 			t.Errorf("a sync of %d pods is not over after %v", pods, want)
 		}
+	}
+}
+
+// SCL-15: creations are not behind all releases of a stage, for some of which there may be no time.
+func TestCreationsAreSpread_SCL_15(t *testing.T) {
+	var order []int
+	operations := func(n, from int) (list []func()) {
+		for i := range n {
+			list = append(list, func() { order = append(order, from+i) })
+		}
+		return list
+	}
+	for _, operation := range spread(operations(400, 0), operations(4, 1000)) {
+		operation()
+	}
+	last := slices.Index(order, 1003)
+	if len(order) != 404 || slices.Index(order, 1000) > 2 || last < 300 || last > 310 {
+		t.Errorf("%v", order)
 	}
 }

@@ -59,8 +59,8 @@ type Config struct {
 	// SweepPeriod is the time between two searches for pods of our Jobs that lack the label of
 	// the watch. Default 5 min.
 	SweepPeriod time.Duration
-	// SyncBudget is the time after which a sync lets other Jobs go first; calls in flight are
-	// completed. Default 750 ms.
+	// SyncBudget is the time after which a sync lets other Jobs go first; it completes the calls in
+	// flight, and changes at least 100 pods if there are so many to change. Default 750 ms.
 	SyncBudget time.Duration
 	// RetryMin and RetryMax bound the exponential wait after a failed sync of a
 	// Job. Default 1 s and 60 s.

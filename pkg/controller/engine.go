@@ -96,11 +96,13 @@ type jobSync struct {
 	listed bool
 	// exists reports whether a live read in this sync has shown the Job, and that it is not
 	// being deleted.
-	exists    bool
-	held      bool
-	retry     bool
-	conflicts int
-	errs      []error
+	exists bool
+	held   bool
+	retry  bool
+	// changesLeft reports whether the last stage had no time for some deletions or releases.
+	changesLeft bool
+	conflicts   int
+	errs        []error
 	syncReport
 }
 
@@ -119,8 +121,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if stage == 0 {
 			s.begin(s.job)
 		}
-		if stage > 0 && (ctx.Err() != nil || s.isOver()) {
-			return Result{Soon: true}, errors.Join(s.errs...) // Before a decision, which the next sync makes.
+		over := stage > 0 && (ctx.Err() != nil || s.isOver())
+		if over && len(s.errs) == 0 && !s.held && !s.retry {
+			return Result{Soon: true}, nil // The next sync decides. What failed would not wait then.
 		}
 		s.settleUnanswered()
 		if err := s.completePods(ctx); err != nil {
@@ -134,6 +137,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		s.postponeStatus(&plan, &result)
 		if plan.IsEmpty() {
 			return s.done(result)
+		}
+		if over {
+			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 		s.stages++
 		switch err := s.carryOut(ctx, &plan); {

@@ -103,7 +103,7 @@ func (s *jobSync) releaseOf(ctx context.Context, lost lostJob) {
 	_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
 }
 
-// orphansAgain returns when to check orphans again: at once if more are to be released,
+// orphansAgain returns when to check orphans again: soon if more are to be released,
 // later if some are left to a Job that may adopt them.
 func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 	switch {
@@ -111,7 +111,7 @@ func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 		return Result{}, errors.Join(s.errs...)
 	case s.retry:
 		return Result{After: s.config.RetryMin}, nil
-	case more:
+	case more, s.changesLeft:
 		return Result{Soon: true}, nil
 	case left:
 		return Result{After: s.config.RetryMax}, nil

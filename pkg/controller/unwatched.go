@@ -27,7 +27,8 @@ const adoptionPeriods = 10
 
 // NoteUnwatched notes pods that lack the label of the watch and matter to a Job of ours, and
 // returns these Jobs. Their next sync labels the pods before it decides anything. Pods of a Job
-// that is gone are only released: for that, their metadata is enough.
+// that is gone are only released: for that, their metadata is enough, unless their labels are gone,
+// too.
 func (e *Engine) NoteUnwatched(pods []metav1.PartialObjectMetadata) (jobs []types.UID) {
 	for i := range pods {
 		if !e.config.Shard.Contains(pods[i].Namespace) {

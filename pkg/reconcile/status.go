@@ -32,8 +32,8 @@ func (s *state) writeStatus(l ledger) {
 	}
 	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
 	if s.plan.changesPods() && !s.plan.Urgent && !l.records {
-		// The next stage will see the result of these changes: one write for both. Only
-		// creations may take so long that the counts are due before.
+		// The next stage will see the result of these changes: one write for both. Creations
+		// may take so long that the counts are due before.
 		if len(s.plan.Create) == 0 {
 			return
 		}

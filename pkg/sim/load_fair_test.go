@@ -7,6 +7,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -88,6 +89,46 @@ func TestSyncsEndInTime_SCL_03_SCL_15(t *testing.T) {
 		if writes := l.did("update", "jobs/status"); writes > 150 {
 			t.Errorf("at %v calls per second, there are %d status writes", qps, writes)
 		}
+	}
+}
+
+// TRK-20, SCL-15: what a sync has no time for is done by the next one, also for a Job that is gone.
+func TestOrphansBeyondTheTimeOfASyncAreReleased_TRK_20_SCL_15(t *testing.T) {
+	const pods = 300
+	l := newLoaded(t, Options{QPS: 100, Workers: 1})
+	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(pods, pods) }, Script{{Index: -1, Act: Act{Run: Forever}}})
+	l.until("all pods run", func() bool { return len(l.Store.pods) == pods })
+	l.Outage(time.Minute)
+	must(l.Store.DeleteJob(l.jobs[0], metav1.DeletePropagationOrphan))
+	l.Restart()
+	tracked := func() (n int) {
+		for _, pod := range l.Store.pods {
+			if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+				n++
+			}
+		}
+		return n
+	}
+	if !l.RunUntil(func() bool { return tracked() == 0 }, time.Hour) {
+		t.Errorf("%d pods hold the finalizer", tracked())
+	}
+}
+
+// SCL-15: a sync that fails slowly is retried with a growing wait, as one that fails at
+// once.
+func TestSlowFailuresAreRetriedWithAWait_SCL_15(t *testing.T) {
+	refused := func(c Call) Fault {
+		if c.Verb == "create pod" {
+			return Fault{Kind: Fail}
+		}
+		return Fault{}
+	}
+	l := newLoaded(t, Options{Latency: 4 * time.Second, Fault: refused})
+	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(1, 1) }, nil)
+	l.RunUntil(func() bool { return false }, 10*time.Minute)
+	// With waits of 1 s, 2 s, 4 s … 60 s.
+	if n := l.did("create", "pods"); n < 5 || n > 16 {
+		t.Errorf("%d creations in 10 minutes", n)
 	}
 }
 

@@ -114,7 +114,8 @@ func (r Record) since(success time.Time) Record {
 	left.Failures = r.Failures
 	if len(left.times) < len(r.times) {
 		// Failures older than one that is dropped are before the success, too.
-		left.Failures = int32(len(left.times)) //nolint:gosec // At most maxTimes.
+		// The last one may be of another process, whose time is not among them.
+		left.Failures = max(1, int32(len(left.times))) //nolint:gosec // At most maxTimes.
 	}
 	return left
 }

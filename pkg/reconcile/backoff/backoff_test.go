@@ -112,6 +112,18 @@ func TestLatestFailuresAreRemembered_JOB_18(t *testing.T) {
 	}
 }
 
+// JOB-18: a failure that another process counted is not forgotten with a success before it.
+func TestFailureOfAnotherProcessOutlivesASuccessBeforeIt_JOB_18(t *testing.T) {
+	var seen, after History
+	seen.Failure(at(5), false)
+	seen.Failure(at(8), false)
+	r := Record{}.Failed(at(4), at(5)).After(seen)
+	after.Success(at(6))
+	if got := r.After(after); got.Failures != 1 || !got.LastFailure.Equal(at(8)) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestUntil(t *testing.T) {
 	if got := (Record{}).Until(policy); !got.IsZero() {
 		t.Errorf("no failure: %v", got)
