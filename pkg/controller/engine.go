@@ -121,9 +121,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if stage == 0 {
 			s.begin(s.job)
 		}
-		over := stage > 0 && (ctx.Err() != nil || s.isOver())
-		if over && len(s.errs) == 0 && !s.held && !s.retry {
-			return Result{Soon: true}, nil // The next sync decides. What failed would not wait then.
+		over := s.yields(ctx, stage)
+		if over && s.isWell() {
+			return Result{Soon: true}, nil // The next sync decides.
 		}
 		s.settleUnanswered()
 		if err := s.completePods(ctx); err != nil {
@@ -150,6 +150,15 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		}
 	}
 }
+
+// yields reports whether other Jobs, or the end of the process, come before a stage.
+func (s *jobSync) yields(ctx context.Context, stage int) bool {
+	return stage > 0 && (ctx.Err() != nil || s.isOver())
+}
+
+// isWell reports whether nothing has failed in this sync. What has is retried only after a wait,
+// which a decision finds.
+func (s *jobSync) isWell() bool { return len(s.errs) == 0 && !s.held && !s.retry }
 
 func (s *jobSync) done(result Result) (Result, error) {
 	if s.memory.get(s.uid).ramp > 0 { // What was left is no longer needed.
