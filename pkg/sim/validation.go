@@ -169,8 +169,12 @@ func completionChanged(o, n *jobView) bool {
 // overlap reports whether an index is completed and failed. Like the API server, it skips fragments that are no
 // indexes of the Job.
 func overlap(n *jobView) bool {
-	completed, _ := indexset.ParseTolerant(n.Status.CompletedIndexes, *n.Spec.Completions)
-	failed, _ := indexset.ParseTolerant(ptr.Deref(n.Status.FailedIndexes, ""), *n.Spec.Completions)
+	parse := func(text string) indexset.Set {
+		valid := slices.DeleteFunc(strings.Split(text, ","), func(interval string) bool { return !areIndexes(interval, n.Spec.Completions) })
+		set, _ := indexset.ParseTolerant(strings.Join(valid, ","), *n.Spec.Completions)
+		return set
+	}
+	completed, failed := parse(n.Status.CompletedIndexes), parse(ptr.Deref(n.Status.FailedIndexes, ""))
 	return !completed.Intersection(failed).IsEmpty()
 }
 
