@@ -26,7 +26,6 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	// out.
 	stopping := ctx.Done()
 	stage := &stage{jobSync: s, ramp: s.isRamp(plan)}
-	s.changesLeft = false
 	var operations []func()
 	if ctx.Err() == nil {
 		operations = stage.changes(context.WithoutCancel(ctx), plan)
@@ -169,7 +168,7 @@ func (s *jobSync) isOver() bool {
 
 // leaveToNext reports whether a creation is left to the next stage.
 func (s *stage) leaveToNext() bool {
-	if !s.ramp || !s.overdue() {
+	if !s.ramp || !s.isOver() {
 		return false
 	}
 	s.mu.Lock()

@@ -99,7 +99,7 @@ type jobSync struct {
 	exists bool
 	held   bool
 	retry  bool
-	// changesLeft reports whether the last stage had no time for some deletions or releases.
+	// changesLeft reports whether a stage of this sync had no time for some deletions or releases.
 	changesLeft bool
 	conflicts   int
 	errs        []error

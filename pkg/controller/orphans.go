@@ -48,11 +48,11 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		return s.releaseUnclaimed(ctx, namespace)
 	}
 	m := s.memory.get(s.uid)
-	if !m.ours && m.conflicts == nil {
-		s.memory.forget(s.uid)
-	}
-	if m.ours {
+	switch {
+	case m.ours:
 		s.seeLost(ctx, m.namespace)
+	case m.conflicts == nil:
+		s.memory.forget(s.uid)
 	}
 	orphans, rest, left := s.freeOrphans()
 	freed := 0
