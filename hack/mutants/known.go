@@ -45,15 +45,14 @@ func cell(lines []string) string {
 
 // finder is the test that found a bug, without the package where the name says enough.
 func finder(m mutant, results []result) string {
-	at := slices.IndexFunc(results, func(r result) bool { return r.Bug == m.name() })
+	r, planted := resultOf(m.name(), results)
 	switch {
-	case at < 0:
+	case !planted:
 		return "not run yet"
-	case !results[at].Caught:
-		return "**nothing**: " + results[at].By
+	case !r.Caught:
+		return "**nothing**: " + r.By
 	}
-	pkg, test, _ := strings.Cut(results[at].By, ": ")
-	pkg = strings.TrimSuffix(strings.TrimPrefix(pkg, "./"), "/...")
+	pkg, test := r.finder()
 	return fmt.Sprintf("`%s` %s", strings.ReplaceAll(test, "|", `\|`), pkg)
 }
 
@@ -61,15 +60,15 @@ func finder(m mutant, results []result) string {
 func others(mutants []mutant, results []result) string {
 	planted, caught, found := 0, 0, map[string]int{}
 	for _, m := range mutants {
-		at := slices.IndexFunc(results, func(r result) bool { return r.Bug == m.name() })
-		if at < 0 {
+		r, isPlanted := resultOf(m.name(), results)
+		if !isPlanted {
 			continue
 		}
 		planted++
-		if results[at].Caught {
+		if r.Caught {
 			caught++
-			pkg, _, _ := strings.Cut(results[at].By, ": ")
-			found[strings.TrimSuffix(strings.TrimPrefix(pkg, "./"), "/...")]++
+			pkg, _ := r.finder()
+			found[pkg]++
 		}
 	}
 	out := fmt.Sprintf("The last run planted %d of %d bugs, these and others, and tests found %d of them", planted, len(mutants), caught)

@@ -6,14 +6,30 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 )
 
 // result is what the tests made of one bug.
 type result struct {
 	Bug    string `json:"bug"`
 	Caught bool   `json:"caught"`
-	// By is the package and the test that failed first, or why there is none.
+	// By is the package and the test that failed first, or why no test did.
 	By string `json:"by"`
+}
+
+// finder returns the package and the test that caught the bug.
+func (r result) finder() (pkg, test string) {
+	pkg, test, _ = strings.Cut(r.By, ": ")
+	return strings.TrimSuffix(strings.TrimPrefix(pkg, "./"), "/..."), test
+}
+
+// resultOf returns the result of a bug, if it was planted.
+func resultOf(bug string, list []result) (_ result, planted bool) {
+	at := slices.IndexFunc(list, func(r result) bool { return r.Bug == bug })
+	if at < 0 {
+		return result{}, false
+	}
+	return list[at], true
 }
 
 // results are kept in a file, so that a run that was interrupted can be continued. Without
@@ -40,7 +56,8 @@ func readResults(file string) (*results, error) {
 }
 
 func (r *results) has(bug string) bool {
-	return slices.ContainsFunc(r.list, func(known result) bool { return known.Bug == bug })
+	_, planted := resultOf(bug, r.list)
+	return planted
 }
 
 // keep forgets the results of bugs that are not in the table anymore.
