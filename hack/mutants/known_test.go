@@ -57,7 +57,7 @@ func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
 	}
 }
 
-// TestResultsAreKept_STO_06: a run that was interrupted goes on, and forgets bugs that are not in the
+// TestResultsAreKept_STO_06: a run that was interrupted is continued, and forgets bugs that are not in the
 // table anymore.
 func TestResultsAreKept_STO_06(t *testing.T) {
 	file := t.TempDir() + "/results.json"

@@ -96,7 +96,7 @@ func (c *Checker) tooMany(h *history) {
 		}
 		indexes[l.index()] = true
 	}
-	// Without completions, what runs after the first success goes on, whatever the parallelism.
+	// Without completions, pods that run after the first success keep running, whatever the parallelism.
 	free := h.job.Spec.Completions == nil && slices.ContainsFunc(h.order, func(l *life) bool { return l.succeeded })
 	if limit := c.bound(h); running > limit && !free {
 		c.violate("S5", "at rest, %d pods run, and %d may", running, limit)

@@ -207,7 +207,7 @@ func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
 	}
 }
 
-// TestEverySeedIsPlayedOnce_STO_03: a run goes on with the seed after those that are in the ledger, and
+// TestEverySeedIsPlayedOnce_STO_03: a run continues with the seed after those that are in the ledger, and
 // adds an entry of its own.
 func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.json")

@@ -26,7 +26,7 @@ var (
 const shortStorms = 1500
 
 // TestRandomStorms_STO_01 plays storms with fixed seeds, so that the result of CI depends on the
-// code alone. TestEndlessStorms_STO_03 goes on from there.
+// code alone. TestEndlessStorms_STO_03 continues from there.
 func TestRandomStorms_STO_01(t *testing.T) {
 	s := &stormRun{files: stormFiles(t), entry: newEntry(0)}
 	s.play(t, 2, func() bool { return s.next.Load() < fewerSeeds(shortStorms) })

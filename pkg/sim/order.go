@@ -9,7 +9,7 @@ import (
 type origin struct {
 	kind originKind
 	// process is the controller process that the event is for, if there is one, routine the
-	// sync that goes on then. text is what happens,
+	// sync that continues then. text is what happens,
 	// commit what a watch delivers, and call the call that is on its way.
 	process *process
 	routine *routine
