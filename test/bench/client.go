@@ -9,11 +9,9 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -125,30 +123,8 @@ func (a api) remove(ctx context.Context, job *batchv1.Job) error {
 	if err != nil {
 		return err
 	}
-	pods := a.CoreV1().Pods(job.Namespace)
-	list, err := pods.List(ctx, podsOf(job))
-	if err != nil {
-		return err
-	}
-	left := map[types.UID]bool{}
-	for i := range list.Items {
-		left[list.Items[i].UID] = true
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	options := podsOf(job)
-	options.ResourceVersion = list.ResourceVersion
-	err = follow(ctx, pods.Watch, options, func(event watch.EventType, pod *corev1.Pod) (bool, error) {
-		if event == watch.Deleted {
-			delete(left, pod.UID)
-		} else {
-			left[pod.UID] = true
-		}
-		return len(left) == 0, nil
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for the pods of Job %s to go: %w", job.Name, err)
+	if err := a.removePods(ctx, podsOf(job)); err != nil {
+		return fmt.Errorf("removing the pods of Job %s: %w", job.Name, err)
 	}
 	return nil
 }

@@ -37,33 +37,33 @@ type moment struct {
 const sampleEvery = 5 * time.Second
 
 // giants runs the floor and then our controller; then another Job, which is looked at when
-// half of it is done. Nothing is removed at the end: the cluster is.
+// half of it is done. Nothing is removed at the end: the cluster is. After an error, it returns what was measured before.
 func (b *bench) giants(ctx context.Context) (*giant, error) {
-	if err := b.warmUp(ctx, b.giantPods); err != nil {
-		return nil, err
-	}
 	g := &giant{Pods: b.giantPods}
-	var err error
+	err := b.warmUp(ctx, b.giantPods)
+	if err != nil {
+		return g, err
+	}
 	if b.giantFloor {
 		if g.Floor, err = b.bulk(ctx, floor, b.giantPods); err != nil {
-			return nil, err
+			return g, err
 		}
 		progress("%d indexes, floor: %.0f s", b.giantPods, g.Floor.Seconds)
 	}
 	before, err := readSyncs(ctx, b.launched.metrics[ours])
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	stop := b.sampling(ctx, g)
 	g.Ours, err = b.bulk(ctx, ours, b.giantPods)
 	stop()
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	progress("%d indexes, ours: %.0f s", b.giantPods, g.Ours.Seconds)
 	after, err := readSyncs(ctx, b.launched.metrics[ours])
 	if err != nil {
-		return nil, err
+		return g, err
 	}
 	all := after.since(before)[""]
 	g.SyncP50, g.SyncP99 = all.percentile(50), all.percentile(99)

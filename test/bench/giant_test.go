@@ -55,6 +55,17 @@ func TestGiantIsHeldAgainstItsGoals_SCL_03(t *testing.T) {
 	}
 }
 
+// What was measured before an error is reported: it may have taken an hour.
+func TestPartOfAGiantIsReported(t *testing.T) {
+	for _, g := range []giant{{Pods: 5}, {Pods: 5, Floor: bulk{Side: floor, Seconds: 3}}} {
+		for _, row := range newReport(results{Giant: &g}).Rows {
+			if row.Met != nil && *row.Met && row.Ours == nil {
+				t.Errorf("%s is met, and was not measured", row.What)
+			}
+		}
+	}
+}
+
 func TestProxyCountsWhatPasses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") }))
 	defer server.Close()

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -60,18 +59,7 @@ func (b *bench) idle(ctx context.Context) (list []idle, err error) {
 		progress("Idle, %d pods of others %s: %.1f s, ours %.2f s of CPU", b.idlePods, phase.name, took, used.cpu[procOurs])
 		list = append(list, idle{phase.name, took, used.cpu, used.peak})
 	}
-	return list, b.api.deleteIdle(ctx)
-}
-
-// deleteIdle deletes the pods; a request ends after a minute, when it has deleted some thousands.
-func (a api) deleteIdle(ctx context.Context) error {
-	none := int64(0)
-	for {
-		err := a.CoreV1().Pods(namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &none}, metav1.ListOptions{LabelSelector: idlePods})
-		if !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
-			return err
-		}
-	}
+	return list, b.api.removePods(ctx, metav1.ListOptions{LabelSelector: idlePods})
 }
 
 // createRunning creates pods that run until they are deleted.

@@ -61,7 +61,11 @@ func launch(ctx context.Context, o options, fail func(error)) (*launched, error)
 	}
 	l := &launched{dir: dir, root: root, binary: binary, args: o.controllerArgs, keep: o.keep, fail: fail, limit: unlimited, metrics: map[side]string{}}
 	// Two nodes: the templates name one, the other is what pods would wrongly get.
-	if err := l.tool(ctx, "up", "--nodes", "2"); err != nil {
+	up := []string{"--nodes", "2"}
+	if o.runs(partShards) {
+		up = append(up, "--feature-gates", "ShardedListAndWatch=true")
+	}
+	if err := l.tool(ctx, "up", up...); err != nil {
 		return l, err
 	}
 	return l, l.startController(unlimited)
@@ -98,28 +102,33 @@ func (l *launched) tool(ctx context.Context, verb string, args ...string) error 
 }
 
 // startController starts ours with a limit on its requests.
-func (l *launched) startController(limit qps) error {
+func (l *launched) startController(limit qps) (err error) {
+	l.controller, l.metrics[ours], err = l.startReplica(limit.flags()...)
+	return err
+}
+
+// startReplica starts a process of our controller, and returns where it serves its metrics.
+func (l *launched) startReplica(flags ...string) (replica *child, metrics string, err error) {
 	log, err := os.OpenFile(l.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	defer log.Close()
 	address, err := freeAddress()
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	args := []string{"controller", "--kubeconfig", l.kubeconfig(), "--health-probe-bind-address=0",
 		"--metrics-bind-address=" + address, "--metrics-secure=false"}
-	cmd := exec.Command(l.binary, append(append(args, limit.flags()...), l.args...)...)
+	cmd := exec.Command(l.binary, slices.Concat(args, flags, l.args)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	deployed, err := deployedEnv(l.root)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	cmd.Env = slices.Concat(deployed, os.Environ()) // The last of a name counts.
-	l.metrics[ours] = "http://" + address + "/metrics"
-	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
-	return err
+	replica, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
+	return replica, "http://" + address + "/metrics", err
 }
 
 // deployedEnv is the environment that the Deployment gives the controller.

@@ -58,55 +58,73 @@ func (b *bench) look(ctx context.Context, p *proxy, args []string) (lookCosts, e
 	if err := cmd.Start(); err != nil {
 		return lookCosts{}, err
 	}
-	peak := followPeak(cmd.Process.Pid)
+	used := followUsage(cmd.Process.Pid)
 	err := cmd.Wait()
-	took, most := time.Since(begun), peak()
-	if most == 0 {
+	took, most := time.Since(begun), used()
+	own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if most.peak == 0 {
 		return lookCosts{}, errors.New("the peak of its memory cannot be read from /proc/PID/task/PID/children")
 	}
 	if err != nil && args[0] != "watch" {
 		return lookCosts{}, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, &output)
 	}
 	return lookCosts{
-		Verb: args[0], Seconds: took.Seconds(), CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
-		Requests: p.requests.Load() - requests, Bytes: p.bytes.Load() - received, Peak: most,
+		Verb: args[0], Seconds: took.Seconds(), CPU: max(most.cpu, own.Seconds()),
+		Requests: p.requests.Load() - requests, Bytes: p.bytes.Load() - received, Peak: most.peak,
 	}, nil
 }
 
-// followPeak follows the largest resident memory of a process and of the one that it has started. The kernel's
-// figure at the end would include the peak of this process, which forked it.
-func followPeak(pid int) (stop func() int64) {
-	ending, peak := make(chan struct{}), make(chan int64)
+// lookUsage is the largest resident memory of a process, in bytes, and its CPU seconds.
+type lookUsage struct {
+	peak int64
+	cpu  float64
+}
+
+// followUsage follows a process and the one that it has started: of the two, the one that uses more is what was asked for, the
+// other is script(1). The kernel's own figures at the end would include the peak of this process, which forked it, and
+// not the CPU time of what script leaves behind.
+func followUsage(pid int) (stop func() lookUsage) {
+	ending, result := make(chan struct{}), make(chan lookUsage)
 	go func() {
-		var most int64
-		ticker := time.NewTicker(peakEvery)
+		var most lookUsage
+		ticker := time.NewTicker(usageEvery)
 		defer ticker.Stop()
 		for {
 			children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-			if err != nil && most == 0 {
-				peak <- 0
+			if err != nil && most.peak == 0 {
+				result <- most
 				return
 			}
 			for _, id := range append(strings.Fields(string(children)), strconv.Itoa(pid)) {
-				if text, err := os.ReadFile("/proc/" + id + "/status"); err == nil {
-					if now, err := parsePeak(string(text)); err == nil {
-						most = max(most, now)
-					}
-				}
+				most.add(id)
 			}
 			select {
 			case <-ending:
-				peak <- most
+				result <- most
 				return
 			case <-ticker.C:
 			}
 		}
 	}()
-	return func() int64 { close(ending); return <-peak }
+	return func() lookUsage { close(ending); return <-result }
 }
 
-// peakEvery misses only what a process allocates in its last moment.
-const peakEvery = 10 * time.Millisecond
+// add takes over what a process has used, if that is more. One that has ended has nothing to read.
+func (u *lookUsage) add(id string) {
+	if text, err := os.ReadFile("/proc/" + id + "/status"); err == nil {
+		if peak, err := parsePeak(string(text)); err == nil {
+			u.peak = max(u.peak, peak)
+		}
+	}
+	if text, err := os.ReadFile("/proc/" + id + "/stat"); err == nil {
+		if cpu, err := parseStat(string(text)); err == nil {
+			u.cpu = max(u.cpu, cpu)
+		}
+	}
+}
+
+// usageEvery misses only what a process uses in its last moment.
+const usageEvery = 10 * time.Millisecond
 
 // proxy stands between a client and the API server, and counts requests and bytes.
 type proxy struct {

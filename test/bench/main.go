@@ -24,6 +24,8 @@
 //   - reference: the loads of which the KEPs tell how long they take
 //   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
 //     hour, and only if it is asked for (make bench-100k)
+//   - shards: memory of three replicas with six shards beside that of one process, in 60 namespaces
+//     with 30,000 pods: 15 minutes, and only if it is asked for
 //
 // The sides take turns, and nothing of one Job is left when the next begins. A
 // missed target is part of the table, not an error. Nothing else should run on
@@ -55,6 +57,7 @@ const (
 	partReference  = "reference"
 	partIdle       = "idle"
 	partGiant      = "giant"
+	partShards     = "shards"
 )
 
 // allParts are those of a run that asks for none.
@@ -80,6 +83,7 @@ type options struct {
 	cpuProfile     string
 	idlePods       int
 	idleTime       time.Duration
+	shardPods      int
 	minutes        float64
 	sizes          []int
 	mixes          bool
@@ -129,6 +133,7 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of others")
 	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long they only run")
+	flags.IntVar(&o.shardPods, "shard-pods", 30_000, "shards: pods of all Jobs together")
 	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
 	flags.StringVar(&sizes, "sizes", "10,100,1000", "reference: `indexes` of the Jobs, separated by commas")
 	flags.BoolVar(&o.mixes, "mixes", true, "reference: the mixes of many Jobs too")
@@ -155,14 +160,14 @@ func parseOptions(args []string) (options, error) {
 
 func (o options) validate() error {
 	for _, part := range o.only {
-		if known := append(slices.Clone(allParts), partGiant); !slices.Contains(known, part) {
+		if known := append(slices.Clone(allParts), partGiant, partShards); !slices.Contains(known, part) {
 			return fmt.Errorf("--only knows %s, not %q", strings.Join(known, ", "), part)
 		}
 	}
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.giantPods, slices.Min(o.sizes)) < 1 {
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.giantPods, o.shardPods/shardNamespaces, slices.Min(o.sizes)) < 1 {
 		return errors.New("every number must be at least 1")
 	}
 	if o.minutes <= 0 {

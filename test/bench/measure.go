@@ -37,6 +37,7 @@ type results struct {
 	Rates     []rate    `json:"rate,omitempty"`
 	Reference []timing  `json:"reference,omitempty"`
 	Giant     *giant    `json:"giant,omitempty"`
+	Shards    *sharded  `json:"shards,omitempty"`
 }
 
 // latency is one Job from creation to Complete.
@@ -121,6 +122,7 @@ func (b *bench) parts(r *results) []part {
 		{[]string{partGiant}, false, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
 		{[]string{partSizes}, false, func(ctx context.Context) (err error) { r.Sizes, err = b.objectSizes(ctx); return err }},
 		{[]string{partIdle}, false, func(ctx context.Context) (err error) { r.Idle, err = b.idle(ctx); return err }},
+		{[]string{partShards}, false, func(ctx context.Context) (err error) { r.Shards, err = b.shards(ctx); return err }},
 		{[]string{partRate}, true, func(ctx context.Context) error {
 			for _, limit := range []qps{50, 100} {
 				list, err := b.rates(ctx, limit)

@@ -222,10 +222,34 @@ func TestPeakIsThatOfTheProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	peak := followPeak(cmd.Process.Pid)
-	most := peak()
+	most := followUsage(cmd.Process.Pid)().peak
 	_ = stdin.Close()
 	if err := cmd.Wait(); err != nil || most == 0 || most > 64<<20 {
 		t.Errorf("%v, a peak of %d bytes, with %d of our own", err, most, len(large))
+	}
+}
+
+// What script(1) has started uses the CPU, not script.
+func TestUsageIsThatOfTheChild(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo; cat'; true")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	used := followUsage(cmd.Process.Pid)
+	if _, err := stdout.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	cpu := used().cpu
+	_ = stdin.Close()
+	if err := cmd.Wait(); err != nil || cpu < 0.02 {
+		t.Errorf("%v, %v s of CPU", err, cpu)
 	}
 }

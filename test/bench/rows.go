@@ -26,6 +26,9 @@ func newReport(r results) report {
 		out.addGiant(*r.Giant)
 		noisy = append(noisy, r.Giant.Floor, r.Giant.Ours)
 	}
+	if r.Shards != nil {
+		out.addShards(*r.Shards)
+	}
 	out.noteNoise(noisy)
 	for i := range out.Rows {
 		out.Rows[i].judge()

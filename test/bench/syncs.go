@@ -36,12 +36,16 @@ type syncs struct {
 // syncsByAction has those of all actions under "".
 type syncsByAction map[string]syncs
 
-func parseSyncs(text io.Reader) (syncsByAction, error) {
+func parseMetrics(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(text)
 	if err != nil {
 		return nil, fmt.Errorf("reading the metrics of a controller: %w", err)
 	}
+	return families, nil
+}
+
+func syncsIn(families map[string]*dto.MetricFamily) syncsByAction {
 	out := syncsByAction{}
 	add := func(labels []*dto.LabelPair, change func(*syncs)) {
 		for _, action := range []string{"", labelOf(labels, "action")} {
@@ -69,7 +73,7 @@ func parseSyncs(text io.Reader) (syncsByAction, error) {
 			}
 		})
 	}
-	return out, nil
+	return out
 }
 
 func labelOf(labels []*dto.LabelPair, name string) string {
@@ -128,8 +132,13 @@ func (s syncs) percentile(percent float64) *float64 {
 	return &low
 }
 
-// readSyncs asks a controller on this machine, whose certificate nobody signed.
 func readSyncs(ctx context.Context, url string) (syncsByAction, error) {
+	families, err := readMetrics(ctx, url)
+	return syncsIn(families), err
+}
+
+// readMetrics asks a controller on this machine, whose certificate nobody signed.
+func readMetrics(ctx context.Context, url string) (map[string]*dto.MetricFamily, error) {
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -144,5 +153,5 @@ func readSyncs(ctx context.Context, url string) (syncsByAction, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", url, response.Status)
 	}
-	return parseSyncs(response.Body)
+	return parseMetrics(response.Body)
 }

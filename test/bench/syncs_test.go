@@ -30,10 +30,11 @@ job_controller_job_sync_duration_seconds_count{action="pods_deleted",completion_
 
 // SCL-05, SCL-06: both controllers' syncs are read alike, together and by action.
 func TestSyncsOfBothControllersAreReadAlike_SCL_05_SCL_06(t *testing.T) {
-	all, err := parseSyncs(strings.NewReader(syncsText))
+	families, err := parseMetrics(strings.NewReader(syncsText))
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := syncsIn(families)
 	inf := math.Inf(1)
 	if got, want := all[""].took, (map[float64]float64{1: 80, 2: 96, inf: 100}); !maps.Equal(got, want) {
 		t.Errorf("durations %v, want %v", got, want)
@@ -75,10 +76,11 @@ func TestSyncsSince(t *testing.T) {
 func FuzzParseSyncs(f *testing.F) {
 	f.Add(syncsText)
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := parseSyncs(strings.NewReader(text))
+		families, err := parseMetrics(strings.NewReader(text))
 		if err != nil {
 			return
 		}
+		all := syncsIn(families)
 		for action, s := range all {
 			if _, ok := all[""]; !ok {
 				t.Errorf("%q is there, and not all together", action)

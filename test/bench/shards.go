@@ -1,0 +1,205 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	shardNamespaces = 60
+	shardReplicas   = 3
+	shardCount      = 6
+	// shardSettle is more than the two minutes after which Go collects the garbage of an idle process.
+	shardSettle = 150 * time.Second
+	shardPoll   = 2 * time.Second
+)
+
+// sharded is the resident memory of our controller, in bytes, when nothing happens anymore.
+type sharded struct {
+	Pods int `json:"pods"`
+	// Empty is without Jobs, Single that of a process that has them all.
+	Empty    int64     `json:"emptyBytes"`
+	Single   int64     `json:"singleBytes"`
+	Replicas []replica `json:"replicas"`
+}
+
+// replica is one of several that share the namespaces.
+type replica struct {
+	Shards int   `json:"shards"`
+	Pods   int   `json:"pods"`
+	Bytes  int64 `json:"residentBytes"`
+
+	process *child
+	metrics string
+}
+
+// shards compares a process that has all Jobs with replicas that share them. The API server filters by shard.
+func (b *bench) shards(ctx context.Context) (*sharded, error) {
+	s := &sharded{Pods: b.shardPods / shardNamespaces * shardNamespaces}
+	var err error
+	if s.Empty, err = b.restarted(ctx, 0); err != nil {
+		return nil, err
+	}
+	progress("Shards: %d pods in %d namespaces", s.Pods, shardNamespaces)
+	if err := b.runInNamespaces(ctx, b.shardPods/shardNamespaces); err != nil {
+		return nil, err
+	}
+	if s.Single, err = b.restarted(ctx, shardNamespaces); err != nil {
+		return nil, err
+	}
+	if s.Replicas, err = b.replicas(ctx, s.Pods); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// replicas starts several that share the namespaces with so many pods, and returns what each of them has; at the end, our
+// controller is alone again.
+func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err error) {
+	if err := b.launched.controller.stop(); err != nil {
+		return nil, err
+	}
+	progress("Shards: %d replicas", shardReplicas)
+	defer func() {
+		for _, r := range list {
+			err = errors.Join(err, r.process.stop())
+		}
+		err = errors.Join(err, b.restart())
+	}()
+	for range shardReplicas {
+		var r replica
+		if r.process, r.metrics, err = b.launched.startReplica("--kube-api-qps=-1", "--leader-elect", "--leader-elect-resource-namespace="+namespace, fmt.Sprintf("--shards=%d", shardCount)); err != nil {
+			return list, err
+		}
+		list = append(list, r)
+	}
+	return list, b.settled(ctx, list, pods)
+}
+
+func (b *bench) restart() error {
+	if err := b.launched.controller.stop(); err != nil {
+		return err
+	}
+	if err := b.launched.startController(unlimited); err != nil {
+		return err
+	}
+	b.processes[procOurs] = b.launched.controller.pid()
+	return nil
+}
+
+// restarted starts our controller anew, and returns its memory once it has looked at so many Jobs.
+func (b *bench) restarted(ctx context.Context, jobs int) (int64, error) {
+	if err := b.restart(); err != nil {
+		return 0, err
+	}
+	err := b.until(ctx, func() (bool, error) {
+		all, err := readSyncs(ctx, b.launched.metrics[ours])
+		return err == nil && int(all[""].ok) >= jobs, nil // It may not listen yet.
+	})
+	if err != nil {
+		return 0, fmt.Errorf("waiting for our controller: %w", err)
+	}
+	if err := sleep(ctx, shardSettle); err != nil {
+		return 0, err
+	}
+	return residentBytes(b.processes[procOurs])
+}
+
+// runInNamespaces runs a Job in each namespace, whose pods run on. The names differ in what they begin with, since the last
+// characters hardly matter to the shard.
+func (b *bench) runInNamespaces(ctx context.Context, pods int) error {
+	for i := range shardNamespaces {
+		name := fmt.Sprintf("%02d-bench", i)
+		if _, err := b.api.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		job := b.newJob(ours, shape{pods, true}, running(forever), func(job *batchv1.Job) { job.Namespace = name })
+		if _, err := b.api.BatchV1().Jobs(name).Create(ctx, job, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return b.until(ctx, func() (bool, error) {
+		jobs, err := b.api.BatchV1().Jobs(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		return !slices.ContainsFunc(jobs.Items, func(job batchv1.Job) bool { return int(*job.Status.Ready) < pods }), nil
+	})
+}
+
+// settled waits until the replicas have all pods in fair shares, and notes what each has.
+func (b *bench) settled(ctx context.Context, list []replica, pods int) error {
+	err := b.until(ctx, func() (bool, error) {
+		held, fair := 0, true
+		for i := range list {
+			list[i].look(ctx)
+			held += list[i].Pods
+			fair = fair && list[i].Shards == shardCount/shardReplicas
+		}
+		return fair && held == pods, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the replicas %+v: %w", list, err)
+	}
+	if err := sleep(ctx, shardSettle); err != nil {
+		return err
+	}
+	for i := range list {
+		r := &list[i]
+		if r.Bytes, err = residentBytes(r.process.pid()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads what the replica holds: nothing, if it does not listen yet.
+func (r *replica) look(ctx context.Context) {
+	r.Shards, r.Pods = 0, 0
+	families, _ := readMetrics(ctx, r.metrics)
+	for _, m := range families["job_controller_shard_pods"].GetMetric() {
+		r.Shards++
+		r.Pods += int(m.GetGauge().GetValue())
+	}
+}
+
+// until waits for something, but not longer than for a Job.
+func (b *bench) until(ctx context.Context, is func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	for {
+		if done, err := is(); done || err != nil {
+			return err
+		}
+		if err := sleep(ctx, shardPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// addShards has the memory, and how much of what the pods take is in the largest replica.
+func (r *report) addShards(s sharded) {
+	where := fmt.Sprintf("%d pods in %d namespaces: ", s.Pods, shardNamespaces)
+	add := func(what string, bytes int64) {
+		v := mega(bytes)
+		r.add("", where+what, 0, &v, nil, nil)
+	}
+	add("RSS of one process, MB", s.Single)
+	add("RSS without Jobs, MB", s.Empty)
+	var largest int64
+	for i, replica := range s.Replicas {
+		add(fmt.Sprintf("RSS of replica %d with %d of %d shards and %d pods, MB", i+1, replica.Shards, shardCount, replica.Pods), replica.Bytes)
+		largest = max(largest, replica.Bytes)
+	}
+	share := float64(largest-s.Empty) / float64(s.Single-s.Empty)
+	r.add("", where+"memory for pods, largest replica / one process", 2, &share, nil, nil)
+}
