@@ -100,12 +100,12 @@ func (e Election) term(ctx context.Context, lead func(context.Context) error) er
 	}
 	isLeader := masterStatus().WithLabelValues(e.Name)
 	isLeader.Set(0)
+	// The Lease must outlast the work that it protects, even when ctx ends.
+	defer l.giveBack(context.WithoutCancel(ctx))
 	if !l.await(ctx) {
 		return nil
 	}
 	isLeader.Set(1)
-	// The Lease must outlast the work that it protects, even when ctx ends.
-	defer l.giveBack(context.WithoutCancel(ctx))
 	holding, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	working, stop := context.WithCancel(ctx)

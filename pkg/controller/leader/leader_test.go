@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
@@ -187,6 +189,27 @@ func TestCandidateEndsWhenItWins_JOB_56(t *testing.T) {
 		})
 	}
 	t.Logf("how often it led, and how many times that was: %v", led)
+}
+
+// JOB-56: ctx ends while the write that wins the lead is in flight. It is stored, so the Lease is given back, although this
+// process never saw that it was the holder.
+func TestCandidateEndsWithoutTheAnswer_JOB_56_SHD_03(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		ctx, cancel := context.WithCancel(logr.NewContext(t.Context(), logr.Discard()))
+		store.PrependReactor("create", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			create := action.(clienttesting.CreateAction)
+			cancel()
+			if err := store.Tracker().Create(create.GetResource(), create.GetObject(), create.GetNamespace()); err != nil {
+				t.Error(err)
+			}
+			return true, nil, context.Canceled
+		})
+		lead := func(context.Context) error { t.Error("it leads"); return nil }
+		if err := store.candidate("a").Run(ctx, lead); err != nil || store.holder(t) != "" {
+			t.Errorf("%v, the holder is %q", err, store.holder(t))
+		}
+	})
 }
 
 // JOB-56: an error of the lead ends the election, and the Lease is given back.

@@ -27,6 +27,8 @@ type lease struct {
 	mu     sync.Mutex
 	seen   *coordinationv1.Lease // nil before it was read
 	seenAt time.Time             // when seen changed
+	// unsure is set once a write failed: it may be stored nevertheless.
+	unsure bool
 }
 
 func newLease(e Election) *lease {
@@ -122,10 +124,14 @@ func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err er
 	} else {
 		next, err = l.api.Update(ctx, next, metav1.UpdateOptions{})
 	}
-	if err == nil {
-		l.see(ctx, next)
+	if err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.unsure = true
+		return err
 	}
-	return err
+	l.see(ctx, next)
+	return nil
 }
 
 // leaseLabels are those of the only shard, unless the Election is for one of several.
@@ -139,7 +145,10 @@ func (l *lease) leaseLabels() map[string]string {
 // giveBack releases the Lease, if it is still ours, so that others need not wait until it
 // expires. If that fails, they wait.
 func (l *lease) giveBack(ctx context.Context) {
-	if !l.isOurs() {
+	l.mu.Lock()
+	unsure := l.unsure
+	l.mu.Unlock()
+	if !l.isOurs() && !unsure {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.RenewDeadline)
@@ -147,6 +156,9 @@ func (l *lease) giveBack(ctx context.Context) {
 	// A last renewal that was not waited for may be stored in between.
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		held, err := l.api.Get(ctx, l.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
 		if err != nil || holderOf(held) != l.Identity {
 			return err
 		}
