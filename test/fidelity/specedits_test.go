@@ -59,9 +59,9 @@ func setCPU(containers []corev1.Container, value string) {
 	}
 }
 
-// repeat returns the first element of a list as often as a number says.
+// repeat returns the first element of a list as often as a number says. An empty list is nil, as protobuf has no other.
 func repeat[T any](list []T, times string) []T {
-	return slices.Repeat(list[:min(1, len(list))], int(orZero(number[int32](times))))
+	return append([]T(nil), slices.Repeat(list[:min(1, len(list))], int(orZero(number[int32](times))))...)
 }
 
 // successPolicy sets the rules of a success policy: "count:2,indexes:0-1,none" are three.
