@@ -2,17 +2,40 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
+
+// standardFinalizers are those that need no domain.
+var standardFinalizers = []string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
+
+// validateMeta checks the metadata of an object.
+func validateMeta(object metav1.Object) field.ErrorList {
+	path := field.NewPath("metadata")
+	list := apivalidation.ValidateObjectMetaAccessor(object, true, apivalidation.NameIsDNSSubdomain, path)
+	for i, name := range object.GetFinalizers() {
+		if !strings.Contains(name, "/") && !slices.Contains(standardFinalizers, name) {
+			list = append(list, problem(invalid, path.Child("finalizers").Index(i), "the name has no domain"))
+		}
+	}
+	return list
+}
+
+// validateMetaUpdate checks changed metadata.
+func validateMetaUpdate(old, object metav1.Object) field.ErrorList {
+	return append(validateMeta(object), apivalidation.ValidateObjectMetaAccessorUpdate(object, old, field.NewPath("metadata"))...)
+}
 
 // validateJob checks a new Job with its defaults set.
 func validateJob(job *batchv1.Job) field.ErrorList {
@@ -100,4 +123,72 @@ func takeResources(to, from []corev1.Container) {
 	for i := range min(len(to), len(from)) {
 		to[i].Resources = from[i].Resources
 	}
+}
+
+// validatePod checks a new pod.
+func validatePod(pod *corev1.Pod) field.ErrorList {
+	list := validateMeta(pod)
+	if !slices.Contains(restartPolicies, pod.Spec.RestartPolicy) {
+		list = append(list, problem(notSupported, field.NewPath("spec", "restartPolicy"), "not a restart policy"))
+	}
+	return list
+}
+
+var restartPolicies = []corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}
+
+// validatePodSpec checks a changed spec: images may change, a deadline may come or be shortened, and a pod without a
+// node may get one.
+func validatePodSpec(was, is *corev1.PodSpec) (list field.ErrorList) {
+	path := field.NewPath("spec")
+	before, deadline := was.ActiveDeadlineSeconds, is.ActiveDeadlineSeconds
+	late := problem(invalid, path.Child("activeDeadlineSeconds"), "not positive, or later than before")
+	switch {
+	case deadline != nil && (*deadline < 0 || *deadline > ptr.Deref(before, math.MaxInt32)):
+		return field.ErrorList{late} // Nothing else is checked then.
+	case ptr.Deref(deadline, 1) == 0, deadline == nil && before != nil:
+		list = append(list, late)
+	}
+	rest := *is
+	rest.ActiveDeadlineSeconds = before
+	rest.Containers, rest.InitContainers = withImages(is.Containers, was.Containers), withImages(is.InitContainers, was.InitContainers)
+	if was.NodeName == "" {
+		rest.NodeName = ""
+	}
+	if !equality.Semantic.DeepEqual(was, &rest) {
+		list = append(list, problem(forbidden, path, immutable))
+	}
+	return list
+}
+
+// withImages returns containers with the images of others.
+func withImages(containers, others []corev1.Container) []corev1.Container {
+	out := slices.Clone(containers)
+	for i := range min(len(out), len(others)) {
+		out[i].Image = others[i].Image
+	}
+	return out
+}
+
+// validateContainers checks that a container that has ended, and that the restart policy does not restart, stays so.
+func validateContainers(old, pod *corev1.Pod) (list field.ErrorList) {
+	for i, was := range old.Status.ContainerStatuses {
+		runs := func(c corev1.ContainerStatus) bool { return c.Name == was.Name && c.State.Terminated == nil }
+		if was.State.Terminated == nil || restarts(&pod.Spec, was) || !slices.ContainsFunc(pod.Status.ContainerStatuses, runs) {
+			continue
+		}
+		path := field.NewPath("status", "containerStatuses").Index(i).Child("state")
+		list = append(list, problem(forbidden, path, "may not be transitioned to non-terminated state"))
+	}
+	return list
+}
+
+// restarts reports whether the restart policy restarts a container that has ended.
+func restarts(spec *corev1.PodSpec, c corev1.ContainerStatus) bool {
+	switch spec.RestartPolicy {
+	case corev1.RestartPolicyAlways:
+		return true
+	case corev1.RestartPolicyOnFailure:
+		return c.State.Terminated.ExitCode != 0
+	}
+	return false
 }
