@@ -73,13 +73,22 @@ func setPatternDefaults(policy *batchv1.PodFailurePolicy) {
 	}
 }
 
-// generateSelector selects pods by the Job's UID, and adds that and the Job's name to
-// the template, unless it has such labels.
+// generateSelector selects pods by the Job's UID, and adds that and the Job's name to the template, unless either has
+// such labels.
 func generateSelector(job *batchv1.Job) {
-	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: string(job.UID)}}
-	all := generatedLabels(job)
-	maps.Copy(all, job.Spec.Template.Labels)
-	job.Spec.Template.Labels = all
+	spec := &job.Spec
+	spec.Template.Labels = merged(generatedLabels(job), spec.Template.Labels)
+	if spec.Selector == nil {
+		spec.Selector = &metav1.LabelSelector{}
+	}
+	byUID := map[string]string{batchv1.ControllerUidLabel: string(job.UID)}
+	spec.Selector.MatchLabels = merged(byUID, spec.Selector.MatchLabels)
+}
+
+// merged adds labels to others, or replaces them.
+func merged(labels, more map[string]string) map[string]string {
+	maps.Copy(labels, more)
+	return labels
 }
 
 // generatedLabels are the current labels and those from before 1.27.

@@ -32,33 +32,43 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 		return nil, apierrors.NewForbidden(podsResource, pod.GenerateName, fmt.Errorf("exceeded quota: pods, limited to %d", s.quota))
 	}
 	pod = editable(s.copy(pod))
-	if list := validateMeta(pod); len(list) > 0 {
-		return nil, apierrors.NewInvalid(podKind, pod.Name, list)
+	pod.Namespace = Namespace
+	generated := pod.Name == ""
+	if generated {
+		pod.Name = s.generatedName(pod.GenerateName)
 	}
-	if pod.Name == "" {
-		s.names++
-		pod.Name = pod.GenerateName + "p" + strconv.Itoa(s.names)
+	if pod.Spec.RestartPolicy == "" {
+		pod.Spec.RestartPolicy = corev1.RestartPolicyAlways
+	}
+	if list := validatePod(pod); len(list) > 0 {
+		return nil, apierrors.NewInvalid(podKind, pod.Name, list)
 	}
 	if s.pods[pod.Name] != nil {
 		return nil, apierrors.NewAlreadyExists(podsResource, pod.Name)
 	}
-	pod.UID = s.podUID(pod)
+	pod.UID = s.newUID(pod.Name, generated)
 	pod.CreationTimestamp = s.timestamp()
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	return s.commitPod("create", pod), nil
 }
 
-// podUID returns a new UID. A name that is not generated may not be new.
-func (s *Store) podUID(pod *corev1.Pod) types.UID {
-	uid := types.UID("uid-" + pod.Name)
-	if pod.GenerateName != "" {
-		return uid
+// maxGeneratedBase is how much of generateName the API server takes for a name.
+const maxGeneratedBase = 58
+
+func (s *Store) generatedName(base string) string {
+	s.names++
+	return base[:min(len(base), maxGeneratedBase)] + "p" + strconv.Itoa(s.names)
+}
+
+// newUID returns the UID of a new pod. A name that is not generated may have been that of an earlier pod.
+func (s *Store) newUID(name string, generated bool) types.UID {
+	if !generated {
+		s.named[name]++
 	}
-	s.named[pod.Name]++
-	if n := s.named[pod.Name]; n > 1 {
-		return types.UID(fmt.Sprintf("%s-%d", uid, n))
+	if n := s.named[name]; n > 1 {
+		return types.UID(fmt.Sprintf("uid-%s-%d", name, n))
 	}
-	return uid
+	return types.UID("uid-" + name)
 }
 
 // unended counts the pods that use up a quota.
@@ -101,92 +111,6 @@ func indexOf(pod *corev1.Pod) int32 {
 
 func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-// DeletePod requests the deletion of a pod, if uid is "" or the pod's, with its own grace
-// period.
-func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {
-	var options metav1.DeleteOptions
-	if uid != "" {
-		options.Preconditions = metav1.NewUIDPreconditions(string(uid))
-	}
-	return s.DeletePodWith(name, options)
-}
-
-// KillPod deletes a pod with a grace period of zero, as the kubelet does with a pod that
-// has ended, or a user with --force.
-func (s *Store) KillPod(name string) {
-	_, _ = s.DeletePodWith(name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}) // It may be gone.
-}
-
-// DeletePodWith requests the deletion of a pod with preconditions and a grace period. A
-// running pod gets its grace period; one without a node, or that has finished, is gone as
-// soon as no finalizer holds it.
-func (s *Store) DeletePodWith(name string, options metav1.DeleteOptions) (*corev1.Pod, error) {
-	old := s.pods[name]
-	if old == nil {
-		return nil, apierrors.NewNotFound(podsResource, name)
-	}
-	if problem := preconditionProblem(old, options.Preconditions); problem != nil {
-		return nil, apierrors.NewConflict(podsResource, name, problem)
-	}
-	at, grace := s.deletion(old, options.GracePeriodSeconds)
-	if d := old.DeletionTimestamp; d != nil && grace >= *old.DeletionGracePeriodSeconds {
-		return s.copy(old), nil
-	}
-	pod := editable(old)
-	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &at, &grace
-	if ptr.Deref(options.GracePeriodSeconds, 1) == 0 {
-		return s.commitPod("kill", pod), nil
-	}
-	return s.commitPod("delete", pod), nil
-}
-
-// deletion returns when the pod is to be gone if it is deleted now, and its grace period. A
-// later deletion with a shorter period counts from when the first was requested.
-func (s *Store) deletion(pod *corev1.Pod, requested *int64) (at metav1.Time, grace int64) {
-	asked := s.timestamp().Time
-	grace = ptr.Deref(requested, gracePeriod(pod))
-	if d := pod.DeletionTimestamp; d != nil {
-		asked = d.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
-		grace = ptr.Deref(requested, *pod.DeletionGracePeriodSeconds)
-	} else if pod.Spec.NodeName == "" || isTerminal(pod) {
-		grace = 0
-	}
-	if grace < 0 {
-		grace = 1
-	}
-	return metav1.NewTime(asked.Add(time.Duration(grace) * time.Second)), grace
-}
-
-func preconditionProblem(object metav1.Object, want *metav1.Preconditions) error {
-	switch {
-	case want == nil:
-		return nil
-	case want.UID != nil && *want.UID != object.GetUID():
-		return fmt.Errorf("the UID in the precondition does not match")
-	case want.ResourceVersion != nil && *want.ResourceVersion != object.GetResourceVersion():
-		return fmt.Errorf("the ResourceVersion in the precondition does not match")
-	}
-	return nil
-}
-
-func gracePeriod(pod *corev1.Pod) int64 { return ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 30) }
-
-// EvictPod does what the eviction API does: it marks the pod, and deletes it.
-func (s *Store) EvictPod(name string) error {
-	switch {
-	case s.terminating: // An eviction is created.
-		return namespaceTerminating(podsResource, name)
-	case s.pods[name] == nil:
-		return apierrors.NewNotFound(podsResource, name)
-	}
-	s.EditPod("evict", name, func(p *corev1.Pod) {
-		s.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
-			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting"})
-	})
-	_, err := s.DeletePod(name, "")
-	return err
 }
 
 // setPodCondition adds a condition to an editable pod, or replaces it. Its time is when the
@@ -253,12 +177,20 @@ func jobReference(job *batchv1.Job) metav1.OwnerReference {
 
 // replacePod stores a changed pod, if anything has changed, and the API server accepts that.
 func (s *Store) replacePod(verb string, old, pod *corev1.Pod) (*corev1.Pod, error) {
-	if list := append(validateMetaUpdate(old, pod), validateContainers(old, pod)...); len(list) > 0 {
-		return nil, apierrors.NewInvalid(podKind, pod.Name, list)
-	}
 	same := equality.Semantic.DeepEqual
-	if old.Spec.NodeName == pod.Spec.NodeName && same(old.ObjectMeta, pod.ObjectMeta) && same(old.Status, pod.Status) {
+	sameMeta, sameSpec := same(old.ObjectMeta, pod.ObjectMeta), same(old.Spec, pod.Spec)
+	if sameMeta && sameSpec && same(old.Status, pod.Status) {
 		return s.copy(old), nil
+	}
+	list := validateContainers(old, pod)
+	if !sameMeta {
+		list = append(list, validateMetaUpdate(old, pod)...)
+	}
+	if !sameSpec {
+		list = append(list, validatePodSpec(&old.Spec, &pod.Spec)...)
+	}
+	if len(list) > 0 {
+		return nil, apierrors.NewInvalid(podKind, pod.Name, list)
 	}
 	return s.commitPod(verb, pod), nil
 }
@@ -278,4 +210,113 @@ func (s *Store) UpdatePod(verb, name string, edit func(*corev1.Pod)) (*corev1.Po
 	pod := editable(old)
 	edit(pod)
 	return s.replacePod(verb, old, pod)
+}
+
+// DeletePod requests the deletion of a pod, if uid is "" or the pod's, with its own grace
+// period.
+func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {
+	var options metav1.DeleteOptions
+	if uid != "" {
+		options.Preconditions = metav1.NewUIDPreconditions(string(uid))
+	}
+	return s.DeletePodWith(name, options)
+}
+
+// KillPod deletes a pod with a grace period of zero, as the kubelet does with a pod that
+// has ended, or a user with --force.
+func (s *Store) KillPod(name string) {
+	_, _ = s.DeletePodWith(name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}) // It may be gone.
+}
+
+// DeletePodWith requests the deletion of a pod with preconditions and a grace period. A
+// running pod gets its grace period; one without a node, or that has finished, is gone as
+// soon as no finalizer holds it.
+func (s *Store) DeletePodWith(name string, options metav1.DeleteOptions) (*corev1.Pod, error) {
+	old := s.pods[name]
+	if old == nil {
+		return nil, apierrors.NewNotFound(podsResource, name)
+	}
+	if problem := preconditionProblem(old, options.Preconditions); problem != nil {
+		return nil, apierrors.NewConflict(podsResource, name, problem)
+	}
+	pod := editable(old)
+	if old.DeletionTimestamp == nil {
+		s.markDeleted(pod, options.GracePeriodSeconds)
+	} else if !s.deleteSooner(pod, options.GracePeriodSeconds) {
+		return s.copy(old), nil
+	}
+	if ptr.Deref(options.GracePeriodSeconds, 1) == 0 {
+		return s.commitPod("kill", pod), nil
+	}
+	return s.commitPod("delete", pod), nil
+}
+
+// markDeleted sets when a pod that is deleted is to be gone.
+func (s *Store) markDeleted(pod *corev1.Pod, requested *int64) {
+	grace := ptr.Deref(requested, gracePeriod(pod))
+	if pod.Spec.NodeName == "" || isTerminal(pod) {
+		grace = 0
+	}
+	grace = atLeastOne(grace)
+	setDeletion(pod, s.now().Add(seconds(grace)), grace)
+}
+
+// deleteSooner shortens the grace period of a pod that is being deleted. It counts from when the first was requested,
+// but does not end in the past.
+func (s *Store) deleteSooner(pod *corev1.Pod, requested *int64) bool {
+	was := *pod.DeletionGracePeriodSeconds
+	grace := atLeastOne(ptr.Deref(requested, was))
+	if grace >= was {
+		return false
+	}
+	at := pod.DeletionTimestamp.Add(-seconds(was)).Add(seconds(grace))
+	if now := s.now(); at.Before(now) {
+		at, grace = now, min(grace, 1)
+	}
+	setDeletion(pod, at, grace)
+	return true
+}
+
+func setDeletion(pod *corev1.Pod, at time.Time, grace int64) {
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &metav1.Time{Time: at.Truncate(time.Second)}, &grace
+}
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+
+// atLeastOne replaces a negative grace period.
+func atLeastOne(grace int64) int64 {
+	if grace < 0 {
+		return 1
+	}
+	return grace
+}
+
+func preconditionProblem(object metav1.Object, want *metav1.Preconditions) error {
+	switch {
+	case want == nil:
+		return nil
+	case want.UID != nil && *want.UID != object.GetUID():
+		return fmt.Errorf("the UID in the precondition does not match")
+	case want.ResourceVersion != nil && *want.ResourceVersion != object.GetResourceVersion():
+		return fmt.Errorf("the ResourceVersion in the precondition does not match")
+	}
+	return nil
+}
+
+func gracePeriod(pod *corev1.Pod) int64 { return ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 30) }
+
+// EvictPod does what the eviction API does: it marks the pod, and deletes it.
+func (s *Store) EvictPod(name string) error {
+	switch {
+	case s.terminating: // An eviction is created.
+		return namespaceTerminating(podsResource, name)
+	case s.pods[name] == nil:
+		return apierrors.NewNotFound(podsResource, name)
+	}
+	s.EditPod("evict", name, func(p *corev1.Pod) {
+		s.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting"})
+	})
+	_, err := s.DeletePod(name, "")
+	return err
 }

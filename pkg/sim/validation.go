@@ -61,9 +61,15 @@ func problem(kind field.ErrorType, path *field.Path, says string) *field.Error {
 }
 
 const (
-	invalid  = field.ErrorTypeInvalid
-	required = field.ErrorTypeRequired
-	negative = "a count is negative"
+	invalid      = field.ErrorTypeInvalid
+	required     = field.ErrorTypeRequired
+	notSupported = field.ErrorTypeNotSupported
+	forbidden    = field.ErrorTypeForbidden
+	duplicate    = field.ErrorTypeDuplicate
+	tooMany      = field.ErrorTypeTooMany
+	tooLong      = field.ErrorTypeTooLong
+	immutable    = "field is immutable"
+	negative     = "a count is negative"
 )
 
 var statusRules = []statusRule{

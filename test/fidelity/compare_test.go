@@ -70,7 +70,10 @@ func (p *player) compared(o *object, before *metav1.ObjectMeta) (any, error) {
 	fields := notModeled["job"]
 	if o.pod != nil {
 		pod := o.pod.DeepCopy()
-		pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName}
+		pod.Spec = corev1.PodSpec{
+			NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy, ActiveDeadlineSeconds: pod.Spec.ActiveDeadlineSeconds,
+			Containers: []corev1.Container{{Image: pod.Spec.Containers[0].Image}},
+		}
 		pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
 		value, fields = pod, notModeled["pod"]
 	}

@@ -17,8 +17,10 @@
 //
 // What the virtual API server does not have, and the generator does not use:
 //
-//   - the pod template beyond its metadata, image and restart policy; affinity of suspended Jobs; spec.scheduling
-//   - the condition PodScheduled, the QoS class, and the generation of pods; most of their spec
+//   - the pod template beyond its metadata, restart policy, images, and requests of CPU, and the format of those; affinity of
+//     suspended Jobs; spec.scheduling
+//   - the condition PodScheduled, the QoS class, and the generation of pods; their spec beyond restart policy, node, images,
+//     deadline and grace period; statuses of init containers
 //   - metadata in a request to /status, which the real one stores, and updates without a resourceVersion
 //   - deletions of Jobs with preconditions, or without a propagation policy; propagation policies for pods
 //   - bindings of pods that have a node, or are being deleted, or whose namespace is

@@ -16,6 +16,16 @@ import (
 // unset is the value of an argument that removes a field.
 const unset = "-"
 
+// expand repeats the last character of a text that ends with "*" and a number: "ab*3" is "abbb".
+func expand(value string) string {
+	start, times, found := strings.Cut(value, "*")
+	n, err := strconv.Atoi(times)
+	if !found || err != nil {
+		return value
+	}
+	return start + strings.Repeat(start[len(start)-1:], n-1)
+}
+
 // moment returns a time by its name: t0, t1, and so on are minutes apart.
 func moment(name string) *metav1.Time {
 	minutes, err := strconv.Atoi(strings.TrimPrefix(name, "t"))
@@ -92,91 +102,6 @@ func jobCondition(s *batchv1.JobStatus, value string) {
 		return
 	}
 	s.Conditions = append(s.Conditions, condition)
-}
-
-// specEdits change the spec or the metadata of a Job.
-var specEdits = map[string]func(*batchv1.Job, string){
-	"mode":           func(j *batchv1.Job, v string) { j.Spec.CompletionMode = text[batchv1.CompletionMode](v) },
-	"completions":    func(j *batchv1.Job, v string) { j.Spec.Completions = number[int32](v) },
-	"parallelism":    func(j *batchv1.Job, v string) { j.Spec.Parallelism = number[int32](v) },
-	"backoffLimit":   func(j *batchv1.Job, v string) { j.Spec.BackoffLimit = number[int32](v) },
-	"perIndex":       func(j *batchv1.Job, v string) { j.Spec.BackoffLimitPerIndex = number[int32](v) },
-	"maxFailed":      func(j *batchv1.Job, v string) { j.Spec.MaxFailedIndexes = number[int32](v) },
-	"deadline":       func(j *batchv1.Job, v string) { j.Spec.ActiveDeadlineSeconds = number[int64](v) },
-	"ttl":            func(j *batchv1.Job, v string) { j.Spec.TTLSecondsAfterFinished = number[int32](v) },
-	"suspend":        func(j *batchv1.Job, v string) { j.Spec.Suspend = ptr.To(v == "true") },
-	"managedBy":      func(j *batchv1.Job, v string) { j.Spec.ManagedBy = text[string](v) },
-	"replacement":    func(j *batchv1.Job, v string) { j.Spec.PodReplacementPolicy = text[batchv1.PodReplacementPolicy](v) },
-	"restart":        func(j *batchv1.Job, v string) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicy(v) },
-	"success":        successPolicy,
-	"failurePolicy":  failurePolicy,
-	"manualSelector": manualSelector,
-	"image":          func(j *batchv1.Job, v string) { j.Spec.Template.Spec.Containers[0].Image = v },
-	"templateLabel": func(j *batchv1.Job, v string) {
-		metadataEdits["label"](&j.Spec.Template.ObjectMeta, v)
-	},
-}
-
-// successPolicy sets the rules of a success policy: "count:2,indexes:0-1,none" are three.
-func successPolicy(j *batchv1.Job, value string) {
-	if value == unset {
-		j.Spec.SuccessPolicy = nil
-		return
-	}
-	policy := &batchv1.SuccessPolicy{}
-	for rule := range strings.SplitSeq(value, ",") {
-		kind, of, _ := strings.Cut(rule, ":")
-		switch kind {
-		case "count":
-			policy.Rules = append(policy.Rules, batchv1.SuccessPolicyRule{SucceededCount: number[int32](of)})
-		case "indexes":
-			policy.Rules = append(policy.Rules, batchv1.SuccessPolicyRule{SucceededIndexes: &of})
-		case "none":
-			policy.Rules = append(policy.Rules, batchv1.SuccessPolicyRule{})
-		}
-	}
-	j.Spec.SuccessPolicy = policy
-}
-
-// failurePolicy sets the rules of a failure policy: "FailJob:42" is about an exit code, "Ignore:condition" about
-// DisruptionTarget, "Count:both" about both, and "Count:neither" about nothing; "FailJob:42:other" names a container.
-func failurePolicy(j *batchv1.Job, value string) {
-	if value == unset {
-		j.Spec.PodFailurePolicy = nil
-		return
-	}
-	policy := &batchv1.PodFailurePolicy{}
-	for part := range strings.SplitSeq(value, ",") {
-		words := append(strings.Split(part, ":"), "", "")
-		rule := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyAction(words[0])}
-		codes := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}}
-		if code := number[int32](words[1]); code != nil {
-			codes.Values = []int32{*code}
-		}
-		if words[2] != "" {
-			codes.ContainerName = &words[2]
-		}
-		if words[1] == "condition" || words[1] == "both" {
-			rule.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget}}
-		}
-		if words[1] != "condition" && words[1] != "neither" {
-			rule.OnExitCodes = codes
-		}
-		policy.Rules = append(policy.Rules, rule)
-	}
-	j.Spec.PodFailurePolicy = policy
-}
-
-// manualSelector selects pods by the label app, which the template has or, with "other", has not.
-func manualSelector(j *batchv1.Job, value string) {
-	j.Spec.ManualSelector = ptr.To(true)
-	if value == "none" {
-		return
-	}
-	j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}
-	if value != "other" {
-		metav1.SetMetaDataLabel(&j.Spec.Template.ObjectMeta, "app", "a")
-	}
 }
 
 // metadataEdits change the metadata of a Job or a pod.

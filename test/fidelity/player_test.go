@@ -2,7 +2,6 @@ package fidelity
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -160,10 +159,11 @@ func (p *player) see(o *object, now metav1.Object) (any, error) {
 // verbs are the calls. They return the object of the answer, if it has one.
 var verbs = map[string]func(*player, *object, call) (metav1.Object, error){
 	"create": func(p *player, o *object, c call) (metav1.Object, error) {
-		if strings.HasPrefix(o.label, "job") {
-			return stored(p.createJob(p.newJob(o, c)))
+		created, err := p.create(o, c)
+		if err == nil {
+			o.name = created.GetName()
 		}
-		return p.create(o, c)
+		return created, err
 	},
 	"edit":      (*player).edit,
 	"status":    (*player).status,
@@ -174,76 +174,11 @@ var verbs = map[string]func(*player, *object, call) (metav1.Object, error){
 	"namespace": func(p *player, _ *object, _ call) (metav1.Object, error) { return nil, p.terminate() },
 }
 
-func (p *player) newJob(o *object, c call) *batchv1.Job {
-	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: p.prefix + o.label},
-		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "image"}},
-		}}},
-	}
-	p.editJob(job, c)
-	return job
-}
-
-func (p *player) editJob(job *batchv1.Job, c call) {
-	for _, a := range c.args {
-		if edit := specEdits[a.key]; edit != nil {
-			edit(job, a.value)
-		} else {
-			p.editMetadata(&job.ObjectMeta, a)
-		}
-	}
-}
-
-func (p *player) editMetadata(m *metav1.ObjectMeta, a arg) {
-	if edit := metadataEdits[a.key]; edit != nil {
-		edit(m, a.value)
-	}
-	if a.key != "owner" && a.key != "otherOwner" {
-		return
-	}
-	owner := p.owner(a)
-	if !slices.ContainsFunc(m.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner.UID }) {
-		m.OwnerReferences = append(m.OwnerReferences, owner)
-	}
-}
-
-// owner refers to a Job, as the controller or as an owner only.
-func (p *player) owner(a arg) metav1.OwnerReference {
-	job := p.object(a.value)
-	ref := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: job.name, UID: job.uid()}
-	if a.key == "owner" {
-		ref.Controller, ref.BlockOwnerDeletion = ptr.To(true), ptr.To(true)
-	}
-	return ref
-}
-
 func (p *player) create(o *object, c call) (metav1.Object, error) {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: p.prefix + o.label},
-		Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "image"}},
-		},
+	if strings.HasPrefix(o.label, "job") {
+		return stored(p.createJob(p.newJob(o, c)))
 	}
-	for _, a := range c.args {
-		switch a.key {
-		case "generateName":
-			pod.Name, pod.GenerateName = "", p.prefix+o.label+"-"
-		case "node":
-			pod.Spec.NodeName = a.value
-		case "grace":
-			pod.Spec.TerminationGracePeriodSeconds = number[int64](a.value)
-		case "phase":
-			pod.Status.Phase = corev1.PodPhase(a.value)
-		default:
-			p.editMetadata(&pod.ObjectMeta, a)
-		}
-	}
-	created, err := stored(p.createPod(pod))
-	if err == nil {
-		o.name = created.GetName()
-	}
-	return created, err
+	return stored(p.createPod(p.newPod(o, c)))
 }
 
 func (p *player) edit(o *object, c call) (metav1.Object, error) {
@@ -251,11 +186,7 @@ func (p *player) edit(o *object, c call) (metav1.Object, error) {
 	case o.job != nil:
 		return stored(p.updateJob(o.job, func(job *batchv1.Job) { p.editJob(job, c) }))
 	case o.pod != nil:
-		return stored(p.updatePod(o.pod, func(pod *corev1.Pod) {
-			for _, a := range c.args {
-				p.editMetadata(&pod.ObjectMeta, a)
-			}
-		}))
+		return stored(p.updatePod(o.pod, func(pod *corev1.Pod) { p.editPod(pod, c) }))
 	}
 	return nil, errAbsent
 }
