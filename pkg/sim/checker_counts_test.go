@@ -242,7 +242,9 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 		}
 	}
 	for index := range failed.All() {
-		if !slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && c.failsIndex(m.NewJob, l) }) {
+		if !slices.ContainsFunc(h.order, func(l *life) bool {
+			return l.index() == index && c.mayHaveFailed(m.NewJob, l) && c.isLastFailure(m.NewJob, l)
+		}) {
 			c.violate("S6", "index %d is failed, and no failure of it was one too many", index)
 		}
 	}
@@ -270,11 +272,19 @@ func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
 	}
 }
 
-// failsIndex reports whether the failure of the pod is the last that its index may have.
+// mayHaveFailed reports whether the pod failed, or did as far as the process behind the present write
+// knew: it was being deleted, and how it ended came later.
+func (c *Checker) mayHaveFailed(job *batchv1.Job, l *life) bool {
+	return !l.failedAt.IsZero() || !l.deletedAt.IsZero() && c.recent(l.endedAt) && !c.replacesFailedOnly(&job.Spec)
+}
+
+// failsIndex reports whether the pod failed, and its index may have no further failure.
 func (c *Checker) failsIndex(job *batchv1.Job, l *life) bool {
-	if l.failedAt.IsZero() {
-		return false
-	}
+	return !l.failedAt.IsZero() && c.isLastFailure(job, l)
+}
+
+// isLastFailure reports whether the failure of the pod is the last that its index may have.
+func (c *Checker) isLastFailure(job *batchv1.Job, l *life) bool {
 	switch action, _ := c.ruling(job, l.pod); action {
 	case batchv1.PodFailurePolicyActionFailIndex:
 		return true

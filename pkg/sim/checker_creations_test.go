@@ -227,7 +227,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	var total, least tally
 	var before *life
 	for _, l := range h.order {
-		if !l.failedOf(pod) {
+		if l.index() != indexOf(pod) || l.pod.UID == pod.UID || !c.mayHaveFailed(h.job, l) {
 			continue
 		}
 		ignored := c.ignored(h.job, l.pod)
@@ -253,15 +253,10 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	}
 }
 
-// failedOf reports whether the pod is another one of the same index, and failed.
-func (l *life) failedOf(pod *corev1.Pod) bool {
-	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero()
-}
-
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
 func (c *Checker) showsFailures(h *history, l *life) bool {
-	return !c.recent(l.seenAt) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
+	return !l.failedAt.IsZero() && !c.recent(l.seenAt) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
 }
 
 // tally counts the failures of an index.
