@@ -45,13 +45,16 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 		w.tracef("%s %s %s%s", verb, object, fault.Kind, w.signature(p.number))
 		return none, err
 	}
+	before := w.Store.version
 	out, err := carryOut(p, c, p.writer(time.Time{}), write)
+	after := w.Store.version
 	if fault.Kind == CrashAfter {
 		panic(crash{c})
 	}
 	p.pass(c, answering, w.random(w.Latency/2))
 	if fault.Kind == LoseResponse || w.isAway() {
 		w.tracef("%s %s: response lost%s", verb, object, w.signature(p.number))
+		w.journal.unanswered(before, after)
 		return none, errNetwork
 	}
 	return out, err

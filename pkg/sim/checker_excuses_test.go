@@ -101,12 +101,12 @@ func (e *excuses) unknown() time.Time {
 
 // missed returns when the first commit was made that a watch has not delivered, if it has
 // delivered all up to a version. With own, its process knows of its own commits, unless it had given up
-// on the call.
+// on the call, or the answer was lost.
 func (s *stream) missed(seen int64, own bool) (missed bool, at time.Time) {
 	j := &s.process.world.journal
 	for i := len(j.commits) - len(s.process.world.since(seen)); i < len(j.commits); i++ {
 		c, selected := s.selected(j.commits[i])
-		if known := own && c.By == s.process.number && !c.Late(); selected && c.resource() == s.resource && !known {
+		if known := own && c.By == s.process.number && !c.Late() && !j.lost[c.Version]; selected && c.resource() == s.resource && !known {
 			return true, j.at[i]
 		}
 	}
