@@ -129,6 +129,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if err := s.completePods(ctx); err != nil {
 			return Result{}, err
 		}
+		if s.cache.Job(s.uid) != s.job {
+			continue // It changed during a call.
+		}
 		plan := s.compute(ctx)
 		s.note(&plan)
 		s.releaseLost(&plan)

@@ -32,10 +32,10 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 		w.tracef("%s %s gets no answer%s", verb, object, w.signature(p.number))
 		return none, errNetwork
 	case fault.Kind == Late, fault.Kind == Timeout && !c.reads():
-		asked := w.Now()
+		late := p.writer(w.Now())
 		w.schedule(origin{kind: fromLateWrite, process: p, text: verb + " " + object}, fault.Wait, func() {
 			w.tracef("%s %s comes through late", verb, object)
-			_, _ = carryOut(p, c, asked, write)
+			_, _ = carryOut(p, c, late, write)
 		})
 	}
 	if fault.Kind == Late {
@@ -45,13 +45,16 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 		w.tracef("%s %s %s%s", verb, object, fault.Kind, w.signature(p.number))
 		return none, err
 	}
-	out, err := carryOut(p, c, time.Time{}, write)
+	before := w.Store.version
+	out, err := carryOut(p, c, p.writer(time.Time{}), write)
+	after := w.Store.version
 	if fault.Kind == CrashAfter {
 		panic(crash{c})
 	}
 	p.pass(c, answering, w.random(w.Latency/2))
 	if fault.Kind == LoseResponse || w.isAway() {
 		w.tracef("%s %s: response lost%s", verb, object, w.signature(p.number))
+		w.journal.unanswered(before, after)
 		return none, errNetwork
 	}
 	return out, err
@@ -80,7 +83,7 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 		w.tracef("%s %s is told to wait %v%s", verb, object, fault.Wait, w.signature(p.number))
 		wait := min(fault.Wait, callTimeout-waited)
 		// What is written after that was decided before.
-		w.notify(watchesBlind{w.Now(), w.Now().Add(wait)})
+		w.notify(watchesBlind{w.Now().Add(wait)})
 		p.pass(c, asking, wait)
 		if waited += wait; waited == callTimeout {
 			return c, Fault{Kind: timedOut}
@@ -116,13 +119,17 @@ func (p *process) throttled() time.Duration {
 	return wait
 }
 
-// carryOut makes the write of a call on behalf of a process, which need not be alive; asked
-// is when it made the call, if it no longer waits for it.
-func carryOut[T any](p *process, c Call, asked time.Time, write func() (T, error)) (T, error) {
+// writer is the process as the writer of the running routine.
+func (p *process) writer(asked time.Time) writer {
+	return writer{p.number, asked, p.world.current.knew}
+}
+
+// carryOut makes the write of a call on behalf of a process, which need not be alive.
+func carryOut[T any](p *process, c Call, by writer, write func() (T, error)) (T, error) {
 	w := p.world
-	w.Store.by, w.Store.asked = p.number, asked
+	w.Store.writer = by
 	out, err := write()
-	w.Store.by, w.Store.asked = 0, time.Time{}
+	w.Store.writer = writer{}
 	if err != nil {
 		w.tracef("%s %s: %v%s", c.Verb, c.Object, err, w.signature(p.number))
 	}

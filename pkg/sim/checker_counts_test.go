@@ -155,12 +155,25 @@ func (c *Checker) writeAhead(h *history, m Commit) {
 	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
 	switch {
 	case job == nil || c.over(job, pod):
-	case !c.stored(job, pod) && !c.ignored(job, pod):
+	case !c.settled(job, pod) && !c.settledBefore(h, job, pod):
 		c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
 	case c.undecided(h, job, pod):
 		// The pod would no longer show why the Job fails (PFP-08, PFP-18).
 		c.violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
 	}
+}
+
+// settled reports whether the end of the pod is stored, or does not count.
+func (c *Checker) settled(job *batchv1.Job, pod *corev1.Pod) bool {
+	return c.stored(job, pod) || c.ignored(job, pod)
+}
+
+// settledBefore reports whether that was so before somebody changed how the pod had ended, of which
+// the controller may not know.
+func (c *Checker) settledBefore(h *history, job *batchv1.Job, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(h.lives[pod.UID].tampers, func(v podVersion) bool {
+		return isTerminal(v.pod) && c.recent(v.until) && c.settled(job, v.pod)
+	})
 }
 
 // undecided reports whether a rule fails the Job for the pod, and the Job has no condition yet.
@@ -171,14 +184,14 @@ func (c *Checker) undecided(h *history, job *batchv1.Job, pod *corev1.Pod) bool 
 // wasOutOfRange reports whether the pod was out of range when it was last read.
 func (c *Checker) wasOutOfRange(h *history, pod *corev1.Pod) bool {
 	l := h.lives[pod.UID]
-	return l != nil && l.expired && c.recent(h.editedAt)
+	return l != nil && l.expired && c.recent(h.editedAt())
 }
 
 // over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).
 func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
 	v := view(job)
 	endedBySuccess := v.successCriteriaMet && pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp != nil
-	return job.DeletionTimestamp != nil || v.finished() || endedBySuccess || !inRange(job, indexOf(pod)) || !selects(job, pod)
+	return job.DeletionTimestamp != nil || v.finished() || endedBySuccess || !inRange(&job.Spec, indexOf(pod)) || !selects(job, pod)
 }
 
 // stored reports whether the status has the end of the pod, or of its index.
@@ -207,7 +220,7 @@ func (c *Checker) indexes(h *history, m Commit) {
 	if m.Ours() {
 		failedBefore, _ := indexset.ParseTolerant(ptr.Deref(m.OldJob.Status.FailedIndexes, ""), completions)
 		c.endedWhy(h, m, completed.Difference(completedBefore), failed.Difference(failedBefore))
-		if lost := failedBefore.Difference(failed); !lost.IsEmpty() && c.perIndex(job) {
+		if lost := failedBefore.Difference(failed); !lost.IsEmpty() && c.perIndex(&job.Spec) {
 			c.violate("S6", "failed indexes %v are gone", lost)
 		}
 		c.missedIndexes(h, m, completed.Union(failed))
@@ -217,7 +230,7 @@ func (c *Checker) indexes(h *history, m Commit) {
 // endedWhy checks that a newly completed or failed index has a pod that led to it, and that
 // failedIndexes is set exactly if failures count for each index (BLI-10, BLI-34).
 func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set) {
-	if c.perIndex(m.NewJob) != (m.NewJob.Status.FailedIndexes != nil) && !m.Late() { // The feature may have been switched since.
+	if c.perIndex(&m.NewJob.Spec) != (m.NewJob.Status.FailedIndexes != nil) && !c.isLateFor(h.regatedAt) {
 		c.violate("S6", "failedIndexes is %s", quoteOrNone(m.NewJob.Status.FailedIndexes))
 	}
 	if h.tampered() {
@@ -229,7 +242,9 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 		}
 	}
 	for index := range failed.All() {
-		if !slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && c.failsIndex(m.NewJob, l) }) {
+		if !slices.ContainsFunc(h.order, func(l *life) bool {
+			return l.index() == index && c.mayHaveFailed(m.NewJob, l) && c.isLastFailure(m.NewJob, l)
+		}) {
 			c.violate("S6", "index %d is failed, and no failure of it was one too many", index)
 		}
 	}
@@ -238,28 +253,38 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 // missedIndexes checks that the write that records an index's last allowed failure also
 // stores that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
 func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
-	if isDecided(m.NewJob) || !c.perIndex(m.NewJob) {
+	if isDecided(m.NewJob) || !c.perIndex(&m.NewJob.Spec) {
 		return
 	}
 	for _, uid := range added(failedUIDs(&m.OldJob.Status), failedUIDs(&m.NewJob.Status)) {
 		l := h.lives[uid]
-		if l == nil || l.tampered || h.regated || !c.failsIndex(m.NewJob, l) {
+		if l == nil || l.tampered || !h.regatedAt.IsZero() || !c.failsIndex(m.NewJob, l) {
 			continue
 		}
-		// Of two pods of an index, the other one may have succeeded.
+		// Of two pods of an index, the other one may have succeeded, and wait to be recorded.
 		index := l.index()
-		twin := slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && l.succeeded })
-		if inRange(m.NewJob, index) && !ended.Contains(index) && !twin {
+		twin := slices.ContainsFunc(h.order, func(l *life) bool {
+			return l.index() == index && l.succeeded && (l.tampered || l.endedWell() && !l.gone && tracked(l.pod))
+		})
+		if inRange(&m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
 			c.violate("S6", "pod %s is recorded, and index %d is not failed", l.pod.Name, index)
 		}
 	}
 }
 
-// failsIndex reports whether the failure of the pod is the last that its index may have.
+// mayHaveFailed reports whether the pod failed, or did as far as the process behind the present write
+// knew: it was being deleted, and how it ended came later.
+func (c *Checker) mayHaveFailed(job *batchv1.Job, l *life) bool {
+	return !l.failedAt.IsZero() || !l.deletedAt.IsZero() && c.recent(l.endedAt) && !c.replacesFailedOnly(&job.Spec)
+}
+
+// failsIndex reports whether the pod failed, and its index may have no further failure.
 func (c *Checker) failsIndex(job *batchv1.Job, l *life) bool {
-	if l.failedAt.IsZero() {
-		return false
-	}
+	return !l.failedAt.IsZero() && c.isLastFailure(job, l)
+}
+
+// isLastFailure reports whether the failure of the pod is the last that its index may have.
+func (c *Checker) isLastFailure(job *batchv1.Job, l *life) bool {
 	switch action, _ := c.ruling(job, l.pod); action {
 	case batchv1.PodFailurePolicyActionFailIndex:
 		return true
@@ -290,7 +315,7 @@ func (c *Checker) finished(h *history, m Commit) {
 
 // accounted reports whether the end of the pod is in the status, or need not be.
 func (c *Checker) accounted(h *history, l *life) bool {
-	if h.counted[l.ended.UID] || !inRange(h.job, indexOf(l.ended)) || c.ignored(h.job, l.pod) {
+	if h.counted[l.ended.UID] || !inRange(&h.job.Spec, indexOf(l.ended)) || c.ignored(h.job, l.pod) {
 		return true
 	}
 	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() {

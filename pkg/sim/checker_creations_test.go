@@ -1,13 +1,13 @@
 package sim
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -22,9 +22,7 @@ func (c *Checker) created(h *history, m Commit) {
 	case !c.isOurs(job):
 		c.violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
 	case m.Late():
-		// The process that made the call no longer runs, and the one that does has not heard of it.
-		h.meddledAt = c.world.Now()
-		return
+		return // The process that made the call no longer decides anything.
 	case c.knowsEnd(h, m.By):
 		c.violate("S9", "pod %s is created in a Job that is about to end", pod.Name)
 	case wantsPodGroup(job):
@@ -32,10 +30,10 @@ func (c *Checker) created(h *history, m Commit) {
 	case !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(h.suspendedSince):
 		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}
-	if c.knowsPods(h, m.By) {
+	if !c.othersWrote(h, m.By) {
 		c.bounds(h, m)
 	}
-	if c.perIndex(job) {
+	if c.perIndex(&job.Spec) {
 		c.indexCreated(h, pod)
 		return
 	}
@@ -56,13 +54,6 @@ func wantsPodGroup(job *batchv1.Job) bool {
 	return gang || together || near || len(s.ResourceClaims) > 0
 }
 
-// knowsPods reports whether a process must know the spec and the pods as they are. Of two, one
-// may know of an edit, and not the other.
-func (c *Checker) knowsPods(h *history, process int) bool {
-	edited := !c.alone() && c.recent(h.editedAt)
-	return !edited && !c.recent(h.meddledAt) && !c.hidden(h.endedAt) && !c.othersWrote(h, process)
-}
-
 // knowsEnd reports whether a process must know that the Job is about to end. Of two, the one that
 // stored it may not have got the answer.
 func (c *Checker) knowsEnd(h *history, process int) bool {
@@ -70,98 +61,107 @@ func (c *Checker) knowsEnd(h *history, process int) bool {
 	return !h.endingSince.IsZero() && (stored || !c.recent(h.endingSince))
 }
 
-// bounds checks S5 and S6: no more pods than may run, and one per index.
+// bounds checks S5 and S6: no more pods than may run, and one per index, under one of the specs
+// that the process may know.
 func (c *Checker) bounds(h *history, m Commit) {
-	running, terminating, twins := c.running(h, m)
-	// A pod that terminates may have the place of an index that has failed (PRP-07).
-	if limit := c.bound(h); running > limit+min(terminating, c.failedIndexes(h)) || running > max(limit, int(*h.job.Spec.Parallelism)) {
-		c.violate("S5", "%d pods run, and %d may", running, limit)
+	problem := ""
+	for _, v := range c.possible(h) {
+		running, terminating := c.running(h, m, v.spec)
+		limit := c.bound(h, v.spec)
+		// A pod that terminates may have the place of an index that has failed (PRP-07).
+		if running <= limit+min(terminating, c.failedIndexes(h, v.spec)) && running <= max(limit, int(*v.spec.Parallelism)) {
+			problem = ""
+			break
+		}
+		problem = fmt.Sprintf("%d pods run, and %d may", running, limit)
+	}
+	if problem != "" {
+		c.violate("S5", "%s", problem)
 	}
 	index := indexOf(m.NewPod)
-	if len(twins) > 1 {
+	if twins := c.twins(h, m); len(twins) > 1 {
 		c.violate("S6", "index %d has running pods %v", index, twins)
 	}
-	if ended, _ := c.endedIndexes(h); index != reconcile.NoIndex && ended.Contains(index) {
+	if ended, _ := c.endedIndexes(h, &h.job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
 		c.violate("S6", "pod %s is created for index %d, which has ended", m.NewPod.Name, index)
 	}
 }
 
 // running counts the pods that take room, as far as the process that created one must know of
-// them, and those that terminate, and names those of the new pod's index.
-func (c *Checker) running(h *history, m Commit) (running, terminating int, twins []string) {
-	index, selector := indexOf(m.NewPod), selectorOf(h.job)
+// them, and those of them that terminate.
+func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running, terminating int) {
 	for _, l := range h.order {
-		if c.unseen(l, m) || !selector.Matches(labels.Set(l.pod.Labels)) || !c.takesRoom(h, l) {
+		if c.unseen(l, m) || !selects(h.job, l.pod) || !c.takesRoom(spec, l) {
 			continue // One that is not selected is released at the same time.
 		}
 		running++
-		switch {
-		case l.terminating():
+		if l.terminating() {
 			terminating++
-		case index != reconcile.NoIndex && l.index() == index:
-			twins = append(twins, l.pod.Name)
 		}
 	}
-	return running, terminating, twins
+	return running, terminating
 }
 
-func (c *Checker) failedIndexes(h *history) int {
-	failed, _ := indexset.ParseTolerant(ptr.Deref(h.job.Status.FailedIndexes, ""), ptr.Deref(h.job.Spec.Completions, 0))
+// twins names the running pods of a new pod's index of which the process that created it must know.
+func (c *Checker) twins(h *history, m Commit) (names []string) {
+	index := indexOf(m.NewPod)
+	for _, l := range h.order {
+		if index != reconcile.NoIndex && l.index() == index && l.active() && !c.unseen(l, m) && selects(h.job, l.pod) {
+			names = append(names, l.pod.Name)
+		}
+	}
+	return names
+}
+
+func (c *Checker) failedIndexes(h *history, spec *batchv1.JobSpec) int {
+	failed, _ := indexset.ParseTolerant(ptr.Deref(h.job.Status.FailedIndexes, ""), ptr.Deref(spec.Completions, 0))
 	return failed.Len()
 }
 
-// bound returns how many pods may run: parallelism, or what completions leave.
-func (c *Checker) bound(h *history) int {
-	job := h.job
-	limit := int(*job.Spec.Parallelism)
-	if c.recent(h.editedAt) {
-		return max(limit, int(h.parallelismThen))
-	}
-	if job.Spec.Completions == nil {
-		return limit
-	}
-	// Nobody has to know yet of a pod that has just succeeded.
-	return min(limit, c.remaining(h)+c.succeededSince(h))
+// bound returns how many pods may run: parallelism, or what completions leave. Nobody has to know
+// yet of a pod that has just succeeded, unless it is recorded.
+func (c *Checker) bound(h *history, spec *batchv1.JobSpec) int {
+	return min(int(*spec.Parallelism), c.remaining(h, spec, func(l *life) bool { return !c.recent(l.endedAt) }))
 }
 
-// succeededSince returns how many pods have succeeded so recently that a process may not know.
-func (c *Checker) succeededSince(h *history) (n int) {
-	for _, l := range h.order {
-		if l.endedWell() && c.recent(l.endedAt) {
-			n++
-		}
-	}
-	return n
-}
+// everyone is all successes, known or not.
+func everyone(*life) bool { return true }
 
-// remaining returns how many successes, or indexes, a Job with completions still waits for.
-func (c *Checker) remaining(h *history) int {
-	done := 0
-	if isIndexed(&h.job.Spec) {
-		stored, seen := c.endedIndexes(h)
+// remaining returns how many successes, or indexes, a Job waits for. Those that are not in the
+// status count if they are known. Without completions, there is no limit before the first success.
+func (c *Checker) remaining(h *history, spec *batchv1.JobSpec, known func(*life) bool) int {
+	done := int(h.job.Status.Succeeded) + len(succeededUIDs(&h.job.Status))
+	if isIndexed(spec) {
+		stored, seen := c.endedIndexes(h, spec, known)
 		done = stored.Union(seen).Len()
 	} else {
 		for _, l := range h.order {
-			if l.endedWell() {
+			if l.endedWell() && !h.recorded[l.pod.UID] && known(l) {
 				done++
 			}
 		}
 	}
-	return int(*h.job.Spec.Completions) - done
+	switch {
+	case spec.Completions != nil:
+		return int(*spec.Completions) - done
+	case done > 0:
+		return 0
+	}
+	return math.MaxInt
 }
 
 // endedIndexes returns the indexes in range that completed or failed according to the status,
-// and those that completed according to their pods.
-func (c *Checker) endedIndexes(h *history) (stored, seen indexset.Set) {
-	completions := ptr.Deref(h.job.Spec.Completions, 0)
+// and those that completed according to pods that are known.
+func (c *Checker) endedIndexes(h *history, spec *batchv1.JobSpec, known func(*life) bool) (stored, seen indexset.Set) {
+	completions := ptr.Deref(spec.Completions, 0)
 	stored, _ = indexset.ParseTolerant(h.job.Status.CompletedIndexes, completions)
-	if c.perIndex(h.job) {
+	if c.perIndex(spec) {
 		failed, _ := indexset.ParseTolerant(ptr.Deref(h.job.Status.FailedIndexes, ""), completions)
 		stored = stored.Union(failed)
 	}
 	var succeeded []int32
 	for _, l := range h.order {
-		if l.endedWell() && inRange(h.job, l.index()) {
+		if l.endedWell() && inRange(spec, l.index()) && known(l) {
 			succeeded = append(succeeded, l.index())
 		}
 	}
@@ -204,7 +204,7 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 // process can see it now. Of two processes, the other one may have released the pod.
 func (c *Checker) mustKnow(l *life, by int) bool {
 	early := c.recent(l.seenAt) && !l.known[by]
-	return !l.failedAt.IsZero() && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
+	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
 }
 
 // backoffAfter returns the wait after n failures (JOB-18, BLI-22).
@@ -227,7 +227,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	var total, least tally
 	var before *life
 	for _, l := range h.order {
-		if !l.failedOf(pod) {
+		if l.index() != indexOf(pod) || l.pod.UID == pod.UID || !c.mayHaveFailed(h.job, l) {
 			continue
 		}
 		ignored := c.ignored(h.job, l.pod)
@@ -248,20 +248,15 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 		return
 	}
 	c.waited(pod, int(least.sum()), before.failedAt.Truncate(time.Second))
-	if !h.regated && c.failsIndex(h.job, before) {
+	if h.regatedAt.IsZero() && c.failsIndex(h.job, before) {
 		c.violate("S6", "pod %s is created for an index that pod %s has failed", pod.Name, before.pod.Name)
 	}
-}
-
-// failedOf reports whether the pod is another one of the same index, and failed.
-func (l *life) failedOf(pod *corev1.Pod) bool {
-	return l.index() == indexOf(pod) && l.pod.UID != pod.UID && !l.failedAt.IsZero()
 }
 
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
 func (c *Checker) showsFailures(h *history, l *life) bool {
-	return !c.recent(l.seenAt) && !l.gone && tracked(l.pod) && !h.recorded[l.pod.UID]
+	return !l.failedAt.IsZero() && !c.recent(l.seenAt) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
 }
 
 // tally counts the failures of an index.
@@ -292,7 +287,7 @@ func (c *Checker) counts(h *history, pod *corev1.Pod, least, most tally) {
 		c.violate("BLI-03", "pod %s has annotations %v", pod.Name, pod.Annotations)
 	case int64(attempt) != min(told.sum()+1, math.MaxInt32):
 		c.violate("BLI-04", "pod %s is attempt %d after %d failures", pod.Name, attempt, told.sum())
-	case h.regated || h.tampered():
+	case !h.regatedAt.IsZero() || h.tampered():
 	case told.counted < least.counted || told.counted > most.counted || told.ignored < least.ignored || told.ignored > most.ignored:
 		c.violate("BLI-04", "pod %s is told of %+v failures, there were %+v to %+v", pod.Name, told, least, most)
 	}

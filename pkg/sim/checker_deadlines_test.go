@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
@@ -49,7 +50,7 @@ func (c *Checker) expect(h *history) {
 			over += len(l.ends())
 		}
 	}
-	ended, _ := c.endedIndexes(h)
+	ended, _ := c.endedIndexes(h, &job.Spec, everyone)
 	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created after %d others, %d failures with %d ends, and %d ended indexes", len(h.order), failures, over, ended.Len()))
 }
 
@@ -93,12 +94,20 @@ func (c *Checker) passing(to time.Time) {
 			case e.due.IsZero() || !e.due.Before(to):
 			case c.world.Now().Before(c.late):
 				e.due = c.patience(c.late)
+			case c.inSync(h):
+				e.due = c.patience(c.world.Now())
 			default:
 				c.violate("L5", "%s: %s, until %.3fs", h.job.Name, e.what, e.due.Sub(c.world.begun).Seconds())
 				e.due = time.Time{}
 			}
 		}
 	}
+}
+
+// inSync reports whether a process is in the middle of a sync of the Job: what it has planned is
+// on its way, and it plans again then.
+func (c *Checker) inSync(h *history) bool {
+	return slices.ContainsFunc(c.world.processes, func(p *process) bool { return p.running[h.job.UID] })
 }
 
 // startable returns from when on another pod can run, as late as any process could compute
@@ -112,12 +121,12 @@ func (c *Checker) startable(h *history) time.Time {
 		return c.latest(h, func(*life) bool { return true })
 	}
 	var first time.Time
-	stored, seen := c.endedIndexes(h)
+	stored, seen := c.endedIndexes(h, &job.Spec, everyone)
 	for index := range *job.Spec.Completions {
 		if stored.Contains(index) || seen.Contains(index) || c.busy(h, index) {
 			continue
 		}
-		from := c.latest(h, func(l *life) bool { return !c.perIndex(job) || l.index() == index })
+		from := c.latest(h, func(l *life) bool { return !c.perIndex(&job.Spec) || l.index() == index })
 		if first.IsZero() || from.Before(first) {
 			first = from
 		}
@@ -135,25 +144,20 @@ func (c *Checker) isUnreported(l *life) bool {
 
 // hasRoom reports whether the Job may have one more pod.
 func (c *Checker) hasRoom(h *history) bool {
-	taken, succeeded := 0, false
+	taken := 0
 	for _, l := range h.order {
 		if l.tampered {
 			return false // Who knows what was seen of it.
 		}
-		if c.takesRoom(h, l) {
+		if c.takesRoom(&h.job.Spec, l) {
 			taken++
 		}
-		succeeded = succeeded || l.succeeded
 	}
-	slots := int(*h.job.Spec.Parallelism)
-	if h.job.Spec.Completions == nil {
-		return taken < slots && !succeeded
-	}
-	return taken < min(slots, c.remaining(h))
+	return taken < min(int(*h.job.Spec.Parallelism), c.remaining(h, &h.job.Spec, everyone))
 }
 
-func (c *Checker) takesRoom(h *history, l *life) bool {
-	return l.active() || l.terminating() && c.replacesFailedOnly(h.job)
+func (c *Checker) takesRoom(spec *batchv1.JobSpec, l *life) bool {
+	return l.active() || l.terminating() && c.replacesFailedOnly(spec)
 }
 
 // busy reports whether an index has a pod, or is about to be recorded as failed.
@@ -162,7 +166,7 @@ func (c *Checker) busy(h *history, index int32) bool {
 		if l.index() != index {
 			return false
 		}
-		return c.takesRoom(h, l) || c.perIndex(h.job) && !l.expired && c.failsIndex(h.job, l)
+		return c.takesRoom(&h.job.Spec, l) || c.perIndex(&h.job.Spec) && !l.expired && c.failsIndex(h.job, l)
 	})
 }
 

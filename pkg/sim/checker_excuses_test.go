@@ -2,23 +2,44 @@ package sim
 
 import (
 	"time"
+
+	"github.com/go-logr/logr"
 )
 
-// excuses are what the controller could not know yet, or could not do: a watch event is
-// late by up to its lag, and a plan takes some calls to carry out.
+// excuses are what a process could not know when it planned, or could not do: a watch event is
+// late, and a plan takes some calls to carry out.
 type excuses struct {
 	world *World
 	// late is until when retries after an injected fault may delay everything, lostAt
 	// when a fault or a restart last may have made the controller forget something.
 	late, lostAt time.Time
-	// blindFrom and blindUntil are the time of which the controller knew nothing, or only
-	// in the end: its watches were closed, or it began with old lists.
-	blindFrom, blindUntil time.Time
-	// ahead and behind are how far a clock of the controller ever was, lag the longest
+	// ahead and behind are how far a clock of the controller ever was, slowest the longest
 	// lag of a process.
 	ahead, behind, slowest time.Duration
-	// exact, if set, returns the first moment of which a process may not know yet.
+	// horizon is the first moment of which a process with this knowledge does not know.
+	horizon struct {
+		knowledge
+		at time.Time
+	}
+	// exact, if set, returns that moment for all processes together.
 	exact func() time.Time
+}
+
+// planSink notices when a sync plans a stage: it would log the plan then.
+type planSink struct {
+	logr.LogSink
+	planned func()
+}
+
+const planLevel = 5
+
+func (planSink) Init(logr.RuntimeInfo) {}
+
+func (s planSink) Enabled(level int) bool {
+	if level == planLevel {
+		s.planned()
+	}
+	return false
 }
 
 // lag returns how long the controller may act on outdated state: a stage makes up to 32
@@ -39,20 +60,57 @@ func (e *excuses) callTime() time.Duration {
 	return e.world.Latency + time.Duration(float64(time.Second)/e.world.QPS)
 }
 
-// recent reports whether a process may not know yet what happened then.
+// recent reports whether the process that makes the present write may not have known what
+// happened then: its watches delivered it only after the write was planned, if at all.
 func (e *excuses) recent(at time.Time) bool {
-	if e.exact != nil {
-		return !at.Before(e.exact())
-	}
-	return e.hidden(at) || e.world.Now().Sub(at) <= e.lag()
+	return e.isLateFor(at) || !at.Before(e.unknown())
 }
 
-// hidden reports whether the reason is that the controller was blind, or that a call took long.
-func (e *excuses) hidden(at time.Time) bool {
-	if e.exact != nil {
-		return e.recent(at)
+// isLateFor reports whether the present write was sent before then, and came through late.
+func (e *excuses) isLateFor(at time.Time) bool {
+	asked := e.world.Store.asked
+	return !asked.IsZero() && at.After(asked)
+}
+
+// unknown returns the first moment of which the plan behind the present write does not know.
+func (e *excuses) unknown() time.Time {
+	knew := e.world.Store.knew
+	switch {
+	case e.exact != nil:
+		return e.exact()
+	case knew.process == nil: // Nobody in particular writes, and everything may be known.
+		return e.world.Now().Add(1)
+	case e.horizon.knowledge == knew:
+		return e.horizon.at
 	}
-	return !e.world.Now().After(e.blindUntil.Add(e.lag())) && !at.Before(e.blindFrom.Add(-e.lag()))
+	at := e.world.Now().Add(1)
+	for _, s := range []*stream{knew.process.jobs, knew.process.pods} {
+		seen := knew.pods
+		if s.resource == jobsOnly {
+			seen = knew.jobs
+		}
+		if missed, first := s.missed(seen, true); missed && first.Before(at) {
+			at = first
+		}
+	}
+	if !at.After(e.world.Now()) {
+		e.horizon.knowledge, e.horizon.at = knew, at
+	}
+	return at
+}
+
+// missed returns when the first commit was made that a watch has not delivered, if it has
+// delivered all up to a version. With own, its process knows of its own commits, unless it had given up
+// on the call, or the answer was lost.
+func (s *stream) missed(seen int64, own bool) (missed bool, at time.Time) {
+	j := &s.process.world.journal
+	for i := len(j.commits) - len(s.process.world.since(seen)); i < len(j.commits); i++ {
+		c, selected := s.selected(j.commits[i])
+		if known := own && c.By == s.process.number && !c.Late() && !j.lost[c.Version]; selected && c.resource() == s.resource && !known {
+			return true, j.at[i]
+		}
+	}
+	return false, at
 }
 
 // alone reports whether no second process works on the same Jobs.
@@ -86,15 +144,11 @@ func (*excuses) extend(t *time.Time, to time.Time) {
 	}
 }
 
-// blind notes that the controller learns what happened in a period only at its end, and
-// perhaps not at all.
-func (e *excuses) blind(from, until time.Time) {
-	if over := e.world.Now().After(e.blindUntil.Add(e.lag())); over || from.Before(e.blindFrom) {
-		e.blindFrom = from
-	}
-	for _, t := range []*time.Time{&e.blindUntil, &e.lostAt, &e.late} {
-		e.extend(t, until)
-	}
+// blind notes that the controller learns what happens until then only at that time, and perhaps
+// not at all.
+func (e *excuses) blind(until time.Time) {
+	e.extend(&e.lostAt, until)
+	e.extend(&e.late, until)
 }
 
 // begins notes the start of a controller process.
@@ -103,7 +157,7 @@ func (e *excuses) begins(o ProcessOptions) {
 	e.slowest = max(e.slowest, o.Lag)
 	e.skewed(e.world.skew + o.Clock)
 	e.extend(&e.lostAt, now)
-	if older := max(o.JobsOlder, o.PodsOlder); older > 0 {
-		e.blind(now.Add(-older), now.Add(e.lag()))
+	if o.JobsOlder > 0 || o.PodsOlder > 0 {
+		e.blind(now.Add(e.lag()))
 	}
 }

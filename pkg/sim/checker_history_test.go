@@ -21,22 +21,19 @@ type history struct {
 	order             []*life
 
 	// What follows excuses the controller for a while: since when the Job is
-	// suspended, is about to end, and was edited, and its parallelism before; when
-	// somebody else last changed which pods it has.
-	suspendedSince  time.Time
-	endingSince     time.Time
-	editedAt        time.Time
-	parallelismThen int32
-	meddledAt       time.Time
-	// endedAt is when a pod last ended.
-	endedAt time.Time
+	// suspended, and is about to end, and the versions of its spec.
+	suspendedSince time.Time
+	endingSince    time.Time
+	specs          []specVersion
+	// succeededAt is when the first success was seen that counts.
+	succeededAt time.Time
 	// wrote is when each process last wrote to the Job or one of its pods.
 	wrote map[int]time.Time
 	// endingBy is the process that decided the end: it has no excuse.
 	endingBy int
-	// regated reports whether a feature was switched while the Job ran: the counts of its
+	// regatedAt is when a feature was last switched while the Job ran: the counts of its
 	// indexes begin anew at some point.
-	regated bool
+	regatedAt time.Time
 
 	// creation and deadline are due next (L5).
 	creation, deadline expectation
@@ -44,6 +41,25 @@ type history struct {
 
 func newHistory() *history {
 	return &history{recorded: map[types.UID]bool{}, counted: map[types.UID]bool{}, lives: map[types.UID]*life{}, wrote: map[int]time.Time{}}
+}
+
+// specVersion is a spec, and since when it is that of the Job.
+type specVersion struct {
+	at   time.Time
+	spec *batchv1.JobSpec
+}
+
+// editedAt returns when the spec was last changed.
+func (h *history) editedAt() time.Time { return h.specs[len(h.specs)-1].at }
+
+// possible returns the specs that the process behind the present write may have planned with, the
+// newest last.
+func (c *Checker) possible(h *history) []specVersion {
+	first := len(h.specs) - 1
+	for first > 0 && c.recent(h.specs[first].at) {
+		first--
+	}
+	return h.specs[first:]
 }
 
 // life is what the Checker saw of one pod of a Job.
@@ -67,35 +83,43 @@ type life struct {
 	// tampered reports whether somebody changed its phase or conditions after its end, or its
 	// annotations, or took its finalizer.
 	tampered bool
+	// tampers are when that happened, and what the pod was before.
+	tampers []podVersion
 	// taken reports whether somebody took the pod from the Job.
 	taken bool
-	// by is the process that created it, or 0, bornAt when, and late whether nobody waited
-	// for it anymore; known are the processes that have acted on its failure.
-	by     int
-	bornAt time.Time
-	late   bool
-	known  map[int]bool
+	// by is the process that created it or let it join the Job, or 0, joinedAt when, and late
+	// whether nobody waited for that anymore; known are the processes that have acted on its failure.
+	by       int
+	joinedAt time.Time
+	late     bool
+	known    map[int]bool
+	// unasked reports whether it joined a Job without completions after a success, and nobody who
+	// knew of that created it.
+	unasked bool
+	// doubtful reports whether it failed only under a podReplacementPolicy that has changed since.
+	doubtful bool
 	// expired reports whether its index was out of range for a while: if it comes back, it
 	// starts over (KEP-3715).
 	expired bool
 }
 
+// podVersion is a pod as it was until somebody else than the controller changed it.
+type podVersion struct {
+	until time.Time
+	pod   *corev1.Pod
+}
+
 // unseen reports whether the process that made a write may not have known of a pod: another
-// one created it, or its answer was lost, and the watch may not have delivered it yet.
+// one let it join the Job, or its answer was lost.
 func (c *Checker) unseen(l *life, m Commit) bool {
-	switch {
-	case m.Late() && (c.exact != nil || l.bornAt.After(m.Asked.Add(-c.lag()))), !m.Ours():
-		return true
-	case l.by == m.By && !l.late:
-		return false
-	}
-	return c.recent(l.bornAt) && l.bornAt.After(c.world.started[m.By-1])
+	own := l.by == m.By && !l.late && !m.Late()
+	return !m.Ours() || !own && c.recent(l.joinedAt)
 }
 
 // othersWrote reports whether another process has just changed what a process decides from.
 func (c *Checker) othersWrote(h *history, by int) bool {
 	for other, at := range h.wrote {
-		if other != by && other > 0 && c.recent(at) && at.After(c.world.started[by-1]) {
+		if other != by && other > 0 && c.recent(at) {
 			return true
 		}
 	}
@@ -169,12 +193,14 @@ func (c *Checker) lived(h *history, m Commit) {
 	pod := m.NewPod
 	l := h.lives[pod.UID]
 	if l == nil {
-		l = &life{by: m.By, bornAt: c.world.Now(), late: m.Late()}
+		l = &life{}
 		h.lives[pod.UID] = l
 		h.order = append(h.order, l)
+		c.joined(h, l, m)
 	}
 	if l.gone {
 		h.creation = expectation{} // It is back, and fills its place again.
+		c.joined(h, l, m)
 	}
 	l.noteGauges(c.world.Now())
 	l.pod, l.gone, l.taken = pod, false, false
@@ -189,20 +215,31 @@ func (c *Checker) lived(h *history, m Commit) {
 			l.ended = nil
 		}
 		return
-	case !inRange(h.job, l.index()):
+	case !inRange(&h.job.Spec, l.index()):
 		l.expired = true
 	case isTerminal(pod) && l.ended == nil:
-		l.ended = pod
+		if l.ended = pod; l.endedWell() && h.succeededAt.IsZero() {
+			h.succeededAt = c.world.Now()
+		}
 	}
 	c.failing(h, l)
+}
+
+// joined notes that a pod is the Job's from now on.
+func (c *Checker) joined(h *history, l *life, m Commit) {
+	l.by, l.joinedAt, l.late = m.By, c.world.Now(), m.Late()
+	created := m.Verb == "create" && m.Ours() && !m.Late()
+	l.unasked = h.job.Spec.Completions == nil && !h.succeededAt.IsZero() && (!created || c.recent(h.succeededAt))
 }
 
 // meddled notes a change to a pod that the controller could not expect.
 func (c *Checker) meddled(h *history, l *life, m Commit) {
 	changed := slices.Contains([]string{"phase", "evict", "pod-gc"}, m.Verb) && isTerminal(m.OldPod) || m.Verb == "annotate"
-	l.tampered = l.tampered || changed || tracked(m.OldPod) && !tracked(m.NewPod)
-	if m.OldPod == nil || ownerReference(m.OldPod).UID != ownerReference(m.NewPod).UID || m.Verb == "relabel" || m.Verb == "annotate" {
-		h.meddledAt = c.world.Now()
+	if changed || tracked(m.OldPod) && !tracked(m.NewPod) {
+		l.tampered, l.tampers = true, append(l.tampers, podVersion{c.world.Now(), m.OldPod})
+	}
+	if m.Verb == "relabel" || m.Verb == "annotate" { // Another label or index may make it another pod.
+		c.joined(h, l, m)
 	}
 }
 
@@ -213,7 +250,7 @@ func (c *Checker) changed(h *history, l *life) {
 		l.deletedAt = now
 	}
 	if isTerminal(l.pod) && l.endedAt.IsZero() {
-		l.endedAt, h.endedAt = now, now
+		l.endedAt = now
 	}
 	l.succeeded = l.succeeded || l.pod.Status.Phase == corev1.PodSucceeded
 	l.failed = l.failed || l.pod.Status.Phase == corev1.PodFailed
@@ -222,14 +259,25 @@ func (c *Checker) changed(h *history, l *life) {
 // failing notes when a tracked pod fails: when it ends, or as soon as its deletion is
 // requested, if the Job does not wait for the end (PRP-05, PRP-06).
 func (c *Checker) failing(h *history, l *life) {
-	if !l.failedAt.IsZero() {
+	if !l.failedAt.IsZero() && !l.doubtful {
 		return
 	}
 	switch {
 	case l.pod.Status.Phase == corev1.PodFailed:
-		l.failedAt, l.seenAt = l.finishedAt(), c.world.Now()
-	case l.terminating() && !c.replacesFailedOnly(h.job):
-		l.failedAt, l.seenAt = l.deletedAt, c.world.Now()
+		l.failedAt, l.seenAt, l.doubtful = l.finishedAt(), c.world.Now(), false
+	case l.terminating() && !c.replacesFailedOnly(&h.job.Spec):
+		l.failedAt, l.seenAt, l.doubtful = l.deletedAt, c.world.Now(), false
+	}
+}
+
+// replaces notes what a pod that terminates means now that the spec, or a feature, has changed.
+func (c *Checker) replaces(h *history) {
+	for _, l := range h.order {
+		if l.gone || !tracked(l.pod) {
+			continue
+		}
+		c.failing(h, l)
+		l.doubtful = l.doubtful || !l.failedAt.IsZero() && l.terminating() && c.replacesFailedOnly(&h.job.Spec)
 	}
 }
 
@@ -269,9 +317,7 @@ func (c *Checker) parted(h *history, m Commit) {
 		if l.pod = m.NewPod; !h.counted[l.pod.UID] {
 			l.ended = nil
 		}
-		if !m.Ours() {
-			h.meddledAt, l.taken = c.world.Now(), true
-		}
+		l.taken = l.taken || !m.Ours()
 	case !m.Ours() && tracked(m.OldPod):
 		l.ended, l.tampered = nil, true
 	case m.Verb == "disown":
@@ -311,11 +357,7 @@ func (c *Checker) postpone(by time.Duration) {
 // regated notes a change of the enabled features.
 func (c *Checker) regated() {
 	for _, h := range c.order {
-		h.regated, h.creation = true, expectation{}
-		for _, l := range h.order {
-			if !l.gone && tracked(l.pod) {
-				c.failing(h, l)
-			}
-		}
+		h.regatedAt, h.creation = c.world.Now(), expectation{}
+		c.replaces(h)
 	}
 }

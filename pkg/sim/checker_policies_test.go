@@ -10,14 +10,14 @@ import (
 
 // replacesFailedOnly reports whether a pod that is being deleted keeps its place until it
 // has ended (PRP-02, PRP-18).
-func (c *Checker) replacesFailedOnly(job *batchv1.Job) bool {
-	return job.Spec.PodFailurePolicy != nil ||
-		c.features().PodReplacementPolicy && ptr.Deref(job.Spec.PodReplacementPolicy, "") == batchv1.Failed
+func (c *Checker) replacesFailedOnly(spec *batchv1.JobSpec) bool {
+	return spec.PodFailurePolicy != nil ||
+		c.features().PodReplacementPolicy && ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed
 }
 
 // perIndex reports whether failures count for each index (BLI-01, BLI-34).
-func (c *Checker) perIndex(job *batchv1.Job) bool {
-	return isIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && c.features().BackoffLimitPerIndex
+func (c *Checker) perIndex(spec *batchv1.JobSpec) bool {
+	return isIndexed(spec) && spec.BackoffLimitPerIndex != nil && c.features().BackoffLimitPerIndex
 }
 
 // ruling returns the action of the first rule of the podFailurePolicy that matches a failed
@@ -31,7 +31,7 @@ func (c *Checker) ruling(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodF
 		switch r.Action {
 		case batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailJob:
 		case batchv1.PodFailurePolicyActionFailIndex:
-			if !c.perIndex(job) {
+			if !c.perIndex(&job.Spec) {
 				continue
 			}
 		default:

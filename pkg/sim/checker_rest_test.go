@@ -2,11 +2,15 @@ package sim
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -72,33 +76,74 @@ func (c *Checker) heldForNothing(h *history) {
 	}
 }
 
-// nobodys reports whether a new process cannot know whose pod it is (TRK-23): nothing names its Job
-// anymore, or the Job is gone, and somebody else made the pod.
+// nobodys reports whether no process can know whose pod it is (TRK-22, TRK-23): none has seen that the
+// Job controls it, or it does not name the Job anymore; or the Job is gone, none has seen it, and the
+// program did not make the pod.
 func (c *Checker) nobodys(h *history, l *life) bool {
 	pod := c.world.Store.byUID[l.pod.UID]
-	named := metav1.GetControllerOfNoCopy(pod) != nil || pod.Labels[batchv1.ControllerUidLabel] != ""
-	unseen := c.world.started[len(c.world.started)-1].After(h.endingSince) || c.blindUntil.After(h.endingSince)
-	made := l.by == 0 && h.gone && unseen
-	return made || !named && (h.gone || len(c.world.started) > 1)
+	owner := metav1.GetControllerOfNoCopy(pod)
+	_, made := pod.Annotations[controller.AttemptAnnotation]
+	labeled := made && pod.Labels[batchv1.ControllerUidLabel] == string(h.job.UID)
+	named := owner != nil || pod.Labels[batchv1.JobNameLabel] != ""
+	return !slices.ContainsFunc(c.world.processes, func(p *process) bool {
+		knowsPod := owner != nil || labeled || c.sawPod(p, h, pod)
+		return p.isWorking() && knowsPod && (made && named || c.sawJob(p, h))
+	})
+}
+
+// sawPod reports whether a process wrote to a pod, or its watch showed it, while the Job controlled it.
+func (c *Checker) sawPod(p *process, h *history, pod *corev1.Pod) bool {
+	return p.pods.saw(func(m Commit) bool {
+		return m.NewPod != nil && m.NewPod.UID == pod.UID || m.OldPod != nil && m.OldPod.UID == pod.UID
+	},
+		func(m Commit) bool {
+			return m.NewPod != nil && observe.JobUID(m.NewPod) == h.job.UID && (m.By == p.number || p.watches(m.NewPod))
+		})
+}
+
+// sawJob reports whether the watch of a process ever showed the Job.
+func (c *Checker) sawJob(p *process, h *history) bool {
+	return p.jobs.saw(func(m Commit) bool {
+		return m.NewJob != nil && m.NewJob.UID == h.job.UID || m.OldJob != nil && m.OldJob.UID == h.job.UID
+	},
+		func(m Commit) bool { return m.NewJob != nil })
+}
+
+// saw reports whether a list or an event showed one of the versions of an object that count.
+func (s *stream) saw(of, counts func(Commit) bool) bool {
+	commits := slices.DeleteFunc(slices.Clone(s.process.world.journal.commits), func(m Commit) bool { return !of(m) })
+	for i, m := range commits {
+		until := int64(math.MaxInt64)
+		if i+1 < len(commits) {
+			until = commits[i+1].Version
+		}
+		listed := slices.ContainsFunc(s.lists, func(l listing) bool { return m.Version <= l.version && l.version < until })
+		missed := slices.ContainsFunc(s.lists, func(l listing) bool { return l.before < m.Version && m.Version <= l.version })
+		if counts(m) && (m.By == s.process.number || listed || !missed && m.Version <= s.seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // tooMany checks S5 and S6 when nothing happens anymore: a surplus pod of a second leader or
 // of a late creation is gone by now.
 func (c *Checker) tooMany(h *history) {
-	running, indexes := 0, map[int32]bool{}
+	running, kept, indexes := 0, 0, map[int32]bool{}
 	for _, l := range h.order {
 		if !l.active() || h.tampered() {
 			continue
 		}
 		running++
+		if l.unasked || h.job.Spec.Completions == nil && l.joinedAt.Before(h.succeededAt) {
+			kept++ // Without completions, pods that ran when the first one succeeded keep running.
+		}
 		if index := l.index(); index != reconcile.NoIndex && indexes[index] {
 			c.violate("S6", "at rest, index %d has two running pods", index)
 		}
 		indexes[l.index()] = true
 	}
-	// Without completions, pods that run after the first success keep running, whatever the parallelism.
-	free := h.job.Spec.Completions == nil && slices.ContainsFunc(h.order, func(l *life) bool { return l.succeeded })
-	if limit := c.bound(h); running > limit && !free {
-		c.violate("S5", "at rest, %d pods run, and %d may", running, limit)
+	if limit := c.bound(h, &h.job.Spec); running-kept > limit {
+		c.violate("S5", "at rest, %d pods run, and %d may", running, limit+kept)
 	}
 }

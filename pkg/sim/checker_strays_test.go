@@ -23,7 +23,7 @@ func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	if ref.ResourceVersion == "" {
 		c.violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
 	}
-	if job := c.adopterOf(pod); job != nil && !c.recent(job.CreationTimestamp.Time) {
+	if job := c.adopterOf(pod); job != nil && !c.recent(c.jobs[job.UID].specs[0].at) {
 		c.violate("S8", "pod %s is let go, and %s may adopt it", pod.Name, job.Name)
 	}
 }

@@ -2,16 +2,19 @@ package sim
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -56,6 +59,7 @@ func newChecked(o Options) *World { return newCheckedBy(checks{}, o) }
 func newCheckedBy(how checks, o Options) *World {
 	o.MaxWrites = cmp.Or(o.MaxWrites, 20_000)
 	w := NewWorld(o)
+	w.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: w.plans}))
 	w.attach(&Checker{
 		excuses: excuses{world: w}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}, generated: map[string][]string{},
 		trace: trace{of: w, off: how.noTrace}, coreEvery: how.coreEvery,
@@ -86,7 +90,7 @@ func (c *Checker) observe(event any) {
 	case callFailed:
 		c.troubled()
 	case watchesBlind:
-		c.blind(e.from, e.until)
+		c.blind(e.until)
 	case gaveUp: // L1, for a controller that never comes to an end.
 		c.violate("L1", "%s", e.reason)
 	default:
@@ -154,21 +158,15 @@ func (c *Checker) edited(h *history, m Commit) {
 	if m.NewJob.DeletionTimestamp != nil && h.endingSince.IsZero() {
 		h.endingSince = now
 	}
-	if m.OldJob != nil {
-		then := *m.OldJob.Spec.Parallelism
-		if c.recent(h.editedAt) { // Somebody may not know of the edit before this one.
-			then = max(then, h.parallelismThen)
-		}
-		h.editedAt, h.parallelismThen = now, then
+	if m.OldJob == nil || m.OldJob.Generation != m.NewJob.Generation {
+		h.specs = append(h.specs, specVersion{now, &m.NewJob.Spec})
 	}
 	for _, l := range h.order {
-		if !inRange(m.NewJob, l.index()) {
+		if !inRange(&m.NewJob.Spec, l.index()) {
 			l.expired, l.ended = true, nil
 		}
-		if !l.gone && tracked(l.pod) {
-			c.failing(h, l)
-		}
 	}
+	c.replaces(h)
 }
 
 func (c *Checker) pod(m Commit) {
@@ -249,8 +247,8 @@ func tracked(pod *corev1.Pod) bool {
 	return pod != nil && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-func inRange(job *batchv1.Job, index int32) bool {
-	return !isIndexed(&job.Spec) || index >= 0 && index < ptr.Deref(job.Spec.Completions, 0)
+func inRange(spec *batchv1.JobSpec, index int32) bool {
+	return !isIndexed(spec) || index >= 0 && index < ptr.Deref(spec.Completions, 0)
 }
 
 func selects(job *batchv1.Job, pod *corev1.Pod) bool {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +34,7 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	case pod == nil || isVoid(ref, pod):
 	case verb == "claim":
 		c.claims(pod)
-	case verb != "adopt" && (c.recent(c.touched[pod.UID]) || c.isLateFor(c.touched[pod.UID])):
+	case verb != "adopt" && c.recent(c.touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
 	case verb == "adopt":
 		c.adopts(pod, job)
@@ -61,16 +60,9 @@ func (c *Checker) claims(pod *corev1.Pod) {
 		over := h.gone || h.job.DeletionTimestamp != nil
 		return c.isOurs(h.job) && selects(h.job, pod) && (!over || c.recent(h.endingSince))
 	}
-	late := !c.world.Store.asked.IsZero() // A label that comes late does no harm.
-	if !late && !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
+	if !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
 		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
-}
-
-// isLateFor reports whether the present write was sent before then, and came through late.
-func (c *Checker) isLateFor(at time.Time) bool {
-	asked := c.world.Store.asked
-	return !asked.IsZero() && at.After(asked)
 }
 
 // isVoid reports whether the write is refused: another client, such as another leader, was faster.
@@ -126,7 +118,7 @@ func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 // mayFinish checks that a pod that can still finish, and that is not recorded, is released only
 // as it was seen: otherwise its success could be lost (TRK-36).
 func (c *Checker) mayFinish(h *history, pod *corev1.Pod, ref reconcile.PodRef) {
-	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || !inRange(h.job, indexOf(pod)) || c.wasOutOfRange(h, pod)
+	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || !inRange(&h.job.Spec, indexOf(pod)) || c.wasOutOfRange(h, pod)
 	if !over && !isTerminal(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {
 		c.violate("S7", "pod %s may still finish, and is let go whatever it does", pod.Name)
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -212,11 +213,8 @@ func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
 func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.json")
 	for range 2 {
-		known := readLedger(t, file)
-		s := &stormRun{entry: newEntry(known.nextSeed()), files: stormFiles(t)}
-		s.play(t, 2, func() bool { return s.next.Load() < 3 })
-		known.Runs = append(known.Runs, s.entry)
-		known.write(t, file)
+		s := &stormRun{files: stormFiles(t)}
+		s.playLedger(t, file, 2, func() bool { return s.next.Load() < 3 })
 	}
 	l, next := readLedger(t, file), uint64(shortStorms)
 	for _, e := range l.Runs {
@@ -227,6 +225,25 @@ func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 	}
 	if sum := l.total(); len(l.Runs) != 2 || l.nextSeed() != next || sum.Steps != l.Runs[0].Steps+l.Runs[1].Steps {
 		t.Errorf("%d runs, next %d, %+v", len(l.Runs), l.nextSeed(), sum)
+	}
+}
+
+// TestInterruptedStormsAreInTheLedger_STO_03: the storms that had ended before a signal are in the ledger,
+// and the next run continues after them.
+func TestInterruptedStormsAreInTheLedger_STO_03(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		file := filepath.Join(t.TempDir(), "ledger.json")
+		s := &stormRun{files: stormFiles(t)}
+		s.playLedger(t, file, 2, func() bool {
+			if s.next.Load() == 3 {
+				must(syscall.Kill(os.Getpid(), sig))
+			}
+			return true
+		})
+		l := readLedger(t, file)
+		if len(l.Runs) != 1 || l.Runs[0].Worlds < 3 || l.Runs[0].Worlds != s.next.Load() || l.nextSeed() != shortStorms+s.next.Load() {
+			t.Errorf("%v after %d storms: %+v", sig, s.next.Load(), l.Runs)
+		}
 	}
 }
 

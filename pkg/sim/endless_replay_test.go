@@ -43,7 +43,7 @@ func TestStormsAreShrunk_STO_04(t *testing.T) {
 		if storm.file != "" || len(out.faults) < 3 || len(storm.actions) < 3 || !shows(out) {
 			continue
 		}
-		small := shrinkTo(t, storm, out, shows)
+		small := shrinkTo(t.Context(), t, storm, out, shows)
 		if len(small.faults)+len(small.actions) != 2 || len(small.jobs) > 1 {
 			t.Errorf("seed %d: %s", seed, scenarioFile("", small.commands()))
 		}

@@ -1,13 +1,16 @@
 package sim
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -29,7 +32,7 @@ const shortStorms = 1500
 // code alone. TestEndlessStorms_STO_03 continues from there.
 func TestRandomStorms_STO_01(t *testing.T) {
 	s := &stormRun{files: stormFiles(t), entry: newEntry(0)}
-	s.play(t, 2, func() bool { return s.next.Load() < fewerSeeds(shortStorms) })
+	s.play(t.Context(), t, 2, func() bool { return s.next.Load() < fewerSeeds(shortStorms) })
 	t.Log(s.entry.String())
 }
 
@@ -40,25 +43,37 @@ func TestRandomStorms_STO_01(t *testing.T) {
 func TestEndlessStorms_STO_03(t *testing.T) {
 	if *stormSeed >= 0 {
 		s := &stormRun{files: stormFiles(t), entry: newEntry(uint64(*stormSeed))}
-		s.one(t, uint64(*stormSeed))
+		s.one(t.Context(), t, uint64(*stormSeed))
 		return
 	}
 	if *stormTime == 0 && *stormSteps == 0 {
 		t.Skip("without -storm-time and -storm-steps")
 	}
-	known := readLedger(t, *stormLedger)
-	s := &stormRun{files: stormFiles(t), entry: newEntry(known.nextSeed())}
+	s := &stormRun{files: stormFiles(t)}
 	begun := time.Now()
 	stop := make(chan struct{})
 	go s.progress(stop)
-	s.play(t, *stormWorkers, func() bool {
+	s.playLedger(t, *stormLedger, *stormWorkers, func() bool {
 		return (*stormTime == 0 || time.Since(begun) < *stormTime) && (*stormSteps == 0 || s.steps() < *stormSteps)
 	})
 	close(stop)
+	fmt.Println(s.entry.String())
+}
+
+// playLedger plays storms for as long as it may go on, or until SIGINT or SIGTERM, and adds those that
+// ended to a ledger. A second signal ends the program at once.
+func (s *stormRun) playLedger(t *testing.T, file string, workers int, more func() bool) {
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	known, begun := readLedger(t, file), time.Now()
+	s.mu.Lock()
+	s.entry = newEntry(known.nextSeed())
+	s.mu.Unlock()
+	s.play(ctx, t, workers, func() bool { return ctx.Err() == nil && more() })
 	s.entry.ended(time.Since(begun))
 	known.Runs = append(known.Runs, s.entry)
-	known.write(t, *stormLedger)
-	fmt.Println(s.entry.String())
+	known.write(t, file)
 }
 
 // stormRun plays many storms.
@@ -78,20 +93,20 @@ func (s *stormRun) steps() uint64 {
 }
 
 // play plays storms for as long as it may go on. The seeds of those that were played have no gap.
-func (s *stormRun) play(t *testing.T, workers int, more func() bool) {
+func (s *stormRun) play(ctx context.Context, t *testing.T, workers int, more func() bool) {
 	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {
 			for more() {
-				s.one(t, s.entry.FirstSeed+s.next.Add(1)-1)
+				s.one(ctx, t, s.entry.FirstSeed+s.next.Add(1)-1)
 			}
 		})
 	}
 	all.Wait()
 }
 
-// one plays a storm, and shrinks it if it breaks an invariant.
-func (s *stormRun) one(t *testing.T, seed uint64) {
+// one plays a storm, and shrinks it if it breaks an invariant, as long as the context lasts.
+func (s *stormRun) one(ctx context.Context, t *testing.T, seed uint64) {
 	storm := newStorm(seed, s.files)
 	out := storm.play(t)
 	s.mu.Lock()
@@ -105,7 +120,7 @@ func (s *stormRun) one(t *testing.T, seed uint64) {
 		t.Errorf("seed %d: %s", seed, out.broken[0])
 		return
 	}
-	s.report(t, shrink(t, storm, out), out)
+	s.report(t, shrink(ctx, t, storm, out), out)
 }
 
 // maxFound is how many violations of a run are shrunk.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -16,20 +17,21 @@ const maxAttempts = 3000
 // shrinker looks for the smallest storm that shows the same.
 type shrinker struct {
 	t        *testing.T
+	ctx      context.Context
 	shows    func(played) bool
 	attempts int
 	best     randomStorm
 }
 
 // shrink leaves out of a storm what is not needed to break the invariant that it broke first.
-func shrink(t *testing.T, storm *randomStorm, out played) *randomStorm {
-	return shrinkTo(t, storm, out, func(p played) bool { return p.invariant() == out.invariant() })
+func shrink(ctx context.Context, t *testing.T, storm *randomStorm, out played) *randomStorm {
+	return shrinkTo(ctx, t, storm, out, func(p played) bool { return p.invariant() == out.invariant() })
 }
 
 // shrinkTo leaves out of a storm what is not needed to show the same: faults, actions, and what makes
 // its Jobs complicated. The dice are replaced by what they drew.
-func shrinkTo(t *testing.T, storm *randomStorm, out played, shows func(played) bool) *randomStorm {
-	s := &shrinker{t: t, shows: shows, best: *storm}
+func shrinkTo(ctx context.Context, t *testing.T, storm *randomStorm, out played, shows func(played) bool) *randomStorm {
+	s := &shrinker{t: t, ctx: ctx, shows: shows, best: *storm}
 	s.best.dice, s.best.faults = nil, out.faults
 	if !s.take(s.best) {
 		return storm // It cannot be replayed.
@@ -46,7 +48,7 @@ func shrinkTo(t *testing.T, storm *randomStorm, out played, shows func(played) b
 // take replaces the best storm by one that still shows the same.
 func (s *shrinker) take(storm randomStorm) bool {
 	s.attempts++
-	if s.attempts > maxAttempts || !s.shows(storm.play(s.t)) {
+	if s.attempts > maxAttempts || s.ctx.Err() != nil || !s.shows(storm.play(s.t)) {
 		return false
 	}
 	s.best = storm

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -87,21 +86,6 @@ func (r *run) unknownBut(s step) time.Time {
 		}
 	}
 	return r.unknownSince()
-}
-
-// planSink notices when a sync plans a stage: it would log the plan then.
-type planSink struct {
-	logr.LogSink
-	run *run
-}
-
-const planLevel = 5
-
-func (planSink) Init(logr.RuntimeInfo) {}
-
-func (s planSink) Enabled(level int) bool {
-	s.run.planned = s.run.planned || level == planLevel
-	return false
 }
 
 // afterStep updates the carriers.

@@ -280,9 +280,6 @@ func (e *encoder) checker() {
 	for _, h := range c.order {
 		for _, l := range h.order {
 			e.text(fmt.Sprint(l.seenAt.After(c.lostAt)))
-			for _, p := range r.world.processes {
-				e.text(fmt.Sprint(l.bornAt.After(r.world.started[p.number-1])))
-			}
 		}
 	}
 	e.checking = false
@@ -292,6 +289,13 @@ func (e *encoder) checker() {
 // when that wrote.
 func (e *encoder) history(h *history) {
 	copied := *h
+	// Of the specs, those matter that some process may plan with. The newest is in the Job.
+	for len(copied.specs) > 1 && copied.specs[1].at.Before(e.known) {
+		copied.specs = copied.specs[1:]
+	}
+	if len(copied.specs) == 1 {
+		copied.specs = nil
+	}
 	if len(e.run.world.started) == 1 {
 		copied.wrote = nil
 	}

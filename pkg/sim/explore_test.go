@@ -89,7 +89,7 @@ func newRun(s *smallWorld, since int) *run {
 	r := &run{smallWorld: s, since: since, carriers: map[any]*carrier{}, encoded: map[unsafe.Pointer]*encodedObject{}}
 	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, Options{decider: r, Begun: time.Date(2026, 1, 1, 0, 0, 0, int(100*time.Millisecond), time.UTC)})
 	r.world.checker().exact = r.unknownSince
-	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{run: r}))
+	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: func() { r.planned = true }}))
 	act := Act{TerminateExit: 143}
 	if s.runs {
 		act.Run = time.Second
@@ -437,8 +437,8 @@ func (r *run) horizons() (all []time.Time) {
 			all = append(all, r.undelivered(s))
 		}
 	}
-	for _, c := range r.carriers {
-		if c.begun.process.alive {
+	for key, c := range r.carriers {
+		if _, late := key.(uint64); late || c.begun.process.alive {
 			all = append(all, c.begun.unknown)
 		}
 	}
@@ -462,11 +462,8 @@ func (r *run) knowsOwn(p *process, c Commit) bool { return r.usedFaults == 0 && 
 
 // undelivered returns when the first commit was made that a watch has not delivered.
 func (r *run) undelivered(s *stream) time.Time {
-	j := &r.world.journal
-	for i := len(j.commits) - len(r.world.since(s.seen)); i < len(j.commits); i++ {
-		if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && !r.knowsOwn(s.process, c) {
-			return j.at[i]
-		}
+	if missed, at := s.missed(s.seen, r.usedFaults == 0); missed {
+		return at
 	}
 	return r.world.Now().Add(1)
 }

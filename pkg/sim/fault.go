@@ -116,7 +116,7 @@ func (f Fault) answer(object string) error {
 // calls fail, and watches are silent. Then each process lists again.
 func (w *World) Outage(d time.Duration) {
 	w.awayUntil = w.Now().Add(d)
-	w.notify(watchesBlind{w.Now(), w.awayUntil})
+	w.notify(watchesBlind{w.awayUntil})
 	w.tracef("the API server is away for %v", d)
 	for _, p := range w.processes {
 		p.jobs.relist(d, 0)

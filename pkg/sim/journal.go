@@ -16,6 +16,17 @@ type journal struct {
 	kept    bool
 	commits []Commit
 	at      []time.Time
+	// lost are the versions of writes whose answers were lost.
+	lost map[int64]bool
+}
+
+// unanswered notes that the answer to a write was lost; there was none if the versions before and
+// after it are the same.
+func (j *journal) unanswered(before, after int64) {
+	if j.lost == nil {
+		j.lost = map[int64]bool{}
+	}
+	j.lost[after] = j.lost[after] || after > before
 }
 
 func (j *journal) add(c Commit, at time.Time) {

@@ -37,8 +37,8 @@ type (
 
 	// callFailed is sent for a call with a fault, or a sync that failed.
 	callFailed struct{}
-	// watchesBlind is a period whose changes the controller sees only at its end, or never.
-	watchesBlind struct{ from, until time.Time }
+	// watchesBlind is until when the controller does not see what happens; some of it never.
+	watchesBlind struct{ until time.Time }
 	// gaveUp is sent when a World ends because its controller never becomes idle.
 	gaveUp struct{ reason string }
 )

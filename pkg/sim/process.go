@@ -189,11 +189,12 @@ func (p *process) sync(job types.UID) {
 
 func (p *process) start(job types.UID) {
 	p.running[job] = true
-	p.world.begin(func() { p.syncNow(job) })
+	p.world.begin(p, func() { p.syncNow(job) })
 }
 
 func (p *process) syncNow(job types.UID) {
 	defer p.recoverCrash()
+	p.world.plans()
 	begun := p.world.Now()
 	result, err := p.engine.Sync(p.world.ctx, job)
 	delete(p.running, job)

@@ -11,15 +11,31 @@ import (
 // things that are due happen meanwhile, including other routines; one runs at a time, so
 // that the seed still determines everything.
 type routine struct {
-	resume func()
-	yield  func(struct{}) bool
+	// process runs it, and knew when it last planned.
+	process *process
+	knew    knowledge
+	resume  func()
+	yield   func(struct{}) bool
 	// stop ends the routine where it waits: its wait returns at once.
 	stop func()
 }
 
-// begin runs do until its first wait; later events resume it.
-func (w *World) begin(do func()) {
-	r := &routine{}
+// knowledge is up to which versions the watches of a process had delivered everything.
+type knowledge struct {
+	process    *process
+	jobs, pods int64
+}
+
+// plans notes that the running routine decides from what its process knows now.
+func (w *World) plans() {
+	if r := w.current; r != nil {
+		r.knew = knowledge{r.process, r.process.jobs.seen, r.process.pods.seen}
+	}
+}
+
+// begin runs do for a process until its first wait; later events resume it.
+func (w *World) begin(p *process, do func()) {
+	r := &routine{process: p}
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		r.yield = yield
 		defer keepStack()

@@ -60,15 +60,22 @@ type Store struct {
 	byUID map[types.UID]*corev1.Pod
 	// owned has the pods that a Job controls, and under "" those without a controlling Job.
 	owned map[types.UID]*podSet
-	// by and asked are set while the controller under test writes.
-	by    int
-	asked time.Time
+	// writer is set while the controller under test writes.
+	writer
 	// terminating reports whether the namespace is being deleted.
 	terminating bool
 	// quota limits the pods that have not ended, unless it is negative.
 	quota int
 	// shared makes the store return objects without copying them; callers must not change them.
 	shared bool
+}
+
+// writer is the controller process that makes a write: its number, when it made the call, if it no
+// longer waits for the answer, and what it knew when it planned the write.
+type writer struct {
+	by    int
+	asked time.Time
+	knew  knowledge
 }
 
 // Namespace is where everything in a Store lives.

@@ -23,7 +23,13 @@ type stream struct {
 	// last is when the last event arrives, seen is the version up to which all have arrived.
 	last time.Time
 	seen int64
+	// lists are those that it processed.
+	lists []listing
 }
+
+// listing is a list: it shows what was stored at a version, and nothing of what happened between
+// that and the version that had been seen before.
+type listing struct{ before, version int64 }
 
 type resource bool
 
@@ -150,7 +156,7 @@ func (s *stream) relist(gap, older time.Duration) {
 	s.connection++
 	s.open = false
 	void := s.lost()
-	w.notify(watchesBlind{w.Now().Add(-older), w.Now().Add(gap + s.process.lag())})
+	w.notify(watchesBlind{w.Now().Add(gap + s.process.lag())})
 	w.schedule(origin{kind: fromWatch, process: s.process, text: "list " + s.resource.String(), void: void}, gap, func() {
 		switch {
 		case void():
@@ -201,6 +207,7 @@ func (s *stream) listed(version int64) []any {
 func (s *stream) replace(version int64) {
 	w := s.process.world
 	must(s.store.Replace(s.listed(version), strconv.FormatInt(version, 10)))
+	s.lists = append(s.lists, listing{s.seen, version})
 	s.seen, s.open = version, true
 	for _, c := range w.since(version) {
 		s.deliver(c)

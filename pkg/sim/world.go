@@ -237,7 +237,7 @@ func (w *World) Reshard(count int, after time.Duration) {
 	old := w.processes
 	if after < 0 {
 		w.end(old)
-		w.notify(watchesBlind{w.Now(), w.Now().Add(-after)})
+		w.notify(watchesBlind{w.Now().Add(-after)})
 		w.after(-after, func() {
 			w.end(w.processes) // Of a Reshard in between.
 			start()
