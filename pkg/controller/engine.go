@@ -118,9 +118,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{}, nil
 		}
 		s.Own(s.job)
-		if stage == 0 {
-			s.begin(s.job)
-		}
+		s.begin(s.job)
 		over := s.yields(ctx, stage)
 		if over && s.isWell() {
 			return Result{Soon: true}, nil // The next sync decides.
@@ -129,8 +127,8 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		if err := s.completePods(ctx); err != nil {
 			return Result{}, err
 		}
-		if s.cache.Job(s.uid) != s.job {
-			continue // It changed during a call.
+		if s.cache.Job(s.uid) != s.job { // It changed during a call.
+			continue
 		}
 		plan := s.compute(ctx)
 		s.note(&plan)

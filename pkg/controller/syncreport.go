@@ -23,9 +23,9 @@ type syncReport struct {
 	refusal error
 }
 
-// begin notes the Job that a sync found.
+// begin notes the Job that a sync found first.
 func (r *syncReport) begin(job *batchv1.Job) {
-	if !reconcile.IsFinished(job) {
+	if r.job == nil && !reconcile.IsFinished(job) {
 		r.job = job
 	}
 }

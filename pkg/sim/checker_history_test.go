@@ -207,7 +207,7 @@ func (c *Checker) lived(h *history, m Commit) {
 	if !m.Ours() {
 		c.meddled(h, l, m)
 	}
-	c.changed(h, l)
+	c.changed(l)
 	switch {
 	case !tracked(pod):
 		l.knows(m.By)
@@ -244,7 +244,7 @@ func (c *Checker) meddled(h *history, l *life, m Commit) {
 }
 
 // changed notes the new state of a pod, and since when.
-func (c *Checker) changed(h *history, l *life) {
+func (c *Checker) changed(l *life) {
 	now := c.world.Now()
 	if l.pod.DeletionTimestamp != nil && l.deletedAt.IsZero() {
 		l.deletedAt = now
