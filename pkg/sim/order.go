@@ -47,8 +47,8 @@ type decider interface {
 	fault(c Call) Fault
 	// watchFault is what goes wrong with a watch event that is about to arrive.
 	watchFault(s *stream) WatchFault
-	// order returns the order in which the n operations of a stage are carried out.
-	order(n int) []int
+	// next returns which of the n operations of a stage that are left is carried out next.
+	next(n int) int
 	// end returns how a pod ends whose act is given.
 	end(pod *corev1.Pod, act *Act, terminated bool) *Act
 }

@@ -244,11 +244,25 @@ func (p *process) recoverCrash() {
 
 // parallel runs the operations of a stage in a random order: any order must be correct.
 func (p *process) parallel(n int, do func(i int)) {
-	order := p.world.rng.Perm(n)
 	if d := p.world.decider; d != nil {
-		order = d.order(n)
+		p.decided(d, n, do)
+		return
 	}
-	for _, i := range order {
+	for _, i := range p.world.rng.Perm(n) {
+		do(i)
+	}
+}
+
+// decided runs operations in the order that a decider wants.
+func (*process) decided(d decider, n int, do func(i int)) {
+	var left []int
+	for i := range n {
+		left = append(left, i)
+	}
+	for len(left) > 0 {
+		at := d.next(len(left))
+		i := left[at]
+		left = slices.Delete(left, at, at+1)
 		do(i)
 	}
 }
