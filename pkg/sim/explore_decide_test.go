@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -66,6 +67,9 @@ func (r *run) next(n int) int {
 	}
 	return r.choose(n)
 }
+
+// grain implements decider.
+func (*run) grain() time.Duration { return timeGrain }
 
 // end implements decider.
 func (r *run) end(_ *corev1.Pod, act *Act, terminated bool) *Act {

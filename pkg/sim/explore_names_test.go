@@ -72,7 +72,7 @@ func (f fingerprint) number() uint64 { return binary.LittleEndian.Uint64(f[:]) }
 // that differ only in which pod is which get the same names, as far as its own state tells pods apart.
 func (r *run) canonical() renaming {
 	n := min(r.world.Store.names, r.symmetric)
-	if n < 2 || r.plain {
+	if n < 2 || r.exact {
 		return ""
 	}
 	type place struct {

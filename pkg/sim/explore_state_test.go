@@ -197,7 +197,10 @@ func (e *encoder) checker() {
 	}
 	e.value(reflect.ValueOf(c.owners))
 	e.value(reflect.ValueOf(c.touched))
-	e.time(c.late)
+	e.age(c.late)
+	if !c.lostAt.Before(e.known) {
+		e.number(e.place(c.lostAt))
+	}
 	e.checking = false
 }
 

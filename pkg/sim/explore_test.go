@@ -27,8 +27,8 @@ type smallWorld struct {
 	exits, terminated []int32
 	failures          int
 	// runs lets pods run before they end, so that they are Ready meanwhile; with forever, they
-	// do not end.
-	runs, forever bool
+	// do not end. The nodes that are lost do not end pods that are being deleted.
+	runs, forever, lost bool
 	// user is what users and administrators do, in this order, at any time.
 	user []userStep
 	// faults are the kinds of faults of API calls, gaps adds those of watches. A history has
@@ -44,8 +44,9 @@ type smallWorld struct {
 	wrong func(job *batchv1.Job) string
 	// symmetric is how many pods may have each other's names: no decision depends on their names.
 	symmetric int
-	// plain takes steps one by one that may as well be taken at once.
-	plain bool
+	// plain takes steps one by one that may as well be taken at once, or later. exact keeps apart
+	// what differs only in how old it is, or which pod is which.
+	plain, exact bool
 }
 
 type userStep struct {
@@ -95,7 +96,7 @@ func newRun(s *smallWorld, since int) *run {
 	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, Options{decider: r, Begun: time.Date(2026, 1, 1, 0, 0, 0, int(100*time.Millisecond), time.UTC)})
 	r.world.checker().exact = r.unknownSince
 	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{run: r}))
-	act := Act{TerminateExit: 143}
+	act := Act{TerminateExit: 143, NodeGone: s.lost}
 	if s.runs {
 		act.Run = time.Second
 	}

@@ -9,7 +9,7 @@ import (
 // for a second, and the longest back-off in these worlds is 40 s.
 func (r *run) oldTime() time.Duration {
 	const noWait, backoff = 3 * time.Second, 3 * time.Minute
-	if r.plain {
+	if r.exact {
 		return backoff
 	}
 	for _, h := range r.world.checker().order {

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -49,6 +51,9 @@ type decider interface {
 	watchFault(s *stream) WatchFault
 	// next returns which of the n operations of a stage that are left is carried out next.
 	next(n int) int
+	// grain is how exact the times of a process are. What happens within a grain happens at one moment for
+	// it, whatever the order.
+	grain() time.Duration
 	// end returns how a pod ends whose act is given.
 	end(pod *corev1.Pod, act *Act, terminated bool) *Act
 }
