@@ -58,7 +58,7 @@ func (r *run) fails() {
 }
 
 // mayClose reports whether a watch may be closed.
-func (r *run) mayClose() bool { return r.gaps && r.usedFaults < r.maxFaults }
+func (r *run) mayClose() bool { return r.gaps && r.mayFail() }
 
 // next implements decider.
 func (r *run) next(n int) int {

@@ -21,7 +21,7 @@ func (r *run) fingerprint() fingerprint {
 
 func (e *encoder) state() {
 	r := e.run
-	e.known, e.moments = r.unknownSince(), r.moments()
+	e.known, e.moments = r.knownUntil(), r.moments()
 	for _, n := range []int{r.usedFaults, r.usedSlow, r.failed, r.acted} {
 		e.number(int64(n))
 	}
@@ -189,7 +189,7 @@ func (e *encoder) checker() {
 	r := e.run
 	c := r.world.checker()
 	e.checking = true
-	for _, t := range r.undeliveredAt() {
+	for _, t := range r.undeliveredAt(r.mayFail()) {
 		e.number(e.place(t))
 	}
 	for _, h := range c.order {

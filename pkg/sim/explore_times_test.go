@@ -37,7 +37,7 @@ func (r *run) unknownSince() time.Time {
 // horizons returns when what watches have not delivered was stored, and from when on each sync that
 // is running may not have known.
 func (r *run) horizons() []time.Time {
-	all := r.undeliveredAt()
+	all := r.undeliveredAt(false)
 	for _, c := range r.carriers {
 		if c.begun.process.alive {
 			all = append(all, c.begun.unknown)
@@ -50,7 +50,7 @@ func (r *run) horizons() []time.Time {
 // before which a process knows everything, when a write in flight was asked for, and when each
 // process began.
 func (r *run) moments() []time.Time {
-	all := r.horizons()
+	all := append(r.horizons(), r.undeliveredAt(r.mayFail())...)
 	for i := range r.world.events {
 		if e := &r.world.events[i]; e.kind == fromLateWrite {
 			all = append(all, r.carriers[e.number].asked)
@@ -63,8 +63,19 @@ func (r *run) moments() []time.Time {
 	return slices.CompactFunc(all, time.Time.Equal)
 }
 
-// undeliveredAt returns when what some watch has not delivered was stored.
-func (r *run) undeliveredAt() (all []time.Time) {
+// mayFail reports whether there may be another fault, after which a process no longer knows all of
+// its own writes.
+func (r *run) mayFail() bool { return r.usedFaults < r.maxFaults }
+
+// knownUntil returns the first moment that a time may be compared with, apart from those that are
+// written one by one.
+func (r *run) knownUntil() time.Time {
+	return slices.MinFunc(append(r.undeliveredAt(r.mayFail()), r.unknownSince()), time.Time.Compare)
+}
+
+// undeliveredAt returns when what some watch has not delivered was stored, with or without what its
+// process wrote itself.
+func (r *run) undeliveredAt(own bool) (all []time.Time) {
 	j := &r.world.journal
 	for _, p := range r.world.processes {
 		if !p.isWorking() {
@@ -72,7 +83,7 @@ func (r *run) undeliveredAt() (all []time.Time) {
 		}
 		for _, s := range []*stream{p.jobs, p.pods} {
 			for i := len(j.commits) - len(r.world.since(s.seen)); i < len(j.commits); i++ {
-				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && !r.knowsOwn(p, c) {
+				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && (own || !r.knowsOwn(p, c)) {
 					all = append(all, j.at[i])
 				}
 			}
