@@ -43,6 +43,9 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	}
 	if err := fault.answer(object); err != nil {
 		w.tracef("%s %s %s%s", verb, object, fault.Kind, w.signature(p.number))
+		if w.decider != nil {
+			p.pass(c, answering, 0)
+		}
 		return none, err
 	}
 	before := w.Store.version

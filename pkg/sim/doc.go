@@ -23,28 +23,56 @@
 // # Every history of small worlds
 //
 // A decider takes the place of the seed. TestProve (explore_*_test.go, make prove) uses one to
-// take every step that is possible in every state of small worlds, breadth first: a call arrives
-// at the API server, or its answer at the controller; a watch delivers its next event; a node or
-// a garbage collector acts; a user acts; the next timer fires; and each of these may go wrong. A
-// state is reached by replaying the choices that lead to it, because syncs are coroutines. Two
-// states are one if they have the same fingerprint. These simplifications make that finite:
+// take every step that is possible in every state of small worlds: a call arrives at the API
+// server, or its answer at the controller; a watch delivers its next event; a node or a garbage
+// collector acts; a user acts; the next timer fires; and each of these may go wrong. A state is
+// reached by replaying the choices that lead to it, because syncs are coroutines. Two states are
+// one if they have the same fingerprint. These simplifications make that finite:
 //
 //   - Versions of one resource are compared by their order, since nothing else about them
-//     matters. So are the times of the Checker that some process may not know of.
+//     matters. Times of the Checker that some process may not know of are compared with the
+//     moments that they can ever be compared with: since when a watch has not delivered what was
+//     stored, a sync may not have known, a write is on its way, a process runs.
 //   - Other times are relative to now, in steps of 10 ms. All that happens between two timers
 //     takes less than that in these worlds, and no timer is shorter than a second. What is older
-//     than three minutes is equally old: no wait in these worlds is longer.
+//     than any wait is equally old: three minutes, or three seconds as long as no pod has failed
+//     or is being deleted, and there is no deadline.
 //   - What a sync in flight will do is a function of what it has read. A hash of that, with the
-//     versions that it may name in preconditions, stands for its stack.
+//     versions that it may name in preconditions, stands for its stack. As long as all of its calls
+//     were writes that succeeded, its next plan is a function of the cache and the memory alone,
+//     and the order of the calls of one plan makes no difference to it: results are kept as sets.
+//   - Where the cache has a pod, in which order, does not matter: Compute makes the same plan for
+//     every order (S10, which the Checker checks in each state).
 //   - A watch delivers at once what the cache of its process already has: the process's own write,
 //     whose answer came first. The cache ignores such an event, and only how far the watch is
-//     changes. (The smallest worlds are also explored without this.)
+//     changes.
 //   - The operations of a stage are made one after the other, in every order.
 //   - Nodes, garbage collectors and users act at any time, and have no timers. Time passes when
 //     no message is on its way, or as often as the world says although one is.
 //   - The search for pods without the label of the watch is left out: all pods have it.
+//   - After a fault of a call, L5 is not checked: retries may wait longer than these worlds last.
 //
-// Pods are not symmetric: they are named in the order of creation, which decisions may use. A
+// Some steps are not taken in some states, because they may as well be taken later: the same
+// states follow, and the same writes are checked (explore_reduce_test.go). A step is local if it
+// changes only what one process knows: its watches deliver, its call is answered, its sync begins.
+// Local steps commute with all steps of others, and with calls that arrive at the API server.
+//
+//   - While the call of a process is on its way to the API server, its watches deliver nothing:
+//     the process reads nothing before the answer. (If watches may be closed, they may then, too.)
+//   - A process whose watches both have something to deliver goes on alone with its local steps,
+//     unless its call is on its way: others can only add to what is delivered later, and cannot
+//     prevent anything, or lead to another local step. The watch of Jobs may be empty if nobody else
+//     writes to the Job anymore. That it goes first makes the Checker stricter: the process knows
+//     more when something else is written.
+//   - A sync that is due does not begin while its Job is being synced: it would only be noted that
+//     another one follows.
+//   - If time may pass although messages are on their way, nothing is left out.
+//
+// In some worlds, pods are symmetric: no decision depends on which one has which name, because the
+// controller chooses among equal pods only when it removes some. There, pods are numbered by
+// their state, so that states that differ only in who is who are one.
+//
+// The smallest worlds are also explored without all this (TestReductionsKeepVerdicts_PRV_05). A
 // fingerprint has 64 bits: of ten million states, the chance that two are mistaken for one is
 // three in a million.
 package sim

@@ -13,15 +13,28 @@ import (
 
 // carrier is what has read something and acts on it later: a sync in the middle of a call, or a
 // write in flight for whose answer nobody waits. Its state is on the stack of a coroutine. What
-// it will do is a function of what it has read, so that a hash of that stands for it.
+// it will do is a function of what it has read, so that hashes of that stand for it.
 type carrier struct {
 	begun *beginning
-	// hash is that of everything it has read.
-	hash fingerprint
+	// began is when the sync began, asked when the call in flight was made.
+	began, asked time.Time
+	// hashes are those of what it has read, for each way to name the pods.
+	hashes []carrierHash
+	// clean reports whether all calls of the sync were writes that succeeded, planned whether the call
+	// in flight belongs to a plan.
+	clean, planned bool
+	verb           string
 	// read are the versions of objects that it may name in preconditions.
 	read []objectVersion
 	// result are the versions in the answer that is on its way.
 	result []objectVersion
+}
+
+// carrierHash stands for what the present stage of a sync was planned from, and for the calls of
+// that stage so far: they are a sum, because their order makes no difference to the sync.
+type carrierHash struct {
+	plan  fingerprint
+	calls uint64
 }
 
 // beginning is when a sync began: the depth, and the process. unknown is the first moment of which
@@ -38,7 +51,7 @@ type objectVersion struct{ uid, version string }
 // beforeStep is what a step may read.
 type beforeStep struct {
 	step    string
-	hash    fingerprint
+	engine  []fingerprint
 	read    []objectVersion
 	unknown time.Time
 	carrier *carrier
@@ -59,21 +72,27 @@ func (r *run) beforeStep(s step) beforeStep {
 	if s.event.routine != nil {
 		b.carrier = r.carriers[s.event.routine]
 	}
-	if s.event.kind != fromCall && s.event.kind != fromTimer {
-		return b
-	}
-	if s.event.kind == fromCall && s.event.text == asking {
+	switch {
+	case s.event.kind == fromCall && s.event.text == asking:
 		call := s.event.call
 		b.arrival = &call
-		return b
-	}
-	b.read = versionsIn(b.process)
-	if r.depth >= r.since {
-		e := newEncoder(r)
-		e.engine(b.process)
-		b.hash = e.sum()
+	case s.event.kind == fromCall && !b.carrier.clean:
+		b.engine, b.read = r.engineHashes(b.process), versionsIn(b.process)
 	}
 	return b
+}
+
+// engineHashes returns the hashes of what a sync can read.
+func (r *run) engineHashes(p *process) (all []fingerprint) {
+	if !r.hashing {
+		return nil
+	}
+	for _, names := range r.renamings {
+		e := newEncoder(r, names)
+		e.engine(p)
+		all = append(all, e.sum())
+	}
+	return all
 }
 
 // unknownBut returns the first moment of which some process may not know, apart from the sync that
@@ -104,7 +123,7 @@ func (r *run) afterStep(b beforeStep) {
 		}
 		alive[key] = true
 		if e.number > b.number {
-			r.carriers[key] = r.carried(b)
+			r.carriers[key] = r.carried(b, e.call.Verb)
 		}
 	}
 	for key := range r.carriers {
@@ -114,28 +133,75 @@ func (r *run) afterStep(b beforeStep) {
 	}
 }
 
-// carried returns what a sync has read after a step.
-func (r *run) carried(b beforeStep) *carrier {
-	c := &carrier{begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, read: b.read}
-	parts := []string{b.step, string(b.hash[:]), string(r.taken[1:])}
-	if b.carrier != nil {
-		if c.begun.depth = b.carrier.begun.depth; !r.planned {
-			c.begun = b.carrier.begun
+// carried returns what a sync has read after a step, when it makes a call, or waits for its answer.
+func (r *run) carried(b beforeStep, verb string) *carrier {
+	switch {
+	case b.arrival != nil:
+		return r.arrived(b)
+	case b.carrier != nil && !r.planned && b.carrier.planned && isStageCall(b.carrier.verb) && isStageCall(verb) && len(b.process.cache.Jobs()) > 0:
+		// The next call of the same stage: nothing was read.
+		c := *b.carrier
+		c.verb, c.result, c.asked = verb, nil, r.world.Now()
+		return &c
+	}
+	return r.readOn(b, verb)
+}
+
+// isStageCall reports whether a call carries out a plan.
+func isStageCall(verb string) bool {
+	return slices.Contains([]string{"status", "create pod", "delete pod", "release pod"}, verb)
+}
+
+// readOn returns what a sync has read that has begun, or has read on.
+func (r *run) readOn(b beforeStep, verb string) *carrier {
+	now := r.world.Now()
+	c := &carrier{
+		begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, began: now, asked: now,
+		clean: true, planned: r.planned, verb: verb, read: versionsIn(b.process),
+	}
+	if old := b.carrier; old != nil {
+		c.began, c.clean = old.began, old.clean
+		if c.begun.depth = old.begun.depth; !r.planned {
+			c.begun = old.begun
 		}
-		parts = append(parts, string(b.carrier.hash[:]))
-		c.read = slices.Clone(b.carrier.read)
-		for _, v := range b.read {
-			if !slices.Contains(c.read, v) {
+		for _, v := range slices.Concat(old.read, b.read) {
+			if !slices.Contains(c.read, v) && !(c.clean && c.planned) {
 				c.read = append(c.read, v)
 			}
 		}
 	}
-	if b.arrival != nil {
-		c.result = r.result(*b.arrival)
-		parts = append(parts, r.outcome(b, c.result))
+	for i, engine := range r.engineHashes(b.process) {
+		parts := []string{string(engine[:])}
+		// After writes that succeeded, a plan depends on nothing else.
+		if !c.planned || !c.clean {
+			parts = append(parts, r.renamings[i].apply(b.step))
+			if b.engine != nil {
+				parts = append(parts, string(b.engine[i][:]))
+			}
+			if b.carrier != nil && i < len(b.carrier.hashes) {
+				parts = append(parts, fmt.Sprint(b.carrier.hashes[i]))
+			}
+		}
+		c.hashes = append(c.hashes, carrierHash{plan: hashOf([]byte(strings.Join(parts, "\x00")))})
 	}
-	c.hash = hashOf([]byte(strings.Join(parts, "\x00")))
 	return c
+}
+
+// arrived returns what a sync will read when the answer comes.
+func (r *run) arrived(b beforeStep) *carrier {
+	c := *b.carrier
+	c.asked, c.result = r.world.Now(), r.result(*b.arrival)
+	fault := slices.ContainsFunc(r.taken[1:], func(choice uint8) bool { return choice > 0 })
+	c.clean = c.clean && !fault && !b.arrival.reads() && r.world.Store.version > b.version
+	c.hashes = slices.Clone(c.hashes)
+	if !r.hashing || len(c.hashes) == 0 {
+		return &c
+	}
+	for i, names := range r.renamings {
+		h := hashOf([]byte(names.apply(b.step) + string(r.taken[1:]) + r.outcome(b, c.result, names)))
+		c.hashes[i].calls += h.number()
+	}
+	return &c
 }
 
 // result returns the objects that an answer may hold.
@@ -155,13 +221,10 @@ func (r *run) result(c Call) (all []objectVersion) {
 }
 
 // outcome writes what the answer to a call depends on.
-func (r *run) outcome(b beforeStep, result []objectVersion) string {
-	if r.depth <= r.since {
-		return ""
-	}
-	e := newEncoder(r)
+func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) string {
+	e := newEncoder(r, names)
 	e.number(r.world.Store.version - b.version)
-	for _, v := range result {
+	for _, v := range names.sorted(result) {
 		e.text(v.uid)
 		if pod := r.world.Store.byUID[types.UID(v.uid)]; pod != nil {
 			e.value(reflect.ValueOf(pod))

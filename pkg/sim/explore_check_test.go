@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -77,7 +79,7 @@ func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 	}
 	for _, s := range worlds {
 		plain := *s
-		plain.plain = true
+		plain.plain, plain.exact = true, true
 		reduced, full := newSearch(s, limits{}), newSearch(&plain, limits{})
 		reduced.explore(2)
 		full.explore(2)
@@ -88,6 +90,97 @@ func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 			t.Errorf("nothing is reduced:\n%v\n%v", reduced, full)
 		}
 	}
+}
+
+// TestReductionsKeepEnds_PRV_05 compares the states in which nothing is left to happen with those
+// of a search that takes every step on its own.
+func TestReductionsKeepEnds_PRV_05(t *testing.T) {
+	worlds := plainWorlds()[:1]
+	if !testing.Short() && !underRace {
+		worlds = append(worlds, worldNamed("a named rule fails the Job"))
+	}
+	for _, s := range worlds {
+		plain := *s
+		plain.plain = true
+		if reduced, full := ends(s), ends(&plain); len(full) == 0 || !maps.Equal(reduced, full) {
+			t.Errorf("%s: %d ends with reductions, %d without: %v and %v", s.name, len(reduced), len(full), reduced, full)
+		}
+	}
+}
+
+func worldNamed(name string) *smallWorld {
+	worlds := smallWorlds()
+	return worlds[slices.IndexFunc(worlds, func(s *smallWorld) bool { return s.name == name })]
+}
+
+// ends returns the states in which nothing is left to happen.
+func ends(s *smallWorld) map[fingerprint]bool {
+	x, all := newSearch(s, limits{}), map[fingerprint]bool{}
+	x.explore(2)
+	for _, n := range x.nodes {
+		if n.Next == atRest {
+			all[n.Print] = true
+		}
+	}
+	return all
+}
+
+// TestEqualStatesContinueAlike_PRV_04 finds histories that lead to the same fingerprint, and compares the
+// states that follow.
+func TestEqualStatesContinueAlike_PRV_04(t *testing.T) {
+	compared := 0
+	for i, s := range smallWorlds() {
+		known := map[fingerprint][][]uint8{}
+		for walk := range min(fewerSeeds(20), 3) {
+			for path := range prefixes(s, 100*uint64(i)+walk) {
+				r := s.replayed(path, 0)
+				print := r.fingerprint()
+				r.abandon()
+				other := known[print]
+				if known[print] = path; other == nil || slices.EqualFunc(other, path, slices.Equal) {
+					continue
+				}
+				compared++
+				if a, b := s.followers(other), s.followers(path); !maps.Equal(a, b) {
+					t.Errorf("%s: after\n%v\nfollow %v, and after\n%v\n%v", s.name, other, a, path, b)
+				}
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("no histories were compared")
+	}
+}
+
+// prefixes yields the beginnings of a random history.
+func prefixes(s *smallWorld, seed uint64) iter.Seq[[][]uint8] {
+	path, _, _ := randomWalk(s, seed)
+	return func(yield func([][]uint8) bool) {
+		for n := range path {
+			if !yield(path[:n+1]) {
+				return
+			}
+		}
+	}
+}
+
+// followers returns the states that follow a history, and how much is wrong then.
+func (s *smallWorld) followers(path [][]uint8) map[fingerprint]int {
+	all := map[fingerprint]int{}
+	r := s.replayed(path, 0)
+	for i := range r.steps() {
+		for choices := []uint8{uint8(i)}; choices != nil; {
+			r.abandon()
+			r = s.replayed(path, 0)
+			c := r.world.checker()
+			c.Violations, c.coreEvery = nil, 1
+			r.take(r.steps(), choices)
+			all[r.fingerprint()] = len(c.Violations)
+			choices = r.nextChoices()
+		}
+	}
+	r.abandon()
+	return all
 }
 
 // TestViolationIsReplayed_PRV_03 stores a violation, and reads it again.

@@ -19,8 +19,8 @@ func (x *search) saveDue() bool { return x.file != "" && time.Since(x.saved) > s
 
 // savedSearch is the beginning of a file; the nodes follow.
 type savedSearch struct {
-	Program                  fingerprint
-	Nodes, Next, Transitions int64
+	Program            fingerprint
+	Nodes, Transitions int64
 }
 
 // save stores the search. No node is being expanded.
@@ -29,7 +29,7 @@ func (x *search) save() {
 		return
 	}
 	var out bytes.Buffer
-	must(binary.Write(&out, binary.LittleEndian, savedSearch{program(), int64(len(x.nodes)), int64(x.next), int64(x.transitions)}))
+	must(binary.Write(&out, binary.LittleEndian, savedSearch{program(), int64(len(x.nodes)), int64(x.transitions)}))
 	must(binary.Write(&out, binary.LittleEndian, x.nodes))
 	must(os.WriteFile(x.file+".new", out.Bytes(), 0o600))
 	must(os.Rename(x.file+".new", x.file))
@@ -53,8 +53,11 @@ func (x *search) load() bool {
 	must(binary.Read(in, binary.LittleEndian, x.nodes))
 	for id := range x.nodes {
 		x.ids[x.nodes[id].Print] = int32(id)
+		if x.nodes[id].Next == unexplored {
+			x.pending = append(x.pending, int32(id))
+		}
 	}
-	x.next, x.transitions = int(head.Next), int(head.Transitions)
+	x.transitions = int(head.Transitions)
 	return true
 }
 

@@ -2,11 +2,9 @@ package sim
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -31,21 +29,22 @@ const (
 	atRest     int32 = -1
 )
 
-// search is the exploration of a small world, breadth first: the history of the first
-// violation is the shortest.
+// search is the exploration of a small world. It begins breadth first: the history of a violation
+// that is found then is the shortest. The rest is explored depth first, which is faster: the run that
+// is in the state to be expanded next is mostly still there.
 type search struct {
 	*smallWorld
 	mu    sync.Mutex
 	nodes []node
 	ids   map[fingerprint]int32
-	// next is the node to be expanded next, busy is how many are being expanded, at depth.
-	next, busy  int
+	// pending are the nodes to be expanded, busy is how many are being expanded, at depth.
+	pending     []int32
+	busy        int
 	depth       uint16
 	changed     *sync.Cond
 	transitions int
 	violation   *violation
-	// live are runs that are in the state of a node: it is expanded without a replay.
-	live map[int32]*run
+	live        liveRuns
 	limits
 }
 
@@ -65,7 +64,7 @@ type violation struct {
 }
 
 func newSearch(s *smallWorld, l limits) *search {
-	x := &search{smallWorld: s, ids: map[fingerprint]int32{}, live: map[int32]*run{}, limits: l}
+	x := &search{smallWorld: s, ids: map[fingerprint]int32{}, live: liveRuns{of: map[int32]*run{}}, limits: l}
 	x.changed = sync.NewCond(&x.mu)
 	if x.load() {
 		return x
@@ -73,9 +72,6 @@ func newSearch(s *smallWorld, l limits) *search {
 	x.add(newRun(s, 0), 0, nil)
 	return x
 }
-
-// maxLive bounds the memory that runs take, some 100 kB each.
-const maxLive = 3000
 
 // add returns the id of the state of a run, which is new or not. It takes over the run.
 func (x *search) add(r *run, parent int32, choices []uint8) int32 {
@@ -94,12 +90,8 @@ func (x *search) add(r *run, parent int32, choices []uint8) int32 {
 		return id
 	}
 	id := int32(len(x.nodes))
-	if len(x.live) < maxLive {
-		x.live[id] = r
-	} else {
-		r.abandon()
-	}
-	x.nodes, x.ids[n.Print] = append(x.nodes, n), id
+	x.live.keep(id, r, x.isWide())
+	x.nodes, x.pending, x.ids[n.Print] = append(x.nodes, n), append(x.pending, id), id
 	x.changed.Broadcast()
 	return id
 }
@@ -136,31 +128,43 @@ func (x *search) explore(workers int) {
 		})
 	}
 	group.Wait()
-	for _, r := range x.live {
-		r.abandon()
-	}
+	x.live.abandon()
 	x.save()
 	x.checkLiveness()
+}
+
+// isWide reports whether the search is still breadth first.
+func (x *search) isWide() bool {
+	const widest = 20_000
+	return len(x.nodes) < widest
 }
 
 // begin returns the next node to expand, or -1.
 func (x *search) begin() int32 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	// Nodes of one depth are all expanded before those of the next.
-	for x.busy > 0 && (x.next == len(x.nodes) || x.nodes[x.next].Depth > x.depth || x.saveDue()) {
+	for x.busy > 0 && (len(x.pending) == 0 || x.saveDue() || x.isWide() && x.nodes[x.pending[0]].Depth > x.depth) {
 		x.changed.Wait()
 	}
 	if x.saveDue() {
 		x.save()
 	}
-	if x.next == len(x.nodes) || x.violation != nil || x.limited() {
+	if len(x.pending) == 0 || x.violation != nil || x.limited() {
 		return -1
 	}
-	x.depth = x.nodes[x.next].Depth
-	x.next++
 	x.busy++
-	return int32(x.next - 1)
+	return x.take()
+}
+
+// take removes a node from those that are to be expanded.
+func (x *search) take() (id int32) {
+	if last := len(x.pending) - 1; !x.isWide() {
+		id, x.pending = x.pending[last], x.pending[:last]
+		return id
+	}
+	id, x.pending = x.pending[0], x.pending[1:]
+	x.depth = x.nodes[id].Depth
+	return id
 }
 
 func (x *search) end() {
@@ -178,8 +182,7 @@ func (x *search) limited() bool {
 func (x *search) expand(id int32) {
 	path := x.path(id)
 	x.mu.Lock()
-	since, r := int(x.nodes[id].Since), x.live[id]
-	delete(x.live, id)
+	since, r := int(x.nodes[id].Since), x.live.take(id)
 	x.mu.Unlock()
 	if r == nil {
 		r = x.replayed(path, since)
@@ -283,7 +286,7 @@ func (x *search) checkLiveness() {
 }
 
 // complete reports whether every reachable state was expanded.
-func (x *search) complete() bool { return x.next == len(x.nodes) && x.violation == nil }
+func (x *search) complete() bool { return len(x.pending) == 0 && x.violation == nil }
 
 func (x *search) String() string {
 	depth := 0
@@ -292,7 +295,7 @@ func (x *search) String() string {
 	}
 	end := "complete"
 	if !x.complete() {
-		end = fmt.Sprintf("%d states not expanded", len(x.nodes)-x.next)
+		end = fmt.Sprintf("%d states not expanded", len(x.pending))
 	}
 	return fmt.Sprintf("%-32s %9d states %10d transitions, depth %3d, %s", x.name, len(x.nodes), x.transitions, depth, end)
 }
@@ -313,48 +316,4 @@ func (s *smallWorld) violations(path [][]uint8) string {
 		}
 	}
 	return strings.Join(c.Violations, "\n")
-}
-
-// maxWalk is more steps than any history needs.
-const maxWalk = 1000
-
-// walk tries random histories until a moment, and returns how many: what a search did not come to
-// is deep.
-func (x *search) walk(until time.Time, workers int) int {
-	var group sync.WaitGroup
-	var seed atomic.Int64
-	for range workers {
-		group.Go(func() {
-			for time.Now().Before(until) && !x.found() {
-				x.walkOnce(uint64(seed.Add(1)))
-			}
-		})
-	}
-	group.Wait()
-	return int(seed.Load())
-}
-
-func (x *search) found() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.violation != nil
-}
-
-func (x *search) walkOnce(seed uint64) {
-	r := newRun(x.smallWorld, maxWalk+1)
-	defer r.abandon()
-	r.rng = rand.New(rand.NewPCG(seed, 6))
-	c := r.world.checker()
-	c.coreEvery = 16
-	var path [][]uint8
-	for steps := r.steps(); len(steps) > 0 && len(path) < maxWalk; steps = r.steps() {
-		r.take(steps, []uint8{uint8(r.rng.IntN(len(steps)))})
-		path = append(path, slices.Clone(r.taken))
-		if len(c.Violations) > 0 {
-			break
-		}
-	}
-	if wrong := x.violations(path); wrong != "" {
-		x.violated(path, wrong)
-	}
 }

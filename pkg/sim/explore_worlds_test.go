@@ -39,6 +39,7 @@ func (s *smallWorld) withFaults(title string, n int) *smallWorld {
 	out := *s
 	out.name += ", " + title
 	out.short = false
+	out.symmetric = 0 // A fault may lead to a surplus pod, and among equals the name decides which one goes.
 	out.faults, out.gaps, out.stale, out.maxFaults = allFaults, true, true, n
 	return &out
 }
@@ -56,9 +57,9 @@ func plainWorlds() []*smallWorld {
 		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
 		{name: "one pod runs on", short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
 		{name: "one pod fails", short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2},
-		{name: "two pods", spec: spec(2, 2, 6), exits: []int32{0}},
-		{name: "three pods, two at once", spec: spec(3, 2, 6), exits: []int32{0}},
-		{name: "two pods fail", spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
+		{name: "two pods", symmetric: 2, spec: spec(2, 2, 6), exits: []int32{0}},
+		{name: "three pods, two at once", symmetric: 3, spec: spec(3, 2, 6), exits: []int32{0}},
+		{name: "two pods fail", symmetric: 2, spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
 	}
 }
 
@@ -97,6 +98,14 @@ func policyWorlds() []*smallWorld {
 	evict := userStep{name: "evict", when: hasPod, do: func(w *World) {
 		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
 	}}
+	replacedPod := func(job *batchv1.Job) string {
+		s := job.Status
+		return when(s.Active != 1 || ptr.Deref(s.Terminating, 0) != 1, fmt.Sprintf("active is %d, terminating %d", s.Active, ptr.Deref(s.Terminating, 0)))
+	}
+	evictRunning := evict
+	evictRunning.when = func(w *World) bool {
+		return w.Store.pods[podPrefix+"1"] != nil && w.Store.pods[podPrefix+"1"].Spec.NodeName != ""
+	}
 	return []*smallWorld{
 		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
 		{name: "limit per index, retried", spec: retried, exits: []int32{0, 1}, failures: 1},
@@ -104,7 +113,8 @@ func policyWorlds() []*smallWorld {
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
 		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
-		{name: "work queue", spec: queue, exits: []int32{0}},
+		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: replacedPod},
+		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }

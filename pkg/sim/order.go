@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -47,8 +49,11 @@ type decider interface {
 	fault(c Call) Fault
 	// watchFault is what goes wrong with a watch event that is about to arrive.
 	watchFault(s *stream) WatchFault
-	// order returns the order in which the n operations of a stage are carried out.
-	order(n int) []int
+	// next returns which of the n operations of a stage that are left is carried out next.
+	next(n int) int
+	// grain is how exact the times of a process are. What happens within a grain happens at one moment for
+	// it, whatever the order.
+	grain() time.Duration
 	// end returns how a pod ends whose act is given.
 	end(pod *corev1.Pod, act *Act, terminated bool) *Act
 }

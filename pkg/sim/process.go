@@ -27,6 +27,8 @@ type process struct {
 	cache      *observe.Cache
 	dispatcher *controller.Dispatcher
 	clock      *skewedClock
+	// grain is how exact its times are; 0 for exactly.
+	grain      time.Duration
 	jobs, pods *stream
 	// label is the value of observe.ManagedByLabel of pods that this controller creates.
 	label string
@@ -65,10 +67,13 @@ func newProcess(w *World, o ProcessOptions) *process {
 		running: map[types.UID]bool{}, again: map[types.UID]bool{},
 	}
 	config := w.Controller
-	config.Clock = w.clock
+	if w.decider != nil {
+		p.grain = w.decider.grain()
+	}
+	config.Clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun}}, grain: p.grain}
 	var cache *observe.Cache
 	p.dispatcher, cache = controller.NewDispatcher(config, p)
-	p.clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun, by: w.skew + o.Clock}}}
+	p.clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun, by: w.skew + o.Clock}}, grain: p.grain}
 	config.Clock, config.Shard = p.clock, o.Shard
 	p.label = w.watchLabel()
 	api := cluster.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel}
@@ -147,7 +152,7 @@ func must(err error) {
 
 // AddAfter implements controller.Queue.
 func (p *process) AddAfter(job types.UID, wait time.Duration) {
-	at := p.world.Now().Add(wait)
+	at := p.world.Now().Truncate(p.grain).Add(wait)
 	if _, waiting := p.due[job]; waiting && !at.Before(p.dueAt[job]) {
 		return
 	}
@@ -155,7 +160,7 @@ func (p *process) AddAfter(job types.UID, wait time.Duration) {
 	ticket := p.tickets
 	p.due[job], p.dueAt[job] = ticket, at
 	void := func() bool { return !p.alive || p.due[job] != ticket }
-	p.world.schedule(origin{process: p, text: "sync", void: void}, wait, func() {
+	p.world.schedule(origin{process: p, text: "sync", void: void}, at.Sub(p.world.Now()), func() {
 		if !void() {
 			delete(p.due, job)
 			p.sync(job)
@@ -245,11 +250,25 @@ func (p *process) recoverCrash() {
 
 // parallel runs the operations of a stage in a random order: any order must be correct.
 func (p *process) parallel(n int, do func(i int)) {
-	order := p.world.rng.Perm(n)
 	if d := p.world.decider; d != nil {
-		order = d.order(n)
+		p.decided(d, n, do)
+		return
 	}
-	for _, i := range order {
+	for _, i := range p.world.rng.Perm(n) {
+		do(i)
+	}
+}
+
+// decided runs operations in the order that a decider wants.
+func (*process) decided(d decider, n int, do func(i int)) {
+	var left []int
+	for i := range n {
+		left = append(left, i)
+	}
+	for len(left) > 0 {
+		at := d.next(len(left))
+		i := left[at]
+		left = slices.Delete(left, at, at+1)
 		do(i)
 	}
 }

@@ -12,6 +12,8 @@ import (
 type skewedClock struct {
 	*clocktesting.FakeClock
 	ahead []offset
+	// grain is how exact the clock is; 0 for exactly.
+	grain time.Duration
 }
 
 // offset is how far a clock is ahead from some time on.
@@ -22,17 +24,18 @@ type offset struct {
 
 // Now returns the time that the clock shows.
 func (c *skewedClock) Now() time.Time {
-	return c.FakeClock.Now().Add(c.ahead[len(c.ahead)-1].by)
+	return c.FakeClock.Now().Truncate(c.grain).Add(c.ahead[len(c.ahead)-1].by)
 }
 
 // Since returns how long ago the clock showed a time.
 func (c *skewedClock) Since(shown time.Time) time.Duration {
-	end := c.FakeClock.Now()
+	now := c.FakeClock.Now().Truncate(c.grain)
+	end := now
 	for i := len(c.ahead) - 1; ; i-- {
 		o := c.ahead[i]
 		then := shown.Add(-o.by)
 		if i == 0 || !then.Before(o.at) && !then.After(end) {
-			return c.FakeClock.Now().Sub(then)
+			return now.Sub(then)
 		}
 		end = o.at
 	}

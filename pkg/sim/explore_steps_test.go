@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+)
+
+// step is what can happen next: an event, or what a user does.
+type step struct {
+	event *event
+	user  *userStep
+	// slow reports whether it lets time pass although messages are on their way, closes whether it
+	// ends a watch instead of delivering the event.
+	slow, closes bool
+	rank         int
+}
+
+func (s step) String() string {
+	if s.user != nil {
+		return s.user.name
+	}
+	names := [...]string{"timer", "call", "watch", "late write", "node", "collector", "sweep"}
+	text := names[s.event.kind] + ": " + s.event.text
+	if s.event.kind == fromCall {
+		text += " " + s.event.call.Verb + " " + s.event.call.Object
+	}
+	if s.event.commit != nil {
+		text += ", " + commitText(*s.event.commit)
+	}
+	return text
+}
+
+// ranks is the order in which a default schedule prefers steps.
+const (
+	rankMessage = iota
+	rankLate
+	rankNode
+	rankUser
+	rankTimer
+	rankFault
+)
+
+// streamKey identifies a watch.
+type streamKey struct {
+	process  *process
+	resource string
+}
+
+// steps returns what can happen next, preferred steps first, without what may as well happen later.
+func (r *run) steps() []step {
+	all := r.allSteps()
+	// If time may pass now, each step may also come after that.
+	if r.plain || r.usedSlow < r.slow {
+		return all
+	}
+	return r.reduced(all)
+}
+
+// allSteps returns all that can happen next, preferred steps first.
+func (r *run) allSteps() []step {
+	p := r.pendingEvents()
+	all := p.steps
+	for _, e := range p.watches {
+		all = append(all, step{event: e, rank: rankMessage})
+	}
+	if r.acted < len(r.user) && r.user[r.acted].isPossible(r.world) {
+		all = append(all, step{user: &r.user[r.acted], rank: rankUser})
+	}
+	if p.timer != nil && (!p.messages || r.usedSlow < r.slow) {
+		all = append(all, step{event: p.timer, slow: p.messages, rank: rankTimer})
+	}
+	slices.SortFunc(all, compareSteps)
+	return all
+}
+
+// pendingEvents are the events of a world: those that can happen at any time, the next one of each
+// watch, and the next one that time has to pass for. messages reports whether any are on their
+// way.
+type pendingEvents struct {
+	steps    []step
+	watches  map[streamKey]*event
+	timer    *event
+	messages bool
+}
+
+func (r *run) pendingEvents() pendingEvents {
+	p := pendingEvents{watches: map[streamKey]*event{}}
+	for i := range r.world.events {
+		e := &r.world.events[i]
+		switch {
+		case e.void != nil && e.void() || e.kind == fromSweep:
+		case e.kind == fromWatch:
+			p.messages = true
+			if key := (streamKey{e.process, e.text}); p.watches[key] == nil || p.watches[key].number > e.number {
+				p.watches[key] = e
+			}
+		case e.kind == fromTimer && e.at.After(r.world.Now()):
+			if p.timer == nil || compareTimers(e, p.timer) < 0 {
+				p.timer = e
+			}
+		default:
+			rank, known := ranks[e.kind]
+			p.messages = p.messages || !known
+			p.steps = append(p.steps, step{event: e, rank: rank})
+		}
+	}
+	return p
+}
+
+// ranks are those of events that are no messages.
+var ranks = map[originKind]int{fromLateWrite: rankLate, fromNode: rankNode, fromCollector: rankNode}
+
+func compareTimers(a, b *event) int {
+	return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.number, b.number))
+}
+
+func (u *userStep) isPossible(w *World) bool { return u.when == nil || u.when(w) }
+
+// compareSteps orders steps as a default schedule prefers them. There is one of a user at most.
+func compareSteps(a, b step) int {
+	if a.rank != b.rank || a.event == nil || b.event == nil {
+		return a.rank - b.rank
+	}
+	return cmp.Compare(a.event.number, b.event.number)
+}

@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"slices"
+	"time"
+)
+
+// oldTime returns from when on everything is equally old. No wait is longer: a batch of changes waits
+// for a second, and the longest back-off in these worlds is 40 s.
+func (r *run) oldTime() time.Duration {
+	const noWait, backoff = 3 * time.Second, 3 * time.Minute
+	if r.exact {
+		return backoff
+	}
+	for _, h := range r.world.checker().order {
+		if h.job.Spec.ActiveDeadlineSeconds != nil || slices.ContainsFunc(h.order, (*life).delays) {
+			return backoff
+		}
+	}
+	return noWait
+}
+
+// anyTime is later than everything in a small world.
+func anyTime() time.Time { return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// unknownSince returns the first moment of which some process may not know.
+func (r *run) unknownSince() time.Time {
+	at := r.world.Now().Add(1)
+	for _, known := range r.horizons() {
+		if known.Before(at) {
+			at = known
+		}
+	}
+	return at
+}
+
+// horizons returns when what watches have not delivered was stored, and from when on each sync that
+// is running may not have known.
+func (r *run) horizons() []time.Time {
+	all := r.undeliveredAt(false)
+	for key, c := range r.carriers {
+		if _, late := key.(uint64); late || c.begun.process.alive {
+			all = append(all, c.begun.unknown)
+		}
+	}
+	return all
+}
+
+// moments returns all moments that the Checker's times may be compared with, now or later: those
+// before which a process knows everything, when a write in flight was asked for, and when each
+// process began.
+func (r *run) moments() []time.Time {
+	all := append(r.horizons(), r.undeliveredAt(r.mayFail())...)
+	for i := range r.world.events {
+		if e := &r.world.events[i]; e.kind == fromLateWrite {
+			all = append(all, r.carriers[e.number].asked)
+		}
+	}
+	for _, p := range r.world.processes {
+		all = append(all, r.world.started[p.number-1])
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return slices.CompactFunc(all, time.Time.Equal)
+}
+
+// mayFail reports whether there may be another fault, after which a process no longer knows all of
+// its own writes.
+func (r *run) mayFail() bool { return r.usedFaults < r.maxFaults }
+
+// knownUntil returns the first moment that a time may be compared with, apart from those that are
+// written one by one.
+func (r *run) knownUntil() time.Time {
+	return slices.MinFunc(append(r.undeliveredAt(r.mayFail()), r.unknownSince()), time.Time.Compare)
+}
+
+// undeliveredAt returns when what some watch has not delivered was stored, with or without what its
+// process wrote itself.
+func (r *run) undeliveredAt(own bool) (all []time.Time) {
+	j := &r.world.journal
+	for _, p := range r.world.processes {
+		if !p.isWorking() {
+			continue
+		}
+		for _, s := range []*stream{p.jobs, p.pods} {
+			for i := len(j.commits) - len(r.world.since(s.seen)); i < len(j.commits); i++ {
+				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && (own || !r.knowsOwn(p, c)) {
+					all = append(all, j.at[i])
+				}
+			}
+		}
+	}
+	return all
+}
+
+// knowsOwn reports whether a process knows of a commit because it made it: each call had an
+// answer, unless there was a fault. (As long as the answer is on its way, the sync began before.)
+func (r *run) knowsOwn(p *process, c Commit) bool { return r.usedFaults == 0 && c.By == p.number }
