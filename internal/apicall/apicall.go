@@ -38,8 +38,7 @@ func (c Call) Wrap(err error) error {
 
 // Of is the request that met err, the zero value when it is not known.
 func Of(err error) Call {
-	var known *callError
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*callError](err); is {
 		return known.call
 	}
 	return Call{}

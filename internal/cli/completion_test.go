@@ -55,7 +55,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 // ux.md, "Side by side": completion. CLI-04's verb takes owners of Jobs, pods and indexes.
 func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
-	for args, want := range map[string]string{
+	wantCompleted(t, "explain-failure", map[string]string{
 		"":                         "train :4",
 		"train|":                   " :4",
 		"job/":                     "job/train :4",
@@ -77,18 +77,13 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 		"train|--index|2,":         " :36",
 		"train|-o|":                "json yaml :4",
 		"train|--color|a":          "auto always :4",
-	} {
-		words, directive := program.Complete(t, append([]string{"explain-failure"}, strings.Split(args, "|")...)...)
-		if got := strings.Join(words, " ") + " " + directive; got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
-	}
+	})
 }
 
 // logs takes any number of Jobs, or pods of Jobs.
 func TestLogsOfJobsAndPodsAreCompleted(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
-	for args, want := range map[string]string{
+	wantCompleted(t, "logs", map[string]string{
 		"":                    "train :4",
 		"train|":              " :4",
 		"pod/":                "pod/eval-a pod/train-1-b :4",
@@ -97,12 +92,7 @@ func TestLogsOfJobsAndPodsAreCompleted(t *testing.T) {
 		"-l|x=y|pod/":         " :4",
 		"train|--index|":      "2 0 1 3 :36",
 		"train|eval|--index|": " :36",
-	} {
-		words, directive := program.Complete(t, append([]string{"logs"}, strings.Split(args, "|")...)...)
-		if got := strings.Join(words, " ") + " " + directive; got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
-	}
+	})
 }
 
 // A flag that takes no file is not completed with files, and one that does is.
@@ -228,5 +218,16 @@ __start_kubectl-batchjob; echo "${COMPREPLY[@]}"`, "bash", script)
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != "explain-failure" {
 		t.Errorf("%v: %q", err, out)
+	}
+}
+
+// wantCompleted checks what a shell is offered after the words of a verb, which | divides.
+func wantCompleted(t *testing.T, verb string, lines map[string]string) {
+	t.Helper()
+	for args, want := range lines {
+		words, directive := program.Complete(t, append([]string{verb}, strings.Split(args, "|")...)...)
+		if got := strings.Join(words, " ") + " " + directive; got != want {
+			t.Errorf("%s %s: %q, want %q", verb, args, got, want)
+		}
 	}
 }

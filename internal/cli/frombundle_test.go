@@ -24,10 +24,7 @@ func TestVerbsRefuseDamagedBundles_BUN_08(t *testing.T) {
 	}
 	changed := bytes.Clone(data)
 	changed[len(data)/2] ^= 0xff
-	manifest := filepath.Join(folder, "job.yaml")
-	if err := os.WriteFile(manifest, []byte(simpleManifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	manifest := clitest.WriteManifest(t, simpleManifest)
 	for name, damaged := range map[string][]byte{"truncated": data[:len(data)/2], "changed": changed, "empty": nil, "text": []byte("hello\n")} {
 		file := filepath.Join(folder, name)
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,10 +59,7 @@ var writingVerbs = []string{"retry", "run", "create", "controller", "watch", "he
 
 // A verb that reads sends nothing but GET, to what the README lists, and no more than it says.
 func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "job.yaml")
-	if err := os.WriteFile(file, []byte(simpleManifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := clitest.WriteManifest(t, simpleManifest)
 	tested := slices.Clone(writingVerbs)
 	for _, tc := range verbRequests {
 		verb, _, _ := strings.Cut(tc.args, " ")

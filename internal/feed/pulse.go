@@ -65,19 +65,15 @@ func (p *Pulse) ask(ctx context.Context) error {
 	defer stop()
 	result := make(chan error, 1)
 	go func() { result <- p.Probe(ctx) }()
+	var err error
 	select {
-	case err := <-result:
-		return unlessAnswer(err)
+	case err = <-result:
 	case <-beats:
 		cancel()
-		if isAnswer(<-result) {
-			return nil
+		if err = <-result; !isAnswer(err) {
+			return ErrNoAnswer
 		}
-		return ErrNoAnswer
 	}
-}
-
-func unlessAnswer(err error) error {
 	if isAnswer(err) {
 		return nil
 	}

@@ -156,8 +156,7 @@ func (o Options) readAll(path string) ([]byte, error) {
 
 // readError omits the names of the system call and of the file, which the message already has.
 func readError(path string, err error) error {
-	var known *fs.PathError
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*fs.PathError](err); is {
 		if known.Path != path {
 			path = known.Path
 		}

@@ -291,3 +291,30 @@ func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 func windowSize(width, height int) tea.WindowSizeMsg {
 	return tea.WindowSizeMsg{Width: width, Height: height}
 }
+
+// scrolls checks that keys and the wheel scroll what is open, from its first line to its last.
+func scrolls(b *testbed, more ...string) {
+	b.t.Helper()
+	b.press("g")
+	first := b.picture()
+	shows(b, "▼")
+	for _, key := range append([]string{"down", "j", "pgdown", "f", "G", "end"}, more...) {
+		b.press("g", key)
+		if b.picture() == first {
+			b.t.Errorf("%q does not scroll", key)
+		}
+	}
+	for _, key := range []string{"up", "k", "pgup", "b", "g", "home"} {
+		b.press("G")
+		hides(b, "▼")
+		b.press(key)
+		shows(b, "▼")
+	}
+	if b.picture() != first {
+		b.t.Error("home is not the first line")
+	}
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if b.picture() == first {
+		b.t.Error("the wheel does not scroll")
+	}
+}

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -84,30 +82,6 @@ func TestHeaderMakesRoom(t *testing.T) {
 	shows(b, " 1 Overview  2  3  4  5  6 ")
 	b.send(windowSize(80, 24))
 	shows(b, " 1 Overview  2 Indexes  3 Policies  4 Failures  5 Pods  6 Timeline ")
-}
-
-// Issue 6: nothing from the cluster reaches the terminal as it is, on no tab.
-func TestHostileTextOnTabs(t *testing.T) {
-	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
-	for _, fixture := range []string{"failure-policy-named", "running-success-policy", "quota", "three-causes", "image-pull", "invalid-rule-names", "suspended-kueue"} {
-		s := load(t, fixture)
-		infect(reflect.ValueOf(s.Job.Report).Elem())
-		s.Link = snapshot.Link{StaleSince: &s.Time, Why: hostile}
-		for _, key := range []string{"1", "3", "4", "6", "e", "?"} {
-			for _, at := range sizes {
-				b := open(t, s, at, nil)
-				b.press(key)
-				for range 6 {
-					view := b.View()
-					if rest := sgr.ReplaceAllString(view.Content, "") + view.WindowTitle; strings.ContainsAny(rest, "\x1b\x07\r\u202e\u2028\u009b") {
-						t.Fatalf("%s, key %s, %s: %q", fixture, key, at, rest)
-					}
-					checkFrame(t, b, at)
-					b.press("down", "tab")
-				}
-			}
-		}
-	}
 }
 
 // Issue 6.2: where there is little room the words get fewer, and the failures stay.

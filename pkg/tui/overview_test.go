@@ -101,22 +101,32 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 
 // Issue 6: nothing from the cluster reaches the terminal as it is.
 func TestHostileText(t *testing.T) {
-	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, fixture := range []string{"index-backoff", "failure-policy-named", "quota", "running-success-policy", "two-containers", "terminating-holds-slot", "work-queue", "invalid-rule-names"} {
-		s := load(t, fixture)
-		infect(reflect.ValueOf(s.Job.Report).Elem())
-		for _, key := range []string{"1", "2"} {
-			for _, at := range sizes {
-				b := open(t, s, at, nil)
-				b.press(key)
-				for range 8 {
-					rest := sgr.ReplaceAllString(b.View().Content, "")
-					if strings.ContainsAny(rest, "\x1b\x07\r\u202e\u2028\u009b") {
-						t.Fatalf("%s, key %s, %s: %q", fixture, key, at, rest)
-					}
-					checkFrame(t, b, at)
-					b.press("down", "right")
+		wantHarmless(t, fixture, "right", "1", "2")
+	}
+	for _, fixture := range []string{"failure-policy-named", "running-success-policy", "quota", "three-causes", "image-pull", "invalid-rule-names", "suspended-kueue"} {
+		wantHarmless(t, fixture, "tab", "1", "3", "4", "6", "e", "?")
+	}
+}
+
+// wantHarmless infects a Job, and looks at the screens that the keys lead to, moving down and by another key.
+func wantHarmless(t *testing.T, fixture, move string, keys ...string) {
+	t.Helper()
+	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	s := load(t, fixture)
+	infect(reflect.ValueOf(s.Job.Report).Elem())
+	s.Link = snapshot.Link{StaleSince: &s.Time, Why: hostile}
+	for _, key := range keys {
+		for _, at := range sizes {
+			b := open(t, s, at, nil)
+			b.press(key)
+			for range 8 {
+				view := b.View()
+				if rest := sgr.ReplaceAllString(view.Content, "") + view.WindowTitle; strings.ContainsAny(rest, "\x1b\x07\r\u202e\u2028\u009b") {
+					t.Fatalf("%s, key %s, %s: %q", fixture, key, at, rest)
 				}
+				checkFrame(t, b, at)
+				b.press("down", move)
 			}
 		}
 	}

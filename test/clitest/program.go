@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files; read the diff")
@@ -74,6 +74,19 @@ func ProgramOf(verbs ...Program) Program {
 	}
 }
 
+// Rejects checks that command lines of a verb are wrong usage: each prints nothing but a line with this text, which leads
+// to the help.
+func (f Program) Rejects(t *testing.T, api *API, verb string, lines map[string]string) {
+	t.Helper()
+	for args, says := range lines {
+		got := f.Run(t, api, append([]string{verb}, strings.Fields(args)...)...)
+		isLine := strings.HasPrefix(got.ErrOut, "error: ") && strings.Count(got.ErrOut, "\n") == 1 && strings.Contains(got.ErrOut, "kubectl batchjob "+verb+" --help")
+		if got.Code != cmdutil.ExitUsage || got.Out != "" || !isLine || !strings.Contains(got.ErrOut, says) {
+			t.Errorf("%s %s: exit %d, stdout %q, stderr %q, want %q", verb, args, got.Code, got.Out, got.ErrOut, says)
+		}
+	}
+}
+
 // Execute runs a command line, and returns its explained error.
 func (f Program) Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams, env cmdutil.Env) error {
 	env.IOStreams = streams
@@ -97,7 +110,7 @@ func (f Program) Run(t *testing.T, api *API, args ...string) Result {
 // Session is a command line that runs until it is interrupted.
 type Session struct {
 	t           *testing.T
-	Out, ErrOut Buffer
+	Out, ErrOut leash.Output
 	Interrupt   context.CancelFunc
 	done        chan error
 }
@@ -149,7 +162,7 @@ func (s *Session) WaitLines(n int) []string {
 	return strings.Split(strings.TrimSuffix(s.Out.String(), "\n"), "\n")
 }
 
-func (s *Session) wait(b *Buffer, ok func(string) bool, what string) {
+func (s *Session) wait(b *leash.Output, ok func(string) bool, what string) {
 	s.t.Helper()
 	WaitFor(s.t, func() bool { return ok(b.String()) }, func() string {
 		return "waiting for " + what + "\nout:\n" + s.Out.String() + "\nerr:\n" + s.ErrOut.String()
@@ -165,24 +178,6 @@ func WaitFor(t *testing.T, ok func() bool, state func() string) {
 		}
 	}
 	t.Fatal(state())
-}
-
-// Buffer is a bytes.Buffer that may be read while it is written to.
-type Buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *Buffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *Buffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // Golden compares with a file in testdata.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -177,7 +176,7 @@ func TestRunningJobIsShown(t *testing.T) {
 // what it builds on, and runs Jobs to their ends all the same, but not where managedBy is
 // dropped.
 func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
-	stderr := startController(t)
+	stderr := &startController(t).Stderr
 	if warned := strings.Count(stderr.String(), "warning: Kubernetes v1."); warned != map[bool]int{true: 1}[minor < 35] {
 		t.Errorf("%d warnings on 1.%d: %s", warned, minor, stderr.String())
 	}
@@ -211,20 +210,16 @@ func isOurs(event *corev1.Event) bool {
 }
 
 // startController runs ours until the test ends.
-func startController(t *testing.T) *leash.Output {
+func startController(t *testing.T) *leash.Controller {
 	t.Helper()
-	stderr := &leash.Output{}
-	cmd := exec.Command(binary, "controller", "--kubeconfig", kubeconfig, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
-	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
+	c, err := leash.StartController(binary, kubeconfig, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the controller: %v\n%s", err, stderr.String())
+		if code, err := c.End(); code != 0 || err != nil {
+			t.Errorf("the controller: exit %d, %v\n%s", code, err, c.Stderr.String())
 		}
 	})
-	eventually(t, "the controller", func(context.Context) bool { return strings.Contains(stderr.String(), "Reconciling Jobs") })
-	return stderr
+	return c
 }

@@ -4,11 +4,8 @@ package compat
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -16,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 const patience = 4 * time.Minute
@@ -40,53 +37,41 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	// The tests mostly wait, for the back-off of the cluster's controller above all.
-	flag.Parse()
-	if err := flag.Set("test.parallel", "16"); err != nil {
-		fmt.Fprintln(os.Stderr, "compat:", err)
-		return 1
+	if err := leash.InParallel("16"); err != nil {
+		return complain(err)
 	}
-	dir, stop, err := cluster()
-	defer stop()
-	if err == nil {
-		err = connect(dir)
+	if dir := os.Getenv("BATCHJOB_COMPAT_DIR"); dir != "" {
+		kubeconfig = filepath.Join(dir, "kubeconfig")
+	} else {
+		cluster, err := leash.NewCluster(root, "compat")
+		if err != nil {
+			return complain(err)
+		}
+		defer func() {
+			if err := cluster.Release(); err != nil {
+				complain(err)
+			}
+		}()
+		kubeconfig = cluster.Kubeconfig
+		if err := cluster.Up(context.Background(), "--feature-gates", os.Getenv("BATCHJOB_COMPAT_GATES")); err != nil {
+			return complain(err)
+		}
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "compat:", err)
-		return 1
+	if err := connect(); err != nil {
+		return complain(err)
 	}
 	return m.Run()
 }
 
-// cluster starts one, unless there is one.
-func cluster() (dir string, stop func(), err error) {
-	if dir := os.Getenv("BATCHJOB_COMPAT_DIR"); dir != "" {
-		return dir, func() {}, nil
-	}
-	if dir, err = os.MkdirTemp("", "batchjob-compat-"); err != nil {
-		return "", func() {}, err
-	}
-	controlplane := func(args ...string) error {
-		cmd := exec.Command("go", append([]string{"-C", filepath.Join(root, "hack", "controlplane"), "run", ".", args[0], "--dir", dir}, args[1:]...)...)
-		cmd.Stderr = os.Stderr
-		return cmd.Run()
-	}
-	stop = func() {
-		if err := errors.Join(controlplane("down"), os.RemoveAll(dir)); err != nil {
-			fmt.Fprintln(os.Stderr, "compat:", err)
-		}
-	}
-	args := []string{"up"}
-	if gates := os.Getenv("BATCHJOB_COMPAT_GATES"); gates != "" {
-		args = append(args, "--feature-gates", gates)
-	}
-	return dir, stop, controlplane(args...)
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "compat:", err)
+	return 1
 }
 
-func connect(dir string) (err error) {
-	if binary = os.Getenv("BATCHJOB_COMPAT_BINARY"); binary == "" {
-		binary = filepath.Join(root, "bin", "kubectl-batchjob")
+func connect() (err error) {
+	if binary, err = leash.Binary(root, "BATCHJOB_COMPAT_BINARY"); err != nil {
+		return err
 	}
-	kubeconfig = filepath.Join(dir, "kubeconfig")
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -109,15 +94,11 @@ func connect(dir string) (err error) {
 // namespace makes one for a test, with the account that pods need.
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "compat-"}}, metav1.CreateOptions{})
+	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "compat-"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the default service account", func(ctx context.Context) bool {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil
-	})
-	return ns.Name
+	return ns
 }
 
 func eventually(t *testing.T, what string, reached func(context.Context) bool) {

@@ -10,14 +10,12 @@
 package docs
 
 import (
+	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -53,80 +51,56 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int, err error) {
-	flag.Parse()
-	if err := inParallel("12"); err != nil {
+	if err := leash.InParallel("12"); err != nil {
 		return 1, err
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return 1, err
 	}
-	c := &cluster{root: root, binary: os.Getenv("BATCHJOB_DOCS_BINARY")}
-	if c.binary == "" {
-		c.binary = filepath.Join(root, "bin", "kubectl-batchjob")
-	}
-	if _, err := os.Stat(c.binary); err != nil {
-		return 1, fmt.Errorf("%w; run: make build", err)
+	c := &cluster{root: root}
+	if c.binary, err = leash.Binary(root, "BATCHJOB_DOCS_BINARY"); err != nil {
+		return 1, err
 	}
 	found, err := filepath.Glob(filepath.Join(root, "dist", "kubectl-batchjob_*.tar.gz"))
 	if err != nil {
 		return 1, err
 	}
 	c.archives = len(found) > 0
-	if c.dir, err = os.MkdirTemp("", "batchjob-docs-"); err != nil {
-		return 1, err
-	}
-	hold, err := leash.New(root, c.dir)
+	hold, err := leash.NewCluster(root, "docs")
 	if err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, hold.Release()) }()
+	c.dir = hold.Dir
+	if c.binaries, err = leash.ControlPlane(context.Background(), root, "path"); err != nil {
+		return 1, err
+	}
+	if err := hold.Up(context.Background()); err != nil {
+		return 1, err
+	}
 	return c.serve(m.Run)
 }
 
-// serve runs the tests while the cluster and the controller are there.
+// serve runs the tests while the controller is there.
 func (c *cluster) serve(tests func() int) (int, error) {
-	path := exec.Command("go", "-C", "hack/controlplane", "run", ".", "path")
-	path.Dir, path.Stderr = c.root, os.Stderr
-	out, err := path.Output()
-	if err != nil {
-		return 1, fmt.Errorf("looking for the control plane: %w", err)
-	}
-	c.binaries = strings.TrimSpace(string(out))
-	up := exec.Command("go", "-C", "hack/controlplane", "run", ".", "up", "--dir", c.dir)
-	up.Dir, up.Stderr = c.root, os.Stderr
-	if err := up.Run(); err != nil {
-		return 1, fmt.Errorf("starting the cluster: %w", err)
-	}
 	// With a Lease, so that explanations can tell who is alive; in a namespace that no page removes.
-	controller := leash.Command(c.binary, "controller", "--kubeconfig", filepath.Join(c.dir, "kubeconfig"),
-		"--leader-elect", "--leader-elect-resource-namespace", "kube-system",
-		"--metrics-bind-address", "0", "--health-probe-bind-address", "0")
-	var said strings.Builder
-	controller.Stderr = &said
-	if err := controller.Start(); err != nil {
+	controller, err := leash.StartController(c.binary, filepath.Join(c.dir, "kubeconfig"), nil,
+		"--leader-elect", "--leader-elect-resource-namespace", "kube-system")
+	if err != nil {
 		return 1, err
 	}
-	var died error
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		died = controller.Wait()
-	}()
 	shared = c
 	code := tests()
 	c.report()
 	select {
-	case <-ended:
-		return 1, fmt.Errorf("the controller has ended: %w\n%s", died, said.String())
+	case <-controller.Done:
+		return 1, fmt.Errorf("the controller has ended:\n%s", controller.Stderr.String())
 	default:
 	}
-	if err := controller.Process.Kill(); err != nil {
-		return 1, err
-	}
-	<-ended
+	controller.Kill()
 	if code != 0 && testing.Verbose() {
-		fmt.Fprintf(os.Stderr, "The controller said:\n%s", said.String())
+		fmt.Fprintf(os.Stderr, "The controller said:\n%s", controller.Stderr.String())
 	}
 	return code, nil
 }
@@ -145,14 +119,4 @@ func (c *cluster) note(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.notes = append(c.notes, fmt.Sprintf(format, args...))
-}
-
-// inParallel runs so many pages at once, unless -parallel says otherwise: they mostly wait.
-func inParallel(n string) error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", n)
 }

@@ -56,12 +56,12 @@ func (c *auditor) excuse(v invariants.Violation) string {
 
 // managedBy returns the managedBy of the Jobs that a controller runs.
 func (p *process) managedBy() string {
-	for i, arg := range p.args {
+	for i, arg := range p.Args {
 		if value, ok := strings.CutPrefix(arg, "--managed-by="); ok {
 			return value
 		}
-		if arg == "--managed-by" && i+1 < len(p.args) {
-			return p.args[i+1]
+		if arg == "--managed-by" && i+1 < len(p.Args) {
+			return p.Args[i+1]
 		}
 	}
 	return "batchjob.dev/controller"

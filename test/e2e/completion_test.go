@@ -15,27 +15,22 @@ import (
 )
 
 // completer asks the real kubectl what it would offer after a command line.
-type completer struct{ kubectl, path string }
+type completer struct{ path string }
 
 func newCompleter(t *testing.T) completer {
 	t.Helper()
-	out, err := exec.Command("go", "-C", "../../hack/controlplane", "run", ".", "path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tools := strings.TrimSpace(string(out))
 	script, err := filepath.Abs("../../krew")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := strings.Join([]string{script, filepath.Dir(binary), tools, os.Getenv("PATH")}, string(os.PathListSeparator))
-	return completer{filepath.Join(tools, "kubectl"), path}
+	path := strings.Join([]string{script, filepath.Dir(binary), filepath.Dir(kubectl), os.Getenv("PATH")}, string(os.PathListSeparator))
+	return completer{path}
 }
 
 // after returns the words, with cobra's directive as the last.
 func (c completer) after(t *testing.T, config string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(c.kubectl, append([]string{"__complete", "batchjob"}, args...)...)
+	cmd := exec.Command(kubectl, append([]string{"__complete", "batchjob"}, args...)...)
 	cmd.Env = append(os.Environ(), "PATH="+c.path, "KUBECONFIG="+config)
 	out, err := cmd.Output()
 	if err != nil {

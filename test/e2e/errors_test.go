@@ -32,18 +32,6 @@ func TestBadInputIsOneLine(t *testing.T) {
 			expectLine(t, verb+" "+name, out, c.code, c.says...)
 		}
 	}
-	for name, args := range map[string][]string{
-		"invalid":   {"--managed-by", "nodomain"},
-		"reserved":  {"--managed-by", "kubernetes.io/job-controller"},
-		"too long":  {"--managed-by", "example.com/" + strings.Repeat("x", 60)},
-		"qps":       {"--kube-api-qps", "0"},
-		"workers":   {"--concurrent-job-syncs", "0"},
-		"namespace": {"--namespaces", "Not_A_Name"},
-		"argument":  {"surplus"},
-	} {
-		out := kubectlBatchjob(t, append([]string{"controller", "--kubeconfig", kubeconfig}, args...)...)
-		expectLine(t, "controller "+name, out, 2, "--help")
-	}
 }
 
 func expectLine(t *testing.T, what string, out command.Result, code int, says ...string) {

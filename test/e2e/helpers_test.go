@@ -2,15 +2,11 @@ package e2e
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,13 +24,8 @@ import (
 
 const patience = 90 * time.Second
 
-// process is a running kubectl-batchjob.
-type process struct {
-	args   []string
-	cmd    *exec.Cmd
-	stderr leash.Output
-	done   chan struct{}
-}
+// process is a running controller.
+type process struct{ *leash.Controller }
 
 // processes are all controllers of this run.
 var processes struct {
@@ -58,35 +49,14 @@ func launchWith(environment []string, args ...string) (*process, error) {
 }
 
 func launchProgram(program string, environment []string, args ...string) (*process, error) {
-	p := &process{args: args, done: make(chan struct{})}
-	p.cmd = leash.Command(program, append([]string{
-		"controller", "--kubeconfig", accountKubeconfig,
-		"--metrics-bind-address", "127.0.0.1:0", "--metrics-secure=false", "--health-probe-bind-address", "127.0.0.1:0",
-	}, args...)...)
-	p.cmd.Env = append(os.Environ(), environment...)
-	p.cmd.Stderr = &p.stderr
-	if err := p.cmd.Start(); err != nil {
+	c, err := leash.StartController(program, accountKubeconfig, environment, args...)
+	if err != nil {
 		return nil, err
 	}
-	go func() {
-		_ = p.cmd.Wait() // The tests read the exit code.
-		close(p.done)
-	}()
+	p := &process{c}
 	processes.mu.Lock()
+	defer processes.mu.Unlock()
 	processes.all = append(processes.all, p)
-	processes.mu.Unlock()
-	err := wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		select {
-		case <-p.done:
-			return false, errors.New("it has ended")
-		default:
-			return strings.Contains(p.stderr.String(), "Reconciling Jobs"), nil
-		}
-	})
-	if err != nil {
-		p.kill()
-		return nil, fmt.Errorf("the controller does not start: %w\n%s", err, p.stderr.String())
-	}
 	return p, nil
 }
 
@@ -103,9 +73,9 @@ func startControllerWith(t *testing.T, environment []string, args ...string) *pr
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		p.kill()
+		p.Kill()
 		if t.Failed() {
-			t.Logf("the log of a controller:\n%s", p.stderr.String())
+			t.Logf("the log of a controller:\n%s", p.Stderr.String())
 		}
 	})
 	return p
@@ -119,33 +89,14 @@ func managedBy(namespace string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(ownManager(namespace)) }
 }
 
-// end asks the controller to end, and returns its exit code.
-func (p *process) end() (int, error) {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return -1, err
-	}
-	select {
-	case <-p.done:
-		return p.cmd.ProcessState.ExitCode(), nil
-	case <-time.After(patience):
-		return -1, errors.New("the controller does not end")
-	}
-}
-
 // stop asks the controller to end and returns its exit code.
 func (p *process) stop(t *testing.T) int {
 	t.Helper()
-	code, err := p.end()
+	code, err := p.End()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return code
-}
-
-// kill ends the controller as a crash would.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.done
 }
 
 // kubectlBatchjob runs the binary to its end.
@@ -161,20 +112,16 @@ func kubectlBatchjob(t *testing.T, args ...string) command.Result {
 // namespace makes one for the test, with the account that pods need.
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "e2e-"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("what happened in %s:\n%s", ns.Name, past.trace(ns.Name))
+			t.Logf("what happened in %s:\n%s", ns, past.trace(ns))
 		}
 	})
-	eventually(t, "the default service account", func(ctx context.Context) (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil
-	})
-	return ns.Name
+	return ns
 }
 
 func eventually(t *testing.T, what string, condition wait.ConditionWithContextFunc) {

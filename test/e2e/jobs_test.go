@@ -61,9 +61,9 @@ func TestRestartsLoseAndDoubleNothing_TRK_03_JOB_56(t *testing.T) {
 			return err == nil && int(job.Status.Succeeded+job.Status.Active) > n, err
 		})
 		if n%2 == 0 {
-			p.kill()
+			p.Kill()
 		} else if code := p.stop(t); code != 0 {
-			t.Errorf("SIGTERM ends the controller with %d: %s", code, p.stderr.String())
+			t.Errorf("SIGTERM ends the controller with %d: %s", code, p.Stderr.String())
 		}
 	}
 	startController(t, "--namespaces", ns, "--managed-by", ownManager(ns))

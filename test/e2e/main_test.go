@@ -23,10 +23,8 @@ package e2e
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,42 +52,31 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	flag.Parse()
-	if err := waitALot(); err != nil {
+	if err := leash.InParallel("24"); err != nil {
 		return complain(err)
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return complain(err)
 	}
-	if binary = os.Getenv("BATCHJOB_E2E_BINARY"); binary == "" {
-		binary = filepath.Join(root, "bin", "kubectl-batchjob")
-	}
-	if _, err := os.Stat(binary); err != nil {
-		return complain(fmt.Errorf("%w; run: make build", err))
-	}
-	dir, err := os.MkdirTemp("", "batchjob-e2e-")
-	if err != nil {
+	if binary, err = leash.Binary(root, "BATCHJOB_E2E_BINARY"); err != nil {
 		return complain(err)
 	}
-	hold, err := leash.New(root, dir)
+	cluster, err := leash.NewCluster(root, "e2e")
 	if err != nil {
 		return complain(err)
 	}
 	defer func() {
-		if err := hold.Release(); err != nil {
+		if err := cluster.Release(); err != nil {
 			complain(err)
 		}
 	}()
-	if err := startCluster(root, dir); err != nil {
+	kubeconfig = cluster.Kubeconfig
+	if err := start(cluster); err != nil {
 		return complain(err)
 	}
-	kubeconfig = filepath.Join(dir, "kubeconfig")
-	if client, err = connect(); err != nil {
-		return complain(err)
-	}
-	code := audited(root, dir, m.Run)
-	for _, problem := range permissionVerdict(root, dir) {
+	code := audited(root, cluster.Dir, m.Run)
+	for _, problem := range permissionVerdict(root, cluster.Dir) {
 		code = complain(fmt.Errorf("verdict: %s", problem))
 	}
 	return code
@@ -110,7 +97,7 @@ func audited(root, dir string, tests func() int) int {
 	if err != nil {
 		return complain(err)
 	}
-	defer shared.kill()
+	defer shared.Kill()
 	code := tests()
 	if file := os.Getenv("BATCHJOB_E2E_TRACE"); file != "" {
 		if err := writeTrace(file); err != nil {
@@ -133,41 +120,27 @@ func writeTrace(file string) error {
 		fmt.Fprintf(&b, "namespace %s\n%s\n", namespace, past.trace(namespace))
 	}
 	for i, p := range launched() {
-		fmt.Fprintf(&b, "controller %d: %q\n%s\n", i, p.args, p.stderr.String())
+		fmt.Fprintf(&b, "controller %d: %q\n%s\n", i, p.Args, p.Stderr.String())
 	}
 	return os.WriteFile(file, []byte(b.String()), 0o600)
 }
 
-// waitALot runs many tests at once, unless -parallel says otherwise: they mostly wait.
-func waitALot() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", "24")
-}
-
-func connect() (kubernetes.Interface, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS, config.Burst = -1, 0
-	return kubernetes.NewForConfig(config)
-}
-
-func startCluster(root, dir string) error {
-	controlplane := func(args ...string) ([]byte, error) {
-		cmd := exec.Command("go", append([]string{"-C", "hack/controlplane", "run", "."}, args...)...)
-		cmd.Dir, cmd.Stderr = root, os.Stderr
-		return cmd.Output()
-	}
-	if _, err := controlplane("up", "--dir", dir, "--audit", systemUser); err != nil {
+// start starts the cluster, and makes the clients of all tests.
+func start(c *leash.Cluster) error {
+	if err := c.Up(context.Background(), "--audit", systemUser); err != nil {
 		return err
 	}
-	binaries, err := controlplane("path")
-	kubectl = filepath.Join(strings.TrimSpace(string(binaries)), "kubectl")
+	binaries, err := leash.ControlPlane(context.Background(), c.Root, "path")
+	if err != nil {
+		return err
+	}
+	kubectl = filepath.Join(binaries, "kubectl")
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS, config.Burst = -1, 0
+	client, err = kubernetes.NewForConfig(config)
 	return err
 }
 

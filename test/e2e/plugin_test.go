@@ -11,11 +11,7 @@ import (
 // kubectl finds the binary on PATH as a plugin, with its flags and exit codes.
 func TestKubectlFindsThePlugin(t *testing.T) {
 	t.Parallel()
-	controlplane, err := exec.Command("go", "-C", "../../hack/controlplane", "run", ".", "path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := strings.Join([]string{filepath.Dir(binary), strings.TrimSpace(string(controlplane)), os.Getenv("PATH")}, string(os.PathListSeparator))
+	path := strings.Join([]string{filepath.Dir(binary), filepath.Dir(kubectl), os.Getenv("PATH")}, string(os.PathListSeparator))
 	ns := namespace(t)
 	apply(t, ns, "non-indexed.yaml")
 	for _, c := range []struct {
@@ -28,7 +24,7 @@ func TestKubectlFindsThePlugin(t *testing.T) {
 		{[]string{"status", "--help"}, 0, "kubectl batchjob status"},
 		{[]string{"nonsense"}, 2, "nonsense"},
 	} {
-		cmd := exec.Command(filepath.Join(strings.TrimSpace(string(controlplane)), "kubectl"), append([]string{"batchjob"}, c.args...)...)
+		cmd := exec.Command(kubectl, append([]string{"batchjob"}, c.args...)...)
 		cmd.Env = append(os.Environ(), "PATH="+path)
 		out, _ := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.says) {

@@ -22,7 +22,7 @@ func (p *process) url(t *testing.T, what string) string {
 	t.Helper()
 	var url string
 	eventually(t, "the address of "+what, func(context.Context) (bool, error) {
-		if found := regexp.MustCompile(what + ` at (https?://\S+)\.\n`).FindStringSubmatch(p.stderr.String()); found != nil {
+		if found := regexp.MustCompile(what + ` at (https?://\S+)\.\n`).FindStringSubmatch(p.Stderr.String()); found != nil {
 			url = found[1]
 		}
 		return url != "", nil
@@ -128,7 +128,7 @@ func TestKilledLeaderIsReplaced_JOB_56_TRK_03(t *testing.T) {
 			return err == nil && int(job.Status.Succeeded+job.Status.Active) > n, err
 		})
 		killed := time.Now()
-		leader.kill()
+		leader.Kill()
 		untilHeld(t, ns, standby.identity)
 		longest = max(longest, time.Since(killed))
 		leader, standby = standby, startReplica(t, ns)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 const shards = 6
@@ -62,7 +65,7 @@ func (s *sharers) start() *process {
 	s.t.Helper()
 	return startController(s.t, "--kubeconfig", kubeconfig, "--as", s.user, "--as-group", "system:serviceaccounts",
 		"--managed-by", ownManager(s.namespaces[0]), "--shards", fmt.Sprint(shards),
-		"--leader-elect", "--leader-elect-resource-namespace", s.namespaces[0], "--leader-elect-resource-name", "sharers",
+		"--leader-elect", "--leader-elect-resource-namespace", s.namespaces[0],
 		"--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period", retryPeriod.String())
 }
 
@@ -111,7 +114,7 @@ func TestKilledReplicaOfThree_SHD_02_SHD_04_SHD_06_TRK_03(t *testing.T) {
 		return err == nil && job.Status.Succeeded+job.Status.Active > 0, err
 	})
 	killed := time.Now()
-	first.kill()
+	first.Kill()
 	s.untilShares(3, 3)
 	t.Logf("taken over after %v, with a lease of %v", time.Since(killed), leaseDuration)
 	fourth := s.start()
@@ -125,6 +128,10 @@ func TestKilledReplicaOfThree_SHD_02_SHD_04_SHD_06_TRK_03(t *testing.T) {
 		}
 		noFinalizers(t, ns, "indexed-ten")
 		noFinalizers(t, ns, "index-three-retries")
+		var r explain.Report
+		if err := json.Unmarshal([]byte(explainFailure(t, ns, "indexed-ten", "-o", "json")), &r); err != nil || r.Reconciler.Sign != explain.SignLeaseHeld {
+			t.Errorf("the Lease of the shard of %s is not found: %v, %+v", ns, err, r.Reconciler)
+		}
 	}
 	held := 0
 	for _, p := range []*process{second, third, fourth} {
@@ -142,7 +149,7 @@ func TestKilledReplicaOfThree_SHD_02_SHD_04_SHD_06_TRK_03(t *testing.T) {
 		if code := p.stop(t); code != 0 {
 			t.Errorf("SIGTERM ends a replica with %d", code)
 		}
-		if said := strings.Count(p.stderr.String(), "The API server does not filter by shard"); said != 1 {
+		if said := strings.Count(p.Stderr.String(), "The API server does not filter by shard"); said != 1 {
 			t.Errorf("a replica says %d times that the API server does not filter", said)
 		}
 	}

@@ -31,7 +31,7 @@ func (d *disturber) expireCertificate(ctx context.Context, lasts time.Duration, 
 	p := d.controllers.replace(binary)
 	pause(ctx, shortLived+lasts)
 	if p != nil {
-		refused = strings.Count(p.stderr.String(), "Unauthorized")
+		refused = strings.Count(p.Stderr.String(), "Unauthorized")
 	}
 	return refused, issueFor(d.certificate, longLived)
 }

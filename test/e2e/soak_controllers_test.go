@@ -191,16 +191,16 @@ func (c *controllers) leader() *process {
 // end ends a controller, and tells if it does not end well.
 func (c *controllers) end(p *process, politely bool) {
 	select {
-	case <-p.done:
-		c.t.Errorf("a controller has ended by itself:\n%s", p.stderr.String())
+	case <-p.Done:
+		c.t.Errorf("a controller has ended by itself:\n%s", p.Stderr.String())
 	default:
 	}
 	if !politely {
-		p.kill()
+		p.Kill()
 		return
 	}
-	if code, err := p.end(); err != nil || code != 0 {
-		c.t.Errorf("SIGTERM ends a controller with %d, %v:\n%s", code, err, p.stderr.String())
+	if code, err := p.End(); err != nil || code != 0 {
+		c.t.Errorf("SIGTERM ends a controller with %d, %v:\n%s", code, err, p.Stderr.String())
 	}
 }
 

@@ -24,8 +24,8 @@ func verdict(ctx context.Context, shared *process) []string {
 		return append(problems, fmt.Sprintf("the history is not complete: %v", err))
 	}
 	past.settle()
-	if code, err := shared.end(); err != nil || code != 0 {
-		problems = append(problems, fmt.Sprintf("the shared controller ended with %d, %v:\n%s", code, err, shared.stderr.String()))
+	if code, err := shared.End(); err != nil || code != 0 {
+		problems = append(problems, fmt.Sprintf("the shared controller ended with %d, %v:\n%s", code, err, shared.Stderr.String()))
 	}
 	if err := past.complete(ctx); err != nil {
 		return append(problems, fmt.Sprintf("the history is not complete: %v", err))
@@ -39,7 +39,7 @@ func verdict(ctx context.Context, shared *process) []string {
 	fmt.Println("e2e: Jobs seen:", audits.territory)
 	problems = append(problems, rejectedWrites(ctx)...)
 	for _, p := range launched() {
-		problems = append(problems, badLines(p.stderr.String())...)
+		problems = append(problems, badLines(p.Stderr.String())...)
 	}
 	return problems
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // selecting makes a Job whose selector, and labels of pods, were written by hand.
@@ -35,6 +37,12 @@ func (f *fixture) createPod(labels map[string]string, changes ...func(*corev1.Po
 	for _, change := range changes {
 		change(pod)
 	}
+	return f.storePod(pod)
+}
+
+// storePod creates a pod, and returns it once the history has it.
+func (f *fixture) storePod(pod *corev1.Pod) *corev1.Pod {
+	f.t.Helper()
 	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		f.t.Fatalf("creating a pod: %v", err)
@@ -57,7 +65,7 @@ func (f *fixture) untilOwned(pod *corev1.Pod, job *batchv1.Job) {
 	f.t.Helper()
 	f.until("the Job controls the pod", func() bool {
 		for _, v := range f.history.sorted() {
-			if v.pod != nil && v.pod.UID == pod.UID && isOwnedBy(v.pod, job) && isTracked(v.pod) {
+			if v.pod != nil && v.pod.UID == pod.UID && isOwnedBy(v.pod, job) && history.IsTracked(v.pod) {
 				return true
 			}
 		}
@@ -84,7 +92,7 @@ func TestPodsLoseTheirOwner_JOB_35_TRK_25(t *testing.T) {
 	f.until("the pods are adopted", func() bool { return len(adoptions(p.wire)) == 2 })
 	for _, pod := range pods[:2] {
 		now := f.history.pod(pod.UID)
-		f.untilPods(1, "the Job's again", func(pod *corev1.Pod) bool { return pod.UID == now.UID && isOwnedBy(pod, job) && isTracked(pod) })
+		f.untilPods(1, "the Job's again", func(pod *corev1.Pod) bool { return pod.UID == now.UID && isOwnedBy(pod, job) && history.IsTracked(pod) })
 		owner := metav1.GetControllerOf(f.history.pod(pod.UID))
 		if owner.APIVersion != "batch/v1" || owner.Kind != "Job" || owner.Name != "a" || !ptr.Deref(owner.BlockOwnerDeletion, false) {
 			t.Errorf("the owner is %+v", owner)
@@ -131,7 +139,7 @@ func TestBarePodsAreAdopted_JOB_35(t *testing.T) {
 	})
 	f.untilComplete("a", 2, 0)
 	f.wantPodsEver(4)
-	if pod := f.history.pod(other.UID); metav1.GetControllerOf(pod) != nil || isTracked(pod) {
+	if pod := f.history.pod(other.UID); metav1.GetControllerOf(pod) != nil || history.IsTracked(pod) {
 		t.Errorf("the other pod was touched: %+v", pod.ObjectMeta)
 	}
 }
@@ -245,12 +253,12 @@ func TestPodIsRelabeled_JOB_36_TRK_25(t *testing.T) {
 	job := f.create(newJob(indexed(2), withFinalizer(foreignFinalizer)))
 	f.untilActive(2)
 	pod := f.pods(ofIndex(0))[0]
-	f.kubelet.run(f.pods(isActive)...)
+	f.kubelet.run(f.pods(history.IsActive)...)
 	f.untilCounts("a", counts{active: 2, ready: 2})
 	f.labelPod(pod, batchv1.ControllerUidLabel, "nobody")
 	f.untilActive(3)
 	f.untilCounts("a", counts{active: 2, ready: 1})
-	f.until("the history shows that the pod was let go", func() bool { return !isTracked(f.history.pod(pod.UID)) })
+	f.until("the history shows that the pod was let go", func() bool { return !history.IsTracked(f.history.pod(pod.UID)) })
 	now := f.history.pod(pod.UID)
 	if len(now.OwnerReferences) > 0 || len(now.Finalizers) != 1 || now.DeletionTimestamp != nil {
 		t.Errorf("the pod is %+v", now.ObjectMeta)
@@ -287,7 +295,7 @@ func TestDeletedJobKeepsItsPods_JOB_37(t *testing.T) {
 	f.dropOwners(pods[1])
 	bare := f.createPod(job.Spec.Template.Labels)
 	release.lift()
-	f.until("the pod has lost its finalizer", func() bool { return !isTracked(f.history.pod(pods[0].UID)) })
+	f.until("the pod has lost its finalizer", func() bool { return !history.IsTracked(f.history.pod(pods[0].UID)) })
 	if pod := f.history.pod(pods[0].UID); !isOwnedBy(pod, job) {
 		t.Errorf("the owners are %v", pod.OwnerReferences)
 	}

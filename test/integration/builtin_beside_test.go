@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // The same, with the real garbage collector, and without the built-in Job controller.
@@ -34,7 +35,7 @@ func TestJobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
 				left = 2
 				f.until("the Job is gone", func() bool { return f.history.job("a") == nil })
 			} else {
-				f.untilPods(2, "terminating", isTerminating)
+				f.untilPods(2, "terminating", history.IsTerminating)
 			}
 			f.startController()
 			f.untilPods(left, "left", anyPod)

@@ -10,13 +10,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // builtin is the real kube-controller-manager beside our controller.
 type builtin struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	log   *logBuffer
+	log   *leash.Output
 	ended chan struct{}
 }
 
@@ -32,7 +34,7 @@ func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	if err != nil {
 		t.Fatalf("%v; run: make controlplane", err)
 	}
-	b := &builtin{t: t, log: &logBuffer{}, ended: make(chan struct{})}
+	b := &builtin{t: t, log: &leash.Output{}, ended: make(chan struct{})}
 	b.cmd = exec.Command(program,
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+strings.Join(controllers, ","),

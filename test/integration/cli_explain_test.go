@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // viewRole holds the rules of the ClusterRole view, which is empty here: nobody aggregates.
@@ -249,7 +250,7 @@ func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
 	}
 	f.startPlugin("status", "a").wantEnd(0, "node node-1", "")
 	f.wantPodsEver(1)
-	if now := f.history.pod(pod.UID); now == nil || hasEnded(now) || isStopped(now) {
+	if now := f.history.pod(pod.UID); now == nil || history.HasEnded(now) || isStopped(now) {
 		t.Errorf("somebody has ended the pod: %+v", now)
 	}
 	// A user who may not read nodes learns what is missing.

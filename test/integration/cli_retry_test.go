@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // twoFail has the pods of indexes 2 and 4 of Job a fail, without indexes those of the second and fourth pod, once all others
@@ -113,7 +114,7 @@ func testRetryCases(t *testing.T, builtin bool) {
 			f.create(job)
 			f.kubelet.play(f.twoFail)
 			f.untilEndsAs("a", batchv1.JobFailed)
-			if failed := condition(f.readJob("a"), batchv1.JobFailed); failed.Reason != c.failed {
+			if failed := history.Condition(f.readJob("a"), batchv1.JobFailed); failed.Reason != c.failed {
 				t.Fatalf("it failed otherwise: %+v", failed)
 			}
 			f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "")

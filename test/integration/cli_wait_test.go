@@ -1,12 +1,10 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,31 +13,15 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // command is a command line of the plugin that runs.
 type command struct {
 	f           *fixture
-	out, errOut output
+	out, errOut leash.Output
 	interrupt   context.CancelFunc
 	done        chan error
-}
-
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
 }
 
 // startPlugin runs it in the namespace of the test.
@@ -62,7 +44,7 @@ func (f *fixture) startPlugin(args ...string) *command {
 }
 
 // untilSays waits for text in what it wrote.
-func (c *command) untilSays(o *output, text string) {
+func (c *command) untilSays(o *leash.Output, text string) {
 	c.f.t.Helper()
 	if !c.f.history.wait(func() bool { return strings.Contains(o.String(), text) }) {
 		c.f.t.Fatalf("it does not say %q\nstdout:\n%s\nstderr:\n%s", text, c.out.String(), c.errOut.String())

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // builtinManager is what kube-controller-manager calls itself in managedFields.
@@ -69,7 +70,7 @@ func eachItsOwnJobs(t *testing.T) {
 
 // firstOfEachFails lets the first attempt of index 1 of our Job fail.
 func firstOfEachFails(pod *corev1.Pod, _ int) corev1.PodPhase {
-	if pod.Labels[batchv1.JobNameLabel] == "a" && indexOf(pod) == 1 && pod.Annotations[controller.AttemptAnnotation] == "1" {
+	if pod.Labels[batchv1.JobNameLabel] == "a" && history.IndexOf(pod) == 1 && pod.Annotations[controller.AttemptAnnotation] == "1" {
 		return corev1.PodFailed
 	}
 	return corev1.PodSucceeded
@@ -106,7 +107,7 @@ func finalizersStayAsLongAsTheJob(t *testing.T) {
 	})...)
 	f.untilComplete("builtin", 1, 0)
 	for _, pod := range pods {
-		if now := f.history.pod(pod.UID); now == nil || !isTracked(now) {
+		if now := f.history.pod(pod.UID); now == nil || !history.IsTracked(now) {
 			t.Errorf("pod %s of our Job has lost its finalizer", pod.Name)
 		}
 	}
@@ -131,7 +132,7 @@ func TestJobIsDeletedWithGarbageCollector_TRK_20_JOB_58(t *testing.T) {
 			f.untilCounts("a", counts{active: 2, succeeded: 1})
 			f.deleteJob("a", policy)
 			f.until("the Job is gone", func() bool { return f.history.job("a") == nil })
-			f.untilPods(left, "left", func(pod *corev1.Pod) bool { return !isTracked(pod) })
+			f.untilPods(left, "left", func(pod *corev1.Pod) bool { return !history.IsTracked(pod) })
 			f.untilReleased()
 			f.wantPodsEver(3)
 		})

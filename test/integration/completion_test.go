@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 func TestIndexedJobCompletes_JOB_06_JOB_07_JOB_22_MGB_09_SUC_16(t *testing.T) {
@@ -21,7 +22,7 @@ func TestIndexedJobCompletes_JOB_06_JOB_07_JOB_22_MGB_09_SUC_16(t *testing.T) {
 	first := f.untilActive(4)
 	var indexes []int32
 	for _, pod := range first {
-		indexes = append(indexes, indexOf(pod))
+		indexes = append(indexes, history.IndexOf(pod))
 	}
 	slices.Sort(indexes)
 	if want := []int32{0, 1, 2, 3}; !slices.Equal(indexes, want) {
@@ -33,7 +34,7 @@ func TestIndexedJobCompletes_JOB_06_JOB_07_JOB_22_MGB_09_SUC_16(t *testing.T) {
 	if job.Status.CompletedIndexes != "0-9" {
 		t.Errorf("completedIndexes is %q", job.Status.CompletedIndexes)
 	}
-	c := condition(job, batchv1.JobComplete)
+	c := history.Condition(job, batchv1.JobComplete)
 	if want := "Reached expected number of succeeded pods"; c.Message != want {
 		t.Errorf("the message is %q, want %q", c.Message, want)
 	}
@@ -121,7 +122,7 @@ func TestPodsOfAnIndexedJobKnowTheirIndex_JOB_39_JOB_40_JOB_41_JOB_42_JOB_43_TRK
 		s.Template.Spec.InitContainers = []corev1.Container{{Name: "first", Image: "none"}}
 	}))
 	for _, pod := range f.untilActive(2) {
-		index := strconv.Itoa(int(indexOf(pod)))
+		index := strconv.Itoa(int(history.IndexOf(pod)))
 		owner := pod.OwnerReferences[0]
 		for what, pair := range map[string][2]string{
 			"generateName": {pod.GenerateName, "a-" + index + "-"},

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // A user edits the Job between the controller's read and its status write: the write is a
@@ -59,7 +61,7 @@ func TestJobThatGrowsWhileItCompletesGoesOn_STV_23_JOB_10(t *testing.T) {
 	f.edit("a", elastic(3))
 	end.lift()
 	pods = f.untilActive(1)
-	if is(f.history.job("a"), batchv1.JobSuccessCriteriaMet) {
+	if history.Is(f.history.job("a"), batchv1.JobSuccessCriteriaMet) {
 		t.Error("the Job has succeeded with an index that has not")
 	}
 	f.kubelet.succeed(pods...)
@@ -80,7 +82,7 @@ func TestNoFinalizerGoesWithoutAStatus_TRK_08(t *testing.T) {
 	conflicts := p.wire.reject(statusPut, 409)
 	f.kubelet.succeed(pods...)
 	f.until("ten writes have failed", func() bool { return conflicts.count() >= 10 })
-	f.untilPods(2, "tracked", isTracked)
+	f.untilPods(2, "tracked", history.IsTracked)
 	conflicts.lift()
 	f.untilComplete("a", 2, 0)
 }

@@ -6,6 +6,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // firstFails lets the first pod of the namespace fail and all others succeed.
@@ -30,7 +32,7 @@ type crashStory struct {
 // whenRunning waits until n pods are there to edit the Job, or nobody is to create them.
 func whenRunning(n int, edits ...map[string]any) func(*fixture, func() bool) {
 	return func(f *fixture, dead func() bool) {
-		f.until("the pods run", func() bool { return dead() || len(f.pods(isActive)) == n })
+		f.until("the pods run", func() bool { return dead() || len(f.pods(history.IsActive)) == n })
 		for _, edit := range edits {
 			f.edit("a", edit)
 		}
@@ -106,7 +108,7 @@ func (f *fixture) tell(story crashStory, p *process) {
 	}
 	f.kubelet.play(plays)
 	f.until("the controller dies, or has finished", func() bool {
-		return p.wire.severed.Load() || isFinished(f.history.job("a"))
+		return p.wire.severed.Load() || history.IsFinished(f.history.job("a"))
 	})
 	p.crash()
 	f.startController()
@@ -135,7 +137,7 @@ func TestCrashWhileAccountingKeepsCountsExact_TRK_03(t *testing.T) {
 			w.reject(podPatch.holding(string(pods[0].UID)), 500)
 			f.finishTwo()
 			f.untilRecorded()
-			f.until("the other finalizer is gone", func() bool { return !isTracked(f.history.pod(pods[1].UID)) })
+			f.until("the other finalizer is gone", func() bool { return !history.IsTracked(f.history.pod(pods[1].UID)) })
 		},
 		"without finalizers, not counted": func(f *fixture, w *wire) {
 			removal := w.reject(podPatch, 500)
@@ -143,7 +145,7 @@ func TestCrashWhileAccountingKeepsCountsExact_TRK_03(t *testing.T) {
 			f.untilRecorded()
 			w.reject(statusPut, 500)
 			removal.lift()
-			f.untilPods(2, "released", func(pod *corev1.Pod) bool { return hasEnded(pod) && !isTracked(pod) })
+			f.untilPods(2, "released", func(pod *corev1.Pod) bool { return history.HasEnded(pod) && !history.IsTracked(pod) })
 		},
 		"recorded, answer lost": func(f *fixture, w *wire) {
 			loss := w.loseAnswer(statusPut)
@@ -153,7 +155,7 @@ func TestCrashWhileAccountingKeepsCountsExact_TRK_03(t *testing.T) {
 		"finalizers removed, answers lost": func(f *fixture, w *wire) {
 			w.loseAnswer(podPatch)
 			f.finishTwo()
-			f.untilPods(2, "released", func(pod *corev1.Pod) bool { return hasEnded(pod) && !isTracked(pod) })
+			f.untilPods(2, "released", func(pod *corev1.Pod) bool { return history.HasEnded(pod) && !history.IsTracked(pod) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,6 +188,6 @@ func (f *fixture) finishTwo() {
 func (f *fixture) untilRecorded() {
 	f.t.Helper()
 	f.untilJob("a", "has recorded two pods", func(job *batchv1.Job) bool {
-		return len(uncountedFailed(&job.Status)) == 1 && len(uncountedSucceeded(&job.Status)) == 1
+		return len(history.UncountedFailed(job)) == 1 && len(history.UncountedSucceeded(job)) == 1
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // noRetry makes a controller that tries nothing again by itself within a test.
@@ -115,7 +116,7 @@ func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	}
 	f.kubelet.succeed(pods[0])
 	f.untilCounts("a", counts{active: 1, ready: 1, succeeded: 1})
-	f.untilPods(1, "tracked", isTracked)
+	f.untilPods(1, "tracked", history.IsTracked)
 	if n := p.failedSyncs(); n != 0 {
 		t.Errorf("%d syncs have failed, and will be tried again", n)
 	}

@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // forbid makes an admission policy that rejects writes to pods of the namespace, and waits
@@ -84,7 +86,7 @@ func TestPodThatCannotBeFreed_REG_31_JOB_47(t *testing.T) {
 			lift := f.forbid(admissionv1.Update, fmt.Sprintf("object.metadata.name != %q", pods[1].Name), reason, func() error { return f.tryLabel(pods[1]) })
 			f.kubelet.run(pods...)
 			f.kubelet.succeed(pods...)
-			f.untilPods(1, "tracked", isTracked)
+			f.untilPods(1, "tracked", history.IsTracked)
 			f.until("the removal was tried several times", func() bool { return len(p.wire.recorded(podPatch.named(pods[1].Name))) >= 3 })
 			e := f.untilEvent("a", "FailedPatch")
 			if e.Type != corev1.EventTypeWarning || !strings.HasPrefix(e.Message, "Error removing the finalizer of pod "+pods[1].Name+": ") || !strings.HasSuffix(e.Message, "denied request: not today") {

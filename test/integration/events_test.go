@@ -20,6 +20,7 @@ import (
 	toolswatch "k8s.io/client-go/tools/watch"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // eventClient makes a controller that writes events with a client of its own, which may do
@@ -139,8 +140,8 @@ func TestSmallJobHasEachEventOnce_JOB_47_JOB_48_SCL_03(t *testing.T) {
 	first := f.untilActive(6)
 	f.untilCounts("a", counts{active: 6})
 	f.edit("a", suspend(true))
-	gone := namesOf(f.untilPods(6, "terminating", isTerminating))
-	f.kubelet.terminate(f.pods(isTerminating)...)
+	gone := namesOf(f.untilPods(6, "terminating", history.IsTerminating))
+	f.kubelet.terminate(f.pods(history.IsTerminating)...)
 	f.untilIs("a", batchv1.JobSuspended)
 	f.edit("a", map[string]any{"suspend": false, "parallelism": 2})
 	second := f.untilActive(2)

@@ -3,12 +3,13 @@ package integration
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // counts are the numbers of a Job's status, uncounted pods included.
@@ -19,43 +20,9 @@ type counts struct {
 func countsOf(job *batchv1.Job) counts {
 	s := &job.Status
 	c := counts{s.Active, ptr.Deref(s.Ready, 0), ptr.Deref(s.Terminating, 0), s.Succeeded, s.Failed}
-	c.succeeded += int32(len(uncountedSucceeded(s)))
-	c.failed += int32(len(uncountedFailed(s)))
+	c.succeeded += int32(len(history.UncountedSucceeded(job)))
+	c.failed += int32(len(history.UncountedFailed(job)))
 	return c
-}
-
-func uncountedSucceeded(s *batchv1.JobStatus) []string { return uncounted(s, true) }
-func uncountedFailed(s *batchv1.JobStatus) []string    { return uncounted(s, false) }
-
-func uncounted(s *batchv1.JobStatus, succeeded bool) []string {
-	if s.UncountedTerminatedPods == nil {
-		return nil
-	}
-	list := s.UncountedTerminatedPods.Failed
-	if succeeded {
-		list = s.UncountedTerminatedPods.Succeeded
-	}
-	out := make([]string, 0, len(list))
-	for _, uid := range list {
-		out = append(out, string(uid))
-	}
-	return out
-}
-
-// condition returns the Job's condition of the type, if that is True.
-func condition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
-	for i := range job.Status.Conditions {
-		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
-}
-
-func is(job *batchv1.Job, t batchv1.JobConditionType) bool { return condition(job, t) != nil }
-
-func isFinished(job *batchv1.Job) bool {
-	return is(job, batchv1.JobComplete) || is(job, batchv1.JobFailed)
 }
 
 // untilJob waits until the Job is as described, were it for a moment, since the last
@@ -101,26 +68,26 @@ func (f *fixture) untilWorking() {
 
 func (f *fixture) untilIs(name string, t batchv1.JobConditionType) *batchv1.Job {
 	f.t.Helper()
-	return f.untilJob(name, "is "+string(t), func(job *batchv1.Job) bool { return is(job, t) })
+	return f.untilJob(name, "is "+string(t), func(job *batchv1.Job) bool { return history.Is(job, t) })
 }
 
 // untilFinished waits for the terminal condition, and holds the end against what
 // is expected: the numbers, the reason of both conditions.
 func (f *fixture) untilFinished(name string, t batchv1.JobConditionType, reason string, succeeded, failed int32) *batchv1.Job {
 	f.t.Helper()
-	job := f.untilJob(name, "is finished", isFinished)
+	job := f.untilJob(name, "is finished", history.IsFinished)
 	interim := map[batchv1.JobConditionType]batchv1.JobConditionType{
 		batchv1.JobComplete: batchv1.JobSuccessCriteriaMet, batchv1.JobFailed: batchv1.JobFailureTarget,
 	}[t]
 	for _, t := range []batchv1.JobConditionType{interim, t} {
-		if c := condition(job, t); c == nil || c.Reason != reason {
+		if c := history.Condition(job, t); c == nil || c.Reason != reason {
 			f.t.Errorf("condition %s is %v, want it True with reason %s", t, c, reason)
 		}
 	}
 	if got, want := countsOf(job), (counts{succeeded: succeeded, failed: failed}); got != want {
 		f.t.Errorf("the finished Job counts %+v, want %+v", got, want)
 	}
-	if n := len(uncountedFailed(&job.Status)) + len(uncountedSucceeded(&job.Status)); n != 0 {
+	if n := len(history.UncountedFailed(job)) + len(history.UncountedSucceeded(job)); n != 0 {
 		f.t.Errorf("the finished Job has %d uncounted pods", n)
 	}
 	return job
@@ -134,25 +101,11 @@ func (f *fixture) untilComplete(name string, succeeded, failed int32) *batchv1.J
 // which chooses pods.
 type which func(*corev1.Pod) bool
 
-func isActive(pod *corev1.Pod) bool      { return !hasEnded(pod) && pod.DeletionTimestamp == nil }
-func isTerminating(pod *corev1.Pod) bool { return !hasEnded(pod) && pod.DeletionTimestamp != nil }
-func isTracked(pod *corev1.Pod) bool {
-	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
-}
 func anyPod(*corev1.Pod) bool { return true }
 
 // ofIndex chooses the active pod of a completion index.
 func ofIndex(i int32) which {
-	return func(pod *corev1.Pod) bool { return isActive(pod) && indexOf(pod) == i }
-}
-
-// indexOf is the pod's completion index, or -1.
-func indexOf(pod *corev1.Pod) int32 {
-	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
-	if err != nil {
-		return -1
-	}
-	return int32(i)
+	return func(pod *corev1.Pod) bool { return history.IsActive(pod) && history.IndexOf(pod) == i }
 }
 
 func (f *fixture) pods(chosen which) []*corev1.Pod {
@@ -172,13 +125,13 @@ func (f *fixture) untilPods(n int, what string, chosen which) []*corev1.Pod {
 
 func (f *fixture) untilActive(n int) []*corev1.Pod {
 	f.t.Helper()
-	return f.untilPods(n, "active", isActive)
+	return f.untilPods(n, "active", history.IsActive)
 }
 
 // untilReleased waits until no pod of the namespace holds the tracking finalizer.
 func (f *fixture) untilReleased() {
 	f.t.Helper()
-	f.untilPods(0, "tracked", isTracked)
+	f.untilPods(0, "tracked", history.IsTracked)
 }
 
 // wantPodsEver checks how many pods there have been.

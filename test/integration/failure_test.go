@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // withBackoff sets the wait after the first failure.
@@ -71,12 +72,12 @@ func TestFailingJobDeletesAndCountsItsPods_JOB_15_MGB_08_MGB_10_PRP_14_PRP_16_TR
 			f.kubelet.fail(pods[1])
 
 			job := f.untilCounts("a", counts{terminating: 1, failed: 3})
-			c := condition(job, batchv1.JobFailureTarget)
+			c := history.Condition(job, batchv1.JobFailureTarget)
 			if c == nil || c.Message != "Job has reached the specified backoff limit" {
 				t.Errorf("FailureTarget is %v", c)
 			}
-			f.untilPods(1, "terminating", isTerminating)
-			if is(f.history.job("a"), batchv1.JobFailed) {
+			f.untilPods(1, "terminating", history.IsTerminating)
+			if history.Is(f.history.job("a"), batchv1.JobFailed) {
 				t.Error("the Job is Failed, and a pod still runs")
 			}
 			f.kubelet.terminate(pods[2])
@@ -100,8 +101,8 @@ func TestManyPodsOverBackoffLimit_TRK_06_TRK_31(t *testing.T) {
 	f.wantPodsEver(pods)
 	f.untilReleased()
 	for _, v := range f.history.sorted() {
-		if v.job != nil && len(uncountedFailed(&v.job.Status)) > limit {
-			t.Fatalf("a status records %d pods", len(uncountedFailed(&v.job.Status)))
+		if v.job != nil && len(history.UncountedFailed(v.job)) > limit {
+			t.Fatalf("a status records %d pods", len(history.UncountedFailed(v.job)))
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // wantTargetFirst checks that a pod kept its finalizer until the fate of its Job was
@@ -19,8 +21,8 @@ func (f *fixture) wantTargetFirst(uid string) {
 	for _, v := range f.history.sorted() {
 		switch {
 		case v.job != nil:
-			decided = decided || is(v.job, batchv1.JobFailureTarget)
-		case string(v.pod.UID) == uid && !decided && !isTracked(v.pod):
+			decided = decided || history.Is(v.job, batchv1.JobFailureTarget)
+		case string(v.pod.UID) == uid && !decided && !history.IsTracked(v.pod):
 			f.t.Errorf("pod %s loses its finalizer at revision %d, and the Job has no FailureTarget", v.pod.Name, v.revision)
 			return
 		}
@@ -46,7 +48,7 @@ func TestCrashAfterFailureTargetKeepsTheReason_PFP_08(t *testing.T) {
 			p.wire.reject(podPatch, 500)
 			p.wire.reject(podDelete, 500)
 			f.kubelet.exit(1, pods[0])
-			target := condition(f.untilIs("a", batchv1.JobFailureTarget), batchv1.JobFailureTarget)
+			target := history.Condition(f.untilIs("a", batchv1.JobFailureTarget), batchv1.JobFailureTarget)
 			p.crash()
 
 			deletes(f, pods[0])
@@ -74,7 +76,7 @@ func TestMatchSurvivesAnIncompleteSync_PFP_18(t *testing.T) {
 			again := failing.count()
 			f.kubelet.exit(2, pods[2])
 			f.until("a DELETE has failed again", func() bool { return failing.count() > again })
-			if is(f.history.job("a"), batchv1.JobFailed) {
+			if history.Is(f.history.job("a"), batchv1.JobFailed) {
 				f.t.Error("the Job is Failed, and a pod still runs")
 			}
 			return failing.lift
@@ -93,7 +95,7 @@ func TestMatchSurvivesAnIncompleteSync_PFP_18(t *testing.T) {
 			f.deletePods(pods[0])
 			again := failing.count()
 			f.until("a status write has failed again", func() bool { return failing.count() > again })
-			if pod := f.history.pod(pods[0].UID); pod == nil || !isTracked(pod) {
+			if pod := f.history.pod(pods[0].UID); pod == nil || !history.IsTracked(pod) {
 				f.t.Error("the pod is let go, and no status tells of it")
 			}
 			return failing.lift
@@ -191,7 +193,7 @@ func TestContainerIsRestarted_PFP_11(t *testing.T) {
 			Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{c.status},
 			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: c.ready, LastTransitionTime: metav1.Now()}},
 		})
-		if job := f.untilCounts("a", c.counts); is(job, batchv1.JobFailureTarget) {
+		if job := f.untilCounts("a", c.counts); history.Is(job, batchv1.JobFailureTarget) {
 			t.Errorf("the Job fails with a container that ended: %v", job.Status.Conditions)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // gates are controllers with and without podReplacementPolicy.
@@ -77,10 +78,10 @@ func TestPerIndexIsOffForDelays_BLI_34_TRK_05(t *testing.T) {
 
 	f.restart(p, withoutPerIndex, neverRetry)
 	f.untilIndexes("a", counts{active: 2, failed: 1}, "", none)
-	f.untilPods(2, "tracked", isTracked)
+	f.untilPods(2, "tracked", history.IsTracked)
 	f.kubelet.fail(f.podOfIndex(1))
 	f.untilIndexes("a", counts{active: 1, failed: 2}, "", none)
-	f.untilPods(1, "tracked", isTracked)
+	f.untilPods(1, "tracked", history.IsTracked)
 	f.wantPodsEver(3)
 }
 
@@ -135,7 +136,7 @@ func TestReplacementPolicyIsSwitchedOff_PRP_17_PRP_18(t *testing.T) {
 	if job.Status.Terminating != nil || ptr.Deref(job.Spec.PodReplacementPolicy, "") != batchv1.Failed {
 		t.Errorf("terminating is %v, podReplacementPolicy %v", *job.Status.Terminating, job.Spec.PodReplacementPolicy)
 	}
-	f.untilPods(1, "terminating", isTerminating)
+	f.untilPods(1, "terminating", history.IsTerminating)
 	m.until(map[string]float64{metric + "{reason=new,status=succeeded}": 1}, metric)
 	// However it ends: it has failed.
 	f.kubelet.succeed(deleted)
@@ -171,7 +172,7 @@ func TestReplacementPolicyIsSwitchedOnAgain_PRP_19(t *testing.T) {
 	f.deletePods(f.untilActive(2)...)
 	f.untilCounts("a", counts{terminating: 2, failed: 2})
 	f.wantPodsEver(4)
-	f.kubelet.fail(f.untilPods(2, "terminating", isTerminating)...)
+	f.kubelet.fail(f.untilPods(2, "terminating", history.IsTerminating)...)
 	f.untilCounts("a", counts{active: 2, failed: 4})
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a", 2, 4)

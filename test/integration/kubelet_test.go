@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // kubelet is what a node would do to the pods of the test's namespace.
@@ -149,11 +151,11 @@ func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 	var stored *corev1.Pod
 	var err error
 	switch {
-	case pod.DeletionTimestamp != nil && hasEnded(pod) && !isStopped(pod):
+	case pod.DeletionTimestamp != nil && history.HasEnded(pod) && !isStopped(pod):
 		if err = k.tryConfirm(pod); err == nil {
 			k.f.history.wait(func() bool { return k.f.history.isStopped(pod.UID) })
 		}
-	case hasEnded(pod), isStopped(pod):
+	case history.HasEnded(pod), isStopped(pod):
 	case pod.DeletionTimestamp != nil:
 		stored, err = k.trySet(pod, corev1.PodFailed, exitSIGTERM)
 	case pod.Status.Phase != corev1.PodRunning:
@@ -173,10 +175,6 @@ func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 	if err == nil && stored != nil {
 		k.f.history.wait(func() bool { return k.f.history.shows(stored) })
 	}
-}
-
-func hasEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // isStopped reports whether a pod that is being deleted waits for nothing but finalizers.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // times are how fast an election is.
@@ -53,7 +54,7 @@ func (f *fixture) startReplica(identity string, t times, options ...func(*contro
 
 func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, options ...func(*controller.Config)) *replica {
 	f.t.Helper()
-	r := &replica{identity: identity, lease: &wire{}, process: &process{t: f.t, wire: &wire{}, log: &logBuffer{}, ended: make(chan struct{})}}
+	r := &replica{identity: identity, lease: &wire{}, process: &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}}
 	work, lease := rest.CopyConfig(at), rest.CopyConfig(at)
 	work.Wrap(r.wire.wrap)
 	lease.Wrap(r.leaseTransport)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // One of two replicas leads, and dies at each of its writes, before the API server has it
@@ -34,7 +35,7 @@ func TestKillTheLeader_JOB_56_TRK_03(t *testing.T) {
 					f.create(newJob(indexed(2), perIndexLimit(1)))
 					f.kubelet.play(firstFails)
 					f.until("the leader dies, or has finished", func() bool {
-						return leader.wire.severed.Load() || isFinished(f.history.job("a"))
+						return leader.wire.severed.Load() || history.IsFinished(f.history.job("a"))
 					})
 					died, early := time.Now(), leader.wire.severed.Load()
 					leader.crash()
@@ -201,7 +202,7 @@ func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
 // untilReleasedBut waits until so many pods are left that hold the tracking finalizer.
 func (f *fixture) untilReleasedBut(n int) {
 	f.t.Helper()
-	f.untilPods(n, "tracked", isTracked)
+	f.untilPods(n, "tracked", history.IsTracked)
 }
 
 // Somebody makes himself the holder. The leader stops to work, and leads again when that

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // createWarned creates a Job, and returns what the API server warns of.
@@ -49,7 +51,7 @@ func TestJobLargerThanRecommendedCompletes_SCL_13(t *testing.T) {
 	f.kubelet.run(pods...)
 	f.untilCounts("a", counts{active: left, ready: left, succeeded: indexes - left})
 	f.kubelet.fail(f.podOfIndex(indexes - 1))
-	f.untilPods(left, "active again", isActive)
+	f.untilPods(left, "active again", history.IsActive)
 	f.kubelet.play(everySucceeds)
 	if done := f.untilComplete("a", indexes, 1); done.Status.CompletedIndexes != "0-100000" {
 		t.Errorf("completedIndexes is %q", done.Status.CompletedIndexes)
@@ -68,7 +70,7 @@ func TestManyPodsAreCreatedAndRemoved_SCL_13(t *testing.T) {
 	}
 	f.untilIs("a", batchv1.JobSuspended)
 	f.edit("a", map[string]any{"suspend": false, "parallelism": 600})
-	f.untilPods(600, "active", isActive)
+	f.untilPods(600, "active", history.IsActive)
 	f.edit("a", map[string]any{"parallelism": 1})
 	f.untilPods(1, "there", anyPod)
 	f.untilCounts("a", counts{active: 1})

@@ -1,13 +1,13 @@
 package integration
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/apiserver"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // apiServer is the one API server of all tests.
@@ -20,8 +20,7 @@ const serverGates = "GenericWorkload=true,WorkloadWithJob=true,ShardedListAndWat
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	flag.Parse()
-	if err := waitALot(); err != nil {
+	if err := leash.InParallel("16"); err != nil {
 		fmt.Fprintln(os.Stderr, "integration:", err)
 		return 1
 	}
@@ -36,14 +35,4 @@ func run(m *testing.M) int {
 		}
 	}()
 	return m.Run()
-}
-
-// waitALot runs many tests at once, unless -parallel is set: they mostly wait.
-func waitALot() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", "16")
 }

@@ -169,7 +169,7 @@ func TestFinishedPodsOfOthers_TRK_30(t *testing.T) {
 	f.tolerated = []string{"S2"}
 	m := f.newMeter()
 	f.startController(m.counts)
-	theirs := f.lateCreation(f.create(named("theirs", newJob(managedBy(otherController)))))
+	theirs := f.createPodOf(f.create(named("theirs", newJob(managedBy(otherController)))))
 	f.kubelet.succeed(theirs)
 	f.create(newJob(completions(1)))
 	f.kubelet.succeed(f.podOf("a"))

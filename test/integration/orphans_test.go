@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 var propagations = []metav1.DeletionPropagation{
@@ -84,7 +85,9 @@ func TestWatchMissesTheJobsDeletion_TRK_21_TRK_22(t *testing.T) {
 			f.until("the watch has expired", func() bool { return expired.count() > 0 })
 			expired.lift()
 			away.lift()
-			f.until("the controller has heard of it", func() bool { return f.history.pod(pods[0].UID) == nil || !isTracked(f.history.pod(pods[0].UID)) })
+			f.until("the controller has heard of it", func() bool {
+				return f.history.pod(pods[0].UID) == nil || !history.IsTracked(f.history.pod(pods[0].UID))
+			})
 			f.untilReleased()
 		})
 	}
@@ -104,7 +107,7 @@ func TestLostPodIsDeleted_TRK_20_JOB_37(t *testing.T) {
 	f.dropOwners(pod)
 	f.deletePods(pod)
 	p.wire.thaw()
-	f.until("the pod has lost its finalizer", func() bool { return !isTracked(f.history.pod(pod.UID)) })
+	f.until("the pod has lost its finalizer", func() bool { return !history.IsTracked(f.history.pod(pod.UID)) })
 	f.untilActive(1)
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a", 1, 0)
@@ -194,12 +197,12 @@ func TestOnlyOurPodsAreFreedAtAStart_TRK_22_TRK_23(t *testing.T) {
 		})
 	}
 	next := f.startController()
-	f.untilPods(len(cases)-2, "tracked", isTracked)
+	f.untilPods(len(cases)-2, "tracked", history.IsTracked)
 	f.create(named("later", newJob(completions(1))))
 	f.kubelet.succeed(f.untilPods(1, "of the later Job", func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == "later" })...)
 	f.untilComplete("later", 1, 0)
 	for i, c := range cases {
-		if now := f.history.pod(pods[i].UID); isTracked(now) == c.freed {
+		if now := f.history.pod(pods[i].UID); history.IsTracked(now) == c.freed {
 			t.Errorf("pod %s: freed %v, want %v", c.name, !c.freed, c.freed)
 		}
 		if n := len(next.wire.recorded(anyWrite.named(pods[i].Name))); n != map[bool]int{true: 1}[c.freed] {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // The API server cannot be reached for a while, and pods end meanwhile.
@@ -63,7 +64,7 @@ func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
 		f.until("the lead is lost", func() bool { return !r.isWorking() })
 		tries := len(r.lease.recorded(everyCall))
 		f.until("it has tried to get it several times", func() bool { return len(r.lease.recorded(everyCall)) >= tries+3 })
-		for _, pod := range f.pods(isActive) {
+		for _, pod := range f.pods(history.IsActive) {
 			if pod.UID == pods[0].UID {
 				f.kubelet.fail(pod)
 			} else {

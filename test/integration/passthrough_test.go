@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // A template that belongs to a group is what the pods get, and nothing is made of it.
@@ -66,7 +68,7 @@ func TestUnknownFieldsOfTheSpecStay_JOB_64(t *testing.T) {
 	f.kubelet.run(f.untilActive(2)...)
 	f.untilCounts("a", counts{active: 2, ready: 2})
 	f.edit("a", suspend(true))
-	f.kubelet.terminate(f.untilPods(2, "terminating", isTerminating)...)
+	f.kubelet.terminate(f.untilPods(2, "terminating", history.IsTerminating)...)
 	f.untilCounts("a", counts{})
 	f.edit("a", suspend(false))
 	f.kubelet.play(everySucceeds)

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 func onFailure(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
@@ -140,8 +141,8 @@ func TestFailedPodIsDeletedAtOnce_BLI_07_BLI_08(t *testing.T) {
 			f.untilIndexes("a", counts{active: 1}, "", "")
 			f.kubelet.run(f.podOfIndex(1))
 			job := f.untilIndexes("a", counts{active: 1, ready: 1}, "", "")
-			if pod := f.history.pod(failed.UID); pod == nil || !isTracked(pod) || len(uncountedFailed(&job.Status)) > 0 {
-				t.Fatalf("the failed pod is %v, and uncounted %v", pod, uncountedFailed(&job.Status))
+			if pod := f.history.pod(failed.UID); pod == nil || !history.IsTracked(pod) || len(history.UncountedFailed(job)) > 0 {
+				t.Fatalf("the failed pod is %v, and uncounted %v", pod, history.UncountedFailed(job))
 			}
 			end(f, clock)
 		})
@@ -221,7 +222,7 @@ func TestIndexSucceedsAndFails_BLI_12_STV_21(t *testing.T) {
 			}
 			f.kubelet.succeed(twins...)
 			f.startController()
-			f.untilPods(1, "tracked", isTracked)
+			f.untilPods(1, "tracked", history.IsTracked)
 			f.untilIndexes("a", counts{active: 1, succeeded: int32(len(c.completed)), failed: c.count}, c.completed, c.failed)
 			f.kubelet.play(everySucceeds)
 			if c.failed == "" {
@@ -298,14 +299,14 @@ func TestMaxFailedIndexesIsLowered_BLI_20_JOB_54(t *testing.T) {
 	f.untilActive(4)
 	f.kubelet.fail(f.podOfIndex(1), f.podOfIndex(2))
 	f.untilIndexes("a", counts{active: 2, failed: 2}, "", "1,2")
-	f.untilPods(2, "tracked", isTracked)
+	f.untilPods(2, "tracked", history.IsTracked)
 	f.edit("a", map[string]any{"maxFailedIndexes": 2})
 	f.kubelet.run(f.podOfIndex(0))
 	f.untilIndexes("a", counts{active: 2, ready: 1, failed: 2}, "", "1,2")
 	// Nothing else happens that could bring about a sync.
 	f.edit("a", map[string]any{"maxFailedIndexes": 1})
 	f.untilIndexes("a", counts{terminating: 2, failed: 4}, "", "1,2")
-	f.kubelet.terminate(f.untilPods(2, "terminating", isTerminating)...)
+	f.kubelet.terminate(f.untilPods(2, "terminating", history.IsTerminating)...)
 	f.wantIndexes(f.untilFinished("a", batchv1.JobFailed, batchv1.JobReasonMaxFailedIndexesExceeded, 0, 4), "", "1,2")
 	f.wantPodsEver(4)
 }
@@ -552,7 +553,7 @@ func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
 // indexFails lets the pods of one index fail, and all others succeed.
 func indexFails(i int32) outcome {
 	return func(pod *corev1.Pod, _ int) corev1.PodPhase {
-		if indexOf(pod) == i {
+		if history.IndexOf(pod) == i {
 			return corev1.PodFailed
 		}
 		return corev1.PodSucceeded

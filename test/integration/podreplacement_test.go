@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 func deadline(d time.Duration) jobOption {
@@ -104,7 +105,7 @@ func TestDeletedByController_PRP_09_PRP_11(t *testing.T) {
 			writes := p.wire.answered(statusPut, http.StatusOK)
 			c.act(f)
 			f.untilCounts("a", c.want)
-			f.untilPods(int(c.want.terminating), "terminating", isTerminating)
+			f.untilPods(int(c.want.terminating), "terminating", history.IsTerminating)
 			f.wantSteps(before, all, c.want)
 			if n := p.wire.answered(statusPut, http.StatusOK) - writes; n > 2 {
 				t.Errorf("%d status writes", n)
@@ -126,7 +127,7 @@ func TestOnlyTerminatingChanges_PRP_10(t *testing.T) {
 	before := f.untilJob("a", "has counted the deleted pod", func(job *batchv1.Job) bool {
 		return job.Status.Failed == 1 && job.Status.Active == 2
 	})
-	f.untilPods(2, "tracked", isTracked)
+	f.untilPods(2, "tracked", history.IsTracked)
 	f.kubelet.terminate(deleted)
 	after := f.untilCounts("a", counts{active: 2, ready: 1, failed: 1})
 	statuses := f.statuses(before)
@@ -155,7 +156,7 @@ func TestNoRequestsForTerminating_PRP_11(t *testing.T) {
 		f.untilJob("a", "has counted the deleted pod", func(job *batchv1.Job) bool {
 			return job.Status.Failed == 1 && job.Status.Active == 2
 		})
-		f.untilPods(2, "tracked", isTracked)
+		f.untilPods(2, "tracked", history.IsTracked)
 		p.stop()
 		requests[name] = map[string]int{}
 		for _, c := range p.wire.recorded(anyCall)[before:] {
@@ -187,7 +188,7 @@ func TestResumeWithOtherTemplate_PRP_13(t *testing.T) {
 	f.untilIs("a", batchv1.JobSuspended)
 	f.edit("a", map[string]any{"template": map[string]any{"spec": map[string]any{"nodeSelector": map[string]any{"disk": "fast"}}}})
 	f.edit("a", suspend(false))
-	resumed := f.untilJob("a", "is resumed", func(job *batchv1.Job) bool { return !is(job, batchv1.JobSuspended) })
+	resumed := f.untilJob("a", "is resumed", func(job *batchv1.Job) bool { return !history.Is(job, batchv1.JobSuspended) })
 	f.wantPodsEver(2)
 	// One has ended, and may be replaced; that its object is still there does not matter.
 	f.kubelet.fail(old[0])
@@ -277,23 +278,23 @@ func TestTerminalConditionWaits_PRP_14_PRP_15_MGB_10(t *testing.T) {
 				if gate == "off" {
 					want.terminating = 0
 				}
-				if got := countsOf(interim); got != want || isFinished(interim) {
+				if got := countsOf(interim); got != want || history.IsFinished(interim) {
 					t.Errorf("with the interim condition the Job counts %+v, want %+v", got, want)
 				}
 				if nothing := interim.Status.Terminating == nil; nothing != (gate == "off") {
 					t.Errorf("terminating is %v", interim.Status.Terminating)
 				}
-				running := f.untilPods(int(c.interim.terminating), "terminating", isTerminating)
+				running := f.untilPods(int(c.interim.terminating), "terminating", history.IsTerminating)
 				f.untilReleased()
 				f.untilSynced("a")
-				if now := f.history.job("a"); isFinished(now) {
+				if now := f.history.job("a"); history.IsFinished(now) {
 					t.Errorf("pods still run: %s", jobLine(now))
 				}
 				f.kubelet.terminate(running...)
 				f.untilFinished("a", c.end, c.reason, c.interim.succeeded, c.interim.failed)
 				// The write before the terminal one is of a Job that may be finished.
 				all := f.statuses(interim)
-				if last := all[len(all)-1]; !isFinished(last) || ptr.Deref(last.Status.Terminating, 0) != 0 {
+				if last := all[len(all)-1]; !history.IsFinished(last) || ptr.Deref(last.Status.Terminating, 0) != 0 {
 					t.Errorf("the last status is %s", jobLine(last))
 				}
 			})

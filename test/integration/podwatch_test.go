@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 const ourLabel = "batchjob.dev_controller"
@@ -120,13 +121,13 @@ func TestDeletedPodsAreNotLookedFor_IDL_02(t *testing.T) {
 	f.kubelet.run(pods...)
 	f.untilCounts("a", counts{active: 4, ready: 4})
 	f.edit("a", suspend(true))
-	f.kubelet.terminate(f.untilPods(4, "terminating", isTerminating)...)
+	f.kubelet.terminate(f.untilPods(4, "terminating", history.IsTerminating)...)
 	f.untilPods(0, "there", anyPod)
 	f.untilCounts("a", counts{})
 	f.edit("a", suspend(false))
 	f.deletePods(f.untilActive(4)[0])
 	f.kubelet.play(everySucceeds)
-	f.untilJob("a", "is complete", func(job *batchv1.Job) bool { return is(job, batchv1.JobComplete) })
+	f.untilJob("a", "is complete", func(job *batchv1.Job) bool { return history.Is(job, batchv1.JobComplete) })
 	f.deleteJob("a", metav1.DeletePropagationBackground)
 	f.deletePods(f.pods(anyPod)...)
 	f.untilPods(0, "there", anyPod)
@@ -155,7 +156,7 @@ func TestPodsOfAnOlderVersion_IDL_03_TRK_22(t *testing.T) {
 	f.kubelet.succeed(mine[0])
 
 	f.startController()
-	f.until("the orphan is let go", func() bool { return !isTracked(f.history.pod(orphan[0].UID)) })
+	f.until("the orphan is let go", func() bool { return !history.IsTracked(f.history.pod(orphan[0].UID)) })
 	f.untilCounts("a", counts{active: 2, ready: 1, succeeded: 1})
 	f.kubelet.play(func(pod *corev1.Pod, _ int) corev1.PodPhase {
 		if pod.UID == orphan[0].UID {
@@ -184,5 +185,5 @@ func TestLatePodsWithoutTheLabel_IDL_03_JOB_35(t *testing.T) {
 	f.untilComplete("a", 2, 0)
 	late := f.createPodOf(job)
 	f.untilLabeled(late)
-	f.until("the pod is let go", func() bool { now := f.history.pod(late.UID); return now == nil || !isTracked(now) })
+	f.until("the pod is let go", func() bool { now := f.history.pod(late.UID); return now == nil || !history.IsTracked(now) })
 }

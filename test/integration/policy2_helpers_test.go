@@ -22,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // disrupted is the condition of a pod that is evicted.
@@ -107,7 +108,7 @@ func (k *kubelet) write(pod *corev1.Pod, status corev1.PodStatus) {
 
 // ofJob chooses the active pods of the Job of the name.
 func ofJob(name string) which {
-	return func(pod *corev1.Pod) bool { return isActive(pod) && pod.Labels[batchv1.JobNameLabel] == name }
+	return func(pod *corev1.Pod) bool { return history.IsActive(pod) && pod.Labels[batchv1.JobNameLabel] == name }
 }
 
 // podOf waits for the only active pod of a Job.
@@ -120,7 +121,7 @@ func (f *fixture) podOf(job string) *corev1.Pod {
 func (f *fixture) indexOfJob(job string, index int32) *corev1.Pod {
 	f.t.Helper()
 	return f.untilPods(1, fmt.Sprintf("of index %d of Job %s", index, job), func(pod *corev1.Pod) bool {
-		return ofJob(job)(pod) && indexOf(pod) == index
+		return ofJob(job)(pod) && history.IndexOf(pod) == index
 	})[0]
 }
 
@@ -135,7 +136,7 @@ func (f *fixture) vanish(pod *corev1.Pod) {
 // wantMessage checks the message of the condition.
 func (f *fixture) wantMessage(job *batchv1.Job, t batchv1.JobConditionType, message string) {
 	f.t.Helper()
-	if c := condition(job, t); c == nil || c.Message != message {
+	if c := history.Condition(job, t); c == nil || c.Message != message {
 		f.t.Errorf("condition %s is %v, want the message %q", t, c, message)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 func maxFailedIndexes(n int32) jobOption { return func(s *batchv1.JobSpec) { s.MaxFailedIndexes = &n } }
@@ -51,7 +52,7 @@ func (f *fixture) wantFailureCount(pod *corev1.Pod, want string) {
 		got = none
 	}
 	if got != want {
-		f.t.Errorf("pod %s of index %d has the failure count %s, want %s", pod.Name, indexOf(pod), got, want)
+		f.t.Errorf("pod %s of index %d has the failure count %s, want %s", pod.Name, history.IndexOf(pod), got, want)
 	}
 }
 

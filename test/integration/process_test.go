@@ -1,9 +1,7 @@
 package integration
 
 import (
-	"bytes"
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // newClient makes a client as the controller verb does: protobuf, no time limit.
@@ -52,7 +51,7 @@ func clientConfig(config *rest.Config, agent string) *rest.Config {
 type process struct {
 	t      *testing.T
 	wire   *wire
-	log    *logBuffer
+	log    *leash.Output
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error
@@ -79,7 +78,7 @@ func (f *fixture) startController(options ...func(*controller.Config)) *process 
 
 func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller.Config)) *process {
 	f.t.Helper()
-	p := &process{t: f.t, wire: &wire{}, log: &logBuffer{}, ended: make(chan struct{})}
+	p := &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}
 	at = rest.CopyConfig(at)
 	at.Wrap(p.wire.wrap)
 	config := controller.Config{
@@ -136,22 +135,4 @@ func (p *process) running() bool {
 	default:
 		return true
 	}
-}
-
-// logBuffer is a log that several goroutines write.
-type logBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // status.ready is a number from the first status on, and counts the active pods that are
@@ -90,13 +91,13 @@ func TestContainerRestartsReachTheLimit_JOB_16(t *testing.T) {
 	}
 	f.kubelet.write(pods[0], restarted(corev1.PodRunning, 1, 1))
 	f.kubelet.write(pods[1], restarted(corev1.PodPending, 1, 0))
-	if job := f.untilCounts("a", counts{active: 2, ready: 2}); is(job, batchv1.JobFailureTarget) {
+	if job := f.untilCounts("a", counts{active: 2, ready: 2}); history.Is(job, batchv1.JobFailureTarget) {
 		t.Error("the Job fails with 3 restarts of 4")
 	}
 	f.kubelet.write(pods[1], restarted(corev1.PodPending, 2, 0))
 	job := f.untilIs("a", batchv1.JobFailureTarget)
 	f.wantMessage(job, batchv1.JobFailureTarget, "Job has reached the specified backoff limit")
-	f.kubelet.terminate(f.untilPods(2, "terminating", isTerminating)...)
+	f.kubelet.terminate(f.untilPods(2, "terminating", history.IsTerminating)...)
 	f.untilFinished("a", batchv1.JobFailed, batchv1.JobReasonBackoffLimitExceeded, 0, 2)
 	f.wantPodsEver(2)
 }

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // While a sync is running, the Job is deleted, and somebody creates one of the
@@ -115,7 +117,7 @@ func TestJobsOfOthersAreLeftAlone_MGB_01_MGB_06_TRK_23(t *testing.T) {
 	f.deletePods(theirs)
 	f.create(named("later", newJob(completions(1))))
 	f.untilComplete("later", 1, 0)
-	if pod := f.history.pod(theirs.UID); pod == nil || !isTracked(pod) {
+	if pod := f.history.pod(theirs.UID); pod == nil || !history.IsTracked(pod) {
 		t.Errorf("the pod of another controller's Job was written: %+v", pod)
 	}
 }
@@ -123,17 +125,11 @@ func TestJobsOfOthersAreLeftAlone_MGB_01_MGB_06_TRK_23(t *testing.T) {
 // createPodOf makes a pod as the Job's controller would.
 func (f *fixture) createPodOf(job *batchv1.Job) *corev1.Pod {
 	f.t.Helper()
-	pod := &corev1.Pod{
+	return f.storePod(&corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: job.Name + "-", Labels: job.Spec.Template.Labels, Finalizers: []string{batchv1.JobTrackingFinalizer},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
 		},
 		Spec: job.Spec.Template.Spec,
-	}
-	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("creating a pod: %v", err)
-	}
-	f.untilSeen(pod)
-	return pod
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // replacing makes a controller that stands in for the built-in one.
@@ -56,11 +57,11 @@ func TestReplacementFreesAllPods_MGB_02_TRK_22(t *testing.T) {
 	f.untilSeen(pod)
 	f.startController(replacing)
 	f.untilWorking()
-	if now := f.history.pod(pod.UID); !isTracked(now) {
+	if now := f.history.pod(pod.UID); !history.IsTracked(now) {
 		t.Error("the pod lost its finalizer while the Job of another controller was there")
 	}
 	f.deleteJob("other", metav1.DeletePropagationBackground)
-	f.until("the pod is let go", func() bool { now := f.history.pod(pod.UID); return now == nil || !isTracked(now) })
+	f.until("the pod is let go", func() bool { now := f.history.pod(pod.UID); return now == nil || !history.IsTracked(now) })
 }
 
 // TRK-20, TRK-22: pods of a Job with manualSelector do not name that Job once it is gone, as
@@ -82,8 +83,8 @@ func TestReplacementFreesUnclaimedPods_TRK_20_TRK_22(t *testing.T) {
 	f.deleteJob("gone", metav1.DeletePropagationBackground)
 	f.create(named("other", newJob(managedBy(otherController), completions(1), selecting("other"))))
 	f.startController(replacing)
-	f.until("the pod that nobody wants is let go", func() bool { now := f.history.pod(left); return now == nil || !isTracked(now) })
-	if now := f.history.pod(wanted); !isTracked(now) {
+	f.until("the pod that nobody wants is let go", func() bool { now := f.history.pod(left); return now == nil || !history.IsTracked(now) })
+	if now := f.history.pod(wanted); !history.IsTracked(now) {
 		t.Error("the pod that another Job may adopt lost its finalizer")
 	}
 }

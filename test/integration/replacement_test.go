@@ -5,6 +5,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // A pod that a user deletes has failed at that moment, however it ends.
@@ -103,7 +105,7 @@ func TestSuccessWhileAPodTerminates_SUC_14_SUC_15_JOB_03(t *testing.T) {
 	f.untilIs("a", batchv1.JobSuccessCriteriaMet)
 	f.untilCounts("a", counts{terminating: 1, succeeded: 1})
 	f.untilReleased()
-	if is(f.history.job("a"), batchv1.JobComplete) {
+	if history.Is(f.history.job("a"), batchv1.JobComplete) {
 		t.Error("the Job is Complete, and a pod still runs")
 	}
 	f.kubelet.terminate(pods[0])

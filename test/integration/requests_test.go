@@ -40,7 +40,7 @@ var measuredVerbs = []struct {
 	{"explain-failure NAME", 0},
 	{"explain-failure -l team=ml", 0},
 	{"watch --plain", 1},
-	{"watch NAME --plain", 5},
+	{"watch NAME --plain", 4},
 	{"wait NAME", 0},
 	{"logs NAME --index 0", 0},
 	{"retry NAME --dry-run=client", 0},

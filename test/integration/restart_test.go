@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // A creation whose answer is lost is not repeated, by the same controller, which
@@ -70,7 +72,7 @@ func TestRestartBeforeComplete_MGB_09(t *testing.T) {
 	f.until("the terminal condition was to be written", func() bool { return end.count() > 0 })
 	// The history is a watch of its own, which may be behind.
 	f.untilIs("a", batchv1.JobSuccessCriteriaMet)
-	if job := f.history.job("a"); isFinished(job) {
+	if job := f.history.job("a"); history.IsFinished(job) {
 		t.Errorf("the conditions are %v", job.Status.Conditions)
 	}
 	p.crash()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 const failJob = batchv1.PodFailurePolicyActionFailJob
@@ -74,14 +75,14 @@ func TestFailedHasTheReasonOfFailureTarget_PFN_03(t *testing.T) {
 	f.untilCounts("a", counts{active: 2, ready: 2})
 	f.kubelet.exit(1, pods[0])
 	job := f.untilIs("a", batchv1.JobFailureTarget)
-	if is(job, batchv1.JobFailed) {
+	if history.Is(job, batchv1.JobFailed) {
 		t.Error("the Job is Failed at once")
 	}
-	target := condition(job, batchv1.JobFailureTarget)
+	target := history.Condition(job, batchv1.JobFailureTarget)
 	if want := "PodFailurePolicy_First"; target.Reason != want {
 		t.Errorf("the reason is %s, want %s", target.Reason, want)
 	}
-	f.untilPods(1, "terminating", isTerminating)
+	f.untilPods(1, "terminating", history.IsTerminating)
 	// The pod that is held ends as another rule has it, and the names change.
 	f.patchJob("a", map[string]any{"metadata": map[string]any{"annotations": map[string]any{rulename.Annotation: "0=Later;1=Second"}}})
 	f.kubelet.exit(2, pods[1])
@@ -104,7 +105,7 @@ func TestGateIsSwitchedOffInBetween_PFN_10(t *testing.T) {
 	f.untilCounts("a", counts{active: 2, ready: 2})
 	f.kubelet.exit(1, pods[0])
 	f.untilIs("a", batchv1.JobFailureTarget)
-	f.untilPods(1, "terminating", isTerminating)
+	f.untilPods(1, "terminating", history.IsTerminating)
 	p.stop()
 
 	f.startController(gateOff(controller.PodFailurePolicyName))
@@ -147,7 +148,7 @@ func TestLongestNameFitsAnEvent_PFN_15(t *testing.T) {
 	f.create(withNames("0="+name, newJob(withRules(1))))
 	f.kubelet.exit(1, f.untilActive(1)[0])
 	job := f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_"+name, 0, 1)
-	c := condition(job, batchv1.JobFailed)
+	c := history.Condition(job, batchv1.JobFailed)
 	e := f.untilEvent("a", c.Reason)
 	if e.Type != corev1.EventTypeWarning || e.Message != c.Message || len(e.Reason) != 128 || e.InvolvedObject.UID != job.UID {
 		t.Errorf("the event is %s %q %q about %s, and the condition says %q", e.Type, e.Reason, e.Message, e.InvolvedObject.UID, c.Message)
@@ -213,7 +214,7 @@ func TestTwoNamesAreTwoReasons_PFN_31(t *testing.T) {
 		f.create(withNames("0=ExitCode2;1=ExitCode3", named(name, newJob(failurePolicy(onExit(failJob, 2), onExit(failJob, 3))))))
 		f.kubelet.exit(code, f.podOf(name))
 		job := f.untilFinished(name, batchv1.JobFailed, fmt.Sprintf("PodFailurePolicy_ExitCode%d", code), 0, 1)
-		if got := verdicts[condition(job, batchv1.JobFailed).Reason]; strings.ReplaceAll(got, " ", "-") != name {
+		if got := verdicts[history.Condition(job, batchv1.JobFailed).Reason]; strings.ReplaceAll(got, " ", "-") != name {
 			t.Errorf("Job %s: the consumer decides to %s", name, got)
 		}
 	}

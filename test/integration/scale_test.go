@@ -5,6 +5,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // Pods that are too many go, the least advanced first, and are no failures.
@@ -19,9 +21,9 @@ func TestParallelismIsLowered_JOB_12_TRK_14(t *testing.T) {
 
 	f.edit("a", map[string]any{"parallelism": 2})
 	f.untilCounts("a", counts{active: 2, ready: 2, terminating: 3})
-	removed := f.untilPods(3, "terminating", isTerminating)
+	removed := f.untilPods(3, "terminating", history.IsTerminating)
 	for _, pod := range removed {
-		if isTracked(pod) {
+		if history.IsTracked(pod) {
 			t.Errorf("pod %s is deleted with its finalizer on", pod.Name)
 		}
 	}
@@ -70,7 +72,7 @@ func TestIndexesThatReturnRunAgain_JOB_10(t *testing.T) {
 
 	f.edit("a", elastic(2))
 	f.untilCounts("a", counts{active: 1, ready: 1, terminating: 1, succeeded: 1})
-	f.kubelet.terminate(f.untilPods(1, "terminating", isTerminating)...)
+	f.kubelet.terminate(f.untilPods(1, "terminating", history.IsTerminating)...)
 	f.untilCounts("a", counts{active: 1, ready: 1, succeeded: 1})
 
 	f.edit("a", elastic(4))
@@ -92,9 +94,9 @@ func TestScaleDownCompletesTheJob_JOB_11_MGB_10_PRP_14(t *testing.T) {
 
 	f.edit("a", elastic(1))
 	job := f.untilIs("a", batchv1.JobSuccessCriteriaMet)
-	if got, want := countsOf(job), (counts{terminating: 1, succeeded: 1}); got != want || isFinished(job) {
+	if got, want := countsOf(job), (counts{terminating: 1, succeeded: 1}); got != want || history.IsFinished(job) {
 		t.Errorf("the Job counts %+v, want %+v", got, want)
 	}
-	f.kubelet.terminate(f.untilPods(1, "terminating", func(pod *corev1.Pod) bool { return isTerminating(pod) && !isTracked(pod) })...)
+	f.kubelet.terminate(f.untilPods(1, "terminating", func(pod *corev1.Pod) bool { return history.IsTerminating(pod) && !history.IsTracked(pod) })...)
 	f.untilComplete("a", 1, 0)
 }

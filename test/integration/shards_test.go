@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // sharer is a replica that works on some shards of all namespaces.
@@ -35,7 +36,7 @@ type sharer struct {
 // fixture's namespace.
 func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shards int) *sharer {
 	f.t.Helper()
-	r := &sharer{process: &process{t: f.t, wire: &wire{}, log: &logBuffer{}, ended: make(chan struct{})}}
+	r := &sharer{process: &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}}
 	at = rest.CopyConfig(at)
 	at.Wrap(r.wire.wrap)
 	config := controller.Config{Client: newControllerClient(f.t, at, controller.FieldManager), ManagedBy: managedBy, Unfiltered: func() { r.foreign.Add(1) }}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // rejections are status writes that the API server would have found invalid.
@@ -251,21 +252,6 @@ func TestFinishedPodWithoutFinalizerIsReplaced_TRK_12(t *testing.T) {
 	}
 }
 
-// lateCreation is a pod as a controller that is gone may still have created it.
-func (f *fixture) lateCreation(job *batchv1.Job) *corev1.Pod {
-	f.t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: job.Name + "-", Labels: job.Spec.Template.Labels, Finalizers: []string{batchv1.JobTrackingFinalizer},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
-	}, Spec: job.Spec.Template.Spec}
-	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("creating a pod: %v", err)
-	}
-	f.untilSeen(pod)
-	return pod
-}
-
 // A Job that is deleted, or finished, releases all its pods, although no watch delivered what
 // happened to them.
 func TestPodEventsAreLost_TRK_21(t *testing.T) {
@@ -305,11 +291,11 @@ func TestPodEventsAreLost_TRK_21(t *testing.T) {
 		f.untilCounts("a", counts{active: 2})
 		f.tolerated = []string{"S5"}
 		missing(f, p, func() {
-			f.lateCreation(job)
+			f.createPodOf(job)
 			f.kubelet.succeed(pods[0])
 			f.deleteJob("a", metav1.DeletePropagationBackground)
 		})
-		f.untilPods(3, "there", func(pod *corev1.Pod) bool { return !isTracked(pod) })
+		f.untilPods(3, "there", func(pod *corev1.Pod) bool { return !history.IsTracked(pod) })
 	})
 	t.Run("finished, and the events are gone", func(t *testing.T) {
 		t.Parallel()
@@ -319,7 +305,7 @@ func TestPodEventsAreLost_TRK_21(t *testing.T) {
 		f.kubelet.succeed(f.untilActive(1)...)
 		done := f.untilComplete("a", 1, 0)
 		f.tolerated = []string{"S5"}
-		missing(f, p, func() { f.kubelet.succeed(f.lateCreation(job)) })
+		missing(f, p, func() { f.kubelet.succeed(f.createPodOf(job)) })
 		f.untilReleased()
 		f.wantUnwritten(done)
 	})
@@ -361,7 +347,7 @@ func TestUncountedListsStayBounded_TRK_28(t *testing.T) {
 		return corev1.PodSucceeded
 	})
 	for _, name := range []string{"a", "indexed", "fails"} {
-		f.untilJob(name, "is finished", isFinished)
+		f.untilJob(name, "is finished", history.IsFinished)
 	}
 	f.untilIs("waits", batchv1.JobSuspended)
 	recorded := 0
@@ -374,7 +360,7 @@ func TestUncountedListsStayBounded_TRK_28(t *testing.T) {
 			t.Fatalf("revision %d: Job %s has no lists of uncounted pods", v.revision, v.job.Name)
 		}
 		recorded += len(u.Succeeded) + len(u.Failed)
-		if isFinished(v.job) && len(u.Succeeded)+len(u.Failed) > 0 {
+		if history.IsFinished(v.job) && len(u.Succeeded)+len(u.Failed) > 0 {
 			t.Errorf("revision %d: Job %s is finished with uncounted pods", v.revision, v.job.Name)
 		}
 	}

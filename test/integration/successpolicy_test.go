@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // What the API server takes for a successPolicy, and the controller may rely on.
@@ -140,22 +141,22 @@ func TestRuleIsMetWhilePodsRun_SUC_14_SUC_15(t *testing.T) {
 	f.kubelet.succeed(succeeding)
 
 	job := f.untilCounts("a", counts{terminating: 1, succeeded: 1, failed: 1})
-	criteria := condition(job, batchv1.JobSuccessCriteriaMet)
+	criteria := history.Condition(job, batchv1.JobSuccessCriteriaMet)
 	if criteria == nil || criteria.Message != "Matched rules at index 0" {
 		t.Fatalf("the conditions are %v", job.Status.Conditions)
 	}
-	if held := f.untilPods(1, "terminating", isTerminating)[0]; held.UID != running.UID {
+	if held := f.untilPods(1, "terminating", history.IsTerminating)[0]; held.UID != running.UID {
 		t.Errorf("pod %s is deleted", held.Name)
 	}
 	f.untilReleased()
-	if now := f.history.job("a"); isFinished(now) || now.Status.CompletionTime != nil {
+	if now := f.history.job("a"); history.IsFinished(now) || now.Status.CompletionTime != nil {
 		t.Errorf("a pod still runs, and the Job is %s", jobLine(now))
 	}
 	// However the pod ends now, it is neither a failure nor a success.
 	f.kubelet.terminate(running)
 	job = f.untilFinished("a", batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, 1, 1)
 	f.wantMessage(job, batchv1.JobComplete, criteria.Message)
-	if at := condition(job, batchv1.JobComplete).LastTransitionTime; !job.Status.CompletionTime.Equal(&at) {
+	if at := history.Condition(job, batchv1.JobComplete).LastTransitionTime; !job.Status.CompletionTime.Equal(&at) {
 		t.Errorf("completionTime is %v, and the Job is Complete since %v", job.Status.CompletionTime, at)
 	}
 	f.wantPodsEver(3)
@@ -204,7 +205,7 @@ func TestSuccessPolicyIsSwitchedOnAgain_SUC_20(t *testing.T) {
 	if job.Status.CompletedIndexes != "0-2" {
 		t.Errorf("completedIndexes is %q", job.Status.CompletedIndexes)
 	}
-	f.untilPods(0, "active", isActive)
+	f.untilPods(0, "active", history.IsActive)
 	f.wantPodsEver(7)
 	f.wantUnwritten(done)
 }

@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // addPod creates a pod as a Job's controller would, for an index or (-1) for none. What the
@@ -23,12 +25,7 @@ func (f *fixture) addPod(job *batchv1.Job, index int32) *corev1.Pod {
 	if index >= 0 {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(int(index)))
 	}
-	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatalf("creating a pod: %v", err)
-	}
-	f.untilSeen(pod)
-	return pod
+	return f.storePod(pod)
 }
 
 // A surplus pod cannot be deleted before it has succeeded like the others. The Job is
@@ -91,7 +88,7 @@ func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 			f.wantPodsEver(3)
 
 			// It is the least advanced of all, or of its index.
-			extra := f.addPod(job, indexOf(pods[1]))
+			extra := f.addPod(job, history.IndexOf(pods[1]))
 			f.untilCounts("a", counts{active: 3, ready: 3, terminating: 1})
 			f.kubelet.terminate(extra)
 			f.untilCounts("a", counts{active: 3, ready: 3})
@@ -124,7 +121,7 @@ func TestFewerCompletionsRemain_JOB_63(t *testing.T) {
 	f.kubelet.succeed(extra)
 	removal.lift()
 	f.untilCounts("a", counts{active: 2, ready: 2, terminating: 1, succeeded: 1})
-	if gone := f.untilPods(1, "terminating", isTerminating)[0]; gone.UID != pods[2].UID {
+	if gone := f.untilPods(1, "terminating", history.IsTerminating)[0]; gone.UID != pods[2].UID {
 		t.Errorf("pod %s is deleted", gone.Name)
 	}
 	f.kubelet.terminate(pods[2])
@@ -149,9 +146,9 @@ func TestRepeatedIndexIsOneCompletion_REG_02_JOB_06(t *testing.T) {
 	f.kubelet.succeed(f.indexOfJob("a", 0))
 	f.untilCounts("a", counts{active: 1, ready: 1, succeeded: 2})
 	removal.lift()
-	f.untilPods(1, "tracked", isTracked)
+	f.untilPods(1, "tracked", history.IsTracked)
 	now := f.history.job("a")
-	if now.Status.CompletedIndexes != "0,1" || is(now, batchv1.JobSuccessCriteriaMet) {
+	if now.Status.CompletedIndexes != "0,1" || history.Is(now, batchv1.JobSuccessCriteriaMet) {
 		t.Errorf("the Job is %s", jobLine(now))
 	}
 	f.kubelet.succeed(f.indexOfJob("a", 2))

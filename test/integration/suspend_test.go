@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 func suspend(on bool) map[string]any { return map[string]any{"suspend": on} }
@@ -15,7 +17,7 @@ func TestResumedJobGoesOnWhereItWas_JOB_25_to_27_JOB_30_TRK_14_PRP_09(t *testing
 	f.create(newJob(indexed(3), parallelism(2), backoffLimit(0), onNode, suspended))
 
 	job := f.untilIs("a", batchv1.JobSuspended)
-	if c := condition(job, batchv1.JobSuspended); c.Reason != "JobSuspended" || c.Message != "Job suspended" {
+	if c := history.Condition(job, batchv1.JobSuspended); c.Reason != "JobSuspended" || c.Message != "Job suspended" {
 		t.Errorf("the condition is %v", c)
 	}
 	if job.Status.StartTime != nil || job.Status.Ready == nil || job.Status.Terminating == nil {
@@ -26,7 +28,7 @@ func TestResumedJobGoesOnWhereItWas_JOB_25_to_27_JOB_30_TRK_14_PRP_09(t *testing
 	f.edit("a", suspend(false))
 	pods := f.untilActive(2)
 	job = f.untilJob("a", "is started", func(job *batchv1.Job) bool { return job.Status.StartTime != nil })
-	if is(job, batchv1.JobSuspended) {
+	if history.Is(job, batchv1.JobSuspended) {
 		t.Error("a Job that runs is Suspended")
 	}
 	f.kubelet.run(pods...)
@@ -45,7 +47,7 @@ func TestResumedJobGoesOnWhereItWas_JOB_25_to_27_JOB_30_TRK_14_PRP_09(t *testing
 	}
 	// With active 0 published, the template may be changed.
 	f.edit("a", map[string]any{"template": map[string]any{"spec": map[string]any{"nodeSelector": map[string]any{"disk": "fast"}}}})
-	f.kubelet.terminate(f.untilPods(2, "terminating", isTerminating)...)
+	f.kubelet.terminate(f.untilPods(2, "terminating", history.IsTerminating)...)
 	f.untilCounts("a", counts{succeeded: 1})
 
 	f.edit("a", suspend(false))
@@ -97,7 +99,7 @@ func TestSuspendedWorkQueueCompletes_JOB_65(t *testing.T) {
 	f.untilCounts("a", counts{active: 2, ready: 2, succeeded: 1})
 	f.edit("a", suspend(true))
 	job := f.untilComplete("a", 1, 0)
-	if is(job, batchv1.JobSuspended) {
+	if history.Is(job, batchv1.JobSuspended) {
 		t.Error("the Job is Suspended too")
 	}
 	f.wantPodsEver(3)
@@ -115,7 +117,7 @@ func TestResumeWaitsForTerminatingPods_PRP_13(t *testing.T) {
 	f.edit("a", suspend(true))
 	f.untilIs("a", batchv1.JobSuspended)
 	f.edit("a", suspend(false))
-	job := f.untilJob("a", "is resumed", func(job *batchv1.Job) bool { return !is(job, batchv1.JobSuspended) })
+	job := f.untilJob("a", "is resumed", func(job *batchv1.Job) bool { return !history.Is(job, batchv1.JobSuspended) })
 	if got, want := countsOf(job), (counts{terminating: 1}); got != want {
 		t.Errorf("the resumed Job counts %+v, want %+v", got, want)
 	}

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // These tests do not run in parallel with others: kube-controller-manager is everywhere.
@@ -80,7 +82,7 @@ func TestTakesOverFromTheBuiltinController_MGB_02_TRK_03(t *testing.T) {
 	f.create(named("plain", newJob(managedBy(""), completions(6), parallelism(3))))
 	f.create(named("indexed", newJob(managedBy(""), indexed(4))))
 	of := func(job string) which {
-		return func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == job && isActive(pod) }
+		return func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == job && history.IsActive(pod) }
 	}
 	f.kubelet.succeed(f.untilPods(3, "of the plain Job", of("plain"))[0])
 	f.kubelet.succeed(f.untilPods(4, "of the indexed Job", of("indexed"))[0])

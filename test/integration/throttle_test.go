@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // throttle answers that there are too many requests, and when to try again.
@@ -50,7 +51,7 @@ func TestThrottledJobHoldsUpNoOther_JOB_57(t *testing.T) {
 			if n := throttled.count(); n > perCall {
 				t.Errorf("%d requests although there was to be a pause of 1 s", n)
 			}
-			if isFinished(f.history.job("a")) {
+			if history.IsFinished(f.history.job("a")) {
 				t.Error("the throttled Job has finished")
 			}
 			throttled.lift()

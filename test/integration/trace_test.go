@@ -6,7 +6,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // trace returns the history of a namespace, one version per line.
@@ -39,10 +42,10 @@ func jobLine(job *batchv1.Job) string {
 	if s.CompletedIndexes != "" {
 		fmt.Fprintf(&b, " completed %s", s.CompletedIndexes)
 	}
-	if list := uncountedSucceeded(s); len(list) > 0 {
+	if list := history.UncountedSucceeded(job); len(list) > 0 {
 		fmt.Fprintf(&b, " uncounted succeeded %v", short(list))
 	}
-	if list := uncountedFailed(s); len(list) > 0 {
+	if list := history.UncountedFailed(job); len(list) > 0 {
 		fmt.Fprintf(&b, " uncounted failed %v", short(list))
 	}
 	if s.StartTime == nil {
@@ -59,7 +62,7 @@ func jobLine(job *batchv1.Job) string {
 
 func podLine(pod *corev1.Pod) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pod %s %v %s", pod.Name, short([]string{string(pod.UID)}), pod.Status.Phase)
+	fmt.Fprintf(&b, "pod %s %v %s", pod.Name, short([]types.UID{pod.UID}), pod.Status.Phase)
 	if pod.Spec.NodeName != "" {
 		b.WriteString(" on a node")
 	}
@@ -73,8 +76,8 @@ func podLine(pod *corev1.Pod) string {
 }
 
 // short makes UIDs readable.
-func short(uids []string) []string {
-	out := make([]string, 0, len(uids))
+func short(uids []types.UID) []types.UID {
+	out := make([]types.UID, 0, len(uids))
 	for _, uid := range uids {
 		out = append(out, uid[:min(8, len(uid))])
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // Only our finalizer goes; the pod is counted though another one holds it, and
@@ -95,7 +97,7 @@ func TestFinalizerIsStripped_TRK_37(t *testing.T) {
 	f.untilCounts("a", counts{active: 2, ready: 2})
 
 	f.setFinalizers(pods[0])
-	f.untilPods(1, "terminating", isTerminating)
+	f.untilPods(1, "terminating", history.IsTerminating)
 	f.kubelet.terminate(pods[0])
 	f.untilActive(2)
 	f.kubelet.play(everySucceeds)
@@ -113,7 +115,7 @@ func TestFailedRemovalHoldsUpNoOther_TRK_08_TRK_09(t *testing.T) {
 	failing := p.wire.reject(podPatch.holding(string(pods[1].UID)), 500)
 	f.kubelet.succeed(pods...)
 	f.untilJob("a", "has counted two", func(job *batchv1.Job) bool { return job.Status.Succeeded == 2 })
-	if job := f.history.job("a"); isFinished(job) {
+	if job := f.history.job("a"); history.IsFinished(job) {
 		t.Error("the Job is finished, and a pod is not counted")
 	}
 	failing.lift()

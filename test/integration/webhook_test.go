@@ -12,8 +12,10 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // An admission policy forbids removing the finalizer of one pod. The Job's other pods are
@@ -38,7 +40,7 @@ func TestOnePodCannotBeFreed_REG_31_JOB_57(t *testing.T) {
 	f.kubelet.play(everySucceeds)
 	// The two that replace them, and the failure; the success is recorded, and not counted.
 	f.untilJob("a", "has counted all but one pod", func(job *batchv1.Job) bool {
-		return job.Status.Succeeded == 3 && job.Status.Failed == 1 && slices.Equal(uncountedSucceeded(&job.Status), []string{string(stuck.UID)})
+		return job.Status.Succeeded == 3 && job.Status.Failed == 1 && slices.Equal(history.UncountedSucceeded(job), []types.UID{stuck.UID})
 	})
 	for _, other := range []string{"b", "c"} {
 		f.create(named(other, newJob(completions(2), parallelism(2), backoffLimit(0))))

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 const patience = 3 * time.Minute
@@ -65,20 +66,14 @@ func wantParts(t *testing.T, what, said string, parts []string) {
 // namespace makes one for a test, with restricted pod security, as that of the controller.
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{
 		GenerateName: "node-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}, metav1.CreateOptions{})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = client.CoreV1().Namespaces().Delete(context.Background(), ns.Name, metav1.DeleteOptions{})
-	})
-	eventually(t, "the default service account", func(ctx context.Context) bool {
-		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil
-	})
-	return ns.Name
+	t.Cleanup(func() { _ = client.CoreV1().Namespaces().Delete(context.Background(), ns, metav1.DeleteOptions{}) })
+	return ns
 }
 
 func eventually(t *testing.T, what string, reached func(context.Context) bool) {

@@ -2,73 +2,51 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // cluster is a control plane for this run, with our controller beside the built-in one.
 type cluster struct {
-	root, dir string
-	config    *rest.Config
-	client    kubernetes.Interface
-	objects   dynamic.Interface
+	*leash.Cluster
+	config  *rest.Config
+	client  kubernetes.Interface
+	objects dynamic.Interface
 	// served is the API server's time, from its last response.
 	served atomic.Value
 
-	hold io.Closer // the cluster is removed when this is closed, or this process is gone
-	down *exec.Cmd
-
 	mu          sync.Mutex
-	controllers []*controller
+	controllers []*leash.Controller
 }
 
-// takeDown waits until nobody holds its standard input anymore.
-const takeDown = `cat >/dev/null; go -C "$1"/hack/controlplane run . down --dir "$2" 2>/dev/null; rm -rf "$2"`
-
 func startCluster(ctx context.Context, root string) (*cluster, error) {
-	dir, err := os.MkdirTemp("", "batchjob-record-")
+	held, err := leash.NewCluster(root, "record")
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{root: root, dir: dir, down: exec.Command("sh", "-c", takeDown, "sh", root, dir)}
-	c.down.Stderr = os.Stderr
-	c.down.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us alone.
-	if c.hold, err = c.down.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if err := c.down.Start(); err != nil {
-		return nil, err
-	}
-	if err := c.up(ctx); err != nil {
+	c := &cluster{Cluster: held}
+	if err := c.connect(ctx); err != nil {
 		_ = c.stop() // What went wrong first is of interest.
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *cluster) up(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "-C", "hack/controlplane", "run", ".", "up", "--dir", c.dir)
-	cmd.Dir, cmd.Stderr = c.root, os.Stderr
-	// go run passes the signal on.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("starting the cluster: %w", err)
+// connect starts the cluster, and makes its clients.
+func (c *cluster) connect(ctx context.Context) (err error) {
+	if err := c.Up(ctx); err != nil {
+		return err
 	}
-	var err error
-	if c.config, err = clientcmd.BuildConfigFromFlags("", c.kubeconfig()); err != nil {
+	if c.config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
 		return err
 	}
 	c.config.QPS, c.config.Burst = -1, 0
@@ -81,22 +59,14 @@ func (c *cluster) up(ctx context.Context) error {
 	return err
 }
 
-func (c *cluster) kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
-
 // stop ends all that this run has started.
 func (c *cluster) stop() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.controllers {
-		p.kill()
+		p.Kill()
 	}
-	if err := c.hold.Close(); err != nil {
-		return err
-	}
-	if err := c.down.Wait(); err != nil {
-		return fmt.Errorf("removing the cluster: %w", err)
-	}
-	return nil
+	return c.Release()
 }
 
 // now is the time from the API server's point of view.

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 const (
@@ -33,7 +34,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.addJobSets(ctx); err != nil {
 		return err
 	}
-	_, err = c.launch(ctx)
+	_, err = c.launch()
 	return err
 }
 
@@ -109,18 +110,10 @@ func (c *cluster) addJobSets(ctx context.Context) error {
 
 // addNamespace makes a namespace with the account that pods need.
 func (c *cluster) addNamespace(ctx context.Context, name string, played bool) error {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	meta := metav1.ObjectMeta{Name: name}
 	if played {
-		ns.Labels = map[string]string{playedLabel: "true"}
+		meta.Labels = map[string]string{playedLabel: "true"}
 	}
-	if _, err := c.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
-		return err
-	}
-	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		_, err := c.client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
-	})
+	_, err := leash.Namespace(ctx, c.client, meta)
+	return err
 }

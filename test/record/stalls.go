@@ -110,14 +110,14 @@ func playUnknownManager(s *stage) error {
 
 func playControllerGone(s *stage) error {
 	s.managedBy = "example.com/gone"
-	p, err := s.launch(s.ctx, "--managed-by", s.managedBy)
+	p, err := s.launch("--managed-by", s.managedBy)
 	if err != nil {
 		return err
 	}
 	if err := s.run(s.job(indexed(2, 2), does("run-time.0", "15s", "run-time.1", forever)), "running pods", all(active(2), event("Job", "SuccessfulCreate"))); err != nil {
 		return err
 	}
-	p.kill()
+	p.Kill()
 	return s.until("the end of the Lease, and of a pod", all(expired, havePods(1, func(p corev1.Pod) bool {
 		return p.Status.Phase == corev1.PodSucceeded && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
 	})))

@@ -14,11 +14,11 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // Rule is one rule for a status.
@@ -40,7 +40,7 @@ func after(broken func(*batchv1.Job) bool) func(_, _ *batchv1.Job) bool {
 
 // never makes a rule of two conditions that exclude each other.
 func never(a, b batchv1.JobConditionType) func(_, _ *batchv1.Job) bool {
-	return after(func(job *batchv1.Job) bool { return is(job, a) && is(job, b) })
+	return after(func(job *batchv1.Job) bool { return history.Is(job, a) && history.Is(job, b) })
 }
 
 // rules are those that the API server enforces, in the order of the requirements.
@@ -57,39 +57,39 @@ var rules = []Rule{
 	{"STV-03", "Complete and Failed", never(batchv1.JobComplete, batchv1.JobFailed)},
 	{"STV-04", "Complete and FailureTarget", never(batchv1.JobComplete, batchv1.JobFailureTarget)},
 	{"STV-05", "SuccessCriteriaMet and a failure", after(func(job *batchv1.Job) bool {
-		return is(job, batchv1.JobSuccessCriteriaMet) && (is(job, batchv1.JobFailed) || is(job, batchv1.JobFailureTarget))
+		return history.Is(job, batchv1.JobSuccessCriteriaMet) && (history.Is(job, batchv1.JobFailed) || history.Is(job, batchv1.JobFailureTarget))
 	})},
 	{"STV-06", "Failed without FailureTarget", after(func(job *batchv1.Job) bool {
-		return is(job, batchv1.JobFailed) && !is(job, batchv1.JobFailureTarget)
+		return history.Is(job, batchv1.JobFailed) && !history.Is(job, batchv1.JobFailureTarget)
 	})},
 	{"STV-07", "Complete without SuccessCriteriaMet", after(func(job *batchv1.Job) bool {
-		return is(job, batchv1.JobComplete) && !is(job, batchv1.JobSuccessCriteriaMet)
+		return history.Is(job, batchv1.JobComplete) && !history.Is(job, batchv1.JobSuccessCriteriaMet)
 	})},
 	{"STV-08", "SuccessCriteriaMet is gone, or comes after Complete", func(old, job *batchv1.Job) bool {
-		before, now := is(old, batchv1.JobSuccessCriteriaMet), is(job, batchv1.JobSuccessCriteriaMet)
-		return before && !now || !before && now && is(old, batchv1.JobComplete)
+		before, now := history.Is(old, batchv1.JobSuccessCriteriaMet), history.Is(job, batchv1.JobSuccessCriteriaMet)
+		return before && !now || !before && now && history.Is(old, batchv1.JobComplete)
 	}},
 	{"STV-09", "a condition is gone, or a final one is no longer True", func(old, job *batchv1.Job) bool {
 		return slices.ContainsFunc(old.Status.Conditions, func(c batchv1.JobCondition) bool {
 			exists := slices.ContainsFunc(job.Status.Conditions, func(d batchv1.JobCondition) bool { return d.Type == c.Type })
 			final := c.Type == batchv1.JobFailed || c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailureTarget
-			return !exists || final && is(old, c.Type) && !is(job, c.Type)
+			return !exists || final && history.Is(old, c.Type) && !history.Is(job, c.Type)
 		})
 	}},
 	{"STV-10", "completionTime is not that of the Complete condition", completionTimeIsWrong},
-	{"STV-11", "finished with active pods", after(func(job *batchv1.Job) bool { return isFinished(job) && job.Status.Active != 0 })},
+	{"STV-11", "finished with active pods", after(func(job *batchv1.Job) bool { return history.IsFinished(job) && job.Status.Active != 0 })},
 	{"STV-12", "finished with terminating pods", after(func(job *batchv1.Job) bool {
-		return isFinished(job) && ptr.Deref(job.Status.Terminating, 0) != 0
+		return history.IsFinished(job) && ptr.Deref(job.Status.Terminating, 0) != 0
 	})},
 	{"STV-13", "finished with uncounted pods", after(func(job *batchv1.Job) bool {
-		return isFinished(job) && len(uncounted(job)) != 0
+		return history.IsFinished(job) && len(uncounted(job)) != 0
 	})},
 	{"STV-14", "finished without a startTime", after(func(job *batchv1.Job) bool {
 		neverRan := ptr.Deref(job.Spec.Suspend, false) && ptr.Deref(job.Spec.Completions, 1) == 0
-		return isFinished(job) && job.Status.StartTime == nil && !neverRan
+		return history.IsFinished(job) && job.Status.StartTime == nil && !neverRan
 	})},
 	{"STV-15", "startTime changed in a Job that is not suspended", func(old, job *batchv1.Job) bool {
-		resumes := is(old, batchv1.JobSuspended) && !is(job, batchv1.JobSuspended)
+		resumes := history.Is(old, batchv1.JobSuspended) && !history.Is(job, batchv1.JobSuspended)
 		changed := old.Status.StartTime != nil && !old.Status.StartTime.Equal(job.Status.StartTime)
 		return changed && !resumes && !ptr.Deref(job.Spec.Suspend, false)
 	}},
@@ -98,7 +98,7 @@ var rules = []Rule{
 	})},
 	{"STV-17", "failed decreased", func(old, job *batchv1.Job) bool { return job.Status.Failed < old.Status.Failed }},
 	{"STV-18", "succeeded decreased", func(old, job *batchv1.Job) bool {
-		elastic := isIndexed(job) && ptr.Equal(job.Spec.Completions, job.Spec.Parallelism)
+		elastic := history.IsIndexed(job) && ptr.Equal(job.Spec.Completions, job.Spec.Parallelism)
 		return job.Status.Succeeded < old.Status.Succeeded && !elastic
 	}},
 	{"STV-19", "completedIndexes is not a list of indexes of the Job", func(old, job *batchv1.Job) bool {
@@ -119,7 +119,7 @@ var rules = []Rule{
 }
 
 func completionTimeIsWrong(old, job *batchv1.Job) bool {
-	before, now, complete := old.Status.CompletionTime, job.Status.CompletionTime, condition(job, batchv1.JobComplete)
+	before, now, complete := old.Status.CompletionTime, job.Status.CompletionTime, history.Condition(job, batchv1.JobComplete)
 	switch {
 	case now == nil || complete == nil:
 		return now != nil || complete != nil
@@ -128,42 +128,17 @@ func completionTimeIsWrong(old, job *batchv1.Job) bool {
 	}
 	start := job.Status.StartTime
 	// The built-in controller reads the clock twice.
-	other := !isBuiltIn(job) && !now.Equal(&complete.LastTransitionTime)
+	other := !history.IsBuiltIn(job) && !now.Equal(&complete.LastTransitionTime)
 	return other || start != nil && now.Before(start)
-}
-
-func isIndexed(job *batchv1.Job) bool {
-	return ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
 }
 
 // areIndexesOf reports whether the text is a list of completion indexes of the Job.
 func areIndexesOf(job *batchv1.Job, text string) bool {
-	if !isIndexed(job) {
+	if !history.IsIndexed(job) {
 		return text == ""
 	}
 	set, err := indexset.Parse(text)
 	return err == nil && set.Difference(indexset.Below(ptr.Deref(job.Spec.Completions, 0))).IsEmpty()
-}
-
-// condition returns the Job's condition of the type, if that is True.
-func condition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
-	for i := range job.Status.Conditions {
-		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
-}
-
-func is(job *batchv1.Job, t batchv1.JobConditionType) bool { return condition(job, t) != nil }
-
-func isFinished(job *batchv1.Job) bool {
-	return is(job, batchv1.JobComplete) || is(job, batchv1.JobFailed)
-}
-
-// isBuiltIn reports whether the controller of kube-controller-manager runs the Job.
-func isBuiltIn(job *batchv1.Job) bool {
-	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName
 }
 
 func uncounted(job *batchv1.Job) []types.UID {

@@ -85,8 +85,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.StringVarP(&o.file, "output-file", "o", "", "File to write, - for standard output; by default NAME-TIME.tar.gz.")
 	flags.StringArrayVar(&o.redact, "redact", nil, "Regular expression (RE2) of text to remove; may be repeated.")
 	flags.Int64Var(&o.logLines, "max-log-lines", 2000, "How many last lines to keep of each log; 0 for no logs.")
-	o.kube.AddFlags(flags)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	o.kube.AddTo(cmd)
 	return cmd
 }
 

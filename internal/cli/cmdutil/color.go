@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
@@ -30,25 +29,15 @@ type ColorFlag struct {
 }
 
 // AddTo adds the flag to a command.
-func (c *ColorFlag) AddTo(flags *pflag.FlagSet) {
-	flags.StringVar(&c.when, "color", colorAuto, "When to use color: auto (on a terminal, unless NO_COLOR is set), always, never.")
+func (c *ColorFlag) AddTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.when, "color", colorAuto, "When to use color: auto (on a terminal, unless NO_COLOR is set), always, never.")
+	MustCompleteFlag(cmd, "color", CompleteWords(colorWords()...))
 }
 
 func colorWords() []string { return []string{colorAuto, colorAlways, colorNever} }
 
-// Complete offers the words to the shell.
-func (c *ColorFlag) Complete(cmd *cobra.Command) {
-	MustCompleteFlag(cmd, "color", CompleteWords(colorWords()...))
-}
-
 // Validate returns a usage error for any other word.
-func (c *ColorFlag) Validate() error {
-	switch c.when {
-	case colorAuto, colorAlways, colorNever:
-		return nil
-	}
-	return UsageErrorf("--color=%s: must be one of: %s", c.when, strings.Join(colorWords(), ", "))
-}
+func (c *ColorFlag) Validate() error { return OneOf("color", c.when, colorWords()) }
 
 // Display is what the output can show.
 type Display struct {

@@ -26,15 +26,16 @@ func MustCompleteFlag(cmd *cobra.Command, flag string, complete cobra.Completion
 	}
 }
 
-// CompleteKubeFlags completes --namespace from the cluster, and what the kubeconfig names.
-func CompleteKubeFlags(cmd *cobra.Command, flags *KubeFlags) {
+// AddTo adds the flags to a command. It completes --namespace from the cluster, and what the kubeconfig names.
+func (f *KubeFlags) AddTo(cmd *cobra.Command) {
+	f.AddFlags(cmd.Flags())
 	MustCompleteFlag(cmd, "namespace", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		names := ObjectNames(cmd.Context(), flags, ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
+		names := ObjectNames(cmd.Context(), f, ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
 		return WithPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
 	})
 	for _, flag := range []string{"context", "cluster", "user"} {
 		MustCompleteFlag(cmd, flag, func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return WithPrefix(kubeconfigNames(flags, flag), toComplete), cobra.ShellCompDirectiveNoFileComp
+			return WithPrefix(kubeconfigNames(f, flag), toComplete), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
 }

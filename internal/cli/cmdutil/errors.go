@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -70,6 +71,14 @@ func UsageErrorf(format string, args ...any) error {
 	return NewUserError(KindUsage, nil, fmt.Sprintf(format, args...), "")
 }
 
+// OneOf returns a usage error if the value of a flag is none of the words.
+func OneOf(flag, value string, words []string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return UsageErrorf("--%s=%s: must be one of: %s", flag, value, strings.Join(words, ", "))
+}
+
 // OneLine joins the lines of s with a space and makes it safe for a terminal.
 func OneLine(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
@@ -112,8 +121,7 @@ func ExitCode(err error) int {
 
 // KindOf is the kind of an explained error.
 func KindOf(err error) ErrorKind {
-	var known *UserError
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*UserError](err); is {
 		return known.kind
 	}
 	return KindOther

@@ -26,8 +26,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 }
 
 func withUsageHint(err error, cmd *cobra.Command) error {
-	var usage *UserError
-	if errors.As(err, &usage) && usage.kind == KindUsage && usage.Hint == "" {
+	if usage, is := errors.AsType[*UserError](err); is && usage.kind == KindUsage && usage.Hint == "" {
 		return NewUserError(KindUsage, usage.cause, usage.What, "see: "+cmd.CommandPath()+" --help")
 	}
 	return err

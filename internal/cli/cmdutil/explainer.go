@@ -72,8 +72,7 @@ func (e *Explainer) Input(ctx context.Context, object *unstructured.Unstructured
 	}
 	e.once.Do(func() {
 		e.reader = gather.NewReader(e.Client, gather.Options{
-			Report: e.Options, LogLines: e.LogLines, WithoutPodEvents: e.Brief, OurName: controller.DefaultManagedBy,
-			LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
+			Report: e.Options, LogLines: e.LogLines, WithoutPodEvents: e.Brief, OurName: controller.DefaultManagedBy, Leases: leader.Leases{},
 		})
 	})
 	return e.reader.Read(ctx, &job.Job, job.RuleNames, e.now()), nil

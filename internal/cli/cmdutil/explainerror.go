@@ -39,8 +39,7 @@ func ExplainError(err error) error {
 }
 
 func explainOne(err error) error {
-	var known *UserError
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*UserError](err); is {
 		return known
 	}
 	if errors.Is(err, context.Canceled) {

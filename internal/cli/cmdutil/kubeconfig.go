@@ -89,8 +89,7 @@ func ExplainConfigError(err error) error {
 	if e := explainKubeconfig(err); e != nil {
 		return e
 	}
-	var missing *fs.PathError
-	if errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
+	if missing, is := errors.AsType[*fs.PathError](err); is && errors.Is(err, fs.ErrNotExist) {
 		return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+missing.Path+" does not exist", "check --kubeconfig and KUBECONFIG")
 	}
 	return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+err.Error(), "fix it, or choose another with --kubeconfig")

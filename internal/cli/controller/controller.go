@@ -146,8 +146,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	logs.AddFlags(flags, logs.SkipLoggingConfigurationFlags())
 	logsapi.AddFlags(o.logging, flags)
 	flags.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
-	o.kube.AddFlags(flags)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "feature-gates", cobra.FixedCompletions(gateValues(o.gates), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	cmdutil.MustCompleteFlag(cmd, "logging-format", cmdutil.CompleteWords("text", "json"))
 }

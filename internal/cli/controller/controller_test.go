@@ -12,36 +12,36 @@ import (
 
 // MGB-02, SCL-12: flags are checked before anything is contacted.
 func TestControllerFlagsAreCheckedFirst_MGB_02_SCL_12(t *testing.T) {
-	for name, c := range map[string]struct {
-		args []string
-		says string // "" for valid
-	}{
-		"defaults":           {nil, ""},
-		"own name":           {[]string{"--managed-by", "example.com/jobs"}, ""},
-		"no limit":           {[]string{"--kube-api-qps=-1"}, ""},
-		"underscores":        {[]string{"--kube_api_burst=7"}, ""},
-		"not a domain path":  {[]string{"--managed-by", "jobs"}, "domain"},
-		"reserved":           {[]string{"--managed-by", "kubernetes.io/job-controller"}, "reserved"},
-		"no requests at all": {[]string{"--kube-api-qps=0"}, "--kube-api-qps"},
-		"no burst":           {[]string{"--kube-api-burst=0"}, "--kube-api-burst"},
-		"no workers":         {[]string{"--concurrent-job-syncs=0"}, "--concurrent-job-syncs"},
-		"namespace":          {[]string{"--namespaces", "a,B"}, `"B"`},
-		"log format":         {[]string{"--logging-format=xml"}, "--logging-format"},
-	} {
+	checkFlags(t, map[string]string{
+		"":                              "",
+		"--managed-by example.com/jobs": "",
+		"--kube-api-qps=-1":             "",
+		"--kube_api_burst=7":            "",
+		"--managed-by jobs":             "domain",
+		"--managed-by kubernetes.io/job-controller":           "reserved",
+		"--kube-api-qps=0":                                    "--kube-api-qps",
+		"--kube-api-burst=0":                                  "--kube-api-burst",
+		"--concurrent-job-syncs=0":                            "--concurrent-job-syncs",
+		"--managed-by example.com/" + strings.Repeat("x", 60): "--managed-by",
+		"--namespaces a,B":                                    `"B"`,
+		"--logging-format=xml":                                "--logging-format",
+	})
+}
+
+// checkFlags expects flags to be valid, "", or an error with a text.
+func checkFlags(t *testing.T, lines map[string]string) {
+	t.Helper()
+	for args, says := range lines {
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		o := &Options{IOStreams: streams}
-		cmd := newCommandFor(o)
-		err := cmd.ParseFlags(c.args)
+		err := newCommandFor(o).ParseFlags(strings.Fields(args))
 		if err == nil {
-			err = o.Validate()
+			if err = o.Validate(); err != nil && cmdutil.ExitCode(cmdutil.ExplainError(err)) != cmdutil.ExitUsage {
+				t.Errorf("%s: exit code %d", args, cmdutil.ExitCode(err))
+			}
 		}
-		switch {
-		case c.says == "" && err != nil:
-			t.Errorf("%s: %v", name, err)
-		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%s: %v", name, err)
-		case err != nil && cmdutil.ExitCode(cmdutil.ExplainError(err)) != cmdutil.ExitUsage:
-			t.Errorf("%s: exit code %d", name, cmdutil.ExitCode(err))
+		if (err != nil) != (says != "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", args, err)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -20,29 +19,14 @@ import (
 
 // JOB-52: flags that contradict each other are wrong usage.
 func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
-	for name, c := range map[string]struct {
-		args []string
-		says string // "" for valid
-	}{
-		"nothing served":       {[]string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}, ""},
-		"own certificate":      {[]string{"--tls-cert-file=c", "--tls-private-key-file=k"}, ""},
-		"certificate, no key":  {[]string{"--tls-cert-file=c"}, "must be used together"},
-		"key, no certificate":  {[]string{"--tls-private-key-file=k"}, "must be used together"},
-		"certificate, no TLS":  {[]string{"--tls-cert-file=c", "--tls-private-key-file=k", "--metrics-secure=false"}, "--metrics-secure=false"},
-		"neither true nor not": {[]string{"--metrics-secure=perhaps"}, "perhaps"},
-	} {
-		streams, _, _, _ := genericiooptions.NewTestIOStreams()
-		o := &Options{IOStreams: streams}
-		err := newCommandFor(o).ParseFlags(c.args)
-		if err == nil {
-			if err = o.Validate(); err != nil && cmdutil.ExitCode(err) != cmdutil.ExitUsage {
-				t.Errorf("%s: exit code %d", name, cmdutil.ExitCode(err))
-			}
-		}
-		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	checkFlags(t, map[string]string{
+		"--metrics-bind-address=0 --health-probe-bind-address=0": "",
+		"--tls-cert-file=c --tls-private-key-file=k":             "",
+		"--tls-cert-file=c":        "must be used together",
+		"--tls-private-key-file=k": "must be used together",
+		"--tls-cert-file=c --tls-private-key-file=k --metrics-secure=false": "--metrics-secure=false",
+		"--metrics-secure=perhaps": "perhaps",
+	})
 }
 
 // JOB-52: an address that cannot be had is wrong usage, names the flag, and leaves

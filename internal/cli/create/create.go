@@ -102,9 +102,8 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.manifests.AddTo(cmd)
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client (print what would be sent), server (send it, but do not store it).")
 	o.print.AddTo(cmd)
-	o.kube.AddFlags(flags)
+	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
 }
 
 // Validate checks arguments and flags; its errors are usage errors.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 const createSeveral = "testdata/create/several.yaml"
@@ -195,16 +196,11 @@ func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, got.Out, errOut)
 		}
 	}
-	for args, want := range map[string]string{
+	program.Rejects(t, nil, "create", map[string]string{
 		"": "name a file with -f", "-f a --dry-run=all": "--dry-run=all: must be none, client or server", "-f a --validate=no": "--validate=no: must be strict, warn or ignore",
 		"-f a --managed-by=x": "--managed-by: ", "-f a -o nice": `unknown output format "nice"`, "a": `unexpected argument "a"`, "-f a -o jsonpath={": "-o jsonpath={: ",
 		"-f a --dry-run=client -n A_b": "namespace \"A_b\": use at most 63 lowercase letters", "-f a -n a.b": "namespace \"a.b\": use at most 63",
-	} {
-		got := program.Run(t, nil, append([]string{"create"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitUsage || !strings.HasPrefix(got.ErrOut, "error: "+want) {
-			t.Errorf("%s: exit %d, %q", args, got.Code, got.ErrOut)
-		}
-	}
+	})
 }
 
 // One that fails does not keep others from being created; what the API server says has its place in the file.
@@ -268,7 +264,7 @@ func TestCreateIsInterrupted(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.URL))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	var out, errOut clitest.Buffer
+	var out, errOut leash.Output
 	go func() {
 		done <- program.Execute(ctx, []string{"create", "-f", createSeveral}, streamsOf(&out, &errOut), clitest.NewEnv())
 	}()

@@ -94,8 +94,7 @@ func Locate(object *manifest.Object, err error) []error {
 	}
 	path := fieldIn(answer.Status().Message)
 	what, hint := cmdutil.ExplainError(err).Error(), ""
-	var known *cmdutil.UserError
-	if errors.As(cmdutil.ExplainError(err), &known) {
+	if known, is := errors.AsType[*cmdutil.UserError](cmdutil.ExplainError(err)); is {
 		what, hint = known.What, known.Hint
 	}
 	return []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err, object.Position(path).String()+": "+what, hint)}

@@ -61,8 +61,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	o.interactive.AddTo(cmd)
-	o.color.AddTo(cmd.Flags())
-	o.color.Complete(cmd)
+	o.color.AddTo(cmd)
 	return cmd
 }
 

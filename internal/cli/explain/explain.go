@@ -114,12 +114,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
 	flags.StringVar(&o.from, "from", "", "Read the Job from a file written by bundle; needs no cluster.")
 	o.interactive.AddTo(cmd)
-	o.color.AddTo(flags)
-	o.kube.AddFlags(flags)
-	o.color.Complete(cmd)
+	o.color.AddTo(cmd)
+	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "pod", completePods(o.kube))
 	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, false))
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
 

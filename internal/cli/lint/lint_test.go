@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -97,10 +95,7 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: the name of a rule is text; quote 2 [rule-name-invalid]\n", "error: "},
 	} {
-		path := filepath.Join(t.TempDir(), "job.yaml")
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := clitest.WriteManifest(t, c.text)
 		got := program.Run(t, nil, "lint", "-f", path)
 		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
 		if got.Code != cmdutil.ExitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
@@ -139,11 +134,8 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 
 // Text of a manifest reaches the terminal only in a form that it does not obey.
 func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "job.yaml")
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: \"\\e[31m\\u202e\"}\nspec: {managedBy: \"\\e]0;x\\a\", \"\\e[2J\": 1}\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := clitest.WriteManifest(t, text)
 	got := program.Run(t, nil, "lint", "-f", path)
 	if strings.ContainsAny(got.Out+got.ErrOut, "\x1b\a\u202e") || !strings.Contains(got.Out, `no field spec.\x1b[2J`) {
 		t.Errorf("%q", got.Out)

@@ -106,8 +106,6 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	cmd.ValidArgsFunction = cmdutil.CompleteKinds(o.kube, o.ExcludesNames, podQuery, cmdutil.CompleteJobs(o.kube, o.ExcludesNames))
 	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, true))
 	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
-	o.color.Complete(cmd)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
 
@@ -127,8 +125,8 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.options.Concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time, of all Jobs together.")
 	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only this many bytes from the start of each log; 0 for all.")
 	flags.BoolVar(&o.prefix, "prefix", true, "Start each line with the pod that wrote it.")
-	o.color.AddTo(flags)
-	o.kube.AddFlags(flags)
+	o.color.AddTo(cmd)
+	o.kube.AddTo(cmd)
 }
 
 // Validate checks arguments and flags; its errors are usage errors.

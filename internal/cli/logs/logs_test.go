@@ -238,7 +238,7 @@ func TestUnreadableLogLeavesTheOthers_CLI_08(t *testing.T) {
 
 func TestLogsUsage(t *testing.T) {
 	api, _ := clitest.NewPods(t, clitest.LogsJob())
-	for args, part := range map[string]string{
+	program.Rejects(t, api, "logs", map[string]string{
 		"":                           "name the Jobs whose logs to print, or select them with -l",
 		"cronjob/x":                  "is not a Job",
 		"pod/":                       "names no pod",
@@ -258,12 +258,7 @@ func TestLogsUsage(t *testing.T) {
 		"train -c main --all-containers":                     "cannot be used together",
 		"train -f --previous":                                "cannot be used together",
 		"train --color=red":                                  "--color",
-	} {
-		got := program.Run(t, api, append([]string{"logs"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitUsage || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, part) || !strings.Contains(got.ErrOut, "kubectl batchjob logs --help") {
-			t.Errorf("%s: exit %d, stderr %q", args, got.Code, got.ErrOut)
-		}
-	}
+	})
 }
 
 func TestLogsCompletion(t *testing.T) {

@@ -127,11 +127,10 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.watch, "watch", false, "Watch the new Job as kubectl batchjob watch does.")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait with --wait, e.g. 30s, 5m, 2h; no limit by default.")
 	o.print.AddTo(cmd)
-	o.kube.AddFlags(flags)
+	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
 	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
 	cmdutil.MustCompleteFlag(cmd, "indexes", cmdutil.CompleteIndexes(o.kube, true))
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
 }
 
 // completeJob completes the one Job.

@@ -11,14 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // Issue 18: wrong usage is explained before anything is read.
 func TestRetryUsage_RTY_10(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
-	for args, says := range map[string]string{
+	program.Rejects(t, nil, "retry", map[string]string{
 		"":                            "name one Job or CronJob to retry",
 		"a b":                         "name one Job or CronJob to retry",
 		"a cronjob/b":                 "name one Job or CronJob to retry",
@@ -34,12 +33,7 @@ func TestRetryUsage_RTY_10(t *testing.T) {
 		"a --set-env X":               "use NAME=VALUE, or NAME- to remove it",
 		"a --limits memory=lots":      "is not a quantity",
 		"a -p {} --patch-file f":      "exclude each other",
-	} {
-		got := program.Run(t, nil, append([]string{"retry"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, says) {
-			t.Errorf("%q: exit %d, %s", args, got.Code, got.ErrOut)
-		}
-	}
+	})
 }
 
 const changedJob = `apiVersion: batch/v1

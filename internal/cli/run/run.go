@@ -3,8 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,13 +84,6 @@ const (
 func logWords() []string    { return []string{logsAll, logsFailed, logsNone} }
 func cancelWords() []string { return []string{cancelKeep, cancelSuspend, cancelDelete} }
 
-func oneOf(flag, value string, words []string) error {
-	if slices.Contains(words, value) {
-		return nil
-	}
-	return cmdutil.UsageErrorf("--%s=%s: must be one of: %s", flag, value, strings.Join(words, ", "))
-}
-
 // Options are the flags of the run verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
@@ -148,16 +139,14 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.onCancel, "on-cancel", "", "What happens to the Jobs on Ctrl-C or SIGTERM: keep, suspend or delete; keep by default, delete with --rm.")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait for all Jobs, e.g. 30s, 5m, 2h; no limit by default.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
-	o.color.AddTo(flags)
-	o.kube.AddFlags(flags)
+	o.color.AddTo(cmd)
+	o.kube.AddTo(cmd)
 	must := cmdutil.MustCompleteFlag
 	must(cmd, "logs", cmdutil.CompleteWords(logWords()...))
 	must(cmd, "on-cancel", cmdutil.CompleteWords(cancelWords()...))
 	if err := cmd.MarkFlagFilename("junit", "xml"); err != nil {
 		panic("completion of --junit: " + err.Error())
 	}
-	o.color.Complete(cmd)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
@@ -168,7 +157,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 			o.onCancel = cancelDelete
 		}
 	}
-	err := errors.Join(oneOf("logs", o.logs, logWords()), oneOf("on-cancel", o.onCancel, cancelWords()), o.color.Validate())
+	err := errors.Join(cmdutil.OneOf("logs", o.logs, logWords()), cmdutil.OneOf("on-cancel", o.onCancel, cancelWords()), o.color.Validate())
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // train is the manifest of an Indexed Job with three indexes.
@@ -352,7 +353,7 @@ func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space
 func TestStdoutFails_RUN_05(t *testing.T) {
 	server := newServer(t)
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.API.URL()))
-	var errOut clitest.Buffer
+	var errOut leash.Output
 	done := make(chan error, 1)
 	go func() {
 		streams := genericiooptions.IOStreams{In: strings.NewReader(train), Out: failingWriter{}, ErrOut: &errOut}

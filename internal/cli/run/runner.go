@@ -259,8 +259,7 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task)
 
 // withoutHint leaves out what to do, which may be about flags of retry.
 func withoutHint(err error) string {
-	var known *cmdutil.UserError
-	if errors.As(cmdutil.ExplainError(err), &known) {
+	if known, is := errors.AsType[*cmdutil.UserError](cmdutil.ExplainError(err)); is {
 		return known.What
 	}
 	return err.Error()

@@ -15,12 +15,11 @@ import (
 func (o *Options) addPodsFrom(cmd *cobra.Command) {
 	o.source = jobinput.Source{Env: o.Env, Kube: cmdutil.NewKubeFlags(), Flag: "--pods-from"}
 	cmd.Flags().StringVar(&o.source.Name, "pods-from", "", "Job in the cluster, or file of watch --record, whose pods show what pods do.")
-	o.source.Kube.AddFlags(cmd.Flags())
+	o.source.Kube.AddTo(cmd)
 	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })
 	cmdutil.MustCompleteFlag(cmd, "pods-from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return jobs(cmd, nil, toComplete)
 	})
-	cmdutil.CompleteKubeFlags(cmd, o.source.Kube)
 }
 
 // validatePodsFrom finds out whether --pods-from names a Job or a file.

@@ -105,8 +105,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
 	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
-	o.color.AddTo(flags)
-	o.color.Complete(cmd)
+	o.color.AddTo(cmd)
 	return cmd
 }
 

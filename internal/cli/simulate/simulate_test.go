@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,10 +97,7 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 // No controller would run the Job, whatever the simulation shows.
 func TestMisspelledManagedByIsReported_MGB_12(t *testing.T) {
 	const warning = "warning: PATH:1:74: managedBy \"batchjob.dev/contoller\" looks like a misspelling of batchjob.dev/controller"
-	file := filepath.Join(t.TempDir(), "typo.yaml")
-	if err := os.WriteFile(file, []byte("{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {managedBy: batchjob.dev/contoller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := clitest.WriteManifest(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {managedBy: batchjob.dev/contoller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}")
 	got := program.Run(t, nil, "simulate", "-f", file)
 	if errOut := strings.ReplaceAll(got.ErrOut, file, "PATH"); got.Code != cmdutil.ExitDone || !strings.Contains(errOut, warning) {
 		t.Errorf("exit %d, %q", got.Code, errOut)
@@ -111,10 +106,7 @@ func TestMisspelledManagedByIsReported_MGB_12(t *testing.T) {
 
 // create's --validate is no flag of simulate.
 func TestUnknownFieldIsRejectedWithoutCreatesFlags(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "typo.yaml")
-	if err := os.WriteFile(file, []byte("{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {backofLimit: 3, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := clitest.WriteManifest(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {backofLimit: 3, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}")
 	got := program.Run(t, nil, "simulate", "-f", file)
 	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "did you mean backoffLimit") || strings.Contains(got.ErrOut, "--validate") {
 		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
@@ -126,10 +118,7 @@ func TestCronJobWithNamesInItsRulesIsSimulated_PFN_23(t *testing.T) {
 	manifest := `{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: "0 3 * * *", jobTemplate: {spec: {
   podFailurePolicy: {rules: [{name: Corrupt, action: FailJob, onExitCodes: {operator: In, values: [42]}}]},
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
-	file := filepath.Join(t.TempDir(), "cron.yaml")
-	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := clitest.WriteManifest(t, manifest)
 	got := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
 	if got.Code != 0 || !strings.Contains(got.Out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.ErrOut, "without a cluster") {
 		t.Errorf("exit %d\n%s%s", got.Code, got.Out, got.ErrOut)
@@ -259,11 +248,8 @@ func TestPodsOfARecordingAreRepeated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "watch.jsonl")
 	heading := `{"kind":"WatchRecording","apiVersion":"batchjob.dev/v1alpha1"}`
-	if err := os.WriteFile(file, []byte(heading+"\n"+string(line)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := clitest.WriteManifest(t, heading+"\n"+string(line)+"\n")
 	r := simulated(t, "../../../examples/indexed-10.yaml", "--pods-from", file)
 	if r.Indexes == nil || len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text+r.Causes[len(r.Causes)-1].Text, "42") {
 		t.Errorf("%+v", r.Causes)

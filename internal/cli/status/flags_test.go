@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
@@ -48,8 +47,7 @@ func TestFlagsOfKubectlGet(t *testing.T) {
 
 // Each of them says what is wrong with its value, or what it does not combine with.
 func TestBadValuesOfListFlags(t *testing.T) {
-	api := threeJobs(t)
-	for args, part := range map[string]string{
+	program.Rejects(t, threeJobs(t), "status", map[string]string{
 		"--sort-by {.a":                      `"{.a" is not a JSONPath of a field, such as .metadata.name`,
 		"--sort-by .a[":                      "--sort-by: ",
 		"--sort-by .nope":                    "--sort-by .nope: no Job has the field",
@@ -61,12 +59,7 @@ func TestBadValuesOfListFlags(t *testing.T) {
 		"--show-labels -o name":              "omit -o name",
 		"--field-selector a":                 "--field-selector: ",
 		"a --field-selector metadata.name=a": "name cannot be provided when a selector is specified",
-	} {
-		got := program.Run(t, api, append([]string{"status"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, part) {
-			t.Errorf("%s: exit %d, %q, want %q", args, got.Code, got.ErrOut, part)
-		}
-	}
+	})
 }
 
 // A Job that is not there, or has no problem, is no List where one Job was asked for.

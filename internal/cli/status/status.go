@@ -130,11 +130,9 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVarP(&o.labels, "label-columns", "L", nil, "Labels to show as columns, separated by commas.")
 	flags.BoolVar(&o.showLabels, "show-labels", false, "Show all labels in the last column.")
 	o.interactive.AddTo(cmd)
-	o.color.AddTo(flags)
+	o.color.AddTo(cmd)
 	o.print.AddTo(cmd)
-	o.kube.AddFlags(flags)
-	o.color.Complete(cmd)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "field-selector", cmdutil.CompleteWords("metadata.name=", "metadata.namespace=", "status.successful="))
 	cmdutil.MustCompleteFlag(cmd, "sort-by", cmdutil.CompleteWords(
 		".metadata.creationTimestamp", ".metadata.name", ".stalled.since", ".status.completionTime", ".status.failed", ".status.startTime", ".status.succeeded"))

@@ -59,7 +59,7 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdut
 	}
 	return live.NewSource(live.Config{
 		Timing: env.Timing(), Set: set, Jobs: jobs, Client: typed.Client, LogLines: logLines, OpenLog: openLiveLog(typed.Client, env),
-		OurName: controller.DefaultManagedBy, LeaseName: func(managedBy string) string { return leader.LeaseName(managedBy) },
+		OurName: controller.DefaultManagedBy, Leases: leader.Leases{},
 		Quote: whatif.Quote, Explain: cmdutil.ErrorLine, Guard: recovered,
 	}), nil
 }

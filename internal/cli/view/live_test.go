@@ -82,15 +82,21 @@ func TestLiveListFollowsTheJobs(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6: a single name is watched by a field selector.
-func TestLiveNameIsWatchedByAFieldSelector(t *testing.T) {
+// Issue 6.6: a single name is watched by a field selector, and once: the open Job follows the list.
+func TestLiveNameIsWatchedOnceByAFieldSelector(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 1))
 	s := startLive(t, api, "b")
 	s.until("b is there", func(got *snapshot.Snapshot) bool { return rowNames(got) == "ns1/b" })
-	if api.requests("fieldSelector=metadata.name%3Db") == 0 {
-		t.Errorf("asked: %q", api.asked)
-	}
+	s.open("b")
+	s.untilWatching("jobs 1 pods 1 events 2")
+	s.source.Look(snapshot.Focus{})
+	s.untilWatching("jobs 1 pods 0 events 0")
+	s.open("b")
+	s.untilWatching("jobs 1 pods 1 events 2")
 	s.end()
+	if n := api.requests("fieldSelector=metadata.name%3Db"); n != 2 {
+		t.Errorf("%d requests for the Job, want a list and a watch: %q", n, api.asked)
+	}
 	missing := startLive(t, api, "absent")
 	if err := missing.ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindNotFound {
 		t.Errorf("%v", err)
@@ -348,12 +354,17 @@ func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
 
 // Issue 6.6: a Job that is deleted stays with its last report; one that is created under its name is another.
 func TestDeletedJobKeepsItsLastReport(t *testing.T) {
+	t.Run("of a list", func(t *testing.T) { testDeletedJob(t, "jobs 2") })
+	t.Run("alone", func(t *testing.T) { testDeletedJob(t, "jobs 1", "train") })
+}
+
+func testDeletedJob(t *testing.T, jobWatches string, names ...string) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
-	s := startLive(t, api)
+	s := startLive(t, api, names...)
 	s.open("train")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching(jobWatches + " pods 1 events 2")
 	api.api.Remove(train)
 	gone := s.until("it is gone", func(got *snapshot.Snapshot) bool { return got.Job != nil && got.Job.Gone })
 	if podNames(gone) != "train-a" || gone.Job.Report.Verdict.Fate != explain.FateFailed {
@@ -362,7 +373,7 @@ func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	if at := gone.Job.GoneAt; at == nil || at.After(gone.Time) || at.Before(gone.Job.Report.Job.Created.Time) {
 		t.Errorf("gone at %v, in a Snapshot of %s", at, gone.Time)
 	}
-	s.untilWatching("jobs 2 pods 0 events 0")
+	s.untilWatching(jobWatches + " pods 0 events 0")
 	again := clitest.ExplainedJob("ns1", "train")
 	again.SetUID("another")
 	delete(again.Object, "status")
@@ -372,7 +383,7 @@ func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	if podNames(got) != "train-b" || got.Job.Report.Job.UID != "another" {
 		t.Errorf("pods %q of %s", podNames(got), got.Job.Report.Job.UID)
 	}
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching(jobWatches + " pods 1 events 2")
 	third := again.DeepCopy()
 	third.SetUID("third")
 	api.api.Put(third) // The deletion was not seen.
@@ -456,7 +467,7 @@ func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
 	api := newFakeLive(t, job)
 	api.lease = &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease", Labels: map[string]string{"batchjob.dev/shards": "1", "batchjob.dev/shard": "0"}},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clitest.Now())),
 		},
@@ -490,7 +501,7 @@ func TestLeaseAndNodesAreLookedAt_CLI_06(t *testing.T) {
 	api := newFakeLive(t, job)
 	clock := clitest.NewClock()
 	api.lease = &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease", Labels: map[string]string{"batchjob.dev/shards": "1", "batchjob.dev/shard": "0"}},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clock.Now().Add(time.Hour))),
 		},

@@ -64,10 +64,15 @@ const unreadable = "Unreadable"
 
 // Issue 6: a Job that makes no sense ends nothing: it is told that it makes none, and it goes on when it makes some.
 func TestUnreadableJobEndsNothing(t *testing.T) {
+	t.Run("of a list", func(t *testing.T) { testUnreadableJob(t, "jobs 2") })
+	t.Run("alone", func(t *testing.T) { testUnreadableJob(t, "jobs 1", "train") })
+}
+
+func testUnreadableJob(t *testing.T, jobWatches string, names ...string) {
 	api := newFakeLive(t, clitest.ExplainedJob("ns1", "train"))
-	s := startLive(t, api)
+	s := startLive(t, api, names...)
 	s.open("train")
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching(jobWatches + " pods 1 events 2")
 	broken := clitest.ExplainedJob("ns1", "train")
 	broken.Object["spec"].(map[string]any)["completions"] = "ten"
 	api.api.Put(broken)
@@ -83,7 +88,7 @@ func TestUnreadableJobEndsNothing(t *testing.T) {
 	s.until("another makes no sense", func(got *snapshot.Snapshot) bool {
 		return got.Job.Report.Verdict.Status == unreadable && got.Job.Report.Job.UID == "another" && !got.Job.Gone && gapsOf(got) != ""
 	})
-	s.untilWatching("jobs 2 pods 0 events 0")
+	s.untilWatching(jobWatches + " pods 0 events 0")
 	api.api.Remove(broken)
 	s.until("it is gone", func(got *snapshot.Snapshot) bool { return got.Job.Gone && got.Job.Report.Verdict.Status == unreadable })
 	api.api.Put(withUID(clitest.ExplainedJob("ns1", "train"), "third"))

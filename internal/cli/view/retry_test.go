@@ -25,6 +25,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
 // writable stands before fakeLive, and serves what a retry asks for and writes.
@@ -153,7 +154,7 @@ func failedSweep() *unstructured.Unstructured {
 type viewSession struct {
 	t        *testing.T
 	keys     *io.PipeWriter
-	warnings clitest.Buffer
+	warnings leash.Output
 	done     chan error
 }
 

@@ -22,6 +22,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
 )
 
 // viewVariable makes the test binary show a view in place of running tests.
@@ -91,26 +93,11 @@ func showFaulty(name string) {
 // openPTY is a terminal of 80x24.
 func openPTY(t *testing.T) (master, slave *os.File) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	master, slave, err := tmux.OpenPTY(80, 24)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { master.Close() })
-	fd := int(master.Fd())
-	n, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
-	}
-	if err == nil {
-		slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { slave.Close() })
+	t.Cleanup(func() { master.Close(); slave.Close() })
 	return master, slave
 }
 
@@ -140,7 +127,7 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			var out clitest.Buffer
+			var out leash.Output
 			go func() { _, _ = io.Copy(&out, master) }() // It ends with the terminal.
 			watchdog := time.AfterFunc(2*clitest.Patience, func() { _ = cmd.Process.Kill() })
 			defer watchdog.Stop()

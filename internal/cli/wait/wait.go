@@ -126,9 +126,8 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 checks once; no limit by default or if negative.")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
 	o.output.AddTo(cmd)
-	o.kube.AddFlags(flags)
+	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "for", completeGoal)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
 	return cmd
 }
 

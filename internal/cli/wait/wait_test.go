@@ -367,12 +367,10 @@ func TestWaitTimeoutListsSome(t *testing.T) {
 
 func TestWaitUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
-	for _, args := range []string{"", "-A", "-A name", "--all name", "-A --all name", "a -o wide", "a --for=", "a --for=delete=x", "a --for=condition=", "a --for=jsonpath=", "a --for=jsonpath={.a", "-l a=b name", "-l a=b,,", "a --for=ready", "a --timeout=5", "pod/x"} {
-		got := program.Run(t, nil, append([]string{"wait"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitUsage || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "kubectl batchjob wait --help") {
-			t.Errorf("%s: exit %d, stderr %q", args, got.Code, got.ErrOut)
-		}
-	}
+	program.Rejects(t, nil, "wait", map[string]string{
+		"": "", "-A": "", "-A name": "", "--all name": "", "-A --all name": "", "a -o wide": "", "a --for=": "", "a --for=delete=x": "", "a --for=condition=": "",
+		"a --for=jsonpath=": "", "a --for=jsonpath={.a": "", "-l a=b name": "", "-l a=b,,": "", "a --for=ready": "", "a --timeout=5": "", "pod/x": "",
+	})
 }
 
 func TestWaitCompletion(t *testing.T) {

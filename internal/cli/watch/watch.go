@@ -104,10 +104,8 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.StringVar(&o.replay, "replay", "", "Play a file written by --record; needs no cluster.")
 	flags.Float64Var(&o.speed, "speed", 1, "How many times as fast --replay plays; 0 for no delays.")
 	o.interactive.AddTo(cmd)
-	o.color.AddTo(flags)
-	o.kube.AddFlags(flags)
-	o.color.Complete(cmd)
-	cmdutil.CompleteKubeFlags(cmd, o.kube)
+	o.color.AddTo(cmd)
+	o.kube.AddTo(cmd)
 	return cmd
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Issue 6: bad flags are usage errors that say what to do.
 func TestWatchUsage(t *testing.T) {
-	for args, want := range map[string]string{
+	program.Rejects(t, nil, "watch", map[string]string{
 		"a -A":                        "by name across all namespaces",
 		"a -l x=y":                    "name cannot be provided when a selector",
 		"--replay f a":                "omit names",
@@ -34,12 +34,7 @@ func TestWatchUsage(t *testing.T) {
 		"pod/a":                       "is not a Job",
 		"--replay f --speed nonsense": "invalid argument",
 		"--interactive=perhaps":       "invalid argument",
-	} {
-		got := program.Run(t, nil, append([]string{"watch"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, want) {
-			t.Errorf("watch %s: exit %d, %q", args, got.Code, got.ErrOut)
-		}
-	}
+	})
 }
 
 // liveEnvironment is a test's with a clock that goes on: a live source paces itself by it.

@@ -83,9 +83,8 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.StringVar(&o.File, "from", "", "Read the Job from a file written by bundle or watch --record; needs no cluster.")
 	flags.DurationVar(&o.limit, "limit", whatif.DefaultLimit, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
-	o.Kube.AddFlags(flags)
+	o.Kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "set", completeFields)
-	cmdutil.CompleteKubeFlags(cmd, o.Kube)
 	return cmd
 }
 

@@ -96,11 +96,8 @@ func TestReplayThatDiffersSaysSo(t *testing.T) {
 // Policies come from files, from standard input, and from flags, which take precedence.
 func TestPoliciesAreRead(t *testing.T) {
 	o := serve(t, "failed-indexes")
-	file := filepath.Join(t.TempDir(), "policy.yaml")
 	text := "spec:\n  backoffLimitPerIndex: 0\n  maxFailedIndexes: 0\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := clitest.WriteManifest(t, text)
 	for args, want := range map[string]string{
 		"-f " + file: "with backoffLimitPerIndex 0, maxFailedIndexes 0\n",
 		"-f " + file + " --set maxFailedIndexes= --set backoffLimitPerIndex=2":                       "with backoffLimitPerIndex 2\n",

@@ -36,6 +36,7 @@ type jobList struct {
 	dirty   bool           // since shown was made
 	shown   *snapshot.Jobs // nil until the list was read
 	running bool           // some Job of shown has not finished
+	only    onlyJob        // of a list of one name
 }
 
 type jobRow struct {
@@ -45,7 +46,7 @@ type jobRow struct {
 
 // followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
 func (s *Source) followJobs(ctx context.Context) error {
-	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.Refused}
+	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.list.refused}
 	jobs := &feed.Jobs{Watch: watch, Set: s.Set, Each: s.list.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
@@ -69,6 +70,9 @@ func (l *jobList) take(updates []feed.Update) error {
 	defer l.source.mu.Unlock()
 	for i := range updates {
 		l.put(&updates[i], rows[i])
+	}
+	if len(l.source.Set.Names) == 1 {
+		l.only.put(updates)
 	}
 	if len(updates) > 0 || !l.read {
 		if !l.read {

@@ -17,12 +17,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// openJob is the Job that is open. Its name is watched; what is related to it is watched for as long as it is the same
-// Job, by UID, and is there.
+// openJob is the Job that is open. Its name is watched, unless the list does just that; what is related to it is watched
+// for as long as it is the same Job, by UID, and is there.
 type openJob struct {
 	source *Source
 	key    snapshot.JobKey
-	jobs   *feed.Jobs      // of run: it alone
 	ctx    context.Context // of run, for the tasks that its watch starts
 	tasks  tasks           // that keep up with what is related
 
@@ -44,12 +43,45 @@ func newOpenJob(s *Source, key snapshot.JobKey) *openJob { return &openJob{sourc
 func (j *openJob) run(ctx context.Context) error {
 	j.ctx = ctx
 	defer j.tasks.stop()
+	if j.source.listsOnly(j.key) {
+		return j.followList(ctx)
+	}
 	connection := j.source.link.Open()
 	defer connection.Connected() // Nothing is stale that is not shown any more.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
 	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
-	j.jobs = &feed.Jobs{Watch: watch, Set: set, Each: j.take}
-	return j.jobs.Run(ctx)
+	jobs := &feed.Jobs{Watch: watch, Set: set}
+	jobs.Each = func(updates []feed.Update) error {
+		for i := range updates {
+			j.take(&updates[i])
+		}
+		if jobs.Len() == 0 {
+			j.lose()
+		}
+		return nil
+	}
+	return jobs.Run(ctx)
+}
+
+// followList takes what the list sees of the Job.
+func (j *openJob) followList(ctx context.Context) error {
+	var before feed.Update
+	for {
+		latest, refusal := j.source.onlyJobNow()
+		j.refused(refusal)
+		if latest != before {
+			j.take(&latest)
+		}
+		if latest.Gone != "" {
+			j.lose()
+		}
+		before = latest
+		select {
+		case <-j.source.list.only.news:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // refused notes that the Job may not be watched; nil that it is.
@@ -65,29 +97,22 @@ func (j *openJob) refused(r *feed.Refusal) {
 	}
 }
 
-// take notes changes of the Job.
-func (j *openJob) take(updates []feed.Update) error {
-	for i := range updates {
-		u := &updates[i]
-		if u.Job == nil {
-			continue // Another one comes next, or there is none.
-		}
-		job, err := feed.NamedJob(u.Job)
-		switch {
-		case u.Gone != "" && err == nil:
-			j.takeLast(job)
-		case u.Gone != "":
-		case err != nil:
-			j.misread(u.Job, err)
-		case j.put(job):
-			j.tasks.stop()
-			j.tasks.start(j.ctx, j.source, j.keepUp()...)
-		}
+// take notes a change of the Job.
+func (j *openJob) take(u *feed.Update) {
+	if u.Job == nil {
+		return // Another one comes next, or there is none.
 	}
-	if j.jobs.Len() == 0 {
-		j.lose()
+	job, err := feed.NamedJob(u.Job)
+	switch {
+	case u.Gone != "" && err == nil:
+		j.takeLast(job)
+	case u.Gone != "":
+	case err != nil:
+		j.misread(u.Job, err)
+	case j.put(job):
+		j.tasks.stop()
+		j.tasks.start(j.ctx, j.source, j.keepUp()...)
 	}
-	return nil
 }
 
 // put notes the state of the Job, and reports whether it is another one than before.

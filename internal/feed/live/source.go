@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -24,9 +25,9 @@ type Config struct {
 	LogLines int64
 	// OpenLog makes a Log of a container of the namespace's pod. It calls changed when the Log has another Snapshot.
 	OpenLog func(namespace string, target snapshot.LogTarget, changed func()) Log
-	// LeaseName is the name of the Lease of a Job's controller, OurName the managedBy value of ours.
-	LeaseName func(managedBy string) string
-	OurName   string
+	// Leases finds the Lease of a Job's controller, OurName is the managedBy value of ours.
+	Leases  gather.Leases
+	OurName string
 	// Quote adds to the advice on a Job that has finished what it would have changed.
 	Quote func(context.Context, explain.Input, []explain.Advice)
 	// Refused takes note that the list may not be watched, and is read instead.
@@ -66,7 +67,7 @@ var _ snapshot.Source = (*Source)(nil)
 func NewSource(config Config) *Source {
 	s := &Source{Config: config, looked: make(chan struct{}, 1), news: make(chan struct{}, 1), published: make(chan struct{})}
 	s.link = feed.NewLink(config.Timing, func(feed.State) { s.touch() })
-	s.list.source, s.list.news = s, make(chan struct{}, 1)
+	s.list.source, s.list.news, s.list.only.news = s, make(chan struct{}, 1), make(chan struct{}, 1)
 	s.list.stalls = feed.Stalls{Timing: config.Timing, Client: config.Client, Namespace: config.Set.Namespace, OurName: config.OurName}
 	return s
 }

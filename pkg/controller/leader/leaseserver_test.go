@@ -147,10 +147,16 @@ type sharer struct {
 
 // join starts a replica of so many shards. slow is how long its work on a shard takes to end.
 func (s *leaseServer) join(identity string, shards int, slow time.Duration) *sharer {
+	return s.joinAs("lease", identity, shards, slow)
+}
+
+// joinAs is join for the controller whose Leases have this name.
+func (s *leaseServer) joinAs(lease, identity string, shards int, slow time.Duration) *sharer {
 	r := &sharer{leaseServer: s}
 	ctx, cancel := context.WithCancel(logr.NewContext(context.Background(), logr.Discard()))
 	r.cancel = cancel
 	r.Sharding = Sharding{Election: r.election(identity), Shards: shards, Grace: time.Minute}
+	r.Name = lease
 	go func() {
 		err := r.Run(ctx, func(ctx context.Context, shard int) error {
 			name := fmt.Sprintf("%d/%d", shards, shard)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -51,10 +52,10 @@ type Options struct {
 	// WithoutPodEvents leaves out the events of pods, for which all of the namespace's are
 	// looked through.
 	WithoutPodEvents bool
-	// OurName is the default managedBy value of this project's controller, LeaseName the
-	// name of the Lease of one with another.
-	OurName   string
-	LeaseName func(managedBy string) string
+	// OurName is the default managedBy value of this project's controller. Without Leases,
+	// none are read.
+	OurName string
+	Leases  Leases
 }
 
 // Reader reads about Jobs. What is the same for several Jobs it reads once: it is for one
@@ -64,12 +65,12 @@ type Reader struct {
 	options Options
 
 	mu     sync.Mutex
-	leases map[string]*explain.Lease // by managedBy
+	leases map[string][]coordinationv1.Lease // by managedBy
 }
 
 // NewReader returns a Reader.
 func NewReader(client kube.Interface, o Options) *Reader {
-	return &Reader{client: client, options: o, leases: map[string]*explain.Lease{}}
+	return &Reader{client: client, options: o, leases: map[string][]coordinationv1.Lease{}}
 }
 
 // reading is one Job's facts as far as they are read.
@@ -117,8 +118,7 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	case errors.Is(err, context.DeadlineExceeded):
 		g.Text = resource + " could not be read: timed out"
 	default:
-		var failed *url.Error
-		if errors.As(err, &failed) {
+		if failed, is := errors.AsType[*url.Error](err); is {
 			err = failed.Err // The URL is of no use to people.
 		}
 		g.Text = fmt.Sprintf("%s could not be read: %v", resource, err)
@@ -133,37 +133,6 @@ func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 		What: "watch " + resource, Text: fmt.Sprintf("no permission to watch %s: they are read every %s instead", resource, every),
 		Command: fmt.Sprintf("kubectl auth can-i watch %s -n %s", resource, namespace),
 	}
-}
-
-// lease finds that of the controller, which may be in any namespace. Few may read leases,
-// and it is no more than a sign of life: without it there is no gap.
-func (r *reading) lease(ctx context.Context) {
-	managedBy := explain.LeasedBy(r.facts.Job, r.options.OurName)
-	if managedBy == "" || r.options.LeaseName == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, read := r.leases[managedBy]; !read {
-		r.leases[managedBy] = ReadLease(ctx, r.client, r.options.LeaseName(managedBy))
-	}
-	r.facts.Lease = r.leases[managedBy]
-}
-
-// ReadLease returns the Lease of the name that was renewed last, in any namespace; nil if
-// there is none, or if it cannot be read.
-func ReadLease(ctx context.Context, client kube.Interface, name string) *explain.Lease {
-	list, err := client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
-	if err != nil {
-		return nil
-	}
-	var last *explain.Lease
-	for i := range list.Items {
-		if l := explain.LeaseOf(&list.Items[i]); last == nil || l.Renewed.After(last.Renewed) {
-			last = &l
-		}
-	}
-	return last
 }
 
 func (r *reading) nodes(ctx context.Context) {

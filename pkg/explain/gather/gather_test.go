@@ -36,7 +36,7 @@ func TestReaderMissesNothing_CLI_08(t *testing.T) {
 			ObjectMeta:     metav1.ObjectMeta{Name: "3"},
 			InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "train", UID: "uid-before"}, Reason: "Old",
 		}},
-		leases: []coordinationv1.Lease{{ObjectMeta: metav1.ObjectMeta{Namespace: "s", Name: "our-lease"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me")}}, {ObjectMeta: metav1.ObjectMeta{Name: "other"}}},
+		leases: []coordinationv1.Lease{ourLease("s", "ns", 0), {ObjectMeta: metav1.ObjectMeta{Name: "other"}}},
 		logs:   map[string]string{"train-a": "one\ntwo\n\n"},
 	}
 	f := read(t, s, train())
@@ -177,7 +177,7 @@ func TestMissingPermissionLeavesTheRest_CLI_08(t *testing.T) {
 		s := &server{
 			pods:   []corev1.Pod{pod("train-a", "uid-train", failed), pod("train-b", "uid-train", late)},
 			events: []corev1.Event{event("1", "train-a")}, logs: map[string]string{"train-a": "x"},
-			leases: []coordinationv1.Lease{{ObjectMeta: metav1.ObjectMeta{Name: "our-lease"}}},
+			leases: []coordinationv1.Lease{ourLease("s", "ns", 0)},
 			refuse: func(r *http.Request) (int, metav1.StatusReason) {
 				if strings.HasSuffix(r.URL.Path, tc.path) {
 					return http.StatusForbidden, metav1.StatusReasonForbidden
@@ -231,10 +231,7 @@ func TestNodesOfStuckPodsAreRead_PRP_23(t *testing.T) {
 
 // The Lease that was renewed last is the one that counts.
 func TestLatestLeaseCounts_CLI_06(t *testing.T) {
-	renewed := func(namespace string, d time.Duration) coordinationv1.Lease {
-		return coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "our-lease"}, Spec: coordinationv1.LeaseSpec{RenewTime: ptr.To(metav1.NewMicroTime(noon.Add(-d)))}}
-	}
-	s := &server{leases: []coordinationv1.Lease{renewed("old", time.Hour), renewed("new", time.Second), renewed("older", 2*time.Hour)}}
+	s := &server{leases: []coordinationv1.Lease{ourLease("old", "ns", time.Hour), ourLease("new", "ns", time.Second), ourLease("older", "ns", 2*time.Hour)}}
 	if f := read(t, s, train()); f.Lease == nil || f.Lease.Namespace != "new" {
 		t.Errorf("%+v", f.Lease)
 	}
@@ -242,6 +239,27 @@ func TestLatestLeaseCounts_CLI_06(t *testing.T) {
 	job.Spec.ManagedBy = nil
 	if f := read(t, s, job); f.Lease != nil {
 		t.Errorf("the built-in controller has our Lease: %+v", f.Lease)
+	}
+}
+
+// The Lease of a shard counts for the namespaces of the shard, and one request finds those of all.
+func TestLeaseOfTheShardCounts_CLI_06(t *testing.T) {
+	s := &server{leases: []coordinationv1.Lease{ourLease("sys", "other", time.Second), ourLease("sys", "ns", time.Hour)}}
+	reader := gather.NewReader(s.client(t), gather.Options{OurName: "batchjob.dev/controller", Leases: ourLeases{}})
+	for namespace, want := range map[string]time.Time{"ns": noon.Add(-time.Hour), "other": noon.Add(-time.Second)} {
+		job := train()
+		job.Namespace = namespace
+		if f := reader.Read(t.Context(), job, nil, noon); f.Lease == nil || !f.Lease.Renewed.Equal(want) {
+			t.Errorf("%s: %+v", namespace, f.Lease)
+		}
+	}
+	job := train()
+	job.Namespace = "of-no-shard"
+	if f := reader.Read(t.Context(), job, nil, noon); f.Lease != nil {
+		t.Errorf("%+v", f.Lease)
+	}
+	if n := s.requests("/leases?"); n != 1 {
+		t.Errorf("%d requests for Leases: %q", n, s.asked)
 	}
 }
 

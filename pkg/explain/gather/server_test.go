@@ -114,10 +114,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		list(w, r, "v1", "EventList", found)
 	case last == "leases":
-		selector, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
+		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 		var found []any
 		for i := range s.leases {
-			if selector.Matches(fields.Set{"metadata.name": s.leases[i].Name}) {
+			if selector.Matches(labels.Set(s.leases[i].Labels)) {
 				found = append(found, &s.leases[i])
 			}
 		}
@@ -207,10 +207,26 @@ func event(name, about string) corev1.Event {
 	}
 }
 
+// ourLeases have the label "ours", with the namespace that they are for.
+type ourLeases struct{}
+
+func (ourLeases) Selector(string) string { return "ours" }
+
+func (ourLeases) IsFor(l *coordinationv1.Lease, namespace string) bool {
+	return l.Labels["ours"] == namespace
+}
+
+func ourLease(namespace, of string, renewed time.Duration) coordinationv1.Lease {
+	return coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "lease", Labels: map[string]string{"ours": of}},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me"), RenewTime: ptr.To(metav1.NewMicroTime(noon.Add(-renewed)))},
+	}
+}
+
 func read(t *testing.T, s *server, job *batchv1.Job) explain.Input {
 	t.Helper()
 	return gather.Read(t.Context(), s.client(t), job, nil, noon, gather.Options{
-		LogLines: 10, OurName: "batchjob.dev/controller", LeaseName: func(string) string { return "our-lease" },
+		LogLines: 10, OurName: "batchjob.dev/controller", Leases: ourLeases{},
 	})
 }
 

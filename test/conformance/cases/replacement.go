@@ -99,26 +99,25 @@ func countsTerminating(t *suite.T) {
 
 func failedWaits(t *suite.T) {
 	j := t.Create(all(2), backoffLimit(0))
-	running := j.UntilRunning(2)
-	j.Hold()
-	t.End(1, running[0])
-	j.Until(condition(batchv1.JobFailureTarget))
-	j.Until(terminating(0, 1))
-	t.Fence()
-	suite.Equal(t, "the Job is Failed while a pod terminates", false, history.IsFinished(j.Now()))
-	j.Release()
+	waitsForPod(t, j, 1, batchv1.JobFailureTarget)
 	wantCounts(t, j.UntilFailed(batchv1.JobReasonBackoffLimitExceeded), 0, 2)
 }
 
 func completeWaits(t *suite.T) {
 	j := t.Create(all(2), successRules(ofCount(1)))
+	waitsForPod(t, j, 0, batchv1.JobSuccessCriteriaMet)
+	wantCounts(t, j.UntilComplete(), 1, 0)
+}
+
+// waitsForPod ends one of two pods with an exit code that decides the Job, which is not finished while the other one
+// terminates.
+func waitsForPod(t *suite.T, j *suite.Job, code int32, decided batchv1.JobConditionType) {
 	running := j.UntilRunning(2)
 	j.Hold()
-	t.End(0, running[0])
-	j.Until(condition(batchv1.JobSuccessCriteriaMet))
+	t.End(code, running[0])
+	j.Until(condition(decided))
 	j.Until(terminating(0, 1))
 	t.Fence()
-	suite.Equal(t, "the Job is Complete while a pod terminates", false, history.IsFinished(j.Now()))
+	suite.Equal(t, "the Job is finished while a pod terminates", false, history.IsFinished(j.Now()))
 	j.Release()
-	wantCounts(t, j.UntilComplete(), 1, 0)
 }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -12,9 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
@@ -83,25 +79,16 @@ func wantFailures(t *testing.T, results map[string]result, want ...string) {
 // start runs a controller until the test ends, and returns when it reconciles Jobs.
 func start(t *testing.T, program string, args ...string) {
 	t.Helper()
-	cmd := leash.Command(program, append(args, "--kubeconfig", kubeconfig)...)
-	var log leash.Output
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
+	c, err := leash.Start(program, nil, append(args, "--kubeconfig", kubeconfig)...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // It was killed.
+		c.Kill()
 		if t.Failed() {
-			t.Logf("the log of the controller:\n%.5000s", log.String())
+			t.Logf("the log of the controller:\n%.5000s", c.Stderr.String())
 		}
 	})
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return strings.Contains(log.String(), "Reconciling Jobs"), nil
-	})
-	if err != nil {
-		t.Fatalf("the controller does not start: %v", err)
-	}
 }
 
 func TestBuiltInControllerConforms_CNF_05(t *testing.T) {

@@ -7,6 +7,7 @@
 package live
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -31,37 +32,28 @@ func run(m *testing.M) int {
 	if err != nil {
 		return complain(err)
 	}
-	if ours = os.Getenv("BATCHJOB_CONFORMANCE_BINARY"); ours == "" {
-		ours = filepath.Join(root, "bin", "kubectl-batchjob")
-	}
-	if _, err := os.Stat(ours); err != nil {
-		return complain(fmt.Errorf("%w; run: make build", err))
-	}
-	dir, err := os.MkdirTemp("", "batchjob-conformance-")
-	if err != nil {
+	if ours, err = leash.Binary(root, "BATCHJOB_CONFORMANCE_BINARY"); err != nil {
 		return complain(err)
 	}
-	hold, err := leash.New(root, dir)
+	cluster, err := leash.NewCluster(root, "conformance")
 	if err != nil {
 		return complain(err)
 	}
 	defer func() {
-		if err := hold.Release(); err != nil {
+		if err := cluster.Release(); err != nil {
 			complain(err)
 		}
 	}()
-	conformance, broken = filepath.Join(dir, "conformance"), filepath.Join(dir, "broken")
-	kubeconfig = filepath.Join(dir, "kubeconfig")
-	for _, args := range [][]string{
-		{"build", "-o", conformance, "./test/conformance"},
-		{"build", "-o", broken, "./test/conformance/broken"},
-		{"-C", "hack/controlplane", "run", ".", "up", "--dir", dir},
-	} {
-		cmd := exec.Command("go", args...)
+	conformance, broken, kubeconfig = filepath.Join(cluster.Dir, "conformance"), filepath.Join(cluster.Dir, "broken"), cluster.Kubeconfig
+	for program, source := range map[string]string{conformance: "./test/conformance", broken: "./test/conformance/broken"} {
+		cmd := exec.Command("go", "build", "-o", program, source)
 		cmd.Dir, cmd.Stderr = root, os.Stderr
 		if err := cmd.Run(); err != nil {
-			return complain(fmt.Errorf("go %v: %w", args, err))
+			return complain(fmt.Errorf("building %s: %w", source, err))
 		}
+	}
+	if err := cluster.Up(context.Background()); err != nil {
+		return complain(err)
 	}
 	return m.Run()
 }

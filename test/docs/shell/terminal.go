@@ -3,17 +3,15 @@
 package shell
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/sys/unix"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/docs/page"
+	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
 )
 
 // terminal is one of 120 columns and 36 lines, and what was written to it.
@@ -27,27 +25,12 @@ type terminal struct {
 }
 
 func openTerminal() (*terminal, error) {
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	master, slave, err := tmux.OpenPTY(120, 36)
 	if err != nil {
 		return nil, err
 	}
-	t := &terminal{master: master, heard: make(chan struct{})}
-	fd := int(master.Fd())
-	n, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 36, Col: 120})
-	}
-	if err == nil {
-		// Held open, so that it is there before and after the command.
-		t.slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	}
-	if err != nil {
-		master.Close()
-		return nil, err
-	}
+	// The slave is held open, so that it is there before and after the command.
+	t := &terminal{master: master, slave: slave, heard: make(chan struct{})}
 	go t.listen()
 	return t, nil
 }

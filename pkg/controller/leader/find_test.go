@@ -1,0 +1,90 @@
+package leader
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+)
+
+// leasesFor are the names of the Leases that Leases finds for a namespace, and how many it selects for all.
+func (s *leaseServer) leasesFor(t *testing.T, managedBy, namespace string) (names []string, selected int) {
+	t.Helper()
+	selector, err := labels.Parse(Leases{}.Selector(managedBy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, l := range s.leases {
+		if !selector.Matches(labels.Set(l.Labels)) {
+			continue
+		}
+		selected++
+		if (Leases{}).IsFor(l, namespace) {
+			names = append(names, name)
+		}
+	}
+	return names, selected
+}
+
+// A namespace has the Lease of its shard, and no other: neither those of replicas, nor those of other controllers.
+func TestLeaseOfAShardIsFound_CLI_06_SHD_01(t *testing.T) {
+	const managedBy = "example.com/jobs"
+	for _, shards := range []int{1, 6} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newLeaseServer()
+			a := s.joinAs(LeaseName(managedBy), "a", shards, 0)
+			other := s.joinAs(LeaseName("example.com/others"), "b", shards, 0)
+			pass(time.Minute)
+			for i := range 40 {
+				namespace, of := fmt.Sprintf("%02d-team", i), 0
+				for !shard.Of(of, shards).Contains(namespace) {
+					of++
+				}
+				names, selected := s.leasesFor(t, managedBy, namespace)
+				if want := a.leaseName(fmt.Sprint(of)); len(names) != 1 || names[0] != want || selected != shards {
+					t.Errorf("%s of %d shards: %q of %d Leases, want %s", namespace, shards, names, selected, want)
+				}
+			}
+			a.stop(t)
+			other.stop(t)
+		})
+	}
+}
+
+// A controller without shards has one Lease, which is found for all namespaces.
+func TestLeaseOfTheLeaderIsFound_CLI_06(t *testing.T) {
+	const managedBy = "example.com/jobs"
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		e := store.candidate("me")
+		e.Name = LeaseName(managedBy)
+		r := start(e, nil)
+		l, err := store.CoordinationV1().Leases("ns").Get(t.Context(), e.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		selector, err := labels.Parse(Leases{}.Selector(managedBy))
+		if err != nil || !selector.Matches(labels.Set(l.Labels)) || !(Leases{}).IsFor(l, "ns1") || !(Leases{}).IsFor(l, "00-team") {
+			t.Errorf("not found: %v, %v", l.Labels, err)
+		}
+		r.end(t)
+	})
+}
+
+// What others have written into labels is no reason to panic.
+func TestLabelsOfOthersAreForNoNamespace_CLI_06(t *testing.T) {
+	for _, is := range [][2]string{{"6", "6"}, {"-1", "6"}, {"0", "0"}, {"0", "-1"}, {"x", "6"}, {"0", ""}, {"0", "65"}, {"", "1"}} {
+		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{shardLabel: is[0], countLabel: is[1]}}}
+		if (Leases{}).IsFor(l, "ns1") {
+			t.Errorf("shard %q of %q has a namespace", is[0], is[1])
+		}
+	}
+}

@@ -1,0 +1,30 @@
+//go:build unix
+
+package leash
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Namespace makes a namespace, and returns its name once it has the account that pods need.
+func Namespace(ctx context.Context, client kubernetes.Interface, meta metav1.ObjectMeta) (string, error) {
+	ns, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: meta}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		_, err := client.CoreV1().ServiceAccounts(ns.Name).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("waiting for the default service account of namespace %s: %w", ns.Name, err)
+	}
+	return ns.Name, nil
+}
