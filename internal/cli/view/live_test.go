@@ -197,7 +197,7 @@ func TestLiveReportHasTheFamily_RTY_23(t *testing.T) {
 	if got := familyOf(s.open("train")); got != "" {
 		t.Errorf("no retry yet: %s", got)
 	}
-	s.untilWatching("jobs 2 pods 1 events 2")
+	s.untilWatching("jobs 1 pods 1 events 2")
 	again := clitest.ExplainedJob("ns1", "train-retry-1")
 	again.SetLabels(map[string]string{retry.OfLabel: "train"})
 	again.SetAnnotations(map[string]string{retry.UIDAnnotation: string(train.GetUID()), retry.AttemptAnnotation: "1"})
