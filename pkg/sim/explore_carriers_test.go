@@ -165,7 +165,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 			c.begun = old.begun
 		}
 		for _, v := range slices.Concat(old.read, b.read) {
-			if !slices.Contains(c.read, v) && !(c.clean && c.planned) {
+			if !slices.Contains(c.read, v) && (!c.clean || !c.planned) {
 				c.read = append(c.read, v)
 			}
 		}

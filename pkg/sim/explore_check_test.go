@@ -134,10 +134,10 @@ func TestEqualStatesContinueAlike_PRV_04(t *testing.T) {
 		for walk := range min(fewerSeeds(20), 3) {
 			for path := range prefixes(s, 100*uint64(i)+walk) {
 				r := s.replayed(path, 0)
-				print := r.fingerprint()
+				hash := r.fingerprint()
 				r.abandon()
-				other := known[print]
-				if known[print] = path; other == nil || slices.EqualFunc(other, path, slices.Equal) {
+				other := known[hash]
+				if known[hash] = path; other == nil || slices.EqualFunc(other, path, slices.Equal) {
 					continue
 				}
 				compared++
