@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -71,16 +72,23 @@ func (o *Options) leadShards(ctx context.Context) error {
 		klog.FromContext(ctx).Info("The API server does not filter by shard, so each shard of this replica reads the objects of all namespaces. To have it filter, turn on its feature gate ShardedListAndWatch")
 	})
 	return o.sharding.Run(ctx, func(ctx context.Context, i int) error {
-		config := o.config
-		config.Shard, config.Unfiltered = shard.Of(i, o.shards), unfiltered
-		runtime, err := controller.New(config)
-		if err != nil {
-			return cmdutil.UsageErrorf("%v", err)
-		}
-		defer o.working.add(runtime)()
-		defer o.config.Metrics.ShardTaken(i, runtime.Pods)()
-		return runtime.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("shard", i)))
+		// The first replica has all shards for a moment: without this, its memory stays that large for minutes.
+		defer func() { go debug.FreeOSMemory() }()
+		return o.leadShard(ctx, i, unfiltered)
 	})
+}
+
+// leadShard works on a shard until ctx is done.
+func (o *Options) leadShard(ctx context.Context, i int, unfiltered func()) error {
+	config := o.config
+	config.Shard, config.Unfiltered = shard.Of(i, o.shards), unfiltered
+	runtime, err := controller.New(config)
+	if err != nil {
+		return cmdutil.UsageErrorf("%v", err)
+	}
+	defer o.working.add(runtime)()
+	defer o.config.Metrics.ShardTaken(i, runtime.Pods)()
+	return runtime.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("shard", i)))
 }
 
 func (o *Options) greet(servers []namedServer) {
