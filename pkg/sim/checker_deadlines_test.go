@@ -174,9 +174,17 @@ func (c *Checker) busy(h *history, index int32) bool {
 // failure that delays others.
 func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
 
-// ends are the moments from which a back-off may run.
+// ends are the moments from which a back-off may run. A shorter grace period moves the moment at which the deletion
+// seems to have been requested.
 func (l *life) ends() (out []time.Time) {
-	return slices.DeleteFunc([]time.Time{l.deletedAt, l.endedAt}, time.Time.IsZero)
+	out = []time.Time{l.deletedAt, l.endedAt}
+	if at := l.pod.DeletionTimestamp; at != nil {
+		requested := at.Add(-time.Duration(ptr.Deref(l.pod.DeletionGracePeriodSeconds, 0)) * time.Second)
+		if requested.After(l.deletedAt) {
+			out = append(out, requested)
+		}
+	}
+	return slices.DeleteFunc(out, time.Time.IsZero)
 }
 
 // latest returns the end of the longest back-off that the failures of the pods can cause.
