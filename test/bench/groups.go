@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
@@ -111,5 +112,11 @@ func (a api) removePods(ctx context.Context, selected metav1.ListOptions) error 
 		if err != nil && !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
 			return err
 		}
+		if err := sleep(ctx, removePause); err != nil {
+			return err
+		}
 	}
 }
+
+// removePause leaves the API server to the controller, which may have to release the pods first.
+const removePause = 20 * time.Millisecond

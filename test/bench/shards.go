@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -132,7 +133,7 @@ func (b *bench) runInNamespaces(ctx context.Context, pods int) error {
 		if err != nil {
 			return false, err
 		}
-		return !slices.ContainsFunc(jobs.Items, func(job batchv1.Job) bool { return int(*job.Status.Ready) < pods }), nil
+		return !slices.ContainsFunc(jobs.Items, func(job batchv1.Job) bool { return int(ptr.Deref(job.Status.Ready, 0)) < pods }), nil
 	})
 }
 

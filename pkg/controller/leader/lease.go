@@ -27,7 +27,7 @@ type lease struct {
 	mu     sync.Mutex
 	seen   *coordinationv1.Lease // nil before it was read
 	seenAt time.Time             // when seen changed
-	// unsure is set once a write failed: it may be stored nevertheless.
+	// unsure is set once a write had no clear answer: it may be stored nevertheless.
 	unsure bool
 }
 
@@ -127,11 +127,17 @@ func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err er
 	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.unsure = true
+		l.unsure = l.unsure || !isRefusal(err)
 		return err
 	}
 	l.see(ctx, next)
 	return nil
+}
+
+// isRefusal reports whether the API server has answered that it stored nothing.
+func isRefusal(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
+		apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) || apierrors.IsTooManyRequests(err)
 }
 
 // leaseLabels are those of the only shard, unless the Election is for one of several.

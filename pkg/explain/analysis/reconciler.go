@@ -131,10 +131,17 @@ func untouched(job *batchv1.Job, now time.Time, most int32) bool {
 	return old && blank && job.DeletionTimestamp == nil && equality.Semantic.DeepEqual(&job.Status, &batchv1.JobStatus{})
 }
 
+// handover is more than another replica needs to take a Lease that was given back, which lasts for a second only. A shard
+// that moves is given back by a controller that is alive.
+const handover = 15 * time.Second
+
 // leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and
 // another replica takes over after one.
 func (a *analysis) leaseExpired() bool {
 	if a.Lease == nil || a.Lease.Renewed.IsZero() || a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration {
+		return false
+	}
+	if a.Lease.Holder == "" && a.Now.Sub(a.Lease.Renewed) <= handover {
 		return false
 	}
 	// One that runs without leader election now leaves an old Lease behind.

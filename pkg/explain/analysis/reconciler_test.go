@@ -85,6 +85,19 @@ func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
 	}
 }
 
+// A Lease that was given back, as a shard that moves is, lasts for a second: that is no sign that its controller is gone, until
+// nobody has taken it for much longer.
+func TestLeaseThatWasGivenBack_CLI_06_SHD_03(t *testing.T) {
+	for age, want := range map[time.Duration]bool{3 * time.Second: false, time.Minute: true} {
+		f := factsOf(ours(time.Hour), podOf("train-x", nil))
+		f.Lease = lease("", age)
+		f.Lease.Duration = time.Second
+		if r := report(f).Reconciler; (r.Alive == explain.NotAlive) != want {
+			t.Errorf("after %v: %v, %q", age, r.Alive, r.Text)
+		}
+	}
+}
+
 // A Lease that was never renewed has no age.
 func TestLeaseWithoutRenewTimeHasNoAge_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))
