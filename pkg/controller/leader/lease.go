@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -66,6 +67,13 @@ func holderOf(l *coordinationv1.Lease) string {
 func (l *lease) isOurs() bool {
 	seen, _ := l.last()
 	return holderOf(seen) == l.Identity
+}
+
+// mayBeOurs reports whether this process is the holder, or would be if a write without a clear answer was stored.
+func (l *lease) mayBeOurs() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unsure || holderOf(l.seen) == l.Identity
 }
 
 func (l *lease) hasExpired() bool {
@@ -127,17 +135,11 @@ func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err er
 	if err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.unsure = l.unsure || !isRefusal(err)
+		l.unsure = l.unsure || cluster.IsAmbiguous(err)
 		return err
 	}
 	l.see(ctx, next)
 	return nil
-}
-
-// isRefusal reports whether the API server has answered that it stored nothing.
-func isRefusal(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
-		apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) || apierrors.IsTooManyRequests(err)
 }
 
 // leaseLabels are those of the only shard, unless the Election is for one of several.
@@ -151,10 +153,7 @@ func (l *lease) leaseLabels() map[string]string {
 // giveBack releases the Lease, if it is still ours, so that others need not wait until it
 // expires. If that fails, they wait.
 func (l *lease) giveBack(ctx context.Context) {
-	l.mu.Lock()
-	unsure := l.unsure
-	l.mu.Unlock()
-	if !l.isOurs() && !unsure {
+	if !l.mayBeOurs() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.RenewDeadline)
