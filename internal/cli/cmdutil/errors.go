@@ -71,7 +71,7 @@ func UsageErrorf(format string, args ...any) error {
 	return NewUserError(KindUsage, nil, fmt.Sprintf(format, args...), "")
 }
 
-// OneOf returns a usage error if the value of a flag is none of the words.
+// OneOf returns a usage error unless the value of the flag is one of the words.
 func OneOf(flag, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil

@@ -100,7 +100,7 @@ func (j *openJob) refused(r *feed.Refusal) {
 // take notes a change of the Job.
 func (j *openJob) take(u *feed.Update) {
 	if u.Job == nil {
-		return // Another one comes next, or there is none.
+		return // It is gone, and its last state is unknown.
 	}
 	job, err := feed.NamedJob(u.Job)
 	switch {

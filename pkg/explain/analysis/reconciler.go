@@ -138,10 +138,14 @@ const handover = 15 * time.Second
 // leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and
 // another replica takes over after one.
 func (a *analysis) leaseExpired() bool {
-	if a.Lease == nil || a.Lease.Renewed.IsZero() || a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration {
+	if a.Lease == nil || a.Lease.Renewed.IsZero() {
 		return false
 	}
-	if a.Lease.Holder == "" && a.Now.Sub(a.Lease.Renewed) <= handover {
+	patience := a.Lease.Duration
+	if a.Lease.Holder == "" {
+		patience = max(patience, handover)
+	}
+	if a.Now.Sub(a.Lease.Renewed) <= patience {
 		return false
 	}
 	// One that runs without leader election now leaves an old Lease behind.

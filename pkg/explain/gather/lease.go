@@ -35,8 +35,8 @@ func (r *reading) lease(ctx context.Context) {
 	r.facts.Lease = latestLease(all, r.options.Leases, r.facts.Job.Namespace)
 }
 
-// ReadLease returns the Lease whose holder works on the Jobs of the namespace with this managedBy value: of several, in
-// any namespaces, the one that was renewed last. It is nil if there is none, or if it cannot be read.
+// ReadLease returns the Lease whose holder works on the Jobs of the namespace with this managedBy value. If several
+// Leases match, it is the one that was renewed last. It is nil if there is none, or if it cannot be read.
 func ReadLease(ctx context.Context, client kube.Interface, leases Leases, managedBy, namespace string) *explain.Lease {
 	return latestLease(listLeases(ctx, client, leases, managedBy), leases, namespace)
 }
