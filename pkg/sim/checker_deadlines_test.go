@@ -178,9 +178,8 @@ func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
 // seems to have been requested.
 func (l *life) ends() (out []time.Time) {
 	out = []time.Time{l.deletedAt, l.endedAt}
-	if at := l.pod.DeletionTimestamp; at != nil {
-		requested := at.Add(-time.Duration(ptr.Deref(l.pod.DeletionGracePeriodSeconds, 0)) * time.Second)
-		if requested.After(l.deletedAt) {
+	if l.pod.DeletionTimestamp != nil {
+		if requested := deletionRequested(l.pod); requested.After(l.deletedAt) {
 			out = append(out, requested)
 		}
 	}

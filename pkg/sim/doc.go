@@ -59,8 +59,8 @@
 //
 //   - While the call of a process is on its way to the API server, its watches deliver nothing:
 //     the process reads nothing before the answer. (If watches may be closed, they may then, too.)
-//   - A process whose watches both have something to deliver goes on alone with its local steps,
-//     unless its call is on its way: others can only add to what is delivered later, and cannot
+//   - If both watches of a process have something to deliver, only its local steps are taken, unless
+//     its call is on its way: others can only add to what is delivered later, and cannot
 //     prevent anything, or lead to another local step. The watch of Jobs may be empty if nobody else
 //     writes to the Job anymore. That it goes first makes the Checker stricter: the process knows
 //     more when something else is written.

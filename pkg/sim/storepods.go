@@ -269,12 +269,17 @@ func (s *Store) deleteSooner(pod *corev1.Pod, requested *int64) bool {
 	if grace >= was {
 		return false
 	}
-	at := pod.DeletionTimestamp.Add(-seconds(was)).Add(seconds(grace))
+	at := deletionRequested(pod).Add(seconds(grace))
 	if now := s.now(); at.Before(now) {
 		at, grace = now, min(grace, 1)
 	}
 	setDeletion(pod, at, grace)
 	return true
+}
+
+// deletionRequested returns when a pod that is being deleted would have ended without a grace period.
+func deletionRequested(pod *corev1.Pod) time.Time {
+	return pod.DeletionTimestamp.Add(-seconds(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)))
 }
 
 func setDeletion(pod *corev1.Pod, at time.Time, grace int64) {
