@@ -36,22 +36,31 @@ func (b *bench) limit(ctx context.Context, q qps) error {
 		return nil
 	}
 	progress("Both controllers start anew: at most %d requests per second, and %d at once", q, q)
-	if err := b.launched.controller.stop(); err != nil {
-		return err
-	}
-	if err := b.launched.startController(q); err != nil {
+	if err := b.restart(q); err != nil {
 		return err
 	}
 	if err := b.launched.restartManager(b.processes[procManager], q); err != nil {
 		return err
 	}
 	b.launched.limit = q
-	b.processes[procOurs], b.processes[procManager] = b.launched.controller.pid(), b.launched.manager.pid()
+	b.processes[procManager] = b.launched.manager.pid()
 	for _, s := range []side{ours, builtIn} {
 		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// restart starts our controller again, with this limit.
+func (b *bench) restart(q qps) error {
+	if err := b.launched.controller.stop(); err != nil {
+		return err
+	}
+	if err := b.launched.startController(q); err != nil {
+		return err
+	}
+	b.processes[procOurs] = b.launched.controller.pid()
 	return nil
 }
 

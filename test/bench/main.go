@@ -164,6 +164,9 @@ func (o options) validate() error {
 			return fmt.Errorf("--only knows %s, not %q", strings.Join(known, ", "), part)
 		}
 	}
+	if o.runs(partShards) && len(o.only) > 1 {
+		return errors.New("--only shards runs alone: it counts all Jobs and pods of the cluster")
+	}
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}

@@ -74,7 +74,7 @@ func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err err
 		for _, r := range list {
 			err = errors.Join(err, r.process.stop())
 		}
-		err = errors.Join(err, b.restart())
+		err = errors.Join(err, b.restart(unlimited))
 	}()
 	for range shardReplicas {
 		var r replica
@@ -86,20 +86,9 @@ func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err err
 	return list, b.settled(ctx, list, pods)
 }
 
-func (b *bench) restart() error {
-	if err := b.launched.controller.stop(); err != nil {
-		return err
-	}
-	if err := b.launched.startController(unlimited); err != nil {
-		return err
-	}
-	b.processes[procOurs] = b.launched.controller.pid()
-	return nil
-}
-
 // restarted starts our controller anew, and returns its memory once it has looked at so many Jobs.
 func (b *bench) restarted(ctx context.Context, jobs int) (int64, error) {
-	if err := b.restart(); err != nil {
+	if err := b.restart(unlimited); err != nil {
 		return 0, err
 	}
 	err := b.until(ctx, func() (bool, error) {
