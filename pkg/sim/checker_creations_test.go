@@ -54,10 +54,10 @@ func wantsPodGroup(job *batchv1.Job) bool {
 	return gang || together || near || len(s.ResourceClaims) > 0
 }
 
-// knowsEnd reports whether a process must know that the Job is about to end. Of two, the one that
-// stored it may not have got the answer.
+// knowsEnd reports whether a process must know that the Job is about to end. If it stored that itself and got no answer, it
+// must not create pods either: it has them all, unless another process released some of them.
 func (c *Checker) knowsEnd(h *history, process int) bool {
-	stored := h.endingBy == process && (c.alone() || !c.recent(c.lostAt))
+	stored := h.endingBy == process && c.alone()
 	return !h.endingSince.IsZero() && (stored || !c.recent(h.endingSince))
 }
 
