@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -141,7 +140,7 @@ func added(before, now []types.UID) []types.UID {
 
 // longEnded reports whether the pod ended so long ago that the controller must know.
 func (c *Checker) longEnded(l *life) bool {
-	return !l.endedAt.IsZero() && !c.recent(l.endedAt.Add(time.Second))
+	return !l.endedAt.IsZero() && !c.recent(l.endedAt)
 }
 
 // writeAhead checks S2: a finished pod loses its finalizer only when its result is
@@ -318,8 +317,8 @@ func (c *Checker) accounted(h *history, l *life) bool {
 	if h.counted[l.ended.UID] || !inRange(&h.job.Spec, indexOf(l.ended)) || c.ignored(h.job, l.pod) {
 		return true
 	}
-	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() {
-		return true // Ended because the Job succeeded (SUC-14).
+	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() && !l.endedAt.Add(c.lag()).Before(h.endingSince) {
+		return true // For all the controller knew, it ended because the Job succeeded (SUC-14).
 	}
 	return l.succeeded && c.stored(h.job, l.ended)
 }

@@ -134,7 +134,6 @@ func (e *excuses) skewed(ahead time.Duration) {
 
 // troubled notes that a call went wrong: what is due may wait for two retries.
 func (e *excuses) troubled() {
-	e.extend(&e.lostAt, e.world.Now())
 	e.extend(&e.late, e.world.Now().Add(2*time.Minute))
 }
 

@@ -53,8 +53,12 @@ func (c *Checker) unfinished(h *history) {
 		completed, _ := indexset.Parse(h.job.Status.CompletedIndexes)
 		succeeded = completed.Len()
 	}
-	if !busy && !h.tampered() && h.job.Spec.Completions != nil && succeeded >= int(*h.job.Spec.Completions) {
+	switch {
+	case busy || h.tampered():
+	case h.job.Spec.Completions == nil && succeeded > 0, h.job.Spec.Completions != nil && succeeded >= int(*h.job.Spec.Completions):
 		c.violate("L1", "%s has its %d successes, and is not finished", h.job.Name, succeeded)
+	case isDecided(h.job):
+		c.violate("L1", "how %s ends is decided, and it is not finished", h.job.Name)
 	}
 }
 

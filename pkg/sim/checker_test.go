@@ -118,7 +118,10 @@ func (c *Checker) committed(m Commit) {
 		c.job(m)
 	case m.OldJob != nil:
 		h := c.jobs[m.OldJob.UID]
-		h.gone, h.endingSince = true, c.world.Now()
+		h.gone = true
+		if h.endingSince.IsZero() {
+			h.endingSince = c.world.Now()
+		}
 		c.expect(h)
 	default:
 		c.pod(m)

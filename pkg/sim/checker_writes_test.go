@@ -36,6 +36,9 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 		c.claims(pod)
 	case verb != "adopt" && c.recent(c.touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
+		if h := c.jobs[c.owners[pod.UID]]; verb == "release" && h != nil {
+			c.mayFinish(h, pod, ref)
+		}
 	case verb == "adopt":
 		c.adopts(pod, job)
 	case verb == "release" && c.freesStrays(pod):
