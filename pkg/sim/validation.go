@@ -11,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 // statusRule is one rule that the API server enforces on a write to /status
@@ -173,15 +171,40 @@ func completionChanged(o, n *jobView) bool {
 }
 
 // overlap reports whether an index is completed and failed. Like the API server, it skips fragments that are no
-// indexes of the Job.
+// indexes of the Job, and goes through both lists in step: if they are in no order, it misses some.
 func overlap(n *jobView) bool {
-	parse := func(text string) indexset.Set {
-		valid := slices.DeleteFunc(strings.Split(text, ","), func(interval string) bool { return !areIndexes(interval, n.Spec.Completions) })
-		set, _ := indexset.ParseTolerant(strings.Join(valid, ","), *n.Spec.Completions)
-		return set
+	completed, failed := intervals(n.Status.CompletedIndexes, n), intervals(ptr.Deref(n.Status.FailedIndexes, ""), n)
+	for len(completed) > 0 && len(failed) > 0 {
+		c, f := completed[0], failed[0]
+		switch {
+		case c.first <= f.last && f.first <= c.last:
+			return true
+		case c.first <= f.first:
+			completed = completed[1:]
+		default:
+			failed = failed[1:]
+		}
 	}
-	completed, failed := parse(n.Status.CompletedIndexes), parse(ptr.Deref(n.Status.FailedIndexes, ""))
-	return !completed.Intersection(failed).IsEmpty()
+	return false
+}
+
+type interval struct{ first, last int }
+
+// intervals reads the fragments of a list of indexes that are valid by themselves.
+func intervals(text string, n *jobView) (out []interval) {
+	for fragment := range strings.SplitSeq(text, ",") {
+		if fragment == "" || !areIndexes(fragment, n.Spec.Completions) {
+			continue
+		}
+		from, to, isRange := strings.Cut(fragment, "-")
+		i := interval{}
+		i.first, _ = strconv.Atoi(from)
+		if i.last = i.first; isRange {
+			i.last, _ = strconv.Atoi(to)
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
 // uncountedProblems are the breaches of STV-02.
