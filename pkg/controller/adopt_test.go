@@ -181,7 +181,8 @@ func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
 }
 
 // BLI-22, D-13: ignored failures are remembered once the finalizer is gone, after what
-// the stored status brought, whatever the order of the calls; none is lost or told twice.
+// the stored status brought, whatever the order of the calls, and whether they were answered;
+// none is lost or told twice.
 func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 	ago := func(minutes time.Duration) time.Time { return testTime.Add(-minutes * time.Minute) }
 	refs := []reconcile.PodRef{
@@ -211,10 +212,17 @@ func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 			if err := s.apply(t.Context(), &plan); err != nil {
 				t.Fatal(err)
 			}
-			got := f.engine.memory.get("uid")
-			if got.backoff.Failures != want || !got.backoff.LastFailure.Equal(ago(1)) || withStatus != (got.status != nil) {
-				t.Errorf("backwards %v, status %v: %+v, want %d", backwards, withStatus, got, want)
+			check := func(held []*reconcile.Pod, failures int32, last time.Time) {
+				s.settleReleases(held)
+				got := f.engine.memory.get("uid")
+				if got.backoff.Failures != failures || !got.backoff.LastFailure.Equal(last) || withStatus != (got.status != nil) {
+					t.Errorf("backwards %v, status %v: %+v, want %d", backwards, withStatus, got, failures)
+				}
 			}
+			check([]*reconcile.Pod{{UID: "uid-fails", Finalizer: true}}, want, ago(1))
+			// The release without an answer was stored after all.
+			check(nil, want+1, ago(0))
+			check(nil, want+1, ago(0))
 		}
 	}
 }

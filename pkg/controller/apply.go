@@ -71,8 +71,6 @@ type stage struct {
 	// stored is the status that was written, or nil, and written is when.
 	stored  *batchv1.JobStatus
 	written time.Time
-	// ignored are the failures of released pods that no status will record.
-	ignored []time.Time
 	news    podEvents
 }
 
@@ -188,19 +186,13 @@ func (s *stage) rememberRamp(batch int) {
 	}
 }
 
-// remember stores the results of the stage in memory, in an order that does not
-// depend on which operation was the last.
+// remember stores the results of the stage in memory.
 func (s *stage) remember(plan *reconcile.Plan) {
-	if s.stored == nil && len(s.ignored) == 0 {
+	if s.stored == nil {
 		return
 	}
 	s.memory.update(s.uid, func(m *jobMemory) {
-		if s.stored != nil {
-			m.status, m.backoff, m.written, m.unanswered = s.stored, plan.Backoff, s.written, nil
-		}
-		for _, failed := range s.ignored {
-			m.backoff = m.backoff.Failed(failed)
-		}
+		m.status, m.backoff, m.written, m.unanswered = s.stored, plan.Backoff, s.written, nil
 	})
 }
 
@@ -257,16 +249,12 @@ func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 }
 
 func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
+	s.releasing(ref)
 	if !s.patchPod(ctx, ref, cluster.ReleasePod, verbRelease) || !ref.Ignored {
 		return
 	}
 	s.news.failureIgnored(ref.UID)
 	s.config.Metrics.FailureIgnored()
-	if !ref.IgnoredFailure.IsZero() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.ignored = append(s.ignored, ref.IgnoredFailure)
-	}
 }
 
 func (s *stage) patchPod(ctx context.Context, ref reconcile.PodRef, patch cluster.PodPatch, verb podVerb) (done bool) {

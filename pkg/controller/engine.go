@@ -221,9 +221,10 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 }
 
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
-	m, known := s.memory.get(s.uid), s.readTemplate()
 	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
 	s.pods = len(pods)
+	s.settleReleases(pods)
+	m, known := s.memory.get(s.uid), s.readTemplate()
 	plan := reconcile.Compute(reconcile.Observation{
 		Job:             s.job,
 		Pods:            pods,

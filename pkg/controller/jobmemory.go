@@ -2,12 +2,14 @@ package controller
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
@@ -32,6 +34,8 @@ type jobMemory struct {
 	conflicts map[types.UID]int
 	// unanswered is a status write that may or may not have been stored.
 	unanswered *unanswered
+	// releasing has, of pods whose failure no status will record, when they failed, until their release is seen.
+	releasing map[types.UID]time.Time
 	// written is when this process last wrote the status.
 	written time.Time
 	// lastEnd is when this process last saw a pod of the Job end.
@@ -101,6 +105,47 @@ func (s *jobSync) settleConflicts() {
 			}
 		})
 	}
+}
+
+// releasing notes that a pod is about to be released. If no status will record its failure, and there is no answer, nothing
+// else may show later that it failed.
+func (s *stage) releasing(ref reconcile.PodRef) {
+	if ref.IgnoredFailure.IsZero() && s.memory.get(s.uid).releasing == nil {
+		return
+	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		switch {
+		case ref.IgnoredFailure.IsZero():
+			delete(m.releasing, ref.UID)
+		case m.releasing == nil:
+			m.releasing = map[types.UID]time.Time{ref.UID: ref.IgnoredFailure}
+		default:
+			m.releasing[ref.UID] = ref.IgnoredFailure
+		}
+	})
+}
+
+// settleReleases adds the failures of pods that were released to the back-off (PFP-06).
+func (s *jobSync) settleReleases(pods []*reconcile.Pod) {
+	if len(s.memory.get(s.uid).releasing) == 0 {
+		return
+	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		held := map[types.UID]time.Time{}
+		for _, p := range pods {
+			if failed, is := m.releasing[p.UID]; is && p.Finalizer {
+				held[p.UID] = failed
+				delete(m.releasing, p.UID)
+			}
+		}
+		freed := slices.Collect(maps.Values(m.releasing))
+		m.backoff, m.releasing = m.backoff.Failed(freed...), held
+		if m.unanswered != nil {
+			for _, p := range m.unanswered.plans {
+				p.Backoff = p.Backoff.Failed(freed...)
+			}
+		}
+	})
 }
 
 func (m memory) forget(uid types.UID) {
