@@ -21,6 +21,9 @@ func (c *Checker) conditions(h *history, m Commit) {
 	if isDecided(m.NewJob) || next.finished() {
 		if h.endingSince.IsZero() {
 			h.endingSince, h.endingBy = c.world.Now(), m.By
+			for _, l := range h.order {
+				l.over = c.knownToEnd(l)
+			}
 		}
 	}
 	if !m.Ours() {

@@ -109,6 +109,9 @@ func (c *Checker) recorded(h *history, m Commit) {
 			l.lost = true
 		}
 	}
+	if h.storedAt.IsZero() && int(next.Succeeded)+len(succeededUIDs(next)) > 0 {
+		h.storedAt = c.world.Now()
+	}
 	if !m.Ours() {
 		return
 	}
@@ -128,7 +131,7 @@ func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *life) {
 		c.violate("S3", "%s is recorded as failed, and no pod of the Job", uid)
 	case !l.failed && l.deletedAt.IsZero() && !view(job).failureTarget:
 		c.violate("S3", "pod %s is recorded as failed, and did not fail", l.pod.Name)
-	case l.failed && !l.tampered && c.longEnded(l) && c.ignored(job, l.pod):
+	case l.failed && !l.tampered && c.knownToEnd(l) && c.ignored(job, l.pod):
 		c.violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.pod.Name)
 	}
 }
@@ -138,8 +141,8 @@ func added(before, now []types.UID) []types.UID {
 	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
 }
 
-// longEnded reports whether the pod ended so long ago that the controller must know.
-func (c *Checker) longEnded(l *life) bool {
+// knownToEnd reports whether the pod ended, and the controller must know.
+func (c *Checker) knownToEnd(l *life) bool {
 	return !l.endedAt.IsZero() && !c.recent(l.endedAt)
 }
 
@@ -306,10 +309,16 @@ func (c *Checker) finished(h *history, m Commit) {
 		}
 	}
 	for _, pod := range c.world.Store.PodsOf(m.NewJob.UID) {
-		if tracked(pod) && !c.unseen(h.lives[pod.UID], m) {
+		if tracked(pod) && !c.unseen(h.lives[pod.UID], m) && !c.isHidden(h, pod) {
 			c.violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
 		}
 	}
+}
+
+// isHidden reports whether the process that writes cannot know of a pod: it was relabeled before a watch showed it.
+func (c *Checker) isHidden(h *history, pod *corev1.Pod) bool {
+	by := c.world.Store.knew.process
+	return by != nil && !by.watches(pod) && !c.sawPod(by, h, pod)
 }
 
 // accounted reports whether the end of the pod is in the status, or need not be.
@@ -317,8 +326,8 @@ func (c *Checker) accounted(h *history, l *life) bool {
 	if h.counted[l.ended.UID] || !inRange(&h.job.Spec, indexOf(l.ended)) || c.ignored(h.job, l.pod) {
 		return true
 	}
-	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() && !l.endedAt.Add(c.lag()).Before(h.endingSince) {
-		return true // For all the controller knew, it ended because the Job succeeded (SUC-14).
+	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() && !l.over {
+		return true // For all that is known, it ended because the Job succeeded (SUC-14).
 	}
 	return l.succeeded && c.stored(h.job, l.ended)
 }

@@ -25,8 +25,9 @@ type history struct {
 	suspendedSince time.Time
 	endingSince    time.Time
 	specs          []specVersion
-	// succeededAt is when the first success was seen that counts.
-	succeededAt time.Time
+	// succeededAt is when the first success was seen that counts, storedAt when a status first had one: later, the pod
+	// shows nothing.
+	succeededAt, storedAt time.Time
 	// wrote is when each process last wrote to the Job or one of its pods.
 	wrote map[int]time.Time
 	// endingBy is the process that decided the end: it has no excuse.
@@ -98,6 +99,8 @@ type life struct {
 	unasked bool
 	// doubtful reports whether it failed only under a podReplacementPolicy that has changed since.
 	doubtful bool
+	// over reports whether it had ended when somebody decided how the Job ends, who knew that.
+	over bool
 	// expired reports whether its index was out of range for a while: if it comes back, it
 	// starts over (KEP-3715).
 	expired bool
@@ -229,7 +232,8 @@ func (c *Checker) lived(h *history, m Commit) {
 func (c *Checker) joined(h *history, l *life, m Commit) {
 	l.by, l.joinedAt, l.late = m.By, c.world.Now(), m.Late()
 	created := m.Verb == "create" && m.Ours() && !m.Late()
-	l.unasked = h.job.Spec.Completions == nil && !h.succeededAt.IsZero() && (!created || c.recent(h.succeededAt))
+	unknown := c.recent(h.succeededAt) || !h.storedAt.IsZero() && c.recent(h.storedAt)
+	l.unasked = h.job.Spec.Completions == nil && !h.succeededAt.IsZero() && (!created || unknown)
 }
 
 // meddled notes a change to a pod that the controller could not expect.
