@@ -162,13 +162,26 @@ func completionsProblem(job *batchv1.Job, completed indexset.Set) string {
 	return when(succeeded < int(*job.Spec.Completions), fmt.Sprintf("%d succeeded", succeeded))
 }
 
+// shown returns the pods of a Job, also as they were until somebody changed how they had ended, if a process may not know that.
+func (c *Checker) shown(h *history) (pods []*corev1.Pod) {
+	for _, l := range h.order {
+		pods = append(pods, l.pod)
+		for _, v := range l.tampers {
+			if c.recent(v.until) {
+				pods = append(pods, v.pod)
+			}
+		}
+	}
+	return pods
+}
+
 // ruleProblem checks a Job that a rule of its podFailurePolicy failed: a pod did match
 // the rule, and reason and message report it (PFN-02, PFN-09, PFP-10).
 func (c *Checker) ruleProblem(h *history, job *batchv1.Job, condition *batchv1.JobCondition) string {
-	for _, l := range h.order {
-		action, rule := c.ruling(job, l.pod)
+	for _, pod := range c.shown(h) {
+		action, rule := c.ruling(job, pod)
 		if action != batchv1.PodFailurePolicyActionFailJob || !strings.HasSuffix(condition.Message, fmt.Sprintf("matching FailJob rule at index %d", rule)) ||
-			!strings.Contains(condition.Message, " "+Namespace+"/"+l.pod.Name+" ") {
+			!strings.Contains(condition.Message, " "+Namespace+"/"+pod.Name+" ") {
 			continue
 		}
 		if slices.Contains(c.ruleReasons(job, rule), condition.Reason) {

@@ -37,13 +37,13 @@ func (s *scenario) nodeBack(t *testing.T, d *datadriven.TestData) string {
 // nodeDeleted does to a pod what the pod garbage collector does when the node is no more.
 func (s *scenario) nodeDeleted(t *testing.T, d *datadriven.TestData) string {
 	name, store := s.podName(t, d), s.world.Store
-	store.EditPod("pod-gc", name, func(p *corev1.Pod) {
-		store.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
-			Reason: "DeletionByPodGC", Message: "PodGC: node no longer exists"})
-		if !isTerminal(p) {
+	if pod := store.pods[name]; pod != nil && !isTerminal(pod) {
+		store.EditPod("pod-gc", name, func(p *corev1.Pod) {
+			store.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+				Reason: "DeletionByPodGC", Message: "PodGC: node no longer exists"})
 			p.Status.Phase = corev1.PodFailed
-		}
-	})
+		})
+	}
 	store.KillPod(name)
 	return s.world.Trace()
 }
