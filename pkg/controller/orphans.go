@@ -165,10 +165,10 @@ func (s *jobSync) isGone(ctx context.Context, lost lostJob) bool {
 	return gone
 }
 
-// releaseUnclaimed releases, in place of the built-in controller, the pods of a namespace
-// that have the tracking finalizer but no controller, and do not name their Job: those of a
-// Job with manualSelector that was deleted with --cascade=orphan while no controller ran
-// (TRK-20, TRK-22). A pod that a Job of any controller may still adopt is left to that Job,
+// releaseUnclaimed releases the pods of a namespace that have the tracking finalizer but no
+// controller, and do not name their Job: those of a Job with manualSelector that was deleted
+// with --cascade=orphan while no controller ran, or that lost their labels (TRK-20, TRK-22). This
+// program made them, or works in place of the built-in controller. A pod that a Job of any controller may still adopt is left to that Job,
 // and checked again later.
 func (s *jobSync) releaseUnclaimed(ctx context.Context, namespace string) (Result, error) {
 	free, rest, left := s.freeOrphans()

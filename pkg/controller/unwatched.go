@@ -57,7 +57,7 @@ func (e *Engine) noteUnwatched(job types.UID, pod metav1.Object) {
 }
 
 // claimants returns the Jobs of ours to which a pod matters: the one that controls it, or did,
-// and those that may adopt it.
+// and those that may adopt it; or else the UnknownJob.
 func (e *Engine) claimants(pod *metav1.PartialObjectMetadata) (jobs []types.UID) {
 	if metav1.GetControllerOfNoCopy(pod) != nil {
 		if uid := observe.JobUID(pod); e.matters(uid, pod, true) {
@@ -70,7 +70,11 @@ func (e *Engine) claimants(pod *metav1.PartialObjectMetadata) (jobs []types.UID)
 			jobs = append(jobs, job.UID)
 		}
 	}
-	if former := types.UID(pod.Labels[batchv1.ControllerUidLabel]); !slices.Contains(jobs, former) && e.matters(former, pod, false) {
+	former := types.UID(pod.Labels[batchv1.ControllerUidLabel])
+	if former == "" && len(jobs) == 0 {
+		former = observe.UnknownJob(pod.Namespace)
+	}
+	if !slices.Contains(jobs, former) && e.matters(former, pod, false) {
 		jobs = append(jobs, former)
 	}
 	return jobs

@@ -36,7 +36,7 @@ const unknownJob = "unknown-job/"
 
 // UnknownJob returns a UID for the unknown Job of those pods of a namespace that have the
 // tracking finalizer but no controller, and do not name their Job, such as pods of a Job
-// with manualSelector. Orphans accepts it, after OrphansOfAll.
+// with manualSelector, or whose labels are gone. Orphans accepts it.
 func UnknownJob(namespace string) types.UID { return unknownJob + types.UID(namespace) }
 
 // IsUnknownJob reports whether a UID is from UnknownJob, and for which namespace.
@@ -47,7 +47,7 @@ func IsUnknownJob(uid types.UID) (namespace string, is bool) {
 // formerJob returns the Job that a stray names as its former controller.
 func (c *Cache) formerJob(pod *corev1.Pod) (uid types.UID, name string) {
 	uid, name = types.UID(pod.Labels[batchv1.ControllerUidLabel]), pod.Labels[batchv1.JobNameLabel]
-	if c.orphansOfAll && (uid == "" || name == "") {
+	if uid == "" || c.orphansOfAll && name == "" {
 		return UnknownJob(pod.Namespace), ""
 	}
 	return uid, name

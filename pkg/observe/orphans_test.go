@@ -69,7 +69,8 @@ func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 		"orphaned":                   {func(p *corev1.Pod) { p.OwnerReferences = nil }, "[pod of j: none→pod, 0 active]", "a@2 stray true of ns/train "},
 		"orphaned, not made by us":   {func(p *corev1.Pod) { p.OwnerReferences, p.Annotations = nil, nil }, "[]", ""},
 		"orphaned, released":         {func(p *corev1.Pod) { p.OwnerReferences, p.Finalizers = nil, nil }, "[]", ""},
-		"orphaned, without labels":   {func(p *corev1.Pod) { p.OwnerReferences, p.Labels = nil, nil }, "[]", ""},
+		"orphaned, without labels":   {func(p *corev1.Pod) { p.OwnerReferences, p.Labels = nil, nil }, "[pod of unknown-job/ns: none→pod, 0 active]", ""},
+		"nobody's, not made by us":   {func(p *corev1.Pod) { p.OwnerReferences, p.Labels, p.Annotations = nil, nil, nil }, "[]", ""},
 		"Job of another API group":   {func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "batch.example.com/v1" }, "[]", ""},
 		"another kind of controller": {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "CronJob" }, "[]", ""},
 	} {

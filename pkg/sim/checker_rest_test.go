@@ -87,8 +87,9 @@ func (c *Checker) nobodys(h *history, l *life) bool {
 	pod := c.world.Store.byUID[l.pod.UID]
 	owner := metav1.GetControllerOfNoCopy(pod)
 	_, made := pod.Annotations[controller.AttemptAnnotation]
-	labeled := made && pod.Labels[batchv1.ControllerUidLabel] == string(h.job.UID)
-	named := owner != nil || pod.Labels[batchv1.JobNameLabel] != ""
+	label := pod.Labels[batchv1.ControllerUidLabel]
+	labeled := made && (label == "" || label == string(h.job.UID))
+	named := owner != nil || label == "" || pod.Labels[batchv1.JobNameLabel] != ""
 	return !slices.ContainsFunc(c.world.processes, func(p *process) bool {
 		knowsPod := owner != nil || labeled || c.sawPod(p, h, pod)
 		return p.isWorking() && knowsPod && (made && named || c.sawJob(p, h))

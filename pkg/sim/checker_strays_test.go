@@ -8,17 +8,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// freesStrays reports whether the pod has no controller, and ours, in place of the built-in one,
-// releases such pods.
+// freesStrays reports whether the pod has no controller, and ours releases such pods: it works in place
+// of the built-in one, or made the pod, which names no Job.
 func (c *Checker) freesStrays(pod *corev1.Pod) bool {
-	return c.world.Controller.ReplaceBuiltin && metav1.GetControllerOfNoCopy(pod) == nil
+	_, made := pod.Annotations[controller.AttemptAnnotation]
+	nobodys := made && pod.Labels[batchv1.ControllerUidLabel] == ""
+	return (c.world.Controller.ReplaceBuiltin || nobodys) && metav1.GetControllerOfNoCopy(pod) == nil
 }
 
-// freesStray checks S7 and S8 for a pod without a controller that a controller in place of the
-// built-in one releases: no Job may adopt it, and it is released only as it was seen.
+// freesStray checks S7 and S8 for such a pod: no Job may adopt it, and it is released only as it was seen.
 func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	if ref.ResourceVersion == "" {
 		c.violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
