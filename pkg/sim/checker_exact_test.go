@@ -41,3 +41,20 @@ func TestOnlyTheUnknownIsExcused_JOB_03(t *testing.T) {
 		t.Errorf("after it: %v", w.checker().Violations)
 	}
 }
+
+// TestEachStageKnowsMore_S9: what a process knows is noted for each stage of a sync, not only at its begin.
+func TestEachStageKnowsMore_S9(t *testing.T) {
+	w := newChecked(Options{Seed: 1, Latency: 100 * time.Millisecond})
+	knew := map[string]knowledge{}
+	w.Fault = func(c Call) Fault {
+		if _, is := knew[c.Verb]; !is {
+			knew[c.Verb] = w.current.knew
+		}
+		return Fault{}
+	}
+	must(w.CreateJob("a", batchv1.JobSpec{Parallelism: ptr.To[int32](1)}, nil))
+	w.RunUntil(func() bool { return w.Store.Job("a").Status.Active == 1 }, time.Minute)
+	if create, status := knew["create"], knew["status"]; status.pods <= create.pods {
+		t.Errorf("created with %+v, wrote the status with %+v", create, status)
+	}
+}
