@@ -105,10 +105,10 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 	return c.ruleProblem(h, job, condition)
 }
 
-// countedFailures returns the Checker's own count of the pods that failed.
+// countedFailures returns the Checker's own count of the pods that failed, or were rightly recorded as failed before they succeeded.
 func (c *Checker) countedFailures(h *history) (n int32) {
 	for _, l := range h.order {
-		if !l.failedAt.IsZero() && (l.tampered || !c.ignored(h.job, l.pod)) {
+		if l.lost || !l.failedAt.IsZero() && (l.tampered || !c.ignored(h.job, l.pod)) {
 			n++
 		}
 	}
