@@ -28,13 +28,29 @@ func (s *soak) chores() {
 	for _, space := range s.spaces {
 		space.closed = space.closed || time.Since(space.opened) > namespaceFor
 		s.tidy(space)
-		if now := past.now(space.name); space.closed && now.empty() && s.isEmpty(space) {
+		now := past.now(space.name)
+		s.deleteAgain(now.pods)
+		if space.closed && now.empty() && s.isEmpty(space) {
 			s.audit(space)
 			continue
 		}
 		left = append(left, space)
 	}
 	s.spaces = left
+}
+
+// deleteAgain completes deletions that an error left half done, such as that of a full disk. A kubelet tries again;
+// the simulated nodes do not.
+func (s *soak) deleteAgain(pods []*corev1.Pod) {
+	for _, pod := range pods {
+		if pod.DeletionTimestamp == nil || len(pod.Finalizers) > 0 || time.Since(pod.DeletionTimestamp.Time) < time.Minute {
+			continue
+		}
+		s.say("deleting pod %s/%s again", pod.Namespace, pod.Name)
+		options := metav1.NewDeleteOptions(0)
+		options.Preconditions = metav1.NewUIDPreconditions(string(pod.UID))
+		_ = client.CoreV1().Pods(pod.Namespace).Delete(s.t.Context(), pod.Name, *options) // If that fails, it comes again.
+	}
 }
 
 // audit checks everything that happened in a namespace, and forgets it.
