@@ -115,7 +115,9 @@ func (f Fault) answer(object string) error {
 // Outage makes the API server unreachable for all controller processes for a while:
 // calls fail, and watches are silent. Then each process lists again.
 func (w *World) Outage(d time.Duration) {
-	w.awayUntil = w.Now().Add(d)
+	if until := w.Now().Add(d); until.After(w.awayUntil) { // It may be away already.
+		w.awayUntil = until
+	}
 	w.notify(watchesBlind{w.awayUntil})
 	w.tracef("the API server is away for %v", d)
 	for _, p := range w.processes {
