@@ -16,11 +16,11 @@ import (
 )
 
 var (
-	stormTime    = flag.Duration("storm-time", 0, "play random storms for so long")
-	stormSteps   = flag.Uint64("storm-steps", 0, "play random storms until they took so many steps")
-	stormWorkers = flag.Int("storm-workers", 2, "play so many random storms at once")
+	stormTime    = flag.Duration("storm-time", 0, "how long to play random storms")
+	stormSteps   = flag.Uint64("storm-steps", 0, "play random storms until they have taken this many steps")
+	stormWorkers = flag.Int("storm-workers", 2, "how many random storms to play at once")
 	stormSeed    = flag.Int64("storm-seed", -1, "play only the random storm of that seed, and shrink it")
-	stormLedger  = flag.String("storm-ledger", "", "the file of the ledger, whose last seed the storms go on from")
+	stormLedger  = flag.String("storm-ledger", "", "the ledger file; storms continue after its last seed")
 	stormFound   = flag.String("storm-found", "", "the folder for scenario files of what breaks an invariant")
 	stormCommit  = flag.String("storm-commit", "", "the commit under test, for the ledger")
 )
