@@ -17,11 +17,11 @@ IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 FUZZTIME ?= 30s
 # The older releases of Kubernetes that make test-compat tries.
 COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
-# How long make soak goes on; SOAK_SEED repeats the decisions of a run, SOAK_SHARDS=6 makes
+# How long make soak runs; SOAK_SEED repeats the decisions of a run, SOAK_SHARDS=6 makes
 # three replicas share six shards, and SOAK_TROUBLES=compaction,throttling has only these go wrong.
 SOAK_TIME ?= 20m
 SOAK_SHARDS ?= 0
-# How long make storm goes on, and how many storms at once; STORM_STEPS is a number of steps instead.
+# How long make storm runs, and how many storms at once; STORM_STEPS is a number of steps instead.
 STORM_TIME ?= 10m
 STORM_STEPS ?= 0
 STORM_WORKERS ?= 2

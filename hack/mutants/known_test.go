@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the table of docs/reliability.md anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the table in docs/reliability.md")
 
 const (
 	page      = "../../docs/reliability.md"

@@ -1,7 +1,7 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that the
 // built-in controller really had, and requires that some test fails.
 //
-//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-results FILE] [-args FLAGS] [PACKAGES]
+//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-results FILE] [-timeout DURATION] [-args FLAGS] [PACKAGES]
 //
 // The bugs are in mutants.txt, or in another table, such as subtle.txt. The source tree does
 // not change: the compiler gets the planted text as an overlay. Each bug takes about half a
@@ -30,9 +30,6 @@ var text string
 // packages are tested one after the other, the fast ones first, until a test fails.
 var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller/...", "./pkg/sim"}
 
-// patience is the timeout for the tests of one package: a bug may never end.
-const patience = 3 * time.Minute
-
 func main() {
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "mutants [flags] [packages to test, instead of", strings.Join(packages, " ")+"]")
@@ -43,9 +40,10 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "list the bugs, and plant none")
 	flag.StringVar(&o.results, "results", "", "keep the results in this JSON file, and continue the run that wrote it")
 	flag.StringVar(&o.table, "table", "", "a file with the bugs, instead of mutants.txt")
+	timeout := flag.Duration("timeout", 3*time.Minute, "of the tests of one package: a bug may never end")
 	args := flag.String("args", "", "flags for go test, such as '-run TestProve'")
 	flag.Parse()
-	tested := suite{packages, strings.Fields(*args)}
+	tested := suite{packages, strings.Fields(*args), *timeout}
 	if flag.NArg() > 0 {
 		tested.packages = flag.Args()
 	}
@@ -61,8 +59,11 @@ type options struct {
 	list                 bool
 }
 
-// suite is what tests a bug: packages, with flags for go test.
-type suite struct{ packages, flags []string }
+// suite is what tests a bug: packages, with flags for go test, and a time limit for each.
+type suite struct {
+	packages, flags []string
+	timeout         time.Duration
+}
 
 func run(o options, tested suite) error {
 	mutants, err := readTable(o.table)
@@ -86,7 +87,7 @@ func run(o options, tested suite) error {
 	}
 	known.keep(mutants)
 	chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return known.has(m.name()) })
-	if failure, err := testAll("", tested); err != nil || failure != "" {
+	if failure, err := tested.testAll(""); err != nil || failure != "" {
 		return errors.Join(fmt.Errorf("tests fail without any bug: %s", failure), err)
 	}
 	return plantAll(chosen, known, tested)
@@ -138,7 +139,7 @@ func (m mutant) plant(dir string, tested suite) (verdict string, caught bool) {
 	if out, err := goTool("build", "-overlay", overlay, "./pkg/...").CombinedOutput(); err != nil {
 		return "it does not compile: " + string(out), false
 	}
-	failure, err := testAll(overlay, tested)
+	failure, err := tested.testAll(overlay)
 	switch {
 	case err != nil:
 		return err.Error(), false
@@ -149,25 +150,41 @@ func (m mutant) plant(dir string, tested suite) (verdict string, caught bool) {
 }
 
 // testAll tests one package after the other, and returns the first failure.
-func testAll(overlay string, tested suite) (failure string, err error) {
-	for _, name := range tested.packages {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-		args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", patience.String(), name}, tested.flags...)
-		out, err := goToolContext(ctx, args...).CombinedOutput()
-		cancel()
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			return name + ": " + firstFailure(string(out)), nil
-		} else if err != nil {
-			return "", err
+func (s suite) testAll(overlay string) (failure string, err error) {
+	for _, name := range s.packages {
+		if failure, err := s.test(overlay, name); failure != "" || err != nil {
+			return failure, err
 		}
 	}
 	return "", nil
 }
 
+// failed is what go test prints if a test failed, panicked, or crashed the runtime: not if it was not built.
+var failed = regexp.MustCompile(`(?m)^(--- FAIL|panic|fatal error): `)
+
+// test returns which test of a package failed, and an error if they did not run to an end.
+func (s suite) test(overlay, name string) (failure string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*s.timeout)
+	defer cancel()
+	args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", s.timeout.String(), name}, s.flags...)
+	out, err := goToolContext(ctx, args...).CombinedOutput()
+	switch {
+	case err == nil:
+		return "", nil
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%s: go test has not ended after %v", name, 2*s.timeout)
+	case !failed.Match(out):
+		return "", fmt.Errorf("%s: no test failed: %w: %s", name, err, out)
+	}
+	return name + ": " + firstFailure(string(out)), nil
+}
+
 func goTool(args ...string) *exec.Cmd { return goToolContext(context.Background(), args...) }
 
 func goToolContext(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.WaitDelay = 10 * time.Second // What go started may keep its output open.
+	return cmd
 }
 
 // firstFailure returns the name of the first test that failed, subtests first.

@@ -477,7 +477,7 @@ func (s *scenario) foreignStatus(t *testing.T, d *datadriven.TestData) string {
 }
 
 // settle lets an hour pass in which nothing may be written (L3), and nothing may be
-// left over afterwards (L2, S3).
+// left over afterward (L2, S3).
 func (s *scenario) settle(*testing.T, *datadriven.TestData) string {
 	if err := s.world.Settle(time.Hour); err != nil {
 		return err.Error() + "\n" + s.world.Trace()

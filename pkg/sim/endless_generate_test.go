@@ -128,7 +128,7 @@ func (m stormMaker) processes() {
 		m.add("older-version", m.at())
 	case 7:
 		gates := []string{"JobPodReplacementPolicy", "JobSuccessPolicy", "PodFailurePolicyName"}
-		if m.storm.file == "" { // An index of a file may fail for ever without its limit.
+		if m.storm.file == "" { // An index of a file may fail forever without its limit.
 			gates = append(gates, "JobBackoffLimitPerIndex")
 		}
 		m.add("gates", pick(m.Rand, gates...)+"="+pick(m.Rand, "true", "false"), m.at())

@@ -20,9 +20,12 @@ const (
 
 func (r *report) addGiant(g giant) {
 	where := fmt.Sprintf("%d indexes: ", g.Pods)
-	all := bulks{g.Floor, g.Ours}
-	r.add("", where+"create to Complete, s", 0, all.mean(ours, bulk.seconds), nil, nil)
+	all := bulks{g.Ours, g.Floor}
 	r.addFloor(all, where, &target{Limit: mostOverFloor})
+	if len(all.of(ours)) == 0 {
+		return // An error came first.
+	}
+	r.add("", where+"create to Complete, s", 0, all.mean(ours, bulk.seconds), nil, nil)
 	n := float64(g.Pods)
 	count := account(g.Ours.counts)
 	value := func(v float64) *float64 { return &v }

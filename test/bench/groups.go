@@ -98,7 +98,7 @@ func (a api) removeGroup(ctx context.Context, group string) error {
 	return a.removePods(ctx, groupOf(group))
 }
 
-// removePods deletes pods until a list shows none. A request ends after a minute, when it has deleted some thousands.
+// removePods deletes pods, up to 500 per request, until none are left.
 func (a api) removePods(ctx context.Context, selected metav1.ListOptions) error {
 	const some = 500
 	selected.Limit = some

@@ -27,7 +27,7 @@ func TestBothControllersGetTheSameLimits_SCL_12(t *testing.T) {
 	}
 }
 
-// A process that ends unasked is told, one that was stopped is not.
+// A process that ends by itself is reported; one that was stopped is not.
 func TestProcessThatEndsUnaskedIsReported(t *testing.T) {
 	ends := make(chan *child, 1)
 	c, err := startChild("sleeper", exec.CommandContext(context.Background(), "sleep", "60"), func(c *child) { ends <- c })
@@ -42,7 +42,7 @@ func TestProcessThatEndsUnaskedIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := <-ends; got != short {
-		t.Errorf("%s is told", got.name)
+		t.Errorf("%s is reported", got.name)
 	}
 	if err := (*child)(nil).stop(); err != nil {
 		t.Error(err)

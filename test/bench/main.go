@@ -21,7 +21,7 @@
 //   - sizes: the largest statuses there can be, as the API server stores them
 //   - idle: controllers without work beside pods of others
 //   - rate: many Jobs, with 50 and with 100 requests per second for each controller
-//   - reference: the loads of which the KEPs tell how long they take
+//   - reference: the loads for which KEPs give durations
 //   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
 //     hour, and only if it is asked for (make bench-100k)
 //   - shards: memory of three replicas with six shards beside that of one process, in 60 namespaces
@@ -118,7 +118,7 @@ func parseOptions(args []string) (options, error) {
 	var only, sizes string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&o.binary, "binary", "bin/kubectl-batchjob", "our `program`")
-	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas")
+	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; giant and shards run only if named")
 	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
 	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
 	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency: 10-pod Indexed Jobs per controller")
@@ -128,11 +128,11 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
-	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: the floor too")
+	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: measure the floor too")
 	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of others")
-	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long they only run")
+	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long the pods keep running")
 	flags.IntVar(&o.shardPods, "shard-pods", 30_000, "shards: pods of all Jobs together")
 	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
 	flags.StringVar(&sizes, "sizes", "10,100,1000", "reference: `indexes` of the Jobs, separated by commas")

@@ -24,7 +24,7 @@ const (
 	shardPoll   = 2 * time.Second
 )
 
-// sharded is the resident memory of our controller, in bytes, when nothing happens anymore.
+// sharded is the resident memory of our controller, in bytes, at rest.
 type sharded struct {
 	Pods int `json:"pods"`
 	// Empty is without Jobs, Single that of a process that has them all.
@@ -43,28 +43,27 @@ type replica struct {
 	metrics string
 }
 
-// shards compares a process that has all Jobs with replicas that share them. The API server filters by shard.
+// shards compares a process that has all Jobs with replicas that share them. The API server filters by shard. After an error, it
+// returns what was measured before.
 func (b *bench) shards(ctx context.Context) (*sharded, error) {
 	s := &sharded{Pods: b.shardPods / shardNamespaces * shardNamespaces}
 	var err error
 	if s.Empty, err = b.restarted(ctx, 0); err != nil {
-		return nil, err
+		return s, err
 	}
 	progress("Shards: %d pods in %d namespaces", s.Pods, shardNamespaces)
 	if err := b.runInNamespaces(ctx, b.shardPods/shardNamespaces); err != nil {
-		return nil, err
+		return s, err
 	}
 	if s.Single, err = b.restarted(ctx, shardNamespaces); err != nil {
-		return nil, err
+		return s, err
 	}
-	if s.Replicas, err = b.replicas(ctx, s.Pods); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.Replicas, err = b.replicas(ctx, s.Pods)
+	return s, err
 }
 
-// replicas starts several that share the namespaces with so many pods, and returns what each of them has; at the end, our
-// controller is alone again.
+// replicas starts several that share the namespaces, waits until they hold this many pods, and returns what each of them has; at
+// the end, our controller is alone again.
 func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err error) {
 	if err := b.launched.controller.stop(); err != nil {
 		return nil, err
@@ -86,14 +85,14 @@ func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err err
 	return list, b.settled(ctx, list, pods)
 }
 
-// restarted starts our controller anew, and returns its memory once it has looked at so many Jobs.
-func (b *bench) restarted(ctx context.Context, jobs int) (int64, error) {
+// restarted restarts our controller, and returns its memory once it has synced this many times.
+func (b *bench) restarted(ctx context.Context, syncs int) (int64, error) {
 	if err := b.restart(unlimited); err != nil {
 		return 0, err
 	}
 	err := b.until(ctx, func() (bool, error) {
 		all, err := readSyncs(ctx, b.launched.metrics[ours])
-		return err == nil && int(all[""].ok) >= jobs, nil // It may not listen yet.
+		return err == nil && int(all[""].ok) >= syncs, nil // It may not be listening yet.
 	})
 	if err != nil {
 		return 0, fmt.Errorf("waiting for our controller: %w", err)
@@ -152,7 +151,7 @@ func (b *bench) settled(ctx context.Context, list []replica, pods int) error {
 	return nil
 }
 
-// look reads what the replica holds: nothing, if it does not listen yet.
+// look reads what the replica holds: nothing, if it is not listening yet.
 func (r *replica) look(ctx context.Context) {
 	r.Shards, r.Pods = 0, 0
 	families, _ := readMetrics(ctx, r.metrics)
@@ -176,10 +175,14 @@ func (b *bench) until(ctx context.Context, is func() (bool, error)) error {
 	}
 }
 
-// addShards has the memory, and how much of what the pods take is in the largest replica.
+// addShards has the memory that was measured, and how much of what the pods take is in the largest replica.
 func (r *report) addShards(s sharded) {
 	where := fmt.Sprintf("%d pods in %d namespaces: ", s.Pods, shardNamespaces)
+	least := min(s.Empty, s.Single)
 	add := func(what string, bytes int64) {
+		if bytes == 0 {
+			return // An error came first.
+		}
 		v := mega(bytes)
 		r.add("", where+what, 0, &v, nil, nil)
 	}
@@ -188,7 +191,10 @@ func (r *report) addShards(s sharded) {
 	var largest int64
 	for i, replica := range s.Replicas {
 		add(fmt.Sprintf("RSS of replica %d with %d of %d shards and %d pods, MB", i+1, replica.Shards, shardCount, replica.Pods), replica.Bytes)
-		largest = max(largest, replica.Bytes)
+		largest, least = max(largest, replica.Bytes), min(least, replica.Bytes)
+	}
+	if least == 0 || len(s.Replicas) < shardReplicas {
+		return
 	}
 	share := float64(largest-s.Empty) / float64(s.Single-s.Empty)
 	r.add("", where+"memory for pods, largest replica / one process", 2, &share, nil, nil)

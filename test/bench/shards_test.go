@@ -27,6 +27,22 @@ func TestMemoryOfReplicas_SHD_06(t *testing.T) {
 	}
 }
 
+// What was measured before an error is reported, and nothing else.
+func TestPartOfShardsIsReported(t *testing.T) {
+	for _, c := range []struct {
+		sharded
+		rows int
+	}{
+		{sharded{}, 0}, {sharded{Empty: 40}, 1}, {sharded{Empty: 40, Single: 70}, 2},
+		{sharded{Empty: 40, Single: 70, Replicas: []replica{{Bytes: 50}, {Bytes: 50}}}, 4},
+		{sharded{Empty: 40, Single: 70, Replicas: []replica{{Bytes: 50}, {Bytes: 50}, {}}}, 4},
+	} {
+		if rows := newReport(results{Shards: &c.sharded}).Rows; len(rows) != c.rows {
+			t.Errorf("%+v: got\n%s\nwant %d rows", c.sharded, renderTable(rows), c.rows)
+		}
+	}
+}
+
 func TestReplicaTellsItsShards(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("# TYPE job_controller_shard_pods gauge\njob_controller_shard_pods{shard=\"0\"} 7\njob_controller_shard_pods{shard=\"4\"} 5\n"))

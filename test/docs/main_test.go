@@ -85,7 +85,7 @@ func run(m *testing.M) (code int, err error) {
 // serve runs the tests while the controller is there.
 func (c *cluster) serve(tests func() int) (int, error) {
 	// With a Lease, so that explanations can tell who is alive; in a namespace that no page removes.
-	controller, err := leash.StartController(c.binary, filepath.Join(c.dir, "kubeconfig"), nil,
+	controller, err := leash.StartController(context.Background(), c.binary, filepath.Join(c.dir, "kubeconfig"), nil,
 		"--leader-elect", "--leader-elect-resource-namespace", "kube-system")
 	if err != nil {
 		return 1, err

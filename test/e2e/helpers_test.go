@@ -41,15 +41,13 @@ func launched() []*process {
 
 // launch runs a controller with the permissions of an installed one, and returns when it has
 // said that it reconciles.
-func launch(args ...string) (*process, error) { return launchWith(nil, args...) }
-
-// launchWith is launch, with variables for the environment.
-func launchWith(environment []string, args ...string) (*process, error) {
-	return launchProgram(binary, environment, args...)
+func launch(ctx context.Context, args ...string) (*process, error) {
+	return launchProgram(ctx, binary, nil, args...)
 }
 
-func launchProgram(program string, environment []string, args ...string) (*process, error) {
-	c, err := leash.StartController(program, accountKubeconfig, environment, args...)
+// launchProgram is launch of any program, with variables for the environment.
+func launchProgram(ctx context.Context, program string, environment []string, args ...string) (*process, error) {
+	c, err := leash.StartController(ctx, program, accountKubeconfig, environment, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +66,7 @@ func startController(t *testing.T, args ...string) *process {
 
 func startControllerWith(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
-	p, err := launchWith(environment, args...)
+	p, err := launchProgram(t.Context(), binary, environment, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func audited(root, dir string, tests func() int) int {
 	if err := install(ctx, root, dir); err != nil {
 		return complain(err)
 	}
-	shared, err := launch(strings.Fields(os.Getenv("BATCHJOB_E2E_FLAGS"))...)
+	shared, err := launch(ctx, strings.Fields(os.Getenv("BATCHJOB_E2E_FLAGS"))...)
 	if err != nil {
 		return complain(err)
 	}

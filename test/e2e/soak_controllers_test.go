@@ -109,10 +109,10 @@ func (c *controllers) launchProgram(program string, environment ...string) *proc
 	if c.elect() {
 		args = append(args, "--leader-elect", "--leader-elect-lease-duration", soakLease.String(), "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
 	}
-	p, err := launchProgram(program, environment, args...)
+	p, err := launchProgram(c.t.Context(), program, environment, args...)
 	for err != nil && !c.calm() {
 		pause(c.t.Context(), time.Second)
-		p, err = launchProgram(program, environment, args...)
+		p, err = launchProgram(c.t.Context(), program, environment, args...)
 	}
 	if err != nil {
 		c.t.Error(err)

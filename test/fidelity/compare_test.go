@@ -8,8 +8,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,9 +57,7 @@ func conflict(message string) string {
 
 // notModeled are the fields that the virtual API server does not have, or fills in otherwise.
 var notModeled = map[string][]string{
-	"job": {
-		"metadata.namespace", "metadata.resourceVersion", "metadata.managedFields", "spec.template.spec",
-	},
+	"job": {"metadata.namespace", "metadata.resourceVersion", "metadata.managedFields"},
 	"pod": {
 		"metadata.namespace", "metadata.resourceVersion", "metadata.managedFields", "metadata.generation",
 		"status.qosClass", "status.observedGeneration", "status.startTime",
@@ -66,9 +66,16 @@ var notModeled = map[string][]string{
 
 // compared returns what of an object is compared, with the same names on all servers.
 func (p *player) compared(o *object, before *metav1.ObjectMeta) (any, error) {
-	var value any = o.job
-	fields := notModeled["job"]
-	if o.pod != nil {
+	var value any
+	var fields []string
+	if o.job != nil {
+		job := o.job.DeepCopy()
+		template := &job.Spec.Template.Spec
+		*template = corev1.PodSpec{
+			RestartPolicy: template.RestartPolicy, InitContainers: modeled(template.InitContainers), Containers: modeled(template.Containers),
+		}
+		value, fields = job, notModeled["job"]
+	} else {
 		pod := o.pod.DeepCopy()
 		pod.Spec = corev1.PodSpec{
 			NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy, ActiveDeadlineSeconds: pod.Spec.ActiveDeadlineSeconds,
@@ -91,6 +98,14 @@ func (p *player) compared(o *object, before *metav1.ObjectMeta) (any, error) {
 	renamed := p.rename(tree).(map[string]any)
 	renamed["changed"] = before == nil || before.ResourceVersion != o.meta().ResourceVersion
 	return renamed, nil
+}
+
+// modeled returns what containers of a Job's template have on both servers.
+func modeled(containers []corev1.Container) (list []corev1.Container) {
+	for _, c := range containers {
+		list = append(list, corev1.Container{Name: c.Name, Image: c.Image, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}})
+	}
+	return list
 }
 
 func prune(tree map[string]any, path []string) {
@@ -166,4 +181,36 @@ func near(a, b any) bool {
 	x, isTime := parse(a)
 	y, both := parse(b)
 	return isTime && both && x.Sub(y).Abs() <= clockTolerance
+}
+
+// meddling is a server with a bug: it changes templates.
+type meddling struct {
+	virtual
+	change func(*corev1.PodSpec)
+}
+
+func (m meddling) createJob(job *batchv1.Job) (*batchv1.Job, error) {
+	m.change(&job.Spec.Template.Spec)
+	return m.virtual.createJob(job)
+}
+
+// What is modeled of a template is compared.
+func TestTemplatesAreCompared_FID_02(t *testing.T) {
+	calls, err := parseCalls("create job0 init=first cpu=1 initCPU=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, change := range map[string]func(*corev1.PodSpec){
+		"restartPolicy":                            func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure },
+		"containers[0].image":                      func(s *corev1.PodSpec) { s.Containers[0].Image = "other" },
+		"containers[0].resources.requests.cpu":     func(s *corev1.PodSpec) { setCPU(s.Containers, "2") },
+		"initContainers[0].image":                  func(s *corev1.PodSpec) { s.InitContainers[0].Image = "other" },
+		"initContainers[0].resources.requests.cpu": func(s *corev1.PodSpec) { setCPU(s.InitContainers, "2") },
+	} {
+		l := &lane{newServer: func() (server, error) { return meddling{newVirtual(), change}, nil }}
+		found, err := l.compare(calls)
+		if err != nil || len(found.lines) != 1 || !strings.HasPrefix(found.lines[0], "job0.spec.template.spec."+field+": ") {
+			t.Errorf("%s: %q, %v", field, found.lines, err)
+		}
+	}
 }

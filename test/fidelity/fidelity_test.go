@@ -20,8 +20,8 @@ type account struct {
 	sync.Mutex
 	begun                  time.Time
 	next, sequences, calls int
-	// known counts the sequences that ended at a difference between releases, by name; reported has what
-	// has been reported already.
+	// known counts the sequences that ended at a difference between releases, by name; reported has the
+	// kinds that have been reported already.
 	known    map[string]int
 	reported map[string]bool
 }
@@ -50,9 +50,9 @@ func (a *account) add(calls []call, found difference) bool {
 		a.known[d.name]++
 		return false
 	}
-	key := strings.Join(fieldsOf(found), " ")
-	known := a.reported[key]
-	a.reported[key] = true
+	kind := found.kind(calls)
+	known := a.reported[kind]
+	a.reported[kind] = true
 	return !known
 }
 

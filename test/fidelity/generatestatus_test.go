@@ -2,7 +2,8 @@ package fidelity
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // jobStatus makes a status that a controller could write next, or nearly so.
@@ -23,18 +24,9 @@ func (g *generator) jobStatus(label string, job *batchv1.Job) call {
 	return c
 }
 
-func isTrue(job *batchv1.Job, kind batchv1.JobConditionType) bool {
-	for _, c := range job.Status.Conditions {
-		if c.Type == kind && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
-}
-
 // plausible is the next step of a Job.
 func (g *generator) plausible(job *batchv1.Job) []arg {
-	failing, succeeding := isTrue(job, batchv1.JobFailureTarget), isTrue(job, batchv1.JobSuccessCriteriaMet)
+	failing, succeeding := history.Is(job, batchv1.JobFailureTarget), history.Is(job, batchv1.JobSuccessCriteriaMet)
 	switch {
 	case job.Status.StartTime == nil && g.chance(70):
 		return []arg{{"start", g.one("t10", "t11")}, {"ready", "0"}, {"terminating", "0"}, {"uncounted", "/"}}
@@ -50,7 +42,7 @@ func (g *generator) plausible(job *batchv1.Job) []arg {
 
 // progress changes the numbers of a Job, or suspends or resumes it.
 func (g *generator) progress(job *batchv1.Job) []arg {
-	if isTrue(job, batchv1.JobSuspended) && g.chance(50) {
+	if history.Is(job, batchv1.JobSuspended) && g.chance(50) {
 		return []arg{{"condition", g.one("Suspended:False", "Suspended:-")}, {"start", g.one("t12", "t13")}}
 	}
 	switch g.IntN(6) {

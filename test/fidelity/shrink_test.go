@@ -1,16 +1,19 @@
 package fidelity
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// shrink removes calls and arguments as long as the same fields differ.
+// shrink removes calls and arguments as long as the difference is of the same kind.
 func (l *lane) shrink(calls []call, found difference) ([]call, difference, error) {
-	want := fieldsOf(found)
+	want := found.kind(calls)
 	for again := true; again; {
 		again = false
 		for i := len(calls) - 1; i >= 0; i-- {
@@ -19,7 +22,7 @@ func (l *lane) shrink(calls []call, found difference) ([]call, difference, error
 				if err != nil {
 					return nil, difference{}, err
 				}
-				if len(d.lines) > 0 && slices.Equal(fieldsOf(d), want) {
+				if d.kind(fewer) == want && knownDifference(fewer, d) == nil {
 					calls, found, again = fewer, d, true
 					break
 				}
@@ -29,13 +32,17 @@ func (l *lane) shrink(calls []call, found difference) ([]call, difference, error
 	return calls, found, nil
 }
 
-// fieldsOf are the fields that differ.
-func fieldsOf(d difference) (fields []string) {
+// kind is what identical bugs have in common: the verb of the call, the answers to it, and the fields that differ.
+func (d difference) kind(calls []call) string {
+	words := []string{"at the end"}
+	if d.at < len(calls) {
+		words = []string{calls[d.at].verb, d.virtual, d.actual}
+	}
 	for _, line := range d.lines {
 		path, _, _ := strings.Cut(line, ": ")
-		fields = append(fields, path)
+		words = append(words, path)
 	}
-	return fields
+	return strings.Join(words, "\n")
 }
 
 // simpler returns the calls without call i, and those without one of its arguments.
@@ -97,4 +104,39 @@ func TestDifferenceIsShrunk_FID_03(t *testing.T) {
 		return
 	}
 	t.Error("no sequence finds the bug")
+}
+
+// rejecting is a server with a bug: it rejects success policies. Without completions, it fails as listed for all releases.
+type rejecting struct{ virtual }
+
+func (r rejecting) createJob(job *batchv1.Job) (*batchv1.Job, error) {
+	switch {
+	case job.Spec.SuccessPolicy == nil:
+		return r.virtual.createJob(job)
+	case job.Spec.Completions == nil:
+		return nil, errors.New("INTERNAL_ERROR")
+	}
+	return nil, apierrors.NewBadRequest("no success policies")
+}
+
+// A difference is not shrunk to another one, or to one that is listed. Only the same one is reported once.
+func TestDifferenceStaysTheSame_FID_03(t *testing.T) {
+	l := &lane{newServer: func() (server, error) { return rejecting{newVirtual()}, nil }}
+	calls, err := parseCalls("create job0 mode=Indexed completions=2 parallelism=2 success=indexes:0-3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := l.compare(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, same, err := l.shrink(calls, found)
+	if got := strings.TrimSpace(format(short)); err != nil || same.actual != found.actual || got != "create job0 mode=Indexed completions=2 success=indexes:0-3" {
+		t.Errorf("shrunk to %s: %q, %v", got, same.lines, err)
+	}
+	a := &account{known: map[string]int{}, reported: map[string]bool{}}
+	other := difference{virtual: found.virtual, actual: "500", lines: found.lines}
+	if !a.add(calls, found) || a.add(short, same) || !a.add(calls, other) {
+		t.Errorf("reported: %v", a.reported)
+	}
 }

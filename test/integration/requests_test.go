@@ -26,7 +26,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
 
-var rewrite = flag.Bool("rewrite", false, "measure the table of docs/requests.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")
+var rewrite = flag.Bool("rewrite", false, "measure the first table of docs/requests.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")
 
 // measuredVerbs are the command lines of docs/requests.md. Job NAME has failed. One that follows Jobs is interrupted when
 // it has opened its watches, and asked for a log if it does that.
@@ -185,8 +185,21 @@ func inBytes(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
 
-// requestsTable is the table in docs/requests.md.
-var requestsTable = regexp.MustCompile(`(?s)(\|---(?:\|---:)+\|\n).*?\n\n`)
+// firstTable is a page up to the end of its first table.
+var firstTable = regexp.MustCompile(`(?s)\A(.*?\n\|---(?:\|---:)+\|\n).*?\n\n`)
+
+// withRows replaces the rows of the first table of a page.
+func withRows(page []byte, rows string) []byte {
+	return firstTable.ReplaceAll(page, []byte("${1}"+rows+"\n"))
+}
+
+func TestOnlyTheFirstTableIsRewritten(t *testing.T) {
+	page := "A\n\n| a | b |\n|---|---:|\n| 1 | 2 |\n| 3 | 4 |\n\nB\n\n| c | d |\n|---|---:|\n| 5 | 6 |\n\nC\n"
+	want := strings.Replace(page, "| 1 | 2 |\n| 3 | 4 |\n", "| 7 | 8 |\n", 1)
+	if got := string(withRows([]byte(page), "| 7 | 8 |\n")); got != want {
+		t.Errorf("got %s", got)
+	}
+}
 
 // POL-01, POL-02: docs/requests.md has what verbs ask of the API server for Jobs of 10, 1,000 and 100,000 pods.
 func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
@@ -223,7 +236,7 @@ func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
 		}
 	}
 	if *rewrite {
-		page = requestsTable.ReplaceAll(page, []byte("${1}"+table+"\n"))
+		page = withRows(page, table)
 		if err := os.WriteFile(path, page, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ package leash
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,7 +27,10 @@ func NewCluster(root, purpose string) (*Cluster, error) {
 		return nil, err
 	}
 	hold, err := New(root, dir)
-	return &Cluster{Leash: hold, Root: root, Dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig")}, err
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(dir))
+	}
+	return &Cluster{Leash: hold, Root: root, Dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig")}, nil
 }
 
 // Up starts the cluster, with flags of the verb up.

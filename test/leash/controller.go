@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// patience is how long a controller may take to start and to end.
+// patience is how long a controller or a namespace may take to be ready, and a controller to end.
 const patience = 90 * time.Second
 
 // Controller is a running kubectl-batchjob controller, which ends with the test process.
@@ -28,15 +28,15 @@ type Controller struct {
 }
 
 // StartController runs the verb controller of a kubectl-batchjob on any free ports, with variables for the environment.
-func StartController(binary, kubeconfig string, environment []string, args ...string) (*Controller, error) {
-	return Start(binary, environment, append([]string{
+func StartController(ctx context.Context, binary, kubeconfig string, environment []string, args ...string) (*Controller, error) {
+	return Start(ctx, binary, environment, append([]string{
 		"controller", "--kubeconfig", kubeconfig,
 		"--metrics-bind-address", "127.0.0.1:0", "--metrics-secure=false", "--health-probe-bind-address", "127.0.0.1:0",
 	}, args...)...)
 }
 
-// Start runs a controller, and returns once it has said that it reconciles.
-func Start(program string, environment []string, args ...string) (*Controller, error) {
+// Start runs a controller, and returns once it has said that it reconciles. The context is that of the wait alone.
+func Start(ctx context.Context, program string, environment []string, args ...string) (*Controller, error) {
 	c := &Controller{Args: args, Done: make(chan struct{}), cmd: Command(program, args...)}
 	c.cmd.Env = append(os.Environ(), environment...)
 	c.cmd.Stderr = &c.Stderr
@@ -47,7 +47,7 @@ func Start(program string, environment []string, args ...string) (*Controller, e
 		_ = c.cmd.Wait() // End returns the exit code.
 		close(c.Done)
 	}()
-	err := wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		select {
 		case <-c.Done:
 			return false, errors.New("it has ended")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -8,9 +9,9 @@ import (
 )
 
 // launch runs a controller with a Lease, and returns when it reconciles.
-func (c *cluster) launch(args ...string) (*leash.Controller, error) {
+func (c *cluster) launch(ctx context.Context, args ...string) (*leash.Controller, error) {
 	args = append([]string{"--leader-elect", "--leader-elect-resource-namespace", leaseNamespace}, args...)
-	p, err := leash.StartController(filepath.Join(c.Root, "bin", "kubectl-batchjob"), c.Kubeconfig, nil, args...)
+	p, err := leash.StartController(ctx, filepath.Join(c.Root, "bin", "kubectl-batchjob"), c.Kubeconfig, nil, args...)
 	if err != nil {
 		return nil, fmt.Errorf("%w; run: make build", err)
 	}

@@ -34,7 +34,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.addJobSets(ctx); err != nil {
 		return err
 	}
-	_, err = c.launch()
+	_, err = c.launch(ctx)
 	return err
 }
 

@@ -110,7 +110,7 @@ func playUnknownManager(s *stage) error {
 
 func playControllerGone(s *stage) error {
 	s.managedBy = "example.com/gone"
-	p, err := s.launch("--managed-by", s.managedBy)
+	p, err := s.launch(s.ctx, "--managed-by", s.managedBy)
 	if err != nil {
 		return err
 	}

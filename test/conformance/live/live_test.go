@@ -79,7 +79,7 @@ func wantFailures(t *testing.T, results map[string]result, want ...string) {
 // start runs a controller until the test ends, and returns when it reconciles Jobs.
 func start(t *testing.T, program string, args ...string) {
 	t.Helper()
-	c, err := leash.Start(program, nil, append(args, "--kubeconfig", kubeconfig)...)
+	c, err := leash.Start(t.Context(), program, nil, append(args, "--kubeconfig", kubeconfig)...)
 	if err != nil {
 		t.Fatal(err)
 	}
