@@ -29,6 +29,7 @@ func (c *Checker) AtRest() {
 			c.uncounted(h)
 			c.tooMany(h)
 			c.unfinished(h)
+			c.heldThoughReplaced(h)
 		}
 	}
 }
@@ -72,6 +73,18 @@ func (c *Checker) heldForNothing(h *history) {
 		pod := c.world.Store.byUID[l.pod.UID]
 		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID && !c.nobodys(h, l) {
 			c.violate("L2", "%s is finished or gone, and pod %s holds its finalizer", h.job.Name, pod.Name)
+		}
+	}
+}
+
+// heldThoughReplaced checks L2 for a Job that goes on: a pod that has ended keeps its finalizer only as
+// long as its index has no other pod (BLI-07).
+func (c *Checker) heldThoughReplaced(h *history) {
+	for _, l := range h.order {
+		pod := c.world.Store.byUID[l.pod.UID]
+		replaced := !c.perIndex(&h.job.Spec) || slices.ContainsFunc(h.order, func(other *life) bool { return other.active() && other.index() == l.index() })
+		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID && replaced && !c.nobodys(h, l) {
+			c.violate("L2", "pod %s has ended, and holds its finalizer", pod.Name)
 		}
 	}
 }

@@ -64,9 +64,11 @@ type run struct {
 	*smallWorld
 	world *World
 	// choices are those of the present step, as far as they are given; taken are all that were
-	// needed, and options how many there were. rng, if set, makes the others.
+	// needed, and options how many there were. rng, if set, makes the others; one in rare of them
+	// is not the first.
 	choices, taken, options []uint8
 	rng                     *rand.Rand
+	rare                    int
 	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods and steps
 	// of users.
 	usedFaults, usedSlow, failed, acted int
@@ -126,7 +128,7 @@ func (r *run) choose(n int) int {
 	choice := uint8(0)
 	if at := len(r.taken); at < len(r.choices) {
 		choice = r.choices[at]
-	} else if r.rng != nil && r.rng.IntN(4) == 0 {
+	} else if r.rng != nil && r.rng.IntN(r.rare) == 0 {
 		choice = uint8(r.rng.IntN(n))
 	}
 	if int(choice) >= n {

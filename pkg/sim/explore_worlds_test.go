@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -90,6 +92,7 @@ func policyWorlds() []*smallWorld {
 		return s
 	}
 	evicted := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	oneIndex := func() batchv1.JobSpec { return indexedSpec(1, 1) }
 	queue := func() batchv1.JobSpec {
 		s := nonIndexedSpec(0, 2, 6)
 		s.Completions = nil
@@ -102,9 +105,14 @@ func policyWorlds() []*smallWorld {
 		s := job.Status
 		return when(s.Active != 1 || ptr.Deref(s.Terminating, 0) != 1, fmt.Sprintf("active is %d, terminating %d", s.Active, ptr.Deref(s.Terminating, 0)))
 	}
+	forced := userStep{name: "delete by force", when: isBeingDeleted, do: func(w *World) { w.Store.KillPod(firstPod(w).Name) }}
+	replacedForGood := func(job *batchv1.Job) string {
+		s := job.Status
+		return when(s.Active != 1 || s.Failed != 1 || ptr.Deref(s.Terminating, 0) != 0, fmt.Sprintf("active is %d, failed %d, terminating %d", s.Active, s.Failed, ptr.Deref(s.Terminating, 0)))
+	}
 	evictRunning := evict
 	evictRunning.when = func(w *World) bool {
-		return w.Store.pods[podPrefix+"1"] != nil && w.Store.pods[podPrefix+"1"].Spec.NodeName != ""
+		return firstPod(w) != nil && firstPod(w).Spec.NodeName != ""
 	}
 	return []*smallWorld{
 		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
@@ -114,6 +122,9 @@ func policyWorlds() []*smallWorld {
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
 		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: replacedPod},
+		{name: "evicted from a node that is lost, deleted by force", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning, forced}, wrong: replacedForGood},
+		{name: "one index", spec: oneIndex, exits: []int32{0}},
+		{name: "an index is evicted, and runs on", spec: retried, runs: true, forever: true, terminated: []int32{143}, user: []userStep{evictRunning}, wrong: replacedForGood},
 		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
@@ -130,6 +141,13 @@ func namedRule() batchv1.JobSpec {
 }
 
 func hasPod(w *World) bool { return len(w.Store.pods) > 0 }
+
+func isBeingDeleted(w *World) bool {
+	return firstPod(w) != nil && firstPod(w).DeletionTimestamp != nil
+}
+
+// firstPod returns the first pod of the Job, or nil once it is gone.
+func firstPod(w *World) *corev1.Pod { return cmp.Or(w.Store.pods["a-p1"], w.Store.pods["a-0-p1"]) }
 
 func editedWorlds() []*smallWorld {
 	edit := func(name string, change func(*batchv1.JobSpec)) userStep {
