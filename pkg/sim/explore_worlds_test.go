@@ -30,10 +30,10 @@ func smallWorlds() []*smallWorld {
 	for _, s := range slices.Clone(worlds) {
 		worlds = append(worlds, s.withFaults("one fault", 1))
 	}
-	for _, s := range plainWorlds()[:1] {
-		worlds = append(worlds, s.withFaults("two faults", 2))
-	}
-	return worlds
+	one := plainWorlds()[0]
+	late := one.withFaults("late writes and conflicts", 2)
+	late.faults, late.gaps = []FaultKind{Late, Conflict}, false
+	return append(worlds, late, one.withFaults("two faults", 2))
 }
 
 // withFaults returns a world in which also the network, the API server and the controller fail.
