@@ -87,7 +87,7 @@ func (e *encoder) events() {
 func (e *encoder) delivery(v *event) {
 	switch {
 	case v.commit != nil:
-		e.commit(v.process, *v.commit)
+		e.commit(*v.commit)
 	case isDelivery(v):
 		w, kind := e.run.world, podsOnly
 		if strings.HasSuffix(v.text, jobsOnly.String()) {
@@ -97,18 +97,16 @@ func (e *encoder) delivery(v *event) {
 		e.value(reflect.ValueOf(w.listAt(v.version, kind)))
 		for _, c := range w.since(v.version) {
 			if c.resource() == kind {
-				e.commit(v.process, c)
+				e.commit(c)
 			}
 		}
 	}
 }
 
-// commit writes what a watch of a process delivers of a commit: the old object only if there is no new
-// one.
-func (e *encoder) commit(p *process, c Commit) {
-	e.flag(e.run.knowsOwn(p, c))
+// commit writes what a watch delivers of a commit: the old object only if there is no new one.
+func (e *encoder) commit(c Commit) {
 	c.Verb, c.Asked = "", time.Time{}
-	if e.run.usedFaults > 0 {
+	if e.run.usedFaults > 0 { // See knowsOwn.
 		c.By = 0
 	}
 	if c.NewJob != nil || c.NewPod != nil {
@@ -191,10 +189,8 @@ func (e *encoder) checker() {
 	r := e.run
 	c := r.world.checker()
 	e.checking = true
-	for _, own := range []bool{false, r.mayFail()} {
-		for _, t := range r.undeliveredAt(own) {
-			e.number(e.place(t))
-		}
+	for _, t := range r.undeliveredAt(r.mayFail()) {
+		e.number(e.place(t))
 	}
 	for _, h := range c.order {
 		e.history(h)

@@ -92,8 +92,6 @@ func (r *run) undeliveredAt(own bool) (all []time.Time) {
 	return all
 }
 
-// knowsOwn reports whether a process knows of a commit because it made it, and the answer was not lost.
-// (As long as the answer is on its way, the sync began before.)
-func (r *run) knowsOwn(p *process, c Commit) bool {
-	return c.By == p.number && !c.Late() && !r.world.journal.lost[c.Version]
-}
+// knowsOwn reports whether a process knows of a commit because it made it: each call had an
+// answer, unless there was a fault. (As long as the answer is on its way, the sync began before.)
+func (r *run) knowsOwn(p *process, c Commit) bool { return r.usedFaults == 0 && c.By == p.number }
