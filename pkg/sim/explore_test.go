@@ -31,6 +31,8 @@ type smallWorld struct {
 	runs, forever, lost bool
 	// user is what users and administrators do, in this order, at any time.
 	user []userStep
+	// shared reports whether users start other controller processes.
+	shared bool
 	// faults are the kinds of faults of API calls, gaps adds those of watches. A history has
 	// at most maxFaults of them. stale lets the successor of a process that crashed begin with
 	// lists that lack the last write.

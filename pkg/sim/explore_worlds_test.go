@@ -203,7 +203,7 @@ func sharedWorlds() []*smallWorld {
 	one := userStep{name: "one leader", do: (*World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
-		{name: "two leaders", spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
-		{name: "a shard held twice", spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
+		{name: "two leaders", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
+		{name: "a shard held twice", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
 	}
 }
