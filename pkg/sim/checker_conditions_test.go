@@ -37,6 +37,14 @@ func (c *Checker) conditions(h *history, m Commit) {
 	}
 	c.becomes(h, m, batchv1.JobFailureTarget, batchv1.JobFailed)
 	c.becomes(h, m, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	if !old.suspended && next.suspended && c.runs(h, m) {
+		c.violate("S11", "the Job is called suspended, and a pod is active") // JOB-26
+	}
+}
+
+// runs reports whether a pod is active of which the process behind a write must know.
+func (c *Checker) runs(h *history, m Commit) bool {
+	return slices.ContainsFunc(h.order, func(l *life) bool { return l.active() && !c.unseen(l, m) })
 }
 
 // isDecided reports whether the Job has an interim condition.
@@ -98,9 +106,9 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 		rule := metRule(job.Spec.SuccessPolicy, completed)
 		return when(rule < 0 || !strings.HasSuffix(condition.Message, fmt.Sprintf("at index %d", rule)), fmt.Sprintf("it is rule %d that is met", rule))
 	case batchv1.JobReasonCompletionsReached:
-		return completionsProblem(job, completed)
+		return c.completionsProblem(h, m, completed)
 	case "":
-		return when(c.features().SuccessPolicy, "it has no reason") + completionsProblem(job, completed)
+		return when(c.features().SuccessPolicy, "it has no reason") + c.completionsProblem(h, m, completed)
 	}
 	return c.ruleProblem(h, job, condition)
 }
@@ -148,13 +156,17 @@ func metRule(policy *batchv1.SuccessPolicy, completed indexset.Set) int {
 	})
 }
 
-func completionsProblem(job *batchv1.Job, completed indexset.Set) string {
+// completionsProblem returns why a Job is not complete by its completions, or "": too little succeeded,
+// or a pod is active (JOB-02, JOB-03), also one that the status calls terminating because it is about
+// to be deleted.
+func (c *Checker) completionsProblem(h *history, m Commit, completed indexset.Set) string {
+	job := m.NewJob
 	succeeded := int(job.Status.Succeeded) + len(succeededUIDs(&job.Status))
 	if isIndexed(&job.Spec) {
 		succeeded = completed.Len()
 	}
 	switch {
-	case job.Status.Active > 0:
+	case job.Status.Active > 0, c.runs(h, m):
 		return "pods are active"
 	case job.Spec.Completions == nil:
 		return when(succeeded == 0, "nothing succeeded")

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -29,6 +30,8 @@ func (c *Checker) AtRest() {
 			c.uncounted(h)
 			c.tooMany(h)
 			c.unfinished(h)
+			c.heldThoughReplaced(h)
+			c.wrongGauges(h)
 		}
 	}
 }
@@ -76,6 +79,39 @@ func (c *Checker) heldForNothing(h *history) {
 		pod := c.world.Store.byUID[l.pod.UID]
 		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID && !c.nobodys(h, l) {
 			c.violate("L2", "%s is finished or gone, and pod %s holds its finalizer", h.job.Name, pod.Name)
+		}
+	}
+}
+
+// wrongGauges checks S12 when nothing happens anymore: the status has the pods as they are.
+func (c *Checker) wrongGauges(h *history) {
+	active, ready, terminating := int32(0), int32(0), int32(0)
+	for _, l := range h.order {
+		switch {
+		case l.terminating():
+			terminating++
+		case l.ready():
+			ready++
+			active++
+		case l.active():
+			active++
+		}
+	}
+	s := &h.job.Status
+	if s.Active != active || ptr.Deref(s.Ready, 0) != ready || s.Terminating != nil && *s.Terminating != terminating {
+		c.violate("S12", "at rest, active is %d, ready %d, terminating %d, and %d, %d and %d pods are",
+			s.Active, ptr.Deref(s.Ready, 0), ptr.Deref(s.Terminating, 0), active, ready, terminating)
+	}
+}
+
+// heldThoughReplaced checks L2 for a Job that goes on: a pod that has ended keeps its finalizer only as
+// long as its index has no other pod (BLI-07).
+func (c *Checker) heldThoughReplaced(h *history) {
+	for _, l := range h.order {
+		pod := c.world.Store.byUID[l.pod.UID]
+		replaced := !c.perIndex(&h.job.Spec) || slices.ContainsFunc(h.order, func(other *life) bool { return other.active() && other.index() == l.index() })
+		if tracked(pod) && isTerminal(pod) && c.owners[pod.UID] == h.job.UID && replaced && !c.nobodys(h, l) {
+			c.violate("L2", "pod %s has ended, and holds its finalizer", pod.Name)
 		}
 	}
 }

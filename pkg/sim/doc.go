@@ -30,7 +30,7 @@
 // one if they have the same fingerprint. These simplifications make that finite:
 //
 //   - Versions of one resource are compared by their order, since nothing else about them
-//     matters. Times of the Checker that some process may not know of are compared with the
+//     matters; that of a list is that of the last write to its resource. Times of the Checker that some process may not know of are compared with the
 //     moments that they can ever be compared with: since when a watch has not delivered what was
 //     stored, a sync may not have known, a write is on its way, a process runs.
 //   - Other times are relative to now, in steps of 10 ms. All that happens between two timers

@@ -128,8 +128,20 @@ func (e *encoder) version(text string) {
 
 func (e *encoder) token(class tokenClass, v int64) {
 	if !e.checking {
-		e.tokens[class] = append(e.tokens[class], v)
+		e.tokens[class] = append(e.tokens[class], e.run.lastWrite(class, v))
 	}
+}
+
+// lastWrite returns the version of the last write to a resource up to a version: a list of it is the same
+// whatever is written to the other one.
+func (r *run) lastWrite(class tokenClass, version int64) int64 {
+	commits := r.world.journal.commits
+	for n := len(commits) - len(r.world.since(version)); n > 0; n-- {
+		if classOf(commits[n-1].resource()) == class {
+			return commits[n-1].Version
+		}
+	}
+	return 0
 }
 
 // classOf is the class of the versions of a resource.
@@ -187,8 +199,8 @@ var versionFields = map[string]bool{"ResourceVersion": true, "version": true, "V
 var ignoredTypes = map[reflect.Type]bool{reflect.TypeFor[sync.RWMutex](): true, reflect.TypeFor[sync.Mutex](): true}
 var ignoredFields = map[string]bool{
 	"namespaces": true, "listener": true, "onHeld": true, "ManagedFields": true, "number": true, "emitted": true, "lastEnd": true,
-	// at and strayAt are positions in an order that Compute does not depend on (S10).
-	"at": true, "strayAt": true,
+	// These are positions in an order that Compute does not depend on (S10).
+	"podRow.at": true, "strayAt": true,
 }
 
 // neverChange are types of which a pointer always points to the same value.
@@ -324,7 +336,7 @@ func fieldsOf(t reflect.Type) []fieldAt {
 	var fields []fieldAt
 	for i := range t.NumField() {
 		name := t.Field(i).Name
-		if !ignoredFields[name] {
+		if !ignoredFields[name] && !ignoredFields[t.Name()+"."+name] {
 			fields = append(fields, fieldAt{i, versionFields[name]})
 		}
 	}

@@ -304,14 +304,19 @@ func (x *search) String() string {
 func (s *smallWorld) violations(path [][]uint8) string {
 	r := newRun(s, 0)
 	defer r.abandon()
-	c := r.world.checker()
-	c.coreEvery = 1
+	r.world.checker().coreEvery = 1
 	for _, choices := range path {
 		r.take(r.steps(), choices)
 	}
+	return r.wrongSoFar()
+}
+
+// wrongSoFar returns what is wrong after a history, or "".
+func (r *run) wrongSoFar() string {
+	c := r.world.checker()
 	if len(r.steps()) == 0 {
 		c.AtRest()
-		if wrong := s.wrongAtRest(r.world); wrong != "" {
+		if wrong := r.wrongAtRest(r.world); wrong != "" {
 			c.violate("L1", "%s", wrong)
 		}
 	}

@@ -204,8 +204,8 @@ func (e *encoder) checker() {
 	e.checking = false
 }
 
-// history writes what the Checker remembers of a Job. Of one process alone, it does not matter
-// when that wrote. After a fault, nothing is expected in time.
+// history writes what the Checker remembers of a Job. Of one process alone that no other will follow,
+// it does not matter when that wrote. After a fault, nothing is expected in time.
 func (e *encoder) history(h *history) {
 	r, c, copied := e.run, e.run.world.checker(), *h
 	// Of the specs, those matter that some process may plan with. The newest is in the Job.
@@ -215,7 +215,7 @@ func (e *encoder) history(h *history) {
 	if len(copied.specs) == 1 {
 		copied.specs = nil
 	}
-	if len(r.world.started) == 1 {
+	if len(r.world.started) == 1 && !r.mayFail() && !r.shared {
 		copied.wrote = nil
 	}
 	if c.late.Equal(anyTime()) {

@@ -31,6 +31,8 @@ type smallWorld struct {
 	runs, forever, lost bool
 	// user is what users and administrators do, in this order, at any time.
 	user []userStep
+	// shared reports whether users start other controller processes.
+	shared bool
 	// faults are the kinds of faults of API calls, gaps adds those of watches. A history has
 	// at most maxFaults of them. stale lets the successor of a process that crashed begin with
 	// lists that lack the last write.
@@ -64,9 +66,11 @@ type run struct {
 	*smallWorld
 	world *World
 	// choices are those of the present step, as far as they are given; taken are all that were
-	// needed, and options how many there were. rng, if set, makes the others.
+	// needed, and options how many there were. rng, if set, makes the others; one in rare of them
+	// is not the first.
 	choices, taken, options []uint8
 	rng                     *rand.Rand
+	rare                    int
 	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods and steps
 	// of users.
 	usedFaults, usedSlow, failed, acted int
@@ -126,7 +130,7 @@ func (r *run) choose(n int) int {
 	choice := uint8(0)
 	if at := len(r.taken); at < len(r.choices) {
 		choice = r.choices[at]
-	} else if r.rng != nil && r.rng.IntN(4) == 0 {
+	} else if r.rng != nil && r.rng.IntN(r.rare) == 0 {
 		choice = uint8(r.rng.IntN(n))
 	}
 	if int(choice) >= n {

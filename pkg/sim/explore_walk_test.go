@@ -37,17 +37,14 @@ func (x *search) walkOnce(seed uint64) {
 	r := newRun(x.smallWorld, maxWalk+1)
 	defer r.abandon()
 	r.rng = rand.New(rand.NewPCG(seed, 6))
-	c := r.world.checker()
-	c.coreEvery = 16
+	r.rare = 4 << r.rng.IntN(4) // What goes wrong early keeps from what may go wrong later.
+	r.world.checker().coreEvery = 16
 	var path [][]uint8
-	for steps := r.steps(); len(steps) > 0 && len(path) < maxWalk; steps = r.steps() {
+	for steps := r.steps(); len(steps) > 0 && len(path) < maxWalk && len(r.world.checker().Violations) == 0; steps = r.steps() {
 		r.take(steps, []uint8{uint8(r.rng.IntN(len(steps)))})
 		path = append(path, slices.Clone(r.taken))
-		if len(c.Violations) > 0 {
-			break
-		}
 	}
-	if wrong := x.violations(path); wrong != "" {
+	if wrong := r.wrongSoFar(); wrong != "" {
 		x.violated(path, wrong)
 	}
 }

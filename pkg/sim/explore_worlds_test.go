@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -24,14 +26,14 @@ var (
 
 // smallWorlds are in the order of their size. The short ones are explored by every test run.
 func smallWorlds() []*smallWorld {
-	worlds := slices.Concat(plainWorlds(), policyWorlds(), editedWorlds(), deletedWorlds(), sharedWorlds())
+	worlds := slices.Concat(plainWorlds(), policyWorlds(), evictedWorlds(), editedWorlds(), deletedWorlds(), sharedWorlds())
 	for _, s := range slices.Clone(worlds) {
 		worlds = append(worlds, s.withFaults("one fault", 1))
 	}
-	for _, s := range plainWorlds()[:1] {
-		worlds = append(worlds, s.withFaults("two faults", 2))
-	}
-	return worlds
+	one := plainWorlds()[0]
+	late := one.withFaults("late writes and conflicts", 2)
+	late.faults, late.gaps = []FaultKind{Late, Conflict}, false
+	return append(worlds, late, one.withFaults("two faults", 2))
 }
 
 // withFaults returns a world in which also the network, the API server and the controller fail.
@@ -74,47 +76,54 @@ func policyWorlds() []*smallWorld {
 		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 		return s
 	}
-	retried := func() batchv1.JobSpec {
-		s := indexedSpec(1, 1)
-		s.BackoffLimitPerIndex = ptr.To[int32](1)
-		return s
-	}
 	retriedTwice := func() batchv1.JobSpec {
 		s := indexedSpec(2, 2)
 		s.BackoffLimitPerIndex = ptr.To[int32](1)
 		return s
 	}
-	replaced := func() batchv1.JobSpec {
-		s := nonIndexedSpec(1, 1, 6)
-		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
-		return s
-	}
-	evicted := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
 	queue := func() batchv1.JobSpec {
 		s := nonIndexedSpec(0, 2, 6)
 		s.Completions = nil
 		return s
 	}
-	evict := userStep{name: "evict", when: hasPod, do: func(w *World) {
-		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
-	}}
-	replacedPod := func(job *batchv1.Job) string {
-		s := job.Status
-		return when(s.Active != 1 || ptr.Deref(s.Terminating, 0) != 1, fmt.Sprintf("active is %d, terminating %d", s.Active, ptr.Deref(s.Terminating, 0)))
-	}
-	evictRunning := evict
-	evictRunning.when = func(w *World) bool {
-		return w.Store.pods[podPrefix+"1"] != nil && w.Store.pods[podPrefix+"1"].Spec.NodeName != ""
-	}
 	return []*smallWorld{
 		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
-		{name: "limit per index, retried", spec: retried, exits: []int32{0, 1}, failures: 1},
+		{name: "limit per index, retried", spec: retriedIndex, exits: []int32{0, 1}, failures: 1},
 		{name: "two indexes, retried", spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
-		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
-		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: replacedPod},
+		{name: "one index", spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}},
 		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
+	}
+}
+
+func retriedIndex() batchv1.JobSpec {
+	s := indexedSpec(1, 1)
+	s.BackoffLimitPerIndex = ptr.To[int32](1)
+	return s
+}
+
+// evictedWorlds have a pod that is evicted.
+func evictedWorlds() []*smallWorld {
+	evicted := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	replaced := func() batchv1.JobSpec {
+		s := nonIndexedSpec(1, 1, 6)
+		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
+		return s
+	}
+	evict := userStep{name: "evict", when: hasPod, do: func(w *World) {
+		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
+	}}
+	forced := userStep{name: "delete by force", when: isBeingDeleted, do: func(w *World) { w.Store.KillPod(firstPod(w).Name) }}
+	evictRunning := evict
+	evictRunning.when = func(w *World) bool {
+		return firstPod(w) != nil && firstPod(w).Spec.NodeName != ""
+	}
+	return []*smallWorld{
+		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
+		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
+		{name: "evicted from a node that is lost, deleted by force", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning, forced}, wrong: notOneActive},
+		{name: "an index is evicted, and runs on", spec: retriedIndex, runs: true, forever: true, terminated: []int32{143}, user: []userStep{evictRunning}, wrong: notOneActive},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }
@@ -131,6 +140,19 @@ func namedRule() batchv1.JobSpec {
 
 func hasPod(w *World) bool { return len(w.Store.pods) > 0 }
 
+// notOneActive is wrong with a Job that should have one pod at the end. The Checker compares the
+// status with the pods.
+func notOneActive(job *batchv1.Job) string {
+	return when(job.Status.Active != 1, fmt.Sprintf("%d pods are active, and one should be", job.Status.Active))
+}
+
+func isBeingDeleted(w *World) bool {
+	return firstPod(w) != nil && firstPod(w).DeletionTimestamp != nil
+}
+
+// firstPod returns the first pod of the Job, or nil once it is gone.
+func firstPod(w *World) *corev1.Pod { return cmp.Or(w.Store.pods["a-p1"], w.Store.pods["a-0-p1"]) }
+
 func editedWorlds() []*smallWorld {
 	edit := func(name string, change func(*batchv1.JobSpec)) userStep {
 		return userStep{name: name, do: func(w *World) { w.edit(change) }}
@@ -145,15 +167,12 @@ func editedWorlds() []*smallWorld {
 	resumed := func(job *batchv1.Job) string {
 		return when(!view(job).complete || view(job).suspended, "the Job was resumed, and is suspended or not complete")
 	}
-	oneLeft := func(job *batchv1.Job) string {
-		return when(job.Status.Active != 1, fmt.Sprintf("%d pods are active, and one may be", job.Status.Active))
-	}
 	one := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
 	two := func() batchv1.JobSpec { return nonIndexedSpec(2, 2, 6) }
 	elastic := func() batchv1.JobSpec { return indexedSpec(2, 2) }
 	return []*smallWorld{
 		{name: "suspended and resumed", spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
-		{name: "scaled down", spec: two, runs: true, forever: true, user: []userStep{fewer}, wrong: oneLeft},
+		{name: "scaled down", spec: two, runs: true, forever: true, user: []userStep{fewer}, wrong: notOneActive},
 		{name: "scaled down and up", spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
 		{name: "elastic", spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
 	}
@@ -184,7 +203,7 @@ func sharedWorlds() []*smallWorld {
 	one := userStep{name: "one leader", do: (*World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
-		{name: "two leaders", spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
-		{name: "a shard held twice", spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
+		{name: "two leaders", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
+		{name: "a shard held twice", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
 	}
 }
