@@ -30,9 +30,16 @@ func (g *collector) committed(c Commit) {
 	case c.NewJob == nil:
 		g.ownership(c)
 		g.unscheduled(c)
-	case c.NewJob.DeletionTimestamp != nil && (c.OldJob == nil || c.OldJob.DeletionTimestamp == nil):
+	case c.NewJob.DeletionTimestamp != nil && (c.OldJob == nil || c.OldJob.DeletionTimestamp == nil || asksMore(c)):
 		g.soon("process "+c.NewJob.Name, func() { g.process(c.NewJob.Name, c.NewJob.UID) })
 	}
+}
+
+// asksMore reports whether a second deletion of a Job has another propagation policy than the first.
+func asksMore(c Commit) bool {
+	return slices.ContainsFunc([]string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}, func(finalizer string) bool {
+		return slices.Contains(c.NewJob.Finalizers, finalizer) && !slices.Contains(c.OldJob.Finalizers, finalizer)
+	})
 }
 
 // soon lets the garbage collector do something.
