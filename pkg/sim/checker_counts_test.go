@@ -105,8 +105,9 @@ func (c *Checker) recorded(h *history, m Commit) {
 		}
 	}
 	for _, uid := range failedUIDs(next) {
-		if l := h.lives[uid]; l != nil {
+		if l := h.lives[uid]; l != nil && !l.lost {
 			l.lost = true
+			h.succeededAt = h.firstSuccess()
 		}
 	}
 	if h.storedAt.IsZero() && int(next.Succeeded)+len(succeededUIDs(next)) > 0 {
@@ -304,7 +305,7 @@ func (c *Checker) finished(h *history, m Commit) {
 		return
 	}
 	for _, l := range h.order {
-		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) {
+		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) && !c.isHidden(h, l.pod) {
 			c.violate("S3", "pod %s ended %s and is not counted", l.pod.Name, l.ended.Status.Phase)
 		}
 	}

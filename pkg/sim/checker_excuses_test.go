@@ -89,7 +89,7 @@ func (e *excuses) unknown() time.Time {
 		if s.resource == jobsOnly {
 			seen = knew.jobs
 		}
-		if missed, first := s.missed(seen, true); missed && first.Before(at) {
+		if missed, first := s.missed(seen); missed && first.Before(at) {
 			at = first
 		}
 	}
@@ -100,13 +100,12 @@ func (e *excuses) unknown() time.Time {
 }
 
 // missed returns when the first commit was made that a watch has not delivered, if it has
-// delivered all up to a version. With own, its process knows of its own commits, unless it had given up
-// on the call, or the answer was lost.
-func (s *stream) missed(seen int64, own bool) (missed bool, at time.Time) {
+// delivered all up to a version. Its process knows of its own commits.
+func (s *stream) missed(seen int64) (missed bool, at time.Time) {
 	j := &s.process.world.journal
 	for i := len(j.commits) - len(s.process.world.since(seen)); i < len(j.commits); i++ {
 		c, selected := s.selected(j.commits[i])
-		if known := own && c.By == s.process.number && !c.Late() && !j.lost[c.Version]; selected && c.resource() == s.resource && !known {
+		if selected && c.resource() == s.resource && !s.process.knowsOfOwn(c) {
 			return true, j.at[i]
 		}
 	}

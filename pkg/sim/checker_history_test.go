@@ -177,6 +177,16 @@ func (l *life) endedWell() bool {
 	return l.ended != nil && l.ended.Status.Phase == corev1.PodSucceeded && !l.tampered && !l.lost
 }
 
+// firstSuccess returns when the first pod ended well.
+func (h *history) firstSuccess() (at time.Time) {
+	for _, l := range h.order {
+		if l.endedWell() && (at.IsZero() || l.endedAt.Before(at)) {
+			at = l.endedAt
+		}
+	}
+	return at
+}
+
 // failures returns the counted and the ignored failures of its index that the pod was
 // created with.
 func (l *life) failures() (counted, ignored int32) {
@@ -263,7 +273,7 @@ func (c *Checker) changed(l *life) {
 // failing notes when a tracked pod fails: when it ends, or as soon as its deletion is
 // requested, if the Job does not wait for the end (PRP-05, PRP-06).
 func (c *Checker) failing(h *history, l *life) {
-	if !l.failedAt.IsZero() && !l.doubtful {
+	if !l.failedAt.IsZero() && (!l.doubtful || l.lost) {
 		return
 	}
 	switch {

@@ -138,7 +138,7 @@ func (c *Checker) sawPod(p *process, h *history, pod *corev1.Pod) bool {
 		return m.NewPod != nil && m.NewPod.UID == pod.UID || m.OldPod != nil && m.OldPod.UID == pod.UID
 	},
 		func(m Commit) bool {
-			return m.NewPod != nil && observe.JobUID(m.NewPod) == h.job.UID && (m.By == p.number || p.watches(m.NewPod))
+			return m.NewPod != nil && observe.JobUID(m.NewPod) == h.job.UID && (p.knowsOfOwn(m) || p.watches(m.NewPod))
 		})
 }
 
@@ -148,6 +148,11 @@ func (c *Checker) sawJob(p *process, h *history) bool {
 		return m.NewJob != nil && m.NewJob.UID == h.job.UID || m.OldJob != nil && m.OldJob.UID == h.job.UID
 	},
 		func(m Commit) bool { return m.NewJob != nil })
+}
+
+// knowsOfOwn reports whether a process made a write itself, and got the answer.
+func (p *process) knowsOfOwn(m Commit) bool {
+	return m.By == p.number && !m.Late() && !p.world.journal.lost[m.Version]
 }
 
 // saw reports whether a list or an event showed one of the versions of an object that count.
@@ -160,7 +165,7 @@ func (s *stream) saw(of, counts func(Commit) bool) bool {
 		}
 		listed := slices.ContainsFunc(s.lists, func(l listing) bool { return m.Version <= l.version && l.version < until })
 		missed := slices.ContainsFunc(s.lists, func(l listing) bool { return l.before < m.Version && m.Version <= l.version })
-		if counts(m) && (m.By == s.process.number || listed || !missed && m.Version <= s.seen) {
+		if counts(m) && (s.process.knowsOfOwn(m) || listed || !missed && m.Version <= s.seen) {
 			return true
 		}
 	}
