@@ -175,14 +175,15 @@ func TestOnlyOurPodsAreFreedAtAStart_TRK_22_TRK_23(t *testing.T) {
 		{"orphaned by a Job that is gone", nil, labelsOf(gone), true, true},
 		{"of a Job that is gone, not made by us", ownerOf(gone), labelsOf(gone), false, false},
 		{"orphaned, not made by us", nil, labelsOf(gone), false, false},
-		{"orphaned, without labels", nil, nil, true, false},
+		{"orphaned, without labels", nil, nil, true, true},
+		{"orphaned, without labels, not made by us", nil, nil, false, false},
 		{"of another's Job", ownerOf(theirs), labelsOf(theirs), true, false},
 		{"orphaned by another's Job that is there", nil, labelsOf(theirs), true, false},
 		{"of a Job of the built-in controller", ownerOf(builtin), labelsOf(builtin), true, false},
 		{"of the Job that has the name now", ownerOf(recreated), labelsOf(recreated), true, false},
 		{"of another kind", changed(gone, func(o *metav1.OwnerReference) { o.Kind = "CronJob" }), labelsOf(gone), true, false},
 		{"of another API group", changed(gone, func(o *metav1.OwnerReference) { o.APIVersion = "batch.example.com/v1" }), labelsOf(gone), true, false},
-		{"owned, but not controlled", changed(gone, func(o *metav1.OwnerReference) { o.Controller = ptr.To(false) }), nil, true, false},
+		{"owned, but not controlled", changed(gone, func(o *metav1.OwnerReference) { o.Controller = ptr.To(false) }), nil, true, true},
 	}
 	pods := make([]*corev1.Pod, len(cases))
 	for i, c := range cases {
@@ -197,7 +198,7 @@ func TestOnlyOurPodsAreFreedAtAStart_TRK_22_TRK_23(t *testing.T) {
 		})
 	}
 	next := f.startController()
-	f.untilPods(len(cases)-2, "tracked", history.IsTracked)
+	f.untilPods(len(cases)-4, "tracked", history.IsTracked)
 	f.create(named("later", newJob(completions(1))))
 	f.kubelet.succeed(f.untilPods(1, "of the later Job", func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == "later" })...)
 	f.untilComplete("later", 1, 0)

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
 // judgeCalls holds what a controller asked of the API server against S4 (no
@@ -35,8 +37,11 @@ type owners struct {
 	pods map[string]map[types.UID]types.UID
 }
 
+// nobodys is in the place of the Job of a pod that names none, and that this program made: it is released (TRK-22).
+const nobodys types.UID = "nobodys"
+
 func ownersOf(history *recorder, ours func(*batchv1.Job) bool) owners {
-	o := owners{ours: map[types.UID]bool{}, pods: map[string]map[types.UID]types.UID{}}
+	o := owners{ours: map[types.UID]bool{nobodys: true}, pods: map[string]map[types.UID]types.UID{}}
 	for _, v := range history.sorted() {
 		if v.job != nil {
 			o.ours[v.job.UID] = ours(v.job)
@@ -45,9 +50,12 @@ func ownersOf(history *recorder, ours func(*batchv1.Job) bool) owners {
 		if o.pods[v.pod.Name] == nil {
 			o.pods[v.pod.Name] = map[types.UID]types.UID{}
 		}
-		if owner := metav1.GetControllerOf(v.pod); owner != nil {
+		_, made := v.pod.Annotations[controller.AttemptAnnotation]
+		if owner, label := metav1.GetControllerOf(v.pod), v.pod.Labels[batchv1.ControllerUidLabel]; owner != nil {
 			o.pods[v.pod.Name][v.pod.UID] = owner.UID
-		} else if label := v.pod.Labels[batchv1.ControllerUidLabel]; o.pods[v.pod.Name][v.pod.UID] == "" {
+		} else if o.pods[v.pod.Name][v.pod.UID] == "" && label == "" && made {
+			o.pods[v.pod.Name][v.pod.UID] = nobodys
+		} else if o.pods[v.pod.Name][v.pod.UID] == "" {
 			o.pods[v.pod.Name][v.pod.UID] = types.UID(label)
 		}
 	}
