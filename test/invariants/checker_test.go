@@ -52,6 +52,9 @@ func TestCheckAcceptsWhatIsRight(t *testing.T) {
 		"the rest when the Job fails": tell(rule(batchv1.PodFailurePolicyActionFailJob, 42)).pod("a-0").pod("b-1").pod("a-0", exit(42)).
 			status(and(record(none, uid("a-0", "b-1")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 0"))).
 			pod("a-0", released).status(and(record(none, uid("b-1")), func(s *batchv1.JobStatus) { s.Failed = 1 })),
+		"an evicted pod of a Job that fails, ignored (PRP-16)": tell(failsOrIgnoresEvictions).pod("a-0").pod("b-1").pod("b-1", evicted).pod("b-1", deleted).pod("a-0", exit(42)).
+			status(and(record(none, uid("a-0")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 0"))).
+			pod("b-1", released),
 		"elastic, and then not": tell(indexed).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }).
 			edit(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](1) }).status(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0" }),
@@ -85,6 +88,7 @@ func TestCheckFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0" }), []string{"S1 at revision 8"}},
 		"an index, released":         {tell(indexed).pod("a-0").pod("a-0", failed).pod("a-0", released), []string{"S2 at revision 4"}},
 		"released and not recorded":  {tell(nil).pod("a-0").pod("a-0", failed).pod("a-0", released), []string{"S2 at revision 4"}},
+		"evicted, and not over":      {tell(failsOrIgnoresEvictions).pod("a-0").pod("b-1").pod("b-1", evicted).pod("b-1", deleted).pod("b-1", released), []string{"S2 at revision 6"}},
 		"released and counted":       {recorded().pod("a-0", released).status(count(0, 1)).pod("b-1").pod("b-1", succeeded).pod("b-1", released), []string{"S2 at revision 9"}},
 		"gone and not recorded":      {tell(nil).pod("a-0").pod("a-0", failed).gone("a-0"), []string{"S2 at revision 4"}},
 		"a failure that was none":    {tell(nil).pod("a-0").status(record(none, uid("a-0"))), []string{"S3 at revision 3, Job job: pod a-0 is recorded as failed"}},

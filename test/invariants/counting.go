@@ -88,7 +88,8 @@ func (c *checker) writtenAhead(l *ledger, pod *corev1.Pod) {
 // mayBeUncounted reports whether no UID in the status stands for the end of the pod, and none
 // has to.
 func mayBeUncounted(job *batchv1.Job, pod *corev1.Pod) bool {
-	return !history.InRange(job, pod) || isStoredByIndex(job, pod) || isIgnored(job, pod) || endsWithSuccess(job, pod)
+	return !history.InRange(job, pod) || isStoredByIndex(job, pod) || endsWithSuccess(job, pod) ||
+		isIgnored(job, pod) || isIgnoredWithJob(job, pod)
 }
 
 // endsWithSuccess reports whether the pod was deleted because the Job has succeeded: its end

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // isWritten reports whether a controller has written the status. If so, it shows which features
@@ -31,7 +32,15 @@ func failsPerIndex(job *batchv1.Job) bool {
 // matchedRule returns the first rule of the Job's podFailurePolicy that matches a failed pod,
 // its action and its index; "" and -1 if none does (KEP-3329).
 func matchedRule(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
-	if job.Spec.PodFailurePolicy == nil || pod.Status.Phase != corev1.PodFailed {
+	if pod.Status.Phase != corev1.PodFailed {
+		return "", -1
+	}
+	return firstMatch(job, pod)
+}
+
+// firstMatch is matchedRule for a pod in any phase: its conditions can match before it has ended.
+func firstMatch(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
+	if job.Spec.PodFailurePolicy == nil {
 		return "", -1
 	}
 	for i, r := range job.Spec.PodFailurePolicy.Rules {
@@ -71,6 +80,13 @@ func conditionMatches(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern,
 func isIgnored(job *batchv1.Job, pod *corev1.Pod) bool {
 	action, _ := matchedRule(job, pod)
 	return action == batchv1.PodFailurePolicyActionIgnore
+}
+
+// isIgnoredWithJob reports whether the pod, which has not ended, does not count when its Job fails
+// (PRP-16).
+func isIgnoredWithJob(job *batchv1.Job, pod *corev1.Pod) bool {
+	action, _ := firstMatch(job, pod)
+	return action == batchv1.PodFailurePolicyActionIgnore && !history.HasEnded(pod) && history.Is(job, batchv1.JobFailureTarget)
 }
 
 // failsIndex reports whether the failure of the pod is the last that its index may have

@@ -97,6 +97,10 @@ func deleted(p *corev1.Pod)   { p.DeletionTimestamp = at(0) }
 func released(p *corev1.Pod)  { p.Finalizers = nil }
 func failed(p *corev1.Pod)    { exit(1)(p) }
 
+func evicted(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+}
+
 func exit(code int32) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodFailed
@@ -175,6 +179,15 @@ func rule(action batchv1.PodFailurePolicyAction, code int32) func(*batchv1.JobSp
 		}}}
 		spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
 	}
+}
+
+// failsOrIgnoresEvictions fails the Job for exit code 42, and does not count disruptions.
+func failsOrIgnoresEvictions(spec *batchv1.JobSpec) {
+	rule(batchv1.PodFailurePolicyActionFailJob, 42)(spec)
+	spec.PodFailurePolicy.Rules = append(spec.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
+		Action:          batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+	})
 }
 
 // expect compares what is found with texts, in order; none means that all is well.
