@@ -53,6 +53,9 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		s.seeLost(ctx, m.namespace)
 	case m.conflicts == nil:
 		s.memory.forget(s.uid)
+	default:
+		// A pod has changed since it was seen, and what it has lost may be the label of the watch.
+		s.seeLost(ctx, s.namespaceOfOrphans())
 	}
 	orphans, rest, left := s.freeOrphans()
 	freed := 0
@@ -77,6 +80,16 @@ func (s *jobSync) seeLost(ctx context.Context, namespace string) {
 	if err := s.claimUnwatched(ctx); err != nil {
 		s.errs = append(s.errs, err)
 	}
+}
+
+// namespaceOfOrphans is that of the pods of a deleted Job that this process did not see.
+func (s *jobSync) namespaceOfOrphans() string {
+	for _, o := range s.cache.Orphans(s.uid) {
+		if o.Namespace != "" {
+			return o.Namespace
+		}
+	}
+	return ""
 }
 
 // freeOrphans returns pods that no Job may adopt: as many as fit into a stage, since a Job

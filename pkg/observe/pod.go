@@ -55,6 +55,7 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		Index:           CompletionIndex(pod),
 		Deleting:        pod.DeletionTimestamp != nil,
 		Scheduled:       pod.Spec.NodeName != "",
+		Made:            pod.Labels[batchv1.ControllerUidLabel] != "" || isOurs(pod),
 		CreatedAt:       pod.CreationTimestamp.Time,
 		Restarts:        restarts(pod),
 		Failures:        count(pod, batchv1.JobIndexFailureCountAnnotation),
@@ -81,6 +82,12 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		p.Terminated, p.Conditions = failedSoFar(pod), conditions(pod)
 	}
 	return p
+}
+
+// isOurs reports whether this program made the pod.
+func isOurs(pod *corev1.Pod) bool {
+	_, ours := pod.Annotations[AttemptAnnotation]
+	return ours
 }
 
 // failedSoFar returns the containers that failed in a pod that has not ended.

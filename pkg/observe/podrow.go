@@ -104,8 +104,7 @@ func (c *Cache) slim(pod *corev1.Pod) *slimPod {
 	p := Pod(pod)
 	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, gone: IsGone(pod), row: podRow{job: JobUID(pod), pod: &p, unwatched: !c.isWatched(pod)}}
 	owner := metav1.GetControllerOfNoCopy(pod)
-	_, made := pod.Annotations[AttemptAnnotation]
-	made = made || c.orphansOfAll
+	made := isOurs(pod) || c.orphansOfAll
 	switch {
 	case owner == nil:
 		s.row.more = &podMore{namespace: pod.Namespace, labels: pod.Labels, stray: true}
@@ -160,6 +159,9 @@ func (c *Cache) newRow(old podRow, s *slimPod) podRow {
 	// known.
 	if old.pod == nil || old.jobName() != "" {
 		r.more.jobName = s.jobName
+	}
+	if r.more.jobName == "" && r.job == old.job {
+		r.more.jobName = old.jobName() // Somebody took the labels.
 	}
 	return r
 }

@@ -12,8 +12,8 @@ func (s *state) claimPods() {
 		return
 	}
 	for _, p := range s.Strays {
-		if p.IsTerminal() && !p.Finalizer {
-			continue // It has been counted, or was never tracked (TRK-12).
+		if s.mayBeCounted(p) {
+			continue
 		}
 		s.claimsPending = true
 		if !s.Skip[p.UID] {
@@ -41,6 +41,13 @@ func (s *state) claimPods() {
 		}
 	}
 	s.Pods = selected
+}
+
+// mayBeCounted reports whether a stray may have been counted before it lost the finalizer (TRK-12).
+// A Job that fails counts its pods while they run (PRP-16), unlike one that somebody else made.
+func (s *state) mayBeCounted(p *Pod) bool {
+	isFailing := s.outcome.stored && !s.outcome.succeeding()
+	return !p.Finalizer && (p.IsTerminal() || p.Made && isFailing)
 }
 
 // noteRecorded keeps the record of a pod that the Job does not control at the moment, as

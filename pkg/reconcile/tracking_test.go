@@ -382,6 +382,18 @@ func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
 	}
 }
 
+// TRK-12: a Job that fails counts pods that still run. If somebody takes the finalizer and the owner of
+// one, it may have been counted; one that no controller made never was.
+func TestFailingJobAdoptsNoPodThatItMayHaveCounted_TRK_12(t *testing.T) {
+	made := func(p *Pod) { p.Made = true }
+	failing := condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")
+	observeJob(failing).stray("s", untracked).want(t, "adopt s")
+	observeJob(failing).stray("s", made).want(t, "adopt s")
+	observeJob(failing).stray("s", untracked, made).want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" FailureTarget=True/Reason Failed=True/Reason`)
+	observeJob().stray("s", untracked, made).want(t, "adopt s")
+	observeJob(counters(1, 0), condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "Reason", "message")).stray("s", untracked, made).want(t, "adopt s")
+}
+
 // D-23: a Job that pods are about to join is not suspended yet.
 func TestSuspendWaitsForStrays_TRK_25(t *testing.T) {
 	o := observeJob(suspend).stray("s")

@@ -31,6 +31,8 @@ type Pod struct {
 	Finalizer bool
 	Ready     bool
 	Scheduled bool
+	// Made reports whether a Job controller made the pod, so that it had the finalizer once.
+	Made bool
 	// Restarts is the sum of the restart counts of all init and app containers.
 	Restarts  int32
 	CreatedAt time.Time

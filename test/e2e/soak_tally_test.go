@@ -86,6 +86,9 @@ func (y *tally) print(s *soak, before, after size) {
 		fmt.Fprintf(&b, "  %-15s %4d Jobs: %s\n", kind, total, strings.Join(parts, ", "))
 	}
 	fmt.Fprintf(&b, "\n  Jobs           %v\n", audits.territory)
+	if s.stalled > 0 {
+		fmt.Fprintf(&b, "  stalled        %d Jobs of the built-in controller, deleted after %v\n", s.stalled, stalledAfter)
+	}
 	fmt.Fprintf(&b, "  history        %d pods, %d versions of Jobs and pods\n", y.pods, y.versions)
 	fmt.Fprintf(&b, "  deeds          %s\n", y.deedText(s))
 	fmt.Fprintf(&b, "  controllers    %d killed, %d asked to end, %d times away for %v, %d fail-overs\n", s.controllers.killed, s.controllers.ended, s.controllers.away, stayAway, s.failovers)

@@ -36,6 +36,10 @@ const (
 	quiet = 30 * time.Second
 	// All Jobs have ended so long after the last came.
 	windDown = 10 * time.Minute
+	// Jobs of the built-in controller that have not ended so long after their namespace was opened
+	// are deleted, and reported: that of 1.37.1 can wait forever for its own cache
+	// ("read version … is not as new as written version …").
+	stalledAfter = 5 * time.Minute
 	// A trouble lasts for half as long to one and a half times as long, and comes after a
 	// pause of less than troublePause.
 	troubleLasts, troublePause = 10 * time.Second, 30 * time.Second
@@ -57,8 +61,10 @@ type soak struct {
 	// hurried: Jobs that have not ended when no more come are deleted.
 	hurried bool
 	// done counts what users did.
-	done        map[string]int
-	failovers   int
+	done      map[string]int
+	failovers int
+	// stalled are the Jobs that the built-in controller did not go on with.
+	stalled     int
 	spaces      []*space
 	controllers *controllers
 	steady      *process

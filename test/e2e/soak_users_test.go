@@ -150,6 +150,10 @@ func (s *soak) tidyJob(space *space, job *batchv1.Job) error {
 		space.closed && (s.hurried || ptr.Deref(job.Spec.ManagedBy, "") == "example.com/nobody"):
 		policy := metav1.DeletePropagationBackground
 		return client.BatchV1().Jobs(space.name).Delete(s.t.Context(), job.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
+	case history.IsBuiltIn(job) && !history.IsFinished(job) && time.Since(space.opened) > stalledAfter:
+		s.stalled++
+		s.say("the built-in controller does not go on with Job %s/%s: deleting it", job.Namespace, job.Name)
+		return s.change(job, deed{what: "delete Job"})
 	case space.closed && ptr.Deref(job.Spec.Suspend, false) && !history.IsFinished(job):
 		return s.change(job, deed{what: "resume"})
 	}
