@@ -116,11 +116,13 @@ func (r *replicas) isLive(l seenLease) bool {
 	return ptr.Deref(l.Spec.HolderIdentity, "") != "" && r.sharding.Clock.Since(l.at) <= duration
 }
 
-// live are the replicas with the same number of shards, this one included.
+// live are the replicas with the same number of shards, this one included. One that has not renewed
+// its Lease for the renew deadline is left out: it would have given up its shards, and the others do
+// not leave its share without a holder until the Lease has expired, too.
 func (r *replicas) live() []string {
 	identities := []string{r.sharding.Identity}
 	for _, l := range r.seen {
-		if isReplica(l) && r.isOurs(l) && r.isLive(l) && l.Name != r.own() {
+		if isReplica(l) && r.isOurs(l) && r.isLive(l) && r.sharding.Clock.Since(l.at) <= r.sharding.RenewDeadline && l.Name != r.own() {
 			identities = append(identities, *l.Spec.HolderIdentity)
 		}
 	}

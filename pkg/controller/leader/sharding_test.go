@@ -66,6 +66,7 @@ func TestDeadReplicaIsReplaced_SHD_04(t *testing.T) {
 				return shares["b"] == 3 && shares["c"] == 3
 			})
 			longest = max(longest, time.Since(died))
+			pass(retryTime) // The Lease of a shard may expire first.
 			for _, name := range s.names() {
 				if name == a.leaseName(hashOf("a")) {
 					t.Errorf("%s is there", name)
@@ -78,6 +79,33 @@ func TestDeadReplicaIsReplaced_SHD_04(t *testing.T) {
 		// Others may see the last renewal late, and the expiry, too.
 		if longest > 15*time.Second+2*2*time.Second {
 			t.Errorf("a takeover took %v", longest)
+		}
+	})
+}
+
+// A replica joins, and dies when the others have released its share and it has taken none of it: the
+// others take it again sooner than a Lease lasts, since the replica would have given up by then, too.
+func TestReplicaDiesBeforeItHasItsShare_SHD_04(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		longest, died := time.Duration(0), 0
+		for n := range 40 {
+			s := newLeaseServer()
+			a := s.join("a", 6, 0)
+			pass(time.Minute)
+			b := s.join("b", 6, 0)
+			pass(time.Duration(n) * 100 * time.Millisecond)
+			b.die()
+			if tookNone := s.moved == 6; tookNone && s.shares()["a"] < 6 {
+				died++
+				pass(time.Minute)
+				s.wantShares(t, map[string]int{"a": 6})
+				longest = max(longest, s.longest)
+			}
+			a.stop(t)
+		}
+		t.Logf("died with a share that nobody had: %d times; nobody had it for %v at most", died, longest)
+		if died == 0 || longest >= 15*time.Second {
+			t.Errorf("%d deaths; nobody had a shard for %v", died, longest)
 		}
 	})
 }
