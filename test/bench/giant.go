@@ -71,6 +71,17 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	return g, err
 }
 
+// looksOnly is looks without the rest.
+func (b *bench) looksOnly(ctx context.Context) (*giant, error) {
+	g := &giant{Pods: b.giantPods}
+	if err := b.warmUp(ctx, b.giantPods); err != nil {
+		return g, err
+	}
+	var err error
+	g.Looks, err = b.looks(ctx, g)
+	return g, err
+}
+
 // sampling follows our controller's next Job until stop is called.
 func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

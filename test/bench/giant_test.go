@@ -78,6 +78,14 @@ func TestGiantWithoutTheFloorHasItsMemory(t *testing.T) {
 	}
 }
 
+func TestLooksAreReportedWithoutTheJob(t *testing.T) {
+	g := giant{Pods: 5, Looks: []lookCosts{{Verb: "watch", Seconds: 30, CPU: 6, Peak: 77e6}}}
+	rows := newReport(results{Giant: &g}).Rows
+	if table := renderTable(rows); !strings.Contains(table, "5 indexes: watch, cores") || strings.Contains(table, "size of the Job") {
+		t.Errorf("no costs of watch, or a size that was not measured, in\n%s", table)
+	}
+}
+
 func TestProxyCountsWhatPasses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") }))
 	defer server.Close()

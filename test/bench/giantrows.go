@@ -22,9 +22,15 @@ func (r *report) addGiant(g giant) {
 	where := fmt.Sprintf("%d indexes: ", g.Pods)
 	all := bulks{g.Ours, g.Floor}
 	r.addFloor(all, where, &target{Limit: mostOverFloor})
-	if len(all.of(ours)) == 0 {
-		return // An error came first.
+	if len(all.of(ours)) > 0 { // Otherwise, an error came first, or it was not asked for.
+		r.addGiantJob(where, g, all)
 	}
+	for _, look := range g.Looks {
+		r.addLook(where, look)
+	}
+}
+
+func (r *report) addGiantJob(where string, g giant, all bulks) {
 	r.add("", where+"create to Complete, s", 0, all.mean(ours, bulk.seconds), nil, nil)
 	n := float64(g.Pods)
 	count := account(g.Ours.counts)
@@ -34,9 +40,6 @@ func (r *report) addGiant(g giant) {
 	r.add("", where+"size of the Job, KB", 0, value(float64(g.JobBytes)/1e3), nil, nil)
 	r.addSyncTimes(where, g)
 	r.addProcesses(all, where, nil, &target{Limit: mostGiantMB})
-	for _, look := range g.Looks {
-		r.addLook(where, look)
-	}
 }
 
 func (r *report) addSyncTimes(where string, g giant) {

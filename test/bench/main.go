@@ -24,6 +24,7 @@
 //   - reference: the loads for which KEPs give durations
 //   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
 //     hour, and only if it is asked for (make bench-100k)
+//   - looks: only what it costs to look at such a Job, once half of it is done: 12 minutes
 //   - shards: memory of three replicas with six shards beside that of one process, in 60 namespaces
 //     with 30,000 pods: 15 minutes, and only if it is asked for
 //
@@ -57,6 +58,7 @@ const (
 	partReference  = "reference"
 	partIdle       = "idle"
 	partGiant      = "giant"
+	partLooks      = "looks"
 	partShards     = "shards"
 )
 
@@ -118,7 +120,7 @@ func parseOptions(args []string) (options, error) {
 	var only, sizes string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&o.binary, "binary", "bin/kubectl-batchjob", "our `program`")
-	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; giant and shards run only if named")
+	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; giant, looks and shards run only if named")
 	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
 	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
 	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency: 10-pod Indexed Jobs per controller")
@@ -127,7 +129,7 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 8 to 32)")
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
-	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
+	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant, looks: indexes of the Job")
 	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: measure the floor too")
 	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
@@ -160,7 +162,7 @@ func parseOptions(args []string) (options, error) {
 
 func (o options) validate() error {
 	for _, part := range o.only {
-		if known := append(slices.Clone(allParts), partGiant, partShards); !slices.Contains(known, part) {
+		if known := append(slices.Clone(allParts), partGiant, partLooks, partShards); !slices.Contains(known, part) {
 			return fmt.Errorf("--only knows %s, not %q", strings.Join(known, ", "), part)
 		}
 	}

@@ -120,6 +120,7 @@ func (b *bench) parts(r *results) []part {
 		{[]string{partFairness}, false, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},
 		{[]string{partHuge}, false, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
 		{[]string{partGiant}, false, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
+		{[]string{partLooks}, false, func(ctx context.Context) (err error) { r.Giant, err = b.looksOnly(ctx); return err }},
 		{[]string{partSizes}, false, func(ctx context.Context) (err error) { r.Sizes, err = b.objectSizes(ctx); return err }},
 		{[]string{partIdle}, false, func(ctx context.Context) (err error) { r.Idle, err = b.idle(ctx); return err }},
 		{[]string{partShards}, false, func(ctx context.Context) (err error) { r.Shards, err = b.shards(ctx); return err }},
