@@ -85,8 +85,11 @@ type podHistory struct {
 	// pod is the latest version, also of a pod that is gone.
 	pod  *corev1.Pod
 	gone bool
-	// What it was at any time: in phase Failed or Succeeded, or deleted before its end.
-	failed, succeeded, terminating bool
+	// What it was at any time: in phase Succeeded, or deleted before its end.
+	succeeded, terminating bool
+	// failures are its versions in phase Failed. An eviction after the end changes what rules match, and
+	// a controller may have read the pod before.
+	failures []*corev1.Pod
 }
 
 func (c *checker) violate(job *batchv1.Job, invariant, format string, args ...any) {
@@ -159,7 +162,9 @@ func (c *checker) podChanged(v history.Version) {
 
 func (l *podHistory) changed(v history.Version) {
 	l.pod, l.gone = v.Pod, v.Gone
-	l.failed = l.failed || v.Pod.Status.Phase == corev1.PodFailed
+	if v.Pod.Status.Phase == corev1.PodFailed {
+		l.failures = append(l.failures, v.Pod)
+	}
 	l.succeeded = l.succeeded || v.Pod.Status.Phase == corev1.PodSucceeded
 	l.terminating = l.terminating || history.IsTerminating(v.Pod)
 }

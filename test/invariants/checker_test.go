@@ -53,8 +53,10 @@ func TestCheckAcceptsWhatIsRight(t *testing.T) {
 			status(and(record(none, uid("a-0", "b-1")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 0"))).
 			pod("a-0", released).status(and(record(none, uid("b-1")), func(s *batchv1.JobStatus) { s.Failed = 1 })),
 		"an evicted pod of a Job that fails, ignored (PRP-16)": tell(failsOrIgnoresEvictions).pod("a-0").pod("b-1").pod("b-1", evicted).pod("b-1", deleted).pod("a-0", exit(42)).
-			status(and(record(none, uid("a-0")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 0"))).
+			status(and(record(none, uid("a-0")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 1"))).
 			pod("b-1", released),
+		"a failed pod, evicted when the controller has read it": tell(failsOrIgnoresEvictions).pod("a-0").pod("b-1").pod("a-0", exit(42)).pod("a-0", evicted).
+			status(and(record(none, uid("a-0", "b-1")), target("PodFailurePolicy_Name", "Container main for pod ns/a-0 failed with exit code 42 matching FailJob rule at index 1"))),
 		"elastic, and then not": tell(indexed).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }).
 			edit(func(j *batchv1.Job) { j.Spec.Completions = ptr.To[int32](1) }).status(func(s *batchv1.JobStatus) { s.CompletedIndexes = "0" }),
@@ -172,7 +174,7 @@ func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 		says  []string
 	}{
 		"in one write":          {tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).pod("a-0", released).pod("b-1", released).status(and(count(2, 0), met, complete)), []string{"MGB-09"}},
-		"written afterwards":    {done().status(complete).status(func(s *batchv1.JobStatus) { s.Terminating = nil }), []string{"MGB-11"}},
+		"written afterward":     {done().status(complete).status(func(s *batchv1.JobStatus) { s.Terminating = nil }), []string{"MGB-11"}},
 		"with ready pods":       {done().status(and(complete, func(s *batchv1.JobStatus) { s.Ready = ptr.To[int32](1) })), []string{"MGB-10", "STV-16"}},
 		"another reason":        {done().status(decide(batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, "", 60)), []string{"S11 at revision 10, Job job: Complete has reason SuccessPolicy"}},
 		"a reason that changes": {done().status(func(s *batchv1.JobStatus) { s.Conditions[0].Reason = batchv1.JobReasonSuccessPolicy }), []string{"S11 at revision 10, Job job: SuccessCriteriaMet changed"}},

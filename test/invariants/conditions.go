@@ -123,9 +123,11 @@ func (l *ledger) notCompleted() string {
 // rule, and reason and message report it (PFN-02, PFP-10).
 func (l *ledger) noRule(c *batchv1.JobCondition) string {
 	for _, pod := range l.pods {
-		action, rule := matchedRule(l.job, pod.pod)
-		if action == batchv1.PodFailurePolicyActionFailJob && namesRule(c, rule) && strings.Contains(c.Message, "/"+pod.pod.Name+" ") {
-			return ""
+		for _, failure := range pod.failures {
+			action, rule := matchedRule(l.job, failure)
+			if action == batchv1.PodFailurePolicyActionFailJob && namesRule(c, rule) && strings.Contains(c.Message, "/"+failure.Name+" ") {
+				return ""
+			}
 		}
 	}
 	return "no pod failed like that"

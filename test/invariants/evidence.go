@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -40,7 +41,10 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Intersection(runs(job))
 	c.indexEvidence(l, completedNow, "are completed", func(pod *podHistory) bool { return pod.succeeded })
 	failedNow := failedIndexes(job).Difference(failedIndexes(old))
-	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool { return pod.failure(job) && failsIndex(job, pod.pod) })
+	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool {
+		fails := func(version *corev1.Pod) bool { return failsIndex(job, version) }
+		return pod.failure(job) && (fails(pod.pod) || slices.ContainsFunc(pod.failures, fails))
+	})
 }
 
 // retryIndexes is the annotation of a retry that runs only some indexes.

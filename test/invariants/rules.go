@@ -128,5 +128,6 @@ func metRule(job *batchv1.Job) int {
 // failure reports whether the pod is a failure of the Job: it has failed and no rule ignores
 // that, or it is being deleted, and the Job does not wait for its end (PRP-05, PRP-06).
 func (l *podHistory) failure(job *batchv1.Job) bool {
-	return l.failed && !isIgnored(job, l.pod) || l.terminating && !replacesFailedOnly(job)
+	counts := func(failure *corev1.Pod) bool { return !isIgnored(job, failure) }
+	return slices.ContainsFunc(l.failures, counts) || l.terminating && !replacesFailedOnly(job)
 }

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -181,10 +182,10 @@ func rule(action batchv1.PodFailurePolicyAction, code int32) func(*batchv1.JobSp
 	}
 }
 
-// failsOrIgnoresEvictions fails the Job for exit code 42, and does not count disruptions.
+// failsOrIgnoresEvictions does not count disruptions, and fails the Job for exit code 42.
 func failsOrIgnoresEvictions(spec *batchv1.JobSpec) {
 	rule(batchv1.PodFailurePolicyActionFailJob, 42)(spec)
-	spec.PodFailurePolicy.Rules = append(spec.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
+	spec.PodFailurePolicy.Rules = slices.Insert(spec.PodFailurePolicy.Rules, 0, batchv1.PodFailurePolicyRule{
 		Action:          batchv1.PodFailurePolicyActionIgnore,
 		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
 	})
