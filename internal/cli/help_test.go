@@ -222,7 +222,7 @@ func checkExample(t *testing.T, where string, args []string) {
 	if args[0] == "controller" {
 		return // It sets the process's logging.
 	}
-	// What verbs check themselves comes before they ask a cluster, which a cancelled context keeps them from.
+	// What verbs check themselves comes before they ask a cluster, which a canceled context keeps them from.
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}

@@ -60,7 +60,7 @@ const rootExample = `  # All Jobs in the current namespace
 func SilenceLibraries() { klog.SetLogger(logr.Discard()) }
 
 // Execute runs the command line. The returned error is for PrintError and ExitCode; it has not been printed. When ctx
-// is cancelled, verbs that do not end by themselves stop.
+// is canceled, verbs that do not end by themselves stop.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
 	return cmdutil.Execute(ctx, newRootCommand(cmdutil.NewEnv(streams)), args)
 }

@@ -53,7 +53,7 @@ func NewConnection(timing Timing, changed func(failure error)) *Connection {
 	return &Connection{timing: timing, changed: changed}
 }
 
-// Connected notes that the server answers, or that nothing is asked of it any more.
+// Connected notes that the server answers, or that nothing is asked of it now.
 func (c *Connection) Connected() {
 	if c.lost {
 		c.changed(nil)

@@ -105,7 +105,7 @@ func TestWatchGoesOnUntilThereIsAnEnd_CLI_07_CLI_08(t *testing.T) {
 			"list, watch 5, lost watch, watch 5, watch 5", "watch pods: pods is forbidden: no"},
 		{"what may only be listed is listed again", time.Minute, false, []any{nil, forbidden, nil, forbidden, nil, last},
 			"list, watch 5, unwatched watch, list, watch 5, unwatched watch, list, watch 5, open, modified 9", "enough"},
-		{"what may not be listed any more is the end", time.Minute, false, []any{nil, forbidden, forbidden, forbidden, forbidden},
+		{"what may not be listed anymore is the end", time.Minute, false, []any{nil, forbidden, forbidden, forbidden, forbidden},
 			"list, watch 5, unwatched watch, list, lost list, list, list", "list pods: pods is forbidden: no"},
 		{"what is optional is asked for again", time.Minute, true, []any{forbidden, nil, forbidden, unauthorized, unauthorized, unauthorized, nil, last},
 			"list, refused list, list, watch 5, unwatched watch, list, lost list, list, list, back, refused list, list, watch 5, open, modified 9", "enough"},

@@ -42,7 +42,7 @@ type Container struct {
 	Name           string
 	HasLog         bool   // it has been started, if only before
 	Waiting        Reason // why it does not run
-	Ended          bool   // it will not write any more
+	Ended          bool   // it will not write anymore
 	Failed         bool   // its last run has
 	Message        string // its termination message
 	Restarted      bool   // there is a log of the run before

@@ -105,7 +105,7 @@ func TestReviewsAreBounded_JOB_52(t *testing.T) {
 		}
 	}
 	if code := send(); code != http.StatusUnauthorized {
-		t.Errorf("afterwards: %d", code)
+		t.Errorf("afterward: %d", code)
 	}
 }
 

@@ -204,7 +204,7 @@ func TestRefusedPodsAreMeasured(t *testing.T) {
 	}
 }
 
-// Issue 7: a Job that wants no pods any more does not wait for them.
+// Issue 7: a Job that wants no pods anymore does not wait for them.
 func TestRefusedPodsAreForgotten(t *testing.T) {
 	for name, forget := range map[string]func(*waitingCluster){
 		"suspended": func(w *waitingCluster) {
@@ -236,7 +236,7 @@ func TestRefusedPodsAreForgotten(t *testing.T) {
 	}
 }
 
-// Issue 7: a Job that wants no pods any more does not wait for them, though another call of
+// Issue 7: a Job that wants no pods anymore does not wait for them, though another call of
 // it fails in each sync. One that still wants them waits on, whatever else fails.
 func TestRefusedPodsAreForgottenWhileOtherCallsFail(t *testing.T) {
 	for name, test := range map[string]struct {

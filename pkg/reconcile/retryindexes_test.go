@@ -31,7 +31,7 @@ func TestRetryRunsItsIndexes_RTY_08(t *testing.T) {
 	}
 }
 
-// A list that cannot be read runs nothing; indexes that the Job does not have any more are no error (STV-18).
+// A list that cannot be read runs nothing; indexes that the Job does not have anymore are no error (STV-18).
 func TestDamagedRetryRunsNothing_RTY_08(t *testing.T) {
 	for text, want := range map[string]string{"x": "", "3-1": "", "1,,2": "", "": "", "1,99": "create 1"} {
 		plan := observeJob(indexed(3, 3), retries(text)).compute()

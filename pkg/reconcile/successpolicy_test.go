@@ -197,7 +197,7 @@ func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// The same if it was deleted long before, and ends in phase Failed afterwards: when the Job
+// The same if it was deleted long before, and ends in phase Failed afterward: when the Job
 // succeeded it was not considered failed.
 func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).

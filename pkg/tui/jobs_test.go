@@ -328,7 +328,7 @@ func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
 }
 
 // Issue 6, 1: what needs a look first is on top from the begin; what failed long ago is not
-// that any more.
+// that anymore.
 func TestUrgentJobsAreOnTop(t *testing.T) {
 	items := someJobs()
 	old := items[1]

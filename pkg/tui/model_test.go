@@ -90,7 +90,7 @@ func TestInterruptEndsEverywhere(t *testing.T) {
 	}
 }
 
-// space holds the picture, with its clocks; what came since is shown afterwards.
+// space holds the picture, with its clocks; what came since is shown afterward.
 func TestSpaceHoldsThePicture(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{80, 24}, nil)

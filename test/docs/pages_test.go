@@ -160,7 +160,7 @@ func (v *visit) run() {
 		v.t.Fatal(err)
 	}
 	defer session.Close()
-	// Jobs that nobody looks at any more keep nodes and controllers busy.
+	// Jobs that nobody looks at anymore keep nodes and controllers busy.
 	defer v.kubectl("delete", "jobs", "--all", "--wait=false")
 	for _, b := range v.page.Blocks {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)

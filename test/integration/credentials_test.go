@@ -68,7 +68,7 @@ func (f *fixture) revoke(token, secret string) {
 	config := rest.AnonymousClientConfig(apiServer.Config)
 	config.BearerToken = token
 	probe := newClient(f.t, config, "probe")
-	f.until("the token is not valid any more", func() bool {
+	f.until("the token is not valid anymore", func() bool {
 		_, err := probe.CoreV1().Pods(f.namespace).List(context.Background(), metav1.ListOptions{})
 		return apierrors.IsUnauthorized(err)
 	})

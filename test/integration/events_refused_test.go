@@ -60,7 +60,7 @@ func (f *fixture) forbid(operation admissionv1.OperationType, expression string,
 		if err := remove(context.Background()); err != nil {
 			f.t.Fatal(err)
 		}
-		f.until("the admission policy does not count any more", func() bool { return probe() == nil })
+		f.until("the admission policy does not count anymore", func() bool { return probe() == nil })
 	}
 }
 

@@ -275,7 +275,7 @@ func TestFailurePoliciesThatAreRejected_PFP_12(t *testing.T) {
 	with, none := s.store("with", withRules(1), suspended), s.store("none", suspended)
 	const policy = "spec.podFailurePolicy"
 	s.rejectsEdit("another code", policy, with, map[string]any{"podFailurePolicy": map[string]any{"rules": []any{exits(7)}}})
-	s.rejectsEdit("no policy any more", policy, with, map[string]any{"podFailurePolicy": nil})
+	s.rejectsEdit("no policy anymore", policy, with, map[string]any{"podFailurePolicy": nil})
 	s.rejectsEdit("a new policy", policy, none, map[string]any{"podFailurePolicy": map[string]any{"rules": []any{exits(7)}}})
 	s.rejectsEdit("something else", "", with, map[string]any{"parallelism": 2})
 }

@@ -2,7 +2,7 @@ package integration
 
 import "testing"
 
-// A process that has lost the lead knows nothing any more of pods that wait to be counted:
+// A process that has lost the lead knows nothing anymore of pods that wait to be counted:
 // its metric must not grow forever while another one counts them.
 func TestLostLeadForgetsUncountedPods_JOB_56(t *testing.T) {
 	t.Parallel()

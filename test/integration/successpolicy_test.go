@@ -51,7 +51,7 @@ func TestSuccessPoliciesThatAreRejected_SUC_01_SUC_02(t *testing.T) {
 	stored, none := s.store("with", indexed(5), successPolicy(countSucceeds(1)), suspended), s.store("none", indexed(5), suspended)
 	s.rejectsEdit("another rule", policy, stored, map[string]any{"successPolicy": map[string]any{"rules": []any{countSucceeds(2)}}})
 	s.rejectsEdit("one more rule", policy, stored, map[string]any{"successPolicy": map[string]any{"rules": []any{countSucceeds(1), countSucceeds(2)}}})
-	s.rejectsEdit("no policy any more", policy, stored, map[string]any{"successPolicy": nil})
+	s.rejectsEdit("no policy anymore", policy, stored, map[string]any{"successPolicy": nil})
 	s.rejectsEdit("a new policy", policy, none, map[string]any{"successPolicy": map[string]any{"rules": []any{countSucceeds(1)}}})
 	s.rejectsEdit("something else", "", stored, map[string]any{"backoffLimit": 2})
 }

@@ -25,7 +25,7 @@ func stuckPods() []scenario {
 			},
 		}, {
 			name: "vanished-node", builtin: true,
-			what: "A user deleted the running pod with a grace period of 2 s, which is over; its node, which would have to stop it, does not exist any more: the pod stays, and with podReplacementPolicy Failed it holds the slot.",
+			what: "A user deleted the running pod with a grace period of 2 s, which is over; its node, which would have to stop it, does not exist anymore: the pod stays, and with podReplacementPolicy Failed it holds the slot.",
 			play: playVanishedNode,
 		}, {
 			name: "foreign-finalizer", builtin: true,

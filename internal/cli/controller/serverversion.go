@@ -26,7 +26,7 @@ const (
 	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy by default
 	// (KEP-4368: alpha in 1.30, beta and on in 1.32). Before, the API server drops it from new Jobs without a word.
 	managedBySince = 32
-	// promisedSince is the first where all is there that we count on: managedBy cannot be switched off any more, and
+	// promisedSince is the first where all is there that we count on: managedBy cannot be switched off anymore, and
 	// resourceVersions can be compared (KEP-5504). Those of older servers are etcd's revisions, which can be, too, but
 	// nothing says so.
 	promisedSince = 35

@@ -58,7 +58,7 @@ func TestListsReplaceAForbiddenWatch(t *testing.T) {
 	s.end()
 }
 
-// Issue 6, CLI-07: who may not list Jobs any more is shown nothing that is old for long.
+// Issue 6, CLI-07: who may not list Jobs anymore is shown nothing that is old for long.
 func TestForbiddenListShowsNothingOld(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	api.refuseWatches("/jobs")

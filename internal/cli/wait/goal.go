@@ -38,7 +38,7 @@ type goal struct {
 	verb, past, pending string
 	// isMet is for conditions and JSONPaths; nil for others.
 	isMet func(*batchv1.Job, *unstructured.Unstructured) (bool, error)
-	// ofStatus reports that a Job that has finished will not meet it any more.
+	// ofStatus reports that a Job that has finished will not meet it anymore.
 	ofStatus bool
 }
 

@@ -14,7 +14,7 @@ const (
 	parts
 )
 
-// attend follows the focus: what is not looked at any more is stopped and forgotten, what is new is begun.
+// attend follows the focus: what is not looked at anymore is stopped and forgotten, what is new is begun.
 func (s *Source) attend(ctx context.Context) error {
 	var running [parts]tasks
 	for {

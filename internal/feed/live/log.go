@@ -24,5 +24,5 @@ type PodState struct {
 	Pod  *corev1.Pod // nil if it is not there
 	Node string      // of the pod that was read last
 	Read bool        // it is known whether it exists
-	Gap  string      // why it is not, or not any more, kept up with; "" if it is
+	Gap  string      // why it is not, or no longer, kept up with; "" if it is
 }

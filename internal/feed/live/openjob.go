@@ -47,7 +47,7 @@ func (j *openJob) run(ctx context.Context) error {
 		return j.followList(ctx)
 	}
 	connection := j.source.link.Open()
-	defer connection.Connected() // Nothing is stale that is not shown any more.
+	defer connection.Connected() // Nothing is stale that is not shown anymore.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
 	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
 	jobs := &feed.Jobs{Watch: watch, Set: set}
@@ -167,7 +167,7 @@ func (j *openJob) isKnown(uid types.UID) bool {
 	return j.related != nil && !j.gone && j.job.UID == uid
 }
 
-// lose notes that the Job is not there. What is related to it is not watched any more.
+// lose notes that the Job is not there. What is related to it is not watched anymore.
 func (j *openJob) lose() {
 	j.tasks.stop()
 	j.source.mu.Lock()

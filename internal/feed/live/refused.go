@@ -17,7 +17,7 @@ const refusedRetry = 30 * time.Second
 // keepUp watches what the report on a Job can do without.
 func (s *Source) keepUp(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
 	connection := s.link.Open()
-	defer connection.Connected() // Nothing is stale that is not shown any more.
+	defer connection.Connected() // Nothing is stale that is not shown anymore.
 	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, Refused: refused}
 	return watch.Run(ctx)
 }

@@ -26,7 +26,7 @@ type related struct {
 	relativesRead bool
 
 	lease      *explain.Lease
-	leaseUntil time.Time // when it means nothing any more
+	leaseUntil time.Time // when it means nothing anymore
 	goneNodes  map[string]string
 	nodesGap   *explain.Gap
 	overdue    chan struct{} // the pods were read

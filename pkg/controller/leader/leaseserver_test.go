@@ -201,7 +201,7 @@ func (r *sharer) setAway(away bool) {
 	r.away = away
 }
 
-// die ends the replica, and nothing that it writes arrives any more.
+// die ends the replica, and nothing that it writes arrives anymore.
 func (r *sharer) die() {
 	r.setAway(true)
 	r.cancel()

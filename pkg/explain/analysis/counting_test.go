@@ -82,7 +82,7 @@ func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
 }
 
 // Issue 17: why an index has no pod: it has had none, it waits for the back-off of the Job, or
-// it gets none any more.
+// it gets none anymore.
 func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
 	jobOf := func(change func(*batchv1.Job)) *batchv1.Job {
 		return indexedJob(4, func(j *batchv1.Job) {

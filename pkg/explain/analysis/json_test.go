@@ -40,6 +40,6 @@ func TestJSONIsStable_CLI_04(t *testing.T) {
 	decoder := json.NewDecoder(bytes.NewReader(want))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&back); err != nil {
-		t.Errorf("a field of the stored report is not known any more: %v", err)
+		t.Errorf("a field of the stored report is not known anymore: %v", err)
 	}
 }

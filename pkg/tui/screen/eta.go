@@ -19,7 +19,7 @@ func (j *Job) estimate() {
 	started := j.begun(done)
 	j.sample(eta.Progress{Time: j.ObservedAt.Time, Done: done})
 	if j.Indexes != nil {
-		total -= j.Indexes.FailedCount // They will not succeed any more.
+		total -= j.Indexes.FailedCount // They will not succeed anymore.
 	}
 	if total <= 0 || j.Job.Started.IsZero() || j.Verdict.Fate != explain.FateOpen || j.Verdict.Stalled || j.Job.Suspend {
 		return

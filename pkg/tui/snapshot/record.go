@@ -70,7 +70,7 @@ func (r *Recorder) Look(f Focus) {
 }
 
 // Next returns what the other Source does, once it is written. A recording that cannot be
-// written any more is an error: it would end in silence.
+// written anymore is an error: it would end in silence.
 func (r *Recorder) Next(ctx context.Context, seen uint64) (*Snapshot, error) {
 	s, err := r.Source.Next(ctx, seen)
 	if err != nil {

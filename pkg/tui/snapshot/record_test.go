@@ -230,7 +230,7 @@ func TestRecordingIsNotLostSilently(t *testing.T) {
 	}
 }
 
-// A cancelled context ends the waiting.
+// A canceled context ends the waiting.
 func TestPlayerIsInterrupted(t *testing.T) {
 	p, err := NewPlayer(record(t, tape()), &fakeClock{}, 1)
 	if err != nil {
