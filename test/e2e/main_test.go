@@ -18,6 +18,7 @@
 //
 //	BATCHJOB_E2E_BINARY   another binary than bin/kubectl-batchjob
 //	BATCHJOB_E2E_FLAGS    flags for the shared controller, such as -v=5
+//	BATCHJOB_E2E_SHARDS   three shared controllers with so many shards, one of which is killed every 10 s
 //	BATCHJOB_E2E_TRACE    a file for the history of every namespace and all logs
 package e2e
 
@@ -93,11 +94,11 @@ func audited(root, dir string, tests func() int) int {
 	if err := install(ctx, root, dir); err != nil {
 		return complain(err)
 	}
-	shared, err := launch(ctx, strings.Fields(os.Getenv("BATCHJOB_E2E_FLAGS"))...)
+	shared, err := startShared(ctx)
+	defer shared.kill()
 	if err != nil {
 		return complain(err)
 	}
-	defer shared.Kill()
 	code := tests()
 	if file := os.Getenv("BATCHJOB_E2E_TRACE"); file != "" {
 		if err := writeTrace(file); err != nil {

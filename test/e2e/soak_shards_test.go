@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,27 +11,12 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
-
-// allowShards lets the account keep the Leases of shards, which config/default does not.
-func allowShards(ctx context.Context) error {
-	meta := metav1.ObjectMeta{Name: soakObject, Namespace: systemNamespace}
-	verbs := []string{"get", "list", "create", "update", "delete"}
-	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}}}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: soakObject},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: systemAccount, Namespace: systemNamespace}},
-	}
-	_, err := client.RbacV1().Roles(systemNamespace).Create(ctx, role, metav1.CreateOptions{})
-	_, bindErr := client.RbacV1().RoleBindings(systemNamespace).Create(ctx, binding, metav1.CreateOptions{})
-	return errors.Join(err, bindErr)
-}
 
 // moveShards has more replicas join for a while, and leave: shards move to them, and back.
 func (d *disturber) moveShards(ctx context.Context, lasts time.Duration, dice *rand.Rand) (moved int, err error) {
