@@ -106,8 +106,10 @@ func (c *Checker) recorded(h *history, m Commit) {
 	}
 	for _, uid := range failedUIDs(next) {
 		if l := h.lives[uid]; l != nil && !l.lost {
-			l.lost = true
-			h.succeededAt = h.firstSuccess()
+			succeeded := l.endedWell()
+			if l.lost = true; succeeded {
+				h.succeededAt = h.firstSuccess()
+			}
 		}
 	}
 	if h.storedAt.IsZero() && int(next.Succeeded)+len(succeededUIDs(next)) > 0 {

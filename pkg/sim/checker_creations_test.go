@@ -143,7 +143,7 @@ func (c *Checker) remaining(h *history, spec *batchv1.JobSpec, known func(*life)
 	}
 	switch {
 	case spec.Completions != nil:
-		return int(*spec.Completions) - done
+		return max(0, int(*spec.Completions)-done) // Pods that were deleted by force may succeed after others have taken their places.
 	case done > 0:
 		return 0
 	}
