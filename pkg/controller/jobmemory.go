@@ -25,7 +25,7 @@ type jobMemory struct {
 	// listPods reports whether to list the pods from the API server before the next decision.
 	listPods bool
 	// unwatched are the pods to label before the next decision.
-	unwatched map[types.UID]types.NamespacedName
+	unwatched map[types.UID]unwatchedPod
 	// sought is when the pods that a Job with a selector of its own may adopt were last listed.
 	sought time.Time
 	// ramp is how many creations the next stage may start with (slow start), 0 for one.

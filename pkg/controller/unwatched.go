@@ -46,13 +46,23 @@ func (e *Engine) NoteUnwatched(pods []metav1.PartialObjectMetadata) (jobs []type
 	return jobs
 }
 
+// unwatchedPod is a pod to label before the next decision.
+type unwatchedPod struct {
+	types.NamespacedName
+	// foreign reports whether it matters only to a Job that may adopt it.
+	foreign bool
+}
+
 func (e *Engine) noteUnwatched(job types.UID, pod metav1.Object) {
 	e.memory.update(job, func(m *jobMemory) {
 		m.unwatched = maps.Clone(m.unwatched)
 		if m.unwatched == nil {
-			m.unwatched = map[types.UID]types.NamespacedName{}
+			m.unwatched = map[types.UID]unwatchedPod{}
 		}
-		m.unwatched[pod.GetUID()] = types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetName()}
+		m.unwatched[pod.GetUID()] = unwatchedPod{
+			types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetName()},
+			metav1.GetControllerOfNoCopy(pod) == nil && !slices.Contains(pod.GetFinalizers(), batchv1.JobTrackingFinalizer),
+		}
 	})
 }
 
@@ -100,7 +110,11 @@ func (e *Engine) matters(uid types.UID, pod *metav1.PartialObjectMetadata, contr
 // unless a list has just shown their state.
 func (s *jobSync) claimUnwatched(ctx context.Context) error {
 	cached, pods := s.cache.Unwatched(s.uid), map[types.UID]types.NamespacedName{}
-	maps.Copy(pods, s.memory.get(s.uid).unwatched)
+	for uid, pod := range s.memory.get(s.uid).unwatched {
+		if !pod.foreign || s.job.Name != "" && mayAdopt(s.job) {
+			pods[uid] = pod.NamespacedName
+		}
+	}
 	maps.Copy(pods, cached)
 	maps.DeleteFunc(pods, func(uid types.UID, _ types.NamespacedName) bool { return s.claimed[uid] })
 	if len(pods) == 0 {

@@ -50,10 +50,10 @@ func (c *Checker) gauges(h *history, m Commit) {
 	}
 	active, ready := int32(0), int32(0)
 	for _, l := range h.order {
-		if l.active() || !l.wasActive.IsZero() && c.recent(l.wasActive) {
+		if l.active() || !l.wasActive.IsZero() && c.recentOf(l.pod, l.wasActive) {
 			active++
 		}
-		if l.ready() || !l.wasReady.IsZero() && c.recent(l.wasReady) {
+		if l.ready() || !l.wasReady.IsZero() && c.recentOf(l.pod, l.wasReady) {
 			ready++
 		}
 	}
@@ -136,6 +136,9 @@ func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *life) {
 		c.violate("S3", "pod %s is recorded as failed, and did not fail", l.pod.Name)
 	case l.failed && !l.tampered && c.knownToEnd(l) && c.ignored(job, l.pod):
 		c.violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.pod.Name)
+	}
+	if l != nil && !l.deletedAt.IsZero() && c.recent(l.endedAt) && l.deletedAt.Before(l.failedAt) {
+		l.failedAt = l.deletedAt // All that was known is its deletion, which is a failure now.
 	}
 }
 

@@ -203,7 +203,7 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every
 // process can see it now. Of two processes, the other one may have released the pod.
 func (c *Checker) mustKnow(l *life, by int) bool {
-	early := c.recent(l.seenAt) && !l.known[by]
+	early := c.recentOf(l.pod, l.seenAt) && !l.known[by]
 	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
 }
 
@@ -256,7 +256,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
 func (c *Checker) showsFailures(h *history, l *life) bool {
-	return !l.failedAt.IsZero() && !c.recent(l.seenAt) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
+	return !l.failedAt.IsZero() && !c.recentOf(l.pod, l.seenAt) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
 }
 
 // tally counts the failures of an index.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // excuses are what a process could not know when it planned, or could not do: a watch event is
@@ -64,6 +65,13 @@ func (e *excuses) callTime() time.Duration {
 // happened then: its watches delivered it only after the write was planned, if at all.
 func (e *excuses) recent(at time.Time) bool {
 	return e.isLateFor(at) || !at.Before(e.unknown())
+}
+
+// recentOf is recent for what happened to a pod. If the pod has lost the label of the watch, only a list or a claim
+// shows it, some calls before the write.
+func (e *excuses) recentOf(pod *corev1.Pod, at time.Time) bool {
+	by := e.world.Store.knew.process
+	return e.recent(at) || by != nil && !by.watches(pod) && e.world.Now().Sub(at) <= e.lag()
 }
 
 // isLateFor reports whether the present write was sent before then, and came through late.

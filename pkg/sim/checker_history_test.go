@@ -224,8 +224,8 @@ func (c *Checker) lived(h *history, m Commit) {
 	switch {
 	case !tracked(pod):
 		l.knows(m.By)
-		if tracked(m.OldPod) && !m.Ours() {
-			l.ended = nil
+		if tracked(m.OldPod) && (!m.Ours() || l.expired) {
+			l.ended = nil // Whoever released it as out of range need not have known that it was back.
 		}
 		return
 	case !inRange(&h.job.Spec, l.index()):
@@ -334,8 +334,8 @@ func (c *Checker) parted(h *history, m Commit) {
 		l.taken = l.taken || !m.Ours()
 	case !m.Ours() && tracked(m.OldPod):
 		l.ended, l.tampered = nil, true
-	case m.Verb == "disown":
-		l.ended = nil // It was nobody's before it was gone.
+	case m.Verb == "disown", l.expired:
+		l.ended = nil // It was nobody's before it was gone, or was released as out of range.
 	}
 }
 
