@@ -121,7 +121,7 @@ func (c *Checker) failedIndexes(h *history, spec *batchv1.JobSpec) int {
 // bound returns how many pods may run: parallelism, or what completions leave. Nobody has to know
 // yet of a pod that has just succeeded, unless it is recorded.
 func (c *Checker) bound(h *history, spec *batchv1.JobSpec) int {
-	return min(int(*spec.Parallelism), c.remaining(h, spec, func(l *life) bool { return !c.recent(l.endedAt) }))
+	return min(int(*spec.Parallelism), c.remaining(h, spec, func(l *life) bool { return !c.recent(l.endedAt) && !c.isHidden(h, l.pod) }))
 }
 
 // everyone is all successes, known or not.
@@ -226,28 +226,35 @@ func (c *Checker) waited(pod *corev1.Pod, n int, last time.Time) {
 func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	var total, least tally
 	var before *life
+	var others []tally
 	for _, l := range h.order {
 		if l.index() != indexOf(pod) || l.pod.UID == pod.UID || !c.mayHaveFailed(h.job, l) {
 			continue
 		}
 		ignored := c.ignored(h.job, l.pod)
 		total.add(1, ignored)
-		if l.expired || !c.showsFailures(h, l) {
+		if l.expired {
 			continue // Who never saw the index out of range may count on.
 		}
 		var t tally
 		counted, ignoredBefore := l.failures()
 		t.counted, t.ignored = int64(counted), int64(ignoredBefore)
 		t.add(1, ignored)
-		if before == nil || t.sum() > least.sum() {
+		if others = append(others, t); c.showsFailures(h, l) && (before == nil || t.sum() > least.sum()) {
 			before, least = l, t
+		}
+	}
+	n := least.sum()
+	for _, t := range others {
+		if before != nil && t.sum() >= n { // Of two pods of an index, either may be the one that the new pod replaces.
+			least = tally{min(least.counted, t.counted), min(least.ignored, t.ignored)}
 		}
 	}
 	c.counts(h, pod, least, total)
 	if before == nil || before.tampered {
 		return
 	}
-	c.waited(pod, int(least.sum()), before.failedAt.Truncate(time.Second))
+	c.waited(pod, int(n), before.failedAt.Truncate(time.Second))
 	if h.regatedAt.IsZero() && c.failsIndex(h.job, before) {
 		c.violate("S6", "pod %s is created for an index that pod %s has failed", pod.Name, before.pod.Name)
 	}

@@ -51,7 +51,8 @@ func (c *Checker) expect(h *history) {
 		}
 	}
 	ended, _ := c.endedIndexes(h, &job.Spec, everyone)
-	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created after %d others, %d failures with %d ends, and %d ended indexes", len(h.order), failures, over, ended.Len()))
+	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created of %d, after %d others, %d failures with %d ends, and %d ended indexes",
+		ptr.Deref(job.Spec.Completions, 0), len(h.order), failures, over, ended.Len()))
 }
 
 // expectDeadline also applies to a Job that is being deleted: another client's finalizer may

@@ -68,10 +68,10 @@ func (e *excuses) recent(at time.Time) bool {
 }
 
 // recentOf is recent for what happened to a pod. If the pod has lost the label of the watch, only a list or a claim
-// shows it, some calls before the write.
+// shows it, some calls before the write, which may have to wait.
 func (e *excuses) recentOf(pod *corev1.Pod, at time.Time) bool {
-	by := e.world.Store.knew.process
-	return e.recent(at) || by != nil && !by.watches(pod) && e.world.Now().Sub(at) <= e.lag()
+	by, now := e.world.Store.knew.process, e.world.Now()
+	return e.recent(at) || by != nil && !by.watches(pod) && (now.Sub(at) <= e.lag() || now.Before(e.late))
 }
 
 // isLateFor reports whether the present write was sent before then, and came through late.

@@ -61,18 +61,18 @@ func TestReaderMissesNothing_CLI_08(t *testing.T) {
 // they have the same labels. Not even a Job without a selector has all pods of a namespace read.
 func TestPodsOfOthersAreLeftOut_CLI_08_POL_02(t *testing.T) {
 	s := &server{}
-	for i := range 600 {
+	for i := range 2100 {
 		s.pods = append(s.pods, pod(fmt.Sprintf("train-%03d", i), "uid-train", nil))
 	}
 	s.pods = append(s.pods, pod("thief", "uid-other", nil), pod("stray", "", func(p *corev1.Pod) { p.OwnerReferences = nil }),
 		pod("crd", "uid-train", func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "example.com/v1" }))
 	f := read(t, s, train())
-	if len(f.Pods) != 600 || s.requests("/pods?") != 2 || s.requests("labelSelector=job%3Dtrain") != 2 {
+	if len(f.Pods) != 2100 || s.requests("/pods?") != 2 || s.requests("labelSelector=job%3Dtrain") != 2 {
 		t.Errorf("%d pods in %d pages", len(f.Pods), s.requests("/pods?"))
 	}
 	job := train()
 	job.Spec.Selector = nil
-	if f := read(t, s, job); len(f.Pods) != 600 || s.requests("labelSelector=batch.kubernetes.io%2Fjob-name%3Dtrain") != 2 {
+	if f := read(t, s, job); len(f.Pods) != 2100 || s.requests("labelSelector=batch.kubernetes.io%2Fjob-name%3Dtrain") != 2 {
 		t.Errorf("without a selector: %d pods, %q", len(f.Pods), s.asked)
 	}
 	job.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "?"}}}
