@@ -14,10 +14,29 @@ import (
 // carryOut applies a plan. If the plan needs another read of the Job, and that shows a
 // newer spec, the next stage plans again instead.
 func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
-	if current, err := s.confirmRange(context.WithoutCancel(ctx), plan); err != nil || !current {
+	reading := context.WithoutCancel(ctx)
+	if current, err := s.confirmRange(reading, plan); err != nil || !current {
+		return err
+	}
+	if current, err := s.confirmStatus(reading, plan); err != nil || !current {
 		return err
 	}
 	return s.apply(ctx, plan)
+}
+
+// confirmStatus reads the Job again before pods are created after a status write that got no answer: if it
+// was stored, it may have decided the outcome (SuccessCriteriaMet, FailureTarget), and the pods that showed
+// why may be gone.
+func (s *jobSync) confirmStatus(ctx context.Context, plan *reconcile.Plan) (current bool, err error) {
+	u := s.memory.get(s.uid).unanswered
+	if len(plan.Create) == 0 || u == nil || u.before.ResourceVersion != s.job.ResourceVersion {
+		return true, nil
+	}
+	live, err := s.readLive(ctx)
+	if err != nil {
+		return false, fmt.Errorf("before creating pods, after a status write without an answer: %w", err)
+	}
+	return live.ResourceVersion == s.job.ResourceVersion, nil
 }
 
 // confirmRange reads the Job again before pods out of its range are released: an older spec

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // excuses are what a process could not know when it planned, or could not do: a watch event is
@@ -17,6 +18,8 @@ type excuses struct {
 	// ahead and behind are how far a clock of the controller ever was, slowest the longest
 	// lag of a process.
 	ahead, behind, slowest time.Duration
+	// relabeled is when a pod last lost the label of the watch, or got it back.
+	relabeled map[types.UID]time.Time
 	// horizon is the first moment of which a process with this knowledge does not know.
 	horizon struct {
 		knowledge
@@ -71,7 +74,12 @@ func (e *excuses) recent(at time.Time) bool {
 // shows it, some calls before the write, which may have to wait.
 func (e *excuses) recentOf(pod *corev1.Pod, at time.Time) bool {
 	by, now := e.world.Store.knew.process, e.world.Now()
-	return e.recent(at) || by != nil && !by.watches(pod) && (now.Sub(at) <= e.lag() || now.Before(e.late))
+	if e.recent(at) || by == nil || e.exact != nil {
+		return e.recent(at)
+	}
+	relabeled, was := e.relabeled[pod.UID]
+	unwatched := !by.watches(pod) || was && now.Sub(relabeled) <= e.lag()
+	return unwatched && (now.Sub(at) <= e.lag() || now.Before(e.late))
 }
 
 // isLateFor reports whether the present write was sent before then, and came through late.

@@ -187,6 +187,14 @@ func (h *history) firstSuccess() (at time.Time) {
 	return at
 }
 
+// forget notes that how a pod ended need not be counted, and need not be known.
+func (h *history) forget(l *life) {
+	succeeded := l.endedWell() && !h.recorded[l.pod.UID]
+	if l.ended = nil; succeeded {
+		h.succeededAt = h.firstSuccess()
+	}
+}
+
 // failures returns the counted and the ignored failures of its index that the pod was
 // created with.
 func (l *life) failures() (counted, ignored int32) {
@@ -225,7 +233,7 @@ func (c *Checker) lived(h *history, m Commit) {
 	case !tracked(pod):
 		l.knows(m.By)
 		if tracked(m.OldPod) && (!m.Ours() || l.expired) {
-			l.ended = nil // Whoever released it as out of range need not have known that it was back.
+			h.forget(l) // Whoever released it as out of range need not have known that it was back.
 		}
 		return
 	case !inRange(&h.job.Spec, l.index()):
@@ -329,13 +337,14 @@ func (c *Checker) parted(h *history, m Commit) {
 	switch {
 	case m.NewPod != nil:
 		if l.pod = m.NewPod; !h.counted[l.pod.UID] {
-			l.ended = nil
+			h.forget(l)
 		}
 		l.taken = l.taken || !m.Ours()
 	case !m.Ours() && tracked(m.OldPod):
-		l.ended, l.tampered = nil, true
+		h.forget(l)
+		l.tampered = true
 	case m.Verb == "disown", l.expired:
-		l.ended = nil // It was nobody's before it was gone, or was released as out of range.
+		h.forget(l) // It was nobody's before it was gone, or was released as out of range.
 	}
 }
 
