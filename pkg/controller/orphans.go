@@ -99,6 +99,8 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 	all := s.cache.Orphans(s.uid)
 	free = slices.DeleteFunc(slices.Clone(all), isAdoptable)
 	left = len(free) < len(all)
+	// One that could not be labeled may have changed.
+	free = slices.DeleteFunc(free, func(o observe.Orphan) bool { return s.skip[o.Pod.UID] })
 	if most := s.config.Limits.MaxPodChanges; len(free) > most {
 		return free[:most], true, left
 	}

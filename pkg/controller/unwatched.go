@@ -129,6 +129,7 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 		_, isCached := cached[uid]
 		stateKnown := errs[i] == nil || errors.Is(errs[i], errNotLabeled) || isCached && s.listed
 		unknown = unknown || !stateKnown
+		s.skip[uid] = s.skip[uid] || !stateKnown
 		s.claimed[uid] = true
 	}
 	err := errors.Join(errs...)
