@@ -44,7 +44,7 @@ func (c *Checker) conditions(h *history, m Commit) {
 
 // runs reports whether a pod is active of which the process behind a write must know.
 func (c *Checker) runs(h *history, m Commit) bool {
-	return slices.ContainsFunc(h.order, func(l *life) bool { return l.active() && !c.unseen(l, m) })
+	return slices.ContainsFunc(h.order, func(l *life) bool { return l.active() && !c.unseen(l, m) && !c.isHidden(h, l.pod) })
 }
 
 // isDecided reports whether the Job has an interim condition.

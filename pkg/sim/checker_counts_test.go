@@ -180,7 +180,7 @@ func (c *Checker) settled(job *batchv1.Job, pod *corev1.Pod) bool {
 // the controller may not know.
 func (c *Checker) settledBefore(h *history, job *batchv1.Job, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(h.lives[pod.UID].tampers, func(v podVersion) bool {
-		return isTerminal(v.pod) && c.recent(v.until) && c.settled(job, v.pod)
+		return isTerminal(v.pod) && c.recent(v.until) && (c.settled(job, v.pod) || c.over(job, v.pod))
 	})
 }
 
