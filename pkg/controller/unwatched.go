@@ -109,14 +109,8 @@ func (e *Engine) matters(uid types.UID, pod *metav1.PartialObjectMetadata, contr
 // The answers show their state, or that they are gone. After an error, nothing can be decided
 // unless a list has just shown their state.
 func (s *jobSync) claimUnwatched(ctx context.Context) error {
-	cached, pods := s.cache.Unwatched(s.uid), map[types.UID]types.NamespacedName{}
-	for uid, pod := range s.memory.get(s.uid).unwatched {
-		if !pod.foreign || s.job.Name != "" && mayAdopt(s.job) {
-			pods[uid] = pod.NamespacedName
-		}
-	}
-	maps.Copy(pods, cached)
-	maps.DeleteFunc(pods, func(uid types.UID, _ types.NamespacedName) bool { return s.claimed[uid] })
+	cached := s.cache.Unwatched(s.uid)
+	pods := s.unclaimed(cached)
 	if len(pods) == 0 {
 		return nil
 	}
@@ -141,6 +135,23 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 		s.errs = append(s.errs, err)
 	}
 	return nil
+}
+
+// unclaimed are the pods that the watch does not deliver and this sync has not labeled: those in the cache,
+// and those noted before, unless the Job can no longer adopt them.
+func (s *jobSync) unclaimed(cached map[types.UID]types.NamespacedName) map[types.UID]types.NamespacedName {
+	pods := maps.Clone(cached)
+	for uid, pod := range s.memory.get(s.uid).unwatched {
+		if _, known := pods[uid]; known || pod.foreign && (s.job.Name == "" || !mayAdopt(s.job)) {
+			continue
+		}
+		if pods == nil {
+			pods = map[types.UID]types.NamespacedName{}
+		}
+		pods[uid] = pod.NamespacedName
+	}
+	maps.DeleteFunc(pods, func(uid types.UID, _ types.NamespacedName) bool { return s.claimed[uid] })
+	return pods
 }
 
 // errNotLabeled is about a pod whose label a webhook removes: each sync reads it by labeling it.

@@ -154,16 +154,20 @@ func (c *Cache) newRow(old podRow, s *slimPod) podRow {
 	if r.more == nil {
 		r.more = &podMore{}
 	}
-	r.more.namespace = s.namespace
-	// A pod that was seen together with its Job needs no name: whether the Job was ours is
-	// known.
-	if old.pod == nil || old.jobName() != "" {
-		r.more.jobName = s.jobName
-	}
-	if r.more.jobName == "" && r.job == old.job {
-		r.more.jobName = old.jobName() // Somebody took the labels.
-	}
+	r.more.namespace, r.more.jobName = s.namespace, nameOfJob(old, s, r.job)
 	return r
+}
+
+// nameOfJob is the name of a Job that is not in the cache. A pod that was seen together with its Job
+// needs none: whether the Job was ours is known. Somebody may have taken the labels since it was first seen.
+func nameOfJob(old podRow, s *slimPod, job types.UID) string {
+	switch {
+	case old.pod != nil && old.jobName() == "":
+		return ""
+	case s.jobName == "" && job == old.job:
+		return old.jobName()
+	}
+	return s.jobName
 }
 
 // changes returns what to report after a pod changed its state, and perhaps its Job.
