@@ -194,14 +194,14 @@ func TestLogPrefixesAreColoredOnATerminal(t *testing.T) {
 func TestLogsManyPods(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	var want strings.Builder
-	const count = 520 // more than a page
+	const count = 2020 // more than a page
 	for i := range count {
-		pod := clitest.FailedPod(fmt.Sprintf("p%03d", i), 3, i+1)
+		pod := clitest.FailedPod(fmt.Sprintf("p%04d", i), 3, i+1)
 		pods.WithLog(pod, "one", "two")
 	}
 	for i := count - 1; i >= 0; i-- {
 		label := fmt.Sprintf("[index 3 attempt %d]", i+1)
-		fmt.Fprintf(&want, "%-22sone\n%-22stwo\n", label, label)
+		fmt.Fprintf(&want, "%-23sone\n%-23stwo\n", label, label)
 	}
 	got := program.Run(t, api, "logs", "train", "--max-log-requests", "3")
 	if got.Out != want.String() {
