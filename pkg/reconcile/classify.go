@@ -154,8 +154,8 @@ func (s *state) classifyTerminating(p *Pod) {
 	}
 }
 
-// hasSucceeded reports whether SuccessCriteriaMet is stored, and with it the failures of
-// all pods that were being deleted at that time (canRecordDeleting).
+// hasSucceeded reports whether SuccessCriteriaMet is stored, and with it all failures that were
+// known at that time (canRecordFailed).
 func (s *state) hasSucceeded() bool { return s.outcome.stored && s.outcome.succeeding() }
 
 // dropDeleted releases a pod that was deleted because the Job has succeeded: it counts

@@ -37,19 +37,15 @@ func (s *state) record() ledger {
 	room := s.room()
 	// Pods that have ended come first: they may be the reason why the Job ends.
 	countable := slices.DeleteFunc(slices.Clone(s.failed), s.isDelayed)
-	order := compareForRecord
-	if s.outcome.succeeding() {
-		order = compareDeletingFirst
-	}
-	s.recordFailed(&l, countable, order, &room)
+	s.recordFailed(&l, countable, &room)
 	s.recordSucceeded(&l, &room)
-	s.recordFailed(&l, s.remaining, compareForRecord, &room)
+	s.recordFailed(&l, s.remaining, &room)
 	s.plan.Findings.Unrecorded = s.unrecorded
 	return l
 }
 
-func (s *state) recordFailed(l *ledger, pods []*Pod, order func(a, b *Pod) int, room *int) {
-	slices.SortFunc(pods, order)
+func (s *state) recordFailed(l *ledger, pods []*Pod, room *int) {
+	slices.SortFunc(pods, compareForRecord)
 	for _, p := range s.take(pods, room) {
 		l.records = true
 		l.uncountedFailure = append(l.uncountedFailure, p.UID)
@@ -120,11 +116,6 @@ func (s *state) take(pods []*Pod, room *int) []*Pod {
 	*room -= n
 	s.unrecorded += int32(len(pods) - n)
 	return pods[:n]
-}
-
-// compareDeletingFirst orders pods that are being deleted first (canRecordDeleting).
-func compareDeletingFirst(a, b *Pod) int {
-	return cmp.Or(compareBool(b.Deleting, a.Deleting), compareForRecord(a, b))
 }
 
 // compareForRecord orders pods independently of the cache; those that have ended come

@@ -19,7 +19,7 @@ func (s *state) meetsSuccessPolicy() bool {
 	rule, progress := s.evaluateSuccess(s.completedIndexes.Union(indexesOf(s.recordable())), s.allFailedIndexes())
 	s.plan.Findings.SuccessRules = progress
 	s.successMet = rule != successpolicy.NoRule
-	if !s.successMet || !s.canRecordDeleting() {
+	if !s.successMet || !s.canRecordFailed() {
 		return false
 	}
 	s.setOutcome(outcome{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})
@@ -35,20 +35,11 @@ func (s *state) evaluateSuccess(succeeded, failed indexset.Set) (rule int, progr
 	return successpolicy.Evaluate(s.job.Spec.SuccessPolicy, succeeded, failed, s.completions)
 }
 
-// canRecordDeleting reports whether this status has room for every failed pod that is being
-// deleted. After SuccessCriteriaMet they would look like the pods that are deleted because
-// of it.
-func (s *state) canRecordDeleting() bool {
-	if slices.ContainsFunc(s.unreported, func(p *Pod) bool { return p.Deleting }) {
-		return false // Not yet reported how it ended.
-	}
-	deleting := 0
-	for _, p := range s.failed {
-		if p.Deleting {
-			deleting++
-		}
-	}
-	return deleting <= s.room()
+// canRecordFailed reports whether it is known how every failed pod ended, and this status has
+// room for all of them. After SuccessCriteriaMet, one that a user deletes would look like the
+// pods that are deleted because of it.
+func (s *state) canRecordFailed() bool {
+	return len(s.unreported) == 0 && len(s.failed) <= s.room()
 }
 
 // recordable returns the succeeded pods that fit into one status along with every failure.

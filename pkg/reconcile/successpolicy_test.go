@@ -180,7 +180,7 @@ func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
 		with("pending", index(2), func(p *Pod) { p.Phase = corev1.PodPending }).
 		with("gone", index(3), deletedPod(0))} // under TerminatingOrFailed: considered failed
 	for _, want := range []string{
-		`status active 0 terminating 2 succeeded 1 failed 0 completedIndexes "0" uncounted [] [gone bad] SuccessCriteriaMet=True/SuccessPolicy`,
+		`status active 0 terminating 2 succeeded 1 failed 0 completedIndexes "0" uncounted [] [bad gone] SuccessCriteriaMet=True/SuccessPolicy`,
 		`delete pending; release bad gone good`,
 		`release pending`,
 	} {
@@ -207,12 +207,32 @@ func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// A pod that is being deleted was considered failed, and is counted, also if there are more
-// failures than the status with the condition can record.
-func TestDeletedPodCountsBesideFailures_SUC_14(t *testing.T) {
-	p := &simulated{t: t, observed: limited(observeJob(indexed(3, 3), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
-		with("bad", index(1), failedPod(1, 0)).with("gone", index(2), deletedPod(0))}
-	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+// All failures that are known before the Job succeeds are counted, also if there are more than
+// one status can record, and whenever somebody deletes the pods.
+func TestFailuresCountBeforeSuccess_SUC_14(t *testing.T) {
+	for n := range 5 {
+		p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
+			with("first", index(1), failedPod(1, time.Second)).with("second", index(2), failedPod(1, 0)).with("gone", index(3), deletedPod(0))}
+		for range n {
+			p.step()
+		}
+		if o := p.pod("second"); o != nil {
+			o.Deleting = true
+		}
+		equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 3 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
+	}
+}
+
+// The same if nobody has told yet how a pod ended: a rule may fail the Job (SUC-09).
+func TestUnreportedFailureDelaysSuccess_SUC_14_SUC_09(t *testing.T) {
+	o := observeJob(indexed(2, 2), successRules(onIndexes("0")), failurePolicy(onExit("FailJob", 42))).
+		with("s", index(0), succeededPod(0)).with("p", index(1), unreported).since(time.Second)
+	if plan := o.compute(); plan.Findings.Outcome != nil || plan.RequeueAfter <= 0 {
+		t.Errorf("%+v, again after %s", plan.Findings.Outcome, plan.RequeueAfter)
+	}
+	if plan := o.since(30 * time.Second).compute(); plan.Findings.Outcome == nil {
+		t.Error("no outcome although nobody will tell")
+	}
 }
 
 // The same if the pod that we deleted ends, with an exit code of its own, before its
