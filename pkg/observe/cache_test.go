@@ -109,6 +109,35 @@ func TestLostLabelBringsNothingBack_TRK_18(t *testing.T) {
 	expect(t, "when the deletion is delivered", len(c.pods.gone), 0)
 }
 
+// TRK-20: a list of the Job's pods leaves out one that has lost its labels, and all that the watch
+// delivers of it is older. That it loses the label of the watch shows that it exists.
+func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
+	_ = c.JobStore("").Add(job)
+	store := c.PodStore("")
+	labeled := func(name string, version int) *corev1.Pod {
+		pod := testPod(name, "job", version, corev1.PodSucceeded)
+		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
+		return pod
+	}
+	c.ListedPods(job, nil, "10")
+	_ = store.Add(labeled("lost", 3))
+	_ = store.Add(labeled("gone", 4))
+	_ = store.Delete(labeled("lost", 5))
+	gone := labeled("gone", 6)
+	gone.Finalizers, gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
+	_ = store.Delete(gone)
+	expect(t, "unwatched", c.Unwatched("job"), "map[uid-lost:/lost]")
+	expect(t, "told", r.take(), "[job: false→true pod of job: none→pod, 0 active]")
+	c.PodMissing("ns", "uid-lost")
+	expect(t, "once it is gone", names(c, "job"), "")
+	_ = store.Delete(labeled("lost", 5))
+	expect(t, "after the same event", names(c, "job"), "")
+}
+
 // REG-32: after an etcd restore the versions start over from an older one; a relist
 // shows it, and what it shows holds.
 func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {

@@ -171,9 +171,7 @@ func (s *podStore) Update(object any) error {
 		return err
 	}
 	changes, adopters := s.take(pod)
-	for _, change := range changes {
-		s.cache.listener.PodChanged(change)
-	}
+	s.report(changes)
 	if len(adopters) > 0 {
 		s.cache.listener.StrayChanged(adopters)
 	}
@@ -215,7 +213,7 @@ func (s *podStore) Delete(object any) error {
 	if pod.gone {
 		s.drop(pod.row.pod.UID, pod.version)
 	} else {
-		s.leave(pod.row.pod.UID, pod.version)
+		s.leave(pod.row.pod.UID, pod.version, pod)
 	}
 	return nil
 }
@@ -227,8 +225,12 @@ func (s *podStore) drop(uid types.UID, version string) {
 	c.remove(uid, func() { c.pods.deleted(c.pods.stream(s.stream), uid, version) })
 	changes := c.changes(old, podRow{})
 	c.mu.Unlock()
+	s.report(changes)
+}
+
+func (s *podStore) report(changes []PodChange) {
 	for _, change := range changes {
-		c.listener.PodChanged(change)
+		s.cache.listener.PodChanged(change)
 	}
 }
 
@@ -253,7 +255,7 @@ func (s *podStore) Replace(objects []any, version string) error {
 	s.cache.pods.listed(from, version)
 	s.cache.mu.Unlock()
 	for _, uid := range stale {
-		s.leave(uid, version)
+		s.leave(uid, version, nil)
 	}
 	s.reached()
 	return nil

@@ -51,8 +51,9 @@ func (c *Cache) follows(r podRow) bool {
 }
 
 // leave handles a pod that a watch no longer delivers, as of a version: it is gone, or it has
-// lost the label. A pod that matters is kept as it was until a write shows which.
-func (s *podStore) leave(uid types.UID, version string) {
+// lost the label. A pod that matters is kept as it was until a write shows which. The last state that
+// the watch delivers is nil if a list of it does not have the pod.
+func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 	c := s.cache
 	c.mu.Lock()
 	r := c.pods.rows[uid]
@@ -61,6 +62,11 @@ func (s *podStore) leave(uid types.UID, version string) {
 		r != nil && c.label != "" && newer(r.version, version):
 		c.pods.stream(s.stream).advance(version)
 		c.mu.Unlock()
+		return
+	case r == nil && last != nil && c.outdated(last.row, version) && c.follows(last.row):
+		changes := s.leftOut(uid, version, last)
+		c.mu.Unlock()
+		s.report(changes)
 		return
 	case r == nil || !c.follows(r.value):
 		c.mu.Unlock()
@@ -74,6 +80,17 @@ func (s *podStore) leave(uid types.UID, version string) {
 	change := PodChange{Job: now.job, Old: now.pod, New: now.pod, Active: c.activeOf(now.job), Relabeled: true}
 	c.mu.Unlock()
 	c.listener.PodChanged(change)
+}
+
+// leftOut stores a pod that a list of its Job's pods did not have, because of the labels that it lost before:
+// all events about it until then were outdated. The caller holds the lock.
+func (s *podStore) leftOut(uid types.UID, version string, last *slimPod) []PodChange {
+	c := s.cache
+	from, row := c.pods.stream(s.stream), c.newRow(podRow{}, last)
+	row.unwatched = true
+	from.advance(version)
+	c.put(uid, row, func() bool { return c.pods.read(from, uid, version, row) })
+	return c.changes(podRow{}, row)
 }
 
 // Unwatched returns the pods of a Job that lack the label or are gone, and that matter. The namespace is "" if it is that of the Job.
