@@ -54,16 +54,31 @@ type unwatchedPod struct {
 }
 
 func (e *Engine) noteUnwatched(job types.UID, pod metav1.Object) {
+	e.addUnwatched(job, map[types.UID]unwatchedPod{pod.GetUID(): {
+		types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetName()},
+		metav1.GetControllerOfNoCopy(pod) == nil && !slices.Contains(pod.GetFinalizers(), batchv1.JobTrackingFinalizer),
+	}})
+}
+
+func (e *Engine) addUnwatched(job types.UID, pods map[types.UID]unwatchedPod) {
 	e.memory.update(job, func(m *jobMemory) {
 		m.unwatched = maps.Clone(m.unwatched)
 		if m.unwatched == nil {
 			m.unwatched = map[types.UID]unwatchedPod{}
 		}
-		m.unwatched[pod.GetUID()] = unwatchedPod{
-			types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetName()},
-			metav1.GetControllerOfNoCopy(pod) == nil && !slices.Contains(pod.GetFinalizers(), batchv1.JobTrackingFinalizer),
-		}
+		maps.Copy(m.unwatched, pods)
 	})
+}
+
+// noteLeftOut notes the pods that a list of the Job did not have: to label them shows whether they exist.
+func (s *jobSync) noteLeftOut() {
+	pods := map[types.UID]unwatchedPod{}
+	for uid, name := range s.cache.TakeLeftOut(s.uid) {
+		pods[uid] = unwatchedPod{NamespacedName: name}
+	}
+	if len(pods) > 0 {
+		s.addUnwatched(s.uid, pods)
+	}
 }
 
 // claimants returns the Jobs of ours to which a pod matters: the one that controls it, or did,
@@ -109,6 +124,7 @@ func (e *Engine) matters(uid types.UID, pod *metav1.PartialObjectMetadata, contr
 // The answers show their state, or that they are gone. After an error, nothing can be decided
 // unless a list has just shown their state.
 func (s *jobSync) claimUnwatched(ctx context.Context) error {
+	s.noteLeftOut()
 	cached := s.cache.Unwatched(s.uid)
 	pods := s.unclaimed(cached)
 	if len(pods) == 0 {

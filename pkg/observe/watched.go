@@ -64,9 +64,9 @@ func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 		c.mu.Unlock()
 		return
 	case r == nil && last != nil && c.outdated(last.row, version) && c.follows(last.row):
-		changes := s.leftOut(uid, version, last)
+		change := s.leaveOut(uid, version, last)
 		c.mu.Unlock()
-		s.report(changes)
+		c.listener.PodChanged(change)
 		return
 	case r == nil || !c.follows(r.value):
 		c.mu.Unlock()
@@ -82,15 +82,31 @@ func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 	c.listener.PodChanged(change)
 }
 
-// leftOut stores a pod that a list of its Job's pods did not have, because of the labels that it lost before:
-// all events about it until then were outdated. The caller holds the lock.
-func (s *podStore) leftOut(uid types.UID, version string, last *slimPod) []PodChange {
-	c := s.cache
-	from, row := c.pods.stream(s.stream), c.newRow(podRow{}, last)
-	row.unwatched = true
-	from.advance(version)
-	c.put(uid, row, func() bool { return c.pods.read(from, uid, version, row) })
-	return c.changes(podRow{}, row)
+// leaveOut notes a pod that a list of its Job's pods did not have, and that a watch no longer delivers. What is
+// known of it is outdated, and must not be counted. The caller holds the lock.
+func (s *podStore) leaveOut(uid types.UID, version string, last *slimPod) PodChange {
+	c, job, pod := s.cache, last.row.job, last.row.pod
+	c.pods.stream(s.stream).advance(version)
+	of := c.podsOf(job)
+	if of.leftOut == nil {
+		of.leftOut = map[types.UID]types.NamespacedName{}
+	}
+	of.leftOut[uid] = types.NamespacedName{Namespace: last.namespace, Name: pod.Name}
+	return PodChange{Job: job, Old: pod, New: pod, Active: c.activeOf(job), Relabeled: true}
+}
+
+// TakeLeftOut returns, once, the pods that the last list of the Job's pods did not have, and that a watch stopped
+// delivering before: they are gone, or had lost their labels.
+func (c *Cache) TakeLeftOut(job types.UID) map[types.UID]types.NamespacedName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := c.byJob[job]
+	if of == nil {
+		return nil
+	}
+	pods := of.leftOut
+	of.leftOut = nil
+	return pods
 }
 
 // Unwatched returns the pods of a Job that lack the label or are gone, and that matter. The namespace is "" if it is that of the Job.
