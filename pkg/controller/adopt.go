@@ -14,19 +14,22 @@ func mayAdopt(job *batchv1.Job) bool {
 	return job.DeletionTimestamp == nil && !reconcile.IsFinished(job)
 }
 
-// strays returns the pods that the Job may adopt. A Job that is being deleted adopts none;
-// for it, they are the pods that it no longer controls and that still have its finalizer.
-func (s *jobSync) strays() (pods []*reconcile.Pod) {
-	if reconcile.IsFinished(s.job) {
+// strays returns the pods that the Job may adopt.
+func (s *jobSync) strays() []*reconcile.Pod {
+	if !mayAdopt(s.job) {
 		return nil
 	}
-	if s.job.DeletionTimestamp != nil {
-		for _, o := range s.cache.Orphans(s.uid) {
+	return s.cache.Strays(s.job)
+}
+
+// lost returns the pods that the Job no longer controls and may not adopt now, and that still have its finalizer.
+func (s *jobSync) lost() (pods []*reconcile.Pod) {
+	for _, o := range s.cache.Orphans(s.uid) {
+		if !o.Selected || !mayAdopt(s.job) {
 			pods = append(pods, o.Pod)
 		}
-		return pods
 	}
-	return s.cache.Strays(s.job)
+	return pods
 }
 
 // checkExists checks, once per sync, that the Job still exists: pods adopted by a deleted

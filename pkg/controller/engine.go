@@ -229,6 +229,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		Job:             s.job,
 		Pods:            pods,
 		Strays:          s.strays(),
+		Lost:            s.lost(),
 		RuleNames:       s.cache.RuleNames(s.uid),
 		Now:             now,
 		Backoff:         m.backoff,

@@ -439,6 +439,22 @@ func TestOutOfRangeDelaysNothing_TRK_29(t *testing.T) {
 	observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second), untracked).want(t, "create 0")
 }
 
+// TRK-05: a recorded pod that somebody took from the Job is counted once it has lost the finalizer:
+// with other labels, the Job may adopt it again.
+func TestLostPodStaysRecorded_TRK_05(t *testing.T) {
+	o := observeJob(stored(func(s *batchv1.JobStatus) {
+		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"lost"}}
+	}))
+	o.Lost = []*Pod{{UID: "lost", Name: "lost", Phase: corev1.PodSucceeded, Finalizer: true}}
+	if plan := o.compute(); plan.Status != nil && plan.Status.Succeeded > 0 {
+		t.Errorf("counted with its finalizer: %+v", plan.Status)
+	}
+	o.Lost = nil
+	if plan := o.compute(); plan.Status == nil || plan.Status.Succeeded != 1 {
+		t.Errorf("not counted: %+v", plan.Status)
+	}
+}
+
 // MGB-10, D-23: a pod that is about to leave the Job, or to join it, is still, or already,
 // its own if the write fails in this sync: the Job neither ends nor is suspended meanwhile.
 func TestNothingEndsWhilePodsMove_TRK_25_MGB_10(t *testing.T) {

@@ -82,10 +82,12 @@ type Observation struct {
 	// PodsUnknown reports whether the pods could not be read. Only Review accepts such an
 	// observation, and plans nothing.
 	PodsUnknown bool
-	// Strays are pods that match the Job's selector, have no controller and are not being
-	// deleted; of a Job that is being deleted, pods that it no longer controls and that
-	// still have its finalizer.
+	// Strays are pods that the Job may adopt: they match its selector, have no controller and are
+	// not being deleted.
 	Strays []*Pod
+	// Lost are pods that the Job no longer controls and may not adopt now, and that still have
+	// its finalizer.
+	Lost []*Pod
 	// RuleNames are the names in spec.podFailurePolicy.rules of an API server that
 	// serves them, by rule, "" for unnamed ones; the Go type of a Job lacks the field
 	// (KEP-4443, PFN-28). Names may also come from the Job's annotation.

@@ -91,10 +91,19 @@ func start(t *testing.T, program string, args ...string) {
 	})
 }
 
+// builtInFails are the cases in which the built-in controller of a release fails. In a back-off, it
+// reports no active pods, and the API server refuses that if one is ready: nothing is counted until the
+// back-off is over (kubernetes/kubernetes#139428).
+var builtInFails = map[string][]string{
+	"v1.35.4": {"backoff-limit", "backoff-limit-changes", "failure-policy-not-in"},
+	"v1.34.4": {"backoff-limit", "backoff-limit-changes", "failure-policy-not-in"},
+}
+
 func TestBuiltInControllerConforms_CNF_05(t *testing.T) {
+	fails := builtInFails[os.Getenv("KUBE_VERSION")]
 	results, code := check(t)
-	wantFailures(t, results)
-	if code != 0 {
+	wantFailures(t, results, fails...)
+	if code != min(1, len(fails)) {
 		t.Errorf("exit code %d", code)
 	}
 }
