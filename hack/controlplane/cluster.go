@@ -226,6 +226,9 @@ func (c *cluster) allRun() error {
 	return nil
 }
 
+// kwokNode is the annotation of the nodes that kwok simulates.
+const kwokNode = "kwok.x-k8s.io/node"
+
 // node returns a node for kwok to simulate, with capacity for any number of pods.
 func node(i int) map[string]any {
 	name := "node-" + strconv.Itoa(i)
@@ -235,7 +238,7 @@ func node(i int) map[string]any {
 		"kind":       "Node",
 		"metadata": map[string]any{
 			"name":        name,
-			"annotations": map[string]string{"kwok.x-k8s.io/node": "fake"},
+			"annotations": map[string]string{kwokNode: "fake"},
 			"labels": map[string]string{
 				"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", "type": "kwok",
 			},
@@ -358,8 +361,15 @@ func (c *cluster) patches() []any {
 	}
 	// A Job of 100,000 pods fills etcd's default quota of 2 GiB before the first compaction.
 	quota := []map[string]string{{"key": "quota-backend-bytes", "value": strconv.Itoa(8 << 30)}}
+	// Nodes that others add have kubelets of their own. That somebody else holds the Lease of a node is not
+	// enough: kwok ignores that for pods if it happens to start their controller before that of nodes.
+	ours := []map[string]string{
+		{"key": "manage-all-nodes", "value": "false"},
+		{"key": "manage-nodes-with-annotation-selector", "value": kwokNode + "=fake"},
+	}
 	return []any{
 		map[string]any{"name": "etcd", "extraArgs": quota},
+		map[string]any{"name": "kwok-controller", "extraArgs": ours},
 		map[string]any{"name": "kube-apiserver", "extraArgs": server},
 		map[string]any{"name": "kube-controller-manager", "extraArgs": manager},
 	}

@@ -178,7 +178,7 @@ func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.Namesp
 	pod, err := s.cluster.Pods.Patch(ctx, in, reconcile.PodRef{Name: name.Name, UID: uid}, cluster.ClaimPod)
 	switch {
 	case err == nil:
-		s.cache.WrotePod(pod)
+		s.cache.ClaimedPod(s.uid, pod)
 	case cluster.IsMissing(err, "pods", name.Name):
 		s.cache.PodMissing(in.Namespace, uid)
 	case cluster.IsOtherPod(err):

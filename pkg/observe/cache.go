@@ -222,30 +222,45 @@ func (c *Cache) WroteJob(job *batchv1.Job) {
 
 // WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
-	if adopters := c.wrotePod(pod); len(adopters) > 0 {
+	adopters, _ := c.wrotePod(pod)
+	if len(adopters) > 0 {
 		c.listener.StrayChanged(adopters)
 	}
 }
 
-func (c *Cache) wrotePod(pod *corev1.Pod) []*batchv1.Job {
+// ClaimedPod does the same for a pod that the watch did not deliver before, and that a write about one Job
+// showed. If it belongs to another Job, that one is told: the watch will bring nothing new.
+func (c *Cache) ClaimedPod(job types.UID, pod *corev1.Pod) {
+	adopters, changes := c.wrotePod(pod)
+	for _, change := range changes {
+		if change.Job != job {
+			c.listener.PodChanged(change)
+		}
+	}
+	if len(adopters) > 0 {
+		c.listener.StrayChanged(adopters)
+	}
+}
+
+func (c *Cache) wrotePod(pod *corev1.Pod) (adopters []*batchv1.Job, changes []PodChange) {
 	p := c.slim(pod)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.pods.stream(c.streamOf(pod.Namespace))
 	if IsGone(pod) {
 		c.remove(pod.UID, func() { c.pods.removed(s, pod.UID, pod.ResourceVersion) })
-		return nil
+		return nil, nil
 	}
 	old := c.pods.value(pod.UID)
 	row := c.newRow(old, p)
 	if row.unwatched && !row.pod.Finalizer && !c.hasJob(row.job) { // Nothing would show what happens to it.
 		c.remove(pod.UID, func() { delete(c.pods.rows, pod.UID) })
-		return nil
+		return nil, nil
 	}
 	if !row.isKept() || !c.putRead(row, s, pod.ResourceVersion) {
-		return nil
+		return nil, nil
 	}
-	return c.newAdopters(old, row)
+	return c.newAdopters(old, row), c.changes(old, row)
 }
 
 // PodMissing removes a pod that the API server reported as not found.

@@ -136,6 +136,27 @@ func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
 	expect(t, "once", c.TakeLeftOut("job"), "map[]")
 }
 
+// TRK-20, TRK-22: a pod that was labeled for one Job turns out to be of another one, or of none that is known: who may have
+// to know is told at once, as the watch brings nothing new.
+func TestClaimedPodOfAnotherJob_TRK_20_TRK_22(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+	claimed := func(name string, job types.UID) *corev1.Pod {
+		pod := testPod(name, job, 3, corev1.PodSucceeded)
+		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
+		return pod
+	}
+	c.ClaimedPod("job", claimed("own", "job"))
+	expect(t, "of the Job", r.take(), "[]")
+	c.ClaimedPod("job", claimed("moved", "other"))
+	expect(t, "of another one", r.take(), "[pod of other: none→pod, 0 active]")
+	c.ClaimedPod("job", claimed("left", ""))
+	expect(t, "of none", r.take(), fmt.Sprintf("[pod of %s: none→pod, 0 active]", UnknownJob("ns")))
+	_ = c.PodStore("").Update(claimed("left", ""))
+	expect(t, "the watch", r.take(), "[]")
+}
+
 // REG-32: after an etcd restore the versions start over from an older one; a relist
 // shows it, and what it shows holds.
 func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {
