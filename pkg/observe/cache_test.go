@@ -145,6 +145,7 @@ func TestClaimedPodOfAnotherJob_TRK_20_TRK_22(t *testing.T) {
 	claimed := func(name string, job types.UID) *corev1.Pod {
 		pod := testPod(name, job, 3, corev1.PodSucceeded)
 		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
+		pod.Annotations = map[string]string{AttemptAnnotation: "1"}
 		return pod
 	}
 	c.ClaimedPod("job", claimed("own", "job"))
