@@ -3,8 +3,10 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -22,14 +24,14 @@ func (s *jobSync) strays() []*reconcile.Pod {
 	return s.cache.Strays(s.job)
 }
 
-// lost returns the pods that the Job no longer controls and may not adopt now, and that still have its finalizer.
-func (s *jobSync) lost() (pods []*reconcile.Pod) {
-	for _, o := range s.cache.Orphans(s.uid) {
-		if !o.Selected || !mayAdopt(s.job) {
-			pods = append(pods, o.Pod)
-		}
+// heldPods returns the recorded pods that still have the finalizer. It must be called after the Job's pods are
+// read: somebody may take one from the Job meanwhile, or give it back.
+func (s *jobSync) heldPods() map[types.UID]bool {
+	u := s.job.Status.UncountedTerminatedPods
+	if u == nil {
+		return nil
 	}
-	return pods
+	return s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
 }
 
 // checkExists checks, once per sync, that the Job still exists: pods adopted by a deleted

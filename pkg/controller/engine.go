@@ -7,6 +7,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -204,20 +205,29 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 		s.noteForeignStatus(ctx)
 	}
 	s.config.Metrics.StaleSync()
-	pods, version, err := s.cluster.List.List(ctx, s.job, false)
-	if err == nil && s.cache.HasMore(s.job, pods) {
-		// A pod that the Job owns may have lost the labels of the selector: that it
-		// is not listed does not mean that it is gone.
-		pods, version, err = s.cluster.List.List(ctx, s.job, true)
-	}
+	pods, version, err := s.listPods(ctx, m.listAll)
 	if err != nil {
 		return fmt.Errorf("listing the pods of the Job: %w", err)
 	}
 	klog.FromContext(ctx).V(2).Info("Listed the pods of a Job past the cache", "job", klog.KObj(s.job), "pods", len(pods), "foreignStatus", foreign)
 	s.cache.ListedPods(s.job, pods, version)
 	s.listed = true
-	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods = &s.job.Status, false })
+	if m.listAll {
+		s.forgetUnwatched(pods)
+	}
+	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods, m.listAll = &s.job.Status, false, false })
 	return nil
+}
+
+// listPods lists the Job's pods, or all of its namespace.
+func (s *jobSync) listPods(ctx context.Context, all bool) (pods []corev1.Pod, version string, err error) {
+	pods, version, err = s.cluster.List.List(ctx, s.job, all)
+	if err != nil || all || !s.cache.HasMore(s.job, pods) {
+		return pods, version, err
+	}
+	// A pod that the Job owns may have lost the labels of the selector: that it
+	// is not listed does not mean that it is gone.
+	return s.cluster.List.List(ctx, s.job, true)
 }
 
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
@@ -229,7 +239,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		Job:             s.job,
 		Pods:            pods,
 		Strays:          s.strays(),
-		Lost:            s.lost(),
+		Held:            s.heldPods(),
 		RuleNames:       s.cache.RuleNames(s.uid),
 		Now:             now,
 		Backoff:         m.backoff,

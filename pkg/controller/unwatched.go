@@ -30,20 +30,40 @@ const adoptionPeriods = 10
 // that is gone are only released: for that, their metadata is enough, unless their labels are gone,
 // too.
 func (e *Engine) NoteUnwatched(pods []metav1.PartialObjectMetadata) (jobs []types.UID) {
+	noted := map[types.UID]map[types.UID]unwatchedPod{}
 	for i := range pods {
 		if !e.config.Shard.Contains(pods[i].Namespace) {
 			continue // Its Job is not gone, but in another shard.
 		}
 		for _, uid := range e.claimants(&pods[i]) {
-			if e.cache.Job(uid) != nil {
-				e.noteUnwatched(uid, &pods[i])
-			} else {
-				e.cache.WrotePod(&corev1.Pod{ObjectMeta: pods[i].ObjectMeta})
-			}
 			jobs = append(jobs, uid)
+			if e.cache.Job(uid) == nil {
+				e.cache.WrotePod(&corev1.Pod{ObjectMeta: pods[i].ObjectMeta})
+				continue
+			}
+			if noted[uid] == nil {
+				noted[uid] = map[types.UID]unwatchedPod{}
+			}
+			noted[uid][pods[i].UID] = unwatched(&pods[i])
 		}
 	}
+	for uid, pods := range noted {
+		e.noteUnwatched(uid, pods)
+	}
 	return jobs
+}
+
+// forgetUnwatched forgets the noted pods that no longer matter, given all pods of the Job's namespace.
+func (s *jobSync) forgetUnwatched(all []corev1.Pod) {
+	matters := map[types.UID]bool{}
+	for i := range all {
+		pod := &metav1.PartialObjectMetadata{ObjectMeta: all[i].ObjectMeta}
+		matters[pod.UID] = slices.Contains(s.claimants(pod), s.uid)
+	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		m.unwatched = maps.Clone(m.unwatched)
+		maps.DeleteFunc(m.unwatched, func(uid types.UID, _ unwatchedPod) bool { return !matters[uid] })
+	})
 }
 
 // unwatchedPod is a pod to label before the next decision.
@@ -53,14 +73,14 @@ type unwatchedPod struct {
 	foreign bool
 }
 
-func (e *Engine) noteUnwatched(job types.UID, pod metav1.Object) {
-	e.addUnwatched(job, map[types.UID]unwatchedPod{pod.GetUID(): {
+func unwatched(pod metav1.Object) unwatchedPod {
+	return unwatchedPod{
 		types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetName()},
 		metav1.GetControllerOfNoCopy(pod) == nil && !slices.Contains(pod.GetFinalizers(), batchv1.JobTrackingFinalizer),
-	}})
+	}
 }
 
-func (e *Engine) addUnwatched(job types.UID, pods map[types.UID]unwatchedPod) {
+func (e *Engine) noteUnwatched(job types.UID, pods map[types.UID]unwatchedPod) {
 	e.memory.update(job, func(m *jobMemory) {
 		m.unwatched = maps.Clone(m.unwatched)
 		if m.unwatched == nil {
@@ -70,14 +90,14 @@ func (e *Engine) addUnwatched(job types.UID, pods map[types.UID]unwatchedPod) {
 	})
 }
 
-// noteLeftOut notes the pods that a list of the Job did not have: to label them shows whether they exist.
+// noteLeftOut notes the pods that a list of the Job did not have: labeling them shows whether they exist.
 func (s *jobSync) noteLeftOut() {
 	pods := map[types.UID]unwatchedPod{}
 	for uid, name := range s.cache.TakeLeftOut(s.uid) {
 		pods[uid] = unwatchedPod{NamespacedName: name}
 	}
 	if len(pods) > 0 {
-		s.addUnwatched(s.uid, pods)
+		s.noteUnwatched(s.uid, pods)
 	}
 }
 
@@ -134,17 +154,23 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 	uids := slices.Sorted(maps.Keys(pods))
 	errs := make([]error, len(uids))
 	s.cluster.Parallel(len(uids), func(i int) { errs[i] = s.claimPod(context.WithoutCancel(ctx), uids[i], pods[uids[i]]) })
-	unknown := false
+	unknown, settled := false, map[types.UID]bool{}
 	for i, uid := range uids {
+		settled[uid] = errs[i] == nil || errors.Is(errs[i], errNotLabeled)
 		_, isCached := cached[uid]
-		stateKnown := errs[i] == nil || errors.Is(errs[i], errNotLabeled) || isCached && s.listed
+		stateKnown := settled[uid] || isCached && s.listed
 		unknown = unknown || !stateKnown
 		s.skip[uid] = s.skip[uid] || !stateKnown
 		s.claimed[uid] = true
 	}
+	s.memory.update(s.uid, func(m *jobMemory) {
+		m.unwatched = maps.Clone(m.unwatched)
+		maps.DeleteFunc(m.unwatched, func(uid types.UID, _ unwatchedPod) bool { return settled[uid] })
+	})
 	err := errors.Join(errs...)
 	if unknown {
-		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true })
+		// The pods that could not be labeled may lack the labels of the selector, too.
+		s.memory.update(s.uid, func(m *jobMemory) { m.listPods, m.listAll = true, true })
 		return err
 	}
 	if err != nil {
@@ -186,10 +212,6 @@ func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.Namesp
 	default:
 		return fmt.Errorf("labeling pod %s, to watch it: %w", name.Name, err)
 	}
-	s.memory.update(s.uid, func(m *jobMemory) {
-		m.unwatched = maps.Clone(m.unwatched)
-		delete(m.unwatched, uid)
-	})
 	if err == nil && pod.Labels[observe.ManagedByLabel] == "" {
 		return fmt.Errorf("labeling pod %s, to watch it: %w", name.Name, errNotLabeled)
 	}
@@ -212,10 +234,14 @@ func (s *jobSync) seekStrays(ctx context.Context) error {
 		return fmt.Errorf("reading the Job's selector: %w", err)
 	}
 	err = s.cluster.Unwatched(ctx, s.job.Namespace, selector, func(pods []metav1.PartialObjectMetadata) {
+		noted := map[types.UID]unwatchedPod{}
 		for i := range pods {
 			if slices.Contains(s.claimants(&pods[i]), s.uid) {
-				s.noteUnwatched(s.uid, &pods[i])
+				noted[pods[i].UID] = unwatched(&pods[i])
 			}
+		}
+		if len(noted) > 0 {
+			s.noteUnwatched(s.uid, noted)
 		}
 	})
 	if err != nil {

@@ -136,6 +136,44 @@ func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
 	expect(t, "once", c.TakeLeftOut("job"), "map[]")
 }
 
+// TRK-25: a pod that lost the labels of the selector, but not that of the watch, was not in the list either: it is not outdated.
+func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
+	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: "job"}}
+	_ = c.JobStore("").Add(job)
+	c.ListedPods(job, nil, "10")
+	pod := testPod("p", "job", 3, corev1.PodRunning)
+	pod.Labels = map[string]string{batchv1.ControllerUidLabel: "job"}
+	_ = c.PodStore("").Add(pod)
+	expect(t, "with its labels", names(c, "job"), "")
+	pod = testPod("p", "job", 5, corev1.PodRunning)
+	pod.Labels = map[string]string{"app": "x"}
+	_ = c.PodStore("").Update(pod)
+	expect(t, "without them", names(c, "job"), "p@5 ")
+	expect(t, "is unselected", c.Pods("job")[0].Unselected, true)
+}
+
+// TRK-18: a pod that the caller itself removed, and that a list does not have, is gone: its late events bring nothing back.
+func TestRemovedPodIsNotLeftOut_TRK_18(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
+	_ = c.JobStore("").Add(job)
+	pod := testPod("p", "job", 3, corev1.PodSucceeded)
+	pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
+	_ = c.PodStore("").Add(pod)
+	released := pod.DeepCopy()
+	released.ResourceVersion, released.Finalizers, released.DeletionTimestamp, released.DeletionGracePeriodSeconds = "5", nil, &metav1.Time{}, ptr.To[int64](0)
+	c.WrotePod(released)
+	c.ListedPods(job, nil, "10")
+	late := pod.DeepCopy()
+	late.ResourceVersion = "5"
+	_ = c.PodStore("").Delete(late)
+	expect(t, "left out", len(c.TakeLeftOut("job")), 0)
+	expect(t, "remembered", len(c.pods.gone), 0)
+}
+
 // TRK-20, TRK-22: a pod that was labeled for one Job turns out to be of another one, or of none that is known: who may have
 // to know is told at once, as the watch brings nothing new.
 func TestClaimedPodOfAnotherJob_TRK_20_TRK_22(t *testing.T) {

@@ -24,7 +24,7 @@ type jobPods struct {
 	// listed is the version of the last complete list of this Job's pods: older
 	// events about a pod that was not in it are outdated.
 	listed string
-	// leftOut are pods that this list did not have, and that the watch delivers no longer since.
+	// leftOut are pods that this list did not have, because the watch had stopped delivering them before.
 	leftOut map[types.UID]types.NamespacedName
 }
 

@@ -81,6 +81,19 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 	return out
 }
 
+// Held reports which of these pods have the tracking finalizer, if they are the Job's, or were.
+func (c *Cache) Held(job types.UID, pods []types.UID) map[types.UID]bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	held := map[types.UID]bool{}
+	for _, uid := range pods {
+		if r := c.pods.rows[uid]; r != nil && r.value.job == job && r.value.pod.Finalizer {
+			held[uid] = true
+		}
+	}
+	return held
+}
+
 func orphanOf(r podRow) Orphan {
 	o := Orphan{Pod: r.pod, Stray: r.isStray(), JobName: r.jobName()}
 	if r.more != nil {

@@ -199,10 +199,13 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 }
 
 // outdated reports whether a complete list of the Job's pods was newer than this
-// event and did not have the pod.
+// event and did not have the pod, although its labels matched.
 func (c *Cache) outdated(r podRow, version string) bool {
 	of := c.byJob[r.job]
-	return !r.isStray() && of != nil && of.listed != "" && !newer(version, of.listed)
+	if r.isStray() || of == nil || of.listed == "" || newer(version, of.listed) {
+		return false
+	}
+	return r.more == nil || r.more.labels == nil || !selectorOf(c.job(r.job)).rejects(r.more.labels)
 }
 
 func (s *podStore) Delete(object any) error {

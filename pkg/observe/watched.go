@@ -51,20 +51,21 @@ func (c *Cache) follows(r podRow) bool {
 }
 
 // leave handles a pod that a watch no longer delivers, as of a version: it is gone, or it has
-// lost the label. A pod that matters is kept as it was until a write shows which. The last state that
-// the watch delivers is nil if a list of it does not have the pod.
+// lost the label. A pod that matters is kept as it was until a write shows which. last is what the watch
+// delivered with its end; nil if a new list of the watch no longer has the pod.
 func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 	c := s.cache
 	c.mu.Lock()
 	r := c.pods.rows[uid]
+	removed, isGone := c.pods.gone[uid]
 	switch {
-	case newer(c.pods.gone[uid].version, version),
+	case newer(removed.version, version),
 		r != nil && c.label != "" && newer(r.version, version):
 		c.pods.stream(s.stream).advance(version)
 		c.mu.Unlock()
 		return
-	case r == nil && last != nil && c.outdated(last.row, version) && c.follows(last.row):
-		change := s.leaveOut(uid, version, last)
+	case r == nil && !isGone && last != nil && c.outdated(last.row, version) && c.follows(last.row):
+		change := s.noteLeftOut(uid, version, last)
 		c.mu.Unlock()
 		c.listener.PodChanged(change)
 		return
@@ -82,9 +83,9 @@ func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 	c.listener.PodChanged(change)
 }
 
-// leaveOut notes a pod that a list of its Job's pods did not have, and that a watch no longer delivers. What is
+// noteLeftOut notes a pod that a list of its Job's pods did not have, and that a watch no longer delivers. What is
 // known of it is outdated, and must not be counted. The caller holds the lock.
-func (s *podStore) leaveOut(uid types.UID, version string, last *slimPod) PodChange {
+func (s *podStore) noteLeftOut(uid types.UID, version string, last *slimPod) PodChange {
 	c, job, pod := s.cache, last.row.job, last.row.pod
 	c.pods.stream(s.stream).advance(version)
 	of := c.podsOf(job)

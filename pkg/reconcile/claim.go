@@ -5,7 +5,10 @@ import "slices"
 // claimPods adopts strays that the Job's selector matches, and disowns pods that it no
 // longer matches (KEP-2307, TRK-25). A Job that is being deleted does neither (JOB-37).
 func (s *state) claimPods() {
-	for _, p := range slices.Concat(s.Strays, s.Lost) {
+	for uid := range s.Held {
+		s.seen[uid] = true
+	}
+	for _, p := range s.Strays {
 		s.noteRecorded(p)
 	}
 	if s.deleting {

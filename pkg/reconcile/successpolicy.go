@@ -22,6 +22,7 @@ func (s *state) meetsSuccessPolicy() bool {
 	if !s.successMet || !s.canRecordFailed() {
 		return false
 	}
+	s.failed, s.unreported = slices.Concat(s.failed, s.unreported), nil
 	s.setOutcome(outcome{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule)})
 	return true
 }
@@ -35,16 +36,16 @@ func (s *state) evaluateSuccess(succeeded, failed indexset.Set) (rule int, progr
 	return successpolicy.Evaluate(s.job.Spec.SuccessPolicy, succeeded, failed, s.completions)
 }
 
-// canRecordFailed reports whether it is known how every failed pod ended, and this status has
-// room for all of them. After SuccessCriteriaMet, one that a user deletes would look like the
-// pods that are deleted because of it.
+// canRecordFailed reports whether this status has room for all failed pods, reported or not. After
+// SuccessCriteriaMet, one that a user deletes would look like the pods that are deleted because
+// of it.
 func (s *state) canRecordFailed() bool {
-	return len(s.unreported) == 0 && len(s.failed) <= s.room()
+	return len(s.failed)+len(s.unreported) <= s.room()
 }
 
 // recordable returns the succeeded pods that fit into one status along with every failure.
 func (s *state) recordable() []*Pod {
-	room := max(0, s.room()-len(s.failed))
+	room := max(0, s.room()-len(s.failed)-len(s.unreported))
 	if len(s.succeeded) <= room {
 		return s.succeeded
 	}

@@ -223,16 +223,12 @@ func TestFailuresCountBeforeSuccess_SUC_14(t *testing.T) {
 	}
 }
 
-// The same if nobody has told yet how a pod ended: a rule may fail the Job (SUC-09).
-func TestUnreportedFailureDelaysSuccess_SUC_14_SUC_09(t *testing.T) {
-	o := observeJob(indexed(2, 2), successRules(onIndexes("0")), failurePolicy(onExit("FailJob", 42))).
-		with("s", index(0), succeededPod(0)).with("p", index(1), unreported).since(time.Second)
-	if plan := o.compute(); plan.Findings.Outcome != nil || plan.RequeueAfter <= 0 {
-		t.Errorf("%+v, again after %s", plan.Findings.Outcome, plan.RequeueAfter)
-	}
-	if plan := o.since(30 * time.Second).compute(); plan.Findings.Outcome == nil {
-		t.Error("no outcome although nobody will tell")
-	}
+// The same if nobody has told yet how a pod ended: the success does not wait, and the failure counts as it is.
+func TestUnreportedFailureCountsAtSuccess_SUC_14(t *testing.T) {
+	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), failurePolicy(onExit("FailJob", 42))).
+		with("s", index(0), succeededPod(0)).with("p", index(1), unreported).since(time.Second)}
+	equal(t, "interim", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" uncounted [] [p] SuccessCriteriaMet=True/SuccessPolicy; after 29s`)
+	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
 // The same if the pod that we deleted ends, with an exit code of its own, before its

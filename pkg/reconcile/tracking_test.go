@@ -445,11 +445,11 @@ func TestLostPodStaysRecorded_TRK_05(t *testing.T) {
 	o := observeJob(stored(func(s *batchv1.JobStatus) {
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"lost"}}
 	}))
-	o.Lost = []*Pod{{UID: "lost", Name: "lost", Phase: corev1.PodSucceeded, Finalizer: true}}
+	o.Held = map[types.UID]bool{"lost": true}
 	if plan := o.compute(); plan.Status != nil && plan.Status.Succeeded > 0 {
 		t.Errorf("counted with its finalizer: %+v", plan.Status)
 	}
-	o.Lost = nil
+	o.Held = nil
 	if plan := o.compute(); plan.Status == nil || plan.Status.Succeeded != 1 {
 		t.Errorf("not counted: %+v", plan.Status)
 	}

@@ -85,9 +85,9 @@ type Observation struct {
 	// Strays are pods that the Job may adopt: they match its selector, have no controller and are
 	// not being deleted.
 	Strays []*Pod
-	// Lost are pods that the Job no longer controls and may not adopt now, and that still have
-	// its finalizer.
-	Lost []*Pod
+	// Held are the pods in status.uncountedTerminatedPods that still have the finalizer, also
+	// if the Job does not control them anymore.
+	Held map[types.UID]bool
 	// RuleNames are the names in spec.podFailurePolicy.rules of an API server that
 	// serves them, by rule, "" for unnamed ones; the Go type of a Job lacks the field
 	// (KEP-4443, PFN-28). Names may also come from the Job's annotation.
