@@ -286,7 +286,7 @@ func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 // ListedPods stores a complete list of one Job's pods, read from the API server at the
 // given resourceVersion: pods that are not in it, and not newer, are gone. A pod in it that
 // the Job no longer controls is removed from the Job's pods, so that it cannot be counted
-// again. (Other pods in it are left to the watch.)
+// again. (Pods in it that never were the Job's are left to the watch.)
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
 	changes, adopters := c.listedPods(job, pods, version)
 	for _, change := range changes {
@@ -305,10 +305,12 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	for i := range pods {
 		uid, s := pods[i].UID, c.pods.stream(c.streamOf(pods[i].Namespace))
 		old, lost := c.pods.value(uid), JobUID(&pods[i]) != job.UID
-		if lost && (old.job != job.UID || old.isStray()) {
+		row := c.newRow(old, c.slim(&pods[i]))
+		// One that the watch has not delivered yet may be recorded, and hold the finalizer.
+		isFormer := old.pod == nil && row.job == job.UID
+		if lost && !isFormer && (old.job != job.UID || old.isStray()) {
 			continue
 		}
-		row := c.newRow(old, c.slim(&pods[i]))
 		news := c.putRead(row, s, pods[i].ResourceVersion)
 		if lost && news {
 			changes, adopters = append(changes, c.changes(old, row)...), append(adopters, c.newAdopters(old, row)...)

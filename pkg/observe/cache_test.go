@@ -174,6 +174,23 @@ func TestRemovedPodIsNotLeftOut_TRK_18(t *testing.T) {
 	expect(t, "remembered", len(c.pods.gone), 0)
 }
 
+// TRK-05: a pod that lost its owner before the watch delivered it is found by the list, which shows that it holds the finalizer.
+func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
+	_ = c.JobStore("").Add(job)
+	former := func(name string, job string, finalizers ...string) corev1.Pod {
+		pod := testPod(name, "", 7, corev1.PodFailed)
+		pod.Labels, pod.Finalizers = map[string]string{batchv1.ControllerUidLabel: job}, finalizers
+		pod.Annotations = map[string]string{AttemptAnnotation: "1"}
+		return *pod
+	}
+	const finalizer = batchv1.JobTrackingFinalizer
+	c.ListedPods(job, []corev1.Pod{former("held", "job", finalizer), former("released", "job"), former("others", "other", finalizer)}, "10")
+	expect(t, "held", c.Held("job", []types.UID{"uid-held", "uid-released", "uid-others"}), "map[uid-held:true]")
+	expect(t, "pods", names(c, "job"), "")
+}
+
 // TRK-20, TRK-22: a pod that was labeled for one Job turns out to be of another one, or of none that is known: who may have
 // to know is told at once, as the watch brings nothing new.
 func TestClaimedPodOfAnotherJob_TRK_20_TRK_22(t *testing.T) {
