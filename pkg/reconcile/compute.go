@@ -53,6 +53,9 @@ func (s *state) decide() {
 	s.releaseDeleted()
 	s.endPods()
 	s.limitChanges()
+	if len(s.plan.Release) > 0 {
+		s.plan.BackoffSeen = s.backoffRecord(nil)
+	}
 	s.writeStatus(s.record())
 }
 

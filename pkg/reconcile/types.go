@@ -187,8 +187,10 @@ type Plan struct {
 	Adopt, Disown []PodRef
 	// RequeueAfter is when to compute again even if nothing changes; 0 for never.
 	RequeueAfter time.Duration
-	// Backoff is to be remembered once Status is stored.
-	Backoff  backoff.Record
+	// Backoff is to be remembered once Status is stored, BackoffSeen before pods are released, which may
+	// be gone then: somebody else may have recorded that they failed.
+	Backoff, BackoffSeen backoff.Record
+
 	Findings Findings
 }
 

@@ -91,7 +91,7 @@ func (c *Checker) bounds(h *history, m Commit) {
 // them, and those of them that terminate.
 func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running, terminating int) {
 	for _, l := range h.order {
-		if c.unseen(l, m) || !selects(h.job, l.pod) || !c.takesRoom(spec, l) {
+		if c.unseen(l, m) || c.isHidden(h, l.pod) || !selects(h.job, l.pod) || !c.takesRoom(spec, l) {
 			continue // One that is not selected is released at the same time.
 		}
 		running++
@@ -106,7 +106,7 @@ func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running,
 func (c *Checker) twins(h *history, m Commit) (names []string) {
 	index := indexOf(m.NewPod)
 	for _, l := range h.order {
-		if index != reconcile.NoIndex && l.index() == index && l.active() && !c.unseen(l, m) && selects(h.job, l.pod) {
+		if index != reconcile.NoIndex && l.index() == index && l.active() && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
 			names = append(names, l.pod.Name)
 		}
 	}
