@@ -130,7 +130,8 @@ func everyone(*life) bool { return true }
 // remaining returns how many successes, or indexes, a Job waits for. Those that are not in the
 // status count if they are known. Without completions, there is no limit before the first success.
 func (c *Checker) remaining(h *history, spec *batchv1.JobSpec, known func(*life) bool) int {
-	done := int(h.job.Status.Succeeded) + len(succeededUIDs(&h.job.Status))
+	status := c.knownStatus(h)
+	done := int(status.Succeeded) + len(succeededUIDs(status))
 	if isIndexed(spec) {
 		stored, seen := c.endedIndexes(h, spec, known)
 		done = stored.Union(seen).Len()
@@ -154,9 +155,10 @@ func (c *Checker) remaining(h *history, spec *batchv1.JobSpec, known func(*life)
 // and those that completed according to pods that are known.
 func (c *Checker) endedIndexes(h *history, spec *batchv1.JobSpec, known func(*life) bool) (stored, seen indexset.Set) {
 	completions := ptr.Deref(spec.Completions, 0)
-	stored, _ = indexset.ParseTolerant(h.job.Status.CompletedIndexes, completions)
+	status := c.knownStatus(h)
+	stored, _ = indexset.ParseTolerant(status.CompletedIndexes, completions)
 	if c.perIndex(spec) {
-		failed, _ := indexset.ParseTolerant(ptr.Deref(h.job.Status.FailedIndexes, ""), completions)
+		failed, _ := indexset.ParseTolerant(ptr.Deref(status.FailedIndexes, ""), completions)
 		stored = stored.Union(failed)
 	}
 	var succeeded []int32

@@ -25,6 +25,8 @@ type history struct {
 	suspendedSince time.Time
 	endingSince    time.Time
 	specs          []specVersion
+	// statuses are the commits that wrote the status, after that which created the Job.
+	statuses []statusVersion
 	// succeededAt is when the first success was seen that counts, storedAt when a status first had one: later, the pod
 	// shows nothing.
 	succeededAt, storedAt time.Time
@@ -48,6 +50,22 @@ func newHistory() *history {
 type specVersion struct {
 	at   time.Time
 	spec *batchv1.JobSpec
+}
+
+// statusVersion is a commit that wrote the status, and when.
+type statusVersion struct {
+	at time.Time
+	Commit
+}
+
+// knownStatus returns the status that the process behind the present write planned with, or a newer one. A
+// write that came through late may have changed it while a creation waited to be repeated.
+func (c *Checker) knownStatus(h *history) *batchv1.JobStatus {
+	by, last := c.world.Store.knew.process, len(h.statuses)-1
+	for last > 0 && c.recent(h.statuses[last].at) && (by == nil || !by.knowsOfOwn(h.statuses[last].Commit)) {
+		last--
+	}
+	return &h.statuses[last].NewJob.Status
 }
 
 // editedAt returns when the spec was last changed.

@@ -137,6 +137,9 @@ func (c *Checker) job(m Commit) {
 	}
 	h.job = m.NewJob
 	h.wrote[m.By] = c.world.Now()
+	if m.Verb == "status" || len(h.statuses) == 0 {
+		h.statuses = append(h.statuses, statusVersion{c.world.Now(), m})
+	}
 	if m.Verb != "status" {
 		c.edited(h, m)
 	} else {
