@@ -2,7 +2,6 @@ package controller
 
 import (
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -140,13 +139,10 @@ func (s *jobSync) settleReleases(pods []*reconcile.Pod) {
 				delete(m.releasing, p.UID)
 			}
 		}
-		freed := slices.Collect(maps.Values(m.releasing))
-		m.backoff, m.releasing = m.backoff.Failed(freed...), held
-		if m.unanswered != nil {
-			for _, p := range m.unanswered.plans {
-				p.Backoff = p.Backoff.Failed(freed...)
-			}
+		for pod, failed := range m.releasing {
+			m.backoff = m.backoff.Failed(backoff.Failure{Pod: pod, At: failed})
 		}
+		m.releasing = held
 	})
 }
 

@@ -107,7 +107,7 @@ func (s *jobSync) settleUnanswered() {
 	s.memory.update(s.uid, func(m *jobMemory) {
 		m.unanswered = nil
 		if at >= 0 {
-			m.status, m.backoff, m.written = &s.job.Status, u.plans[at].Backoff, s.config.Clock.Now()
+			m.status, m.backoff, m.written = &s.job.Status, m.backoff.Merge(u.plans[at].Backoff), s.config.Clock.Now()
 		}
 	})
 	if at >= 0 {

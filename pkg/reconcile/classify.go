@@ -29,7 +29,7 @@ func (s *state) classify() {
 			// Without the finalizer, it may have been removed by us, or have failed because
 			// it was deleted: how it ended means nothing (PRP-05).
 		case p.Phase == corev1.PodFailed:
-			s.history.Failure(p.FinishedAt, false)
+			s.history.Failure(p.UID, p.FinishedAt)
 		case p.Phase == corev1.PodSucceeded:
 			s.history.Success(p.FinishedAt)
 		}
@@ -102,7 +102,7 @@ func (s *state) classifySucceeded(p *Pod) {
 // has stopped running.
 func (s *state) classifyRecorded(p *Pod, r result) {
 	if r == resultFailed {
-		s.history.Failure(p.FinishedAt, false)
+		s.history.Failure(p.UID, p.FinishedAt)
 	} else {
 		s.history.Success(p.FinishedAt)
 	}

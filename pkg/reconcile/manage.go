@@ -259,7 +259,7 @@ func (s *state) createIndexes(n int) {
 func (s *state) backingOff() bool {
 	h := s.history.Clone()
 	for _, p := range slices.Concat(s.failed, s.ignored, s.unreported) {
-		h.Failure(p.FinishedAt, true)
+		h.Failure(p.UID, p.FinishedAt)
 	}
 	r := s.Backoff.After(h)
 	until := r.Until(s.cfg.Backoff)
@@ -278,7 +278,7 @@ func (s *state) backoffRecord(recorded map[types.UID]bool) backoff.Record {
 	h := s.history.Clone()
 	for _, p := range s.failed {
 		if recorded[p.UID] {
-			h.Failure(p.FinishedAt, true)
+			h.Failure(p.UID, p.FinishedAt)
 		}
 	}
 	return s.Backoff.After(h)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -68,7 +69,7 @@ func (o *observed) carryOut(t *testing.T, plan Plan) *observed {
 		}
 		p.Finalizer = false
 		if !r.IgnoredFailure.IsZero() {
-			o.Backoff = o.Backoff.Failed(r.IgnoredFailure)
+			o.Backoff = o.Backoff.Failed(backoff.Failure{Pod: r.UID, At: r.IgnoredFailure})
 		}
 	})
 	change(plan.Disown, func(p *Pod, _ PodRef) { p.Name = "" })

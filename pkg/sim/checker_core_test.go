@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
 // maxStages is more than any observation needs to come to rest, 500 pods a stage.
@@ -83,7 +84,7 @@ func applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation
 	}
 	for _, r := range plan.Release {
 		if !r.IgnoredFailure.IsZero() {
-			next.Backoff = next.Backoff.Failed(r.IgnoredFailure)
+			next.Backoff = next.Backoff.Failed(backoff.Failure{Pod: r.UID, At: r.IgnoredFailure})
 		}
 	}
 	next.Pods = append(changedPods(o.Pods, plan), createdPods(o, plan)...)

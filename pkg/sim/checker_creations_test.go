@@ -82,7 +82,7 @@ func (c *Checker) bounds(h *history, m Commit) {
 	if twins := c.twins(h, m); len(twins) > 1 {
 		c.violate("S6", "index %d has running pods %v", index, twins)
 	}
-	if ended, _ := c.endedIndexes(h, &h.job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
+	if ended, _ := c.endedIndexes(h, c.knownStatus(h), &h.job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
 		c.violate("S6", "pod %s is created for index %d, which has ended", m.NewPod.Name, index)
 	}
 }
@@ -121,7 +121,7 @@ func (c *Checker) failedIndexes(h *history, spec *batchv1.JobSpec) int {
 // bound returns how many pods may run: parallelism, or what completions leave. Nobody has to know
 // yet of a pod that has just succeeded, unless it is recorded.
 func (c *Checker) bound(h *history, spec *batchv1.JobSpec) int {
-	return min(int(*spec.Parallelism), c.remaining(h, spec, func(l *life) bool { return !c.recent(l.endedAt) && !c.isHidden(h, l.pod) }))
+	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *life) bool { return !c.recent(l.endedAt) && !c.isHidden(h, l.pod) }))
 }
 
 // everyone is all successes, known or not.
@@ -129,11 +129,10 @@ func everyone(*life) bool { return true }
 
 // remaining returns how many successes, or indexes, a Job waits for. Those that are not in the
 // status count if they are known. Without completions, there is no limit before the first success.
-func (c *Checker) remaining(h *history, spec *batchv1.JobSpec, known func(*life) bool) int {
-	status := c.knownStatus(h)
+func (c *Checker) remaining(h *history, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*life) bool) int {
 	done := int(status.Succeeded) + len(succeededUIDs(status))
 	if isIndexed(spec) {
-		stored, seen := c.endedIndexes(h, spec, known)
+		stored, seen := c.endedIndexes(h, status, spec, known)
 		done = stored.Union(seen).Len()
 	} else {
 		for _, l := range h.order {
@@ -153,9 +152,8 @@ func (c *Checker) remaining(h *history, spec *batchv1.JobSpec, known func(*life)
 
 // endedIndexes returns the indexes in range that completed or failed according to the status,
 // and those that completed according to pods that are known.
-func (c *Checker) endedIndexes(h *history, spec *batchv1.JobSpec, known func(*life) bool) (stored, seen indexset.Set) {
+func (c *Checker) endedIndexes(h *history, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*life) bool) (stored, seen indexset.Set) {
 	completions := ptr.Deref(spec.Completions, 0)
-	status := c.knownStatus(h)
 	stored, _ = indexset.ParseTolerant(status.CompletedIndexes, completions)
 	if c.perIndex(spec) {
 		failed, _ := indexset.ParseTolerant(ptr.Deref(status.FailedIndexes, ""), completions)
@@ -180,7 +178,6 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 			}
 		}
 	}
-	shown, seen := 0, 0
 	for _, l := range h.order {
 		failed := l.failedAt.Truncate(time.Second)
 		// A pod that somebody took from the Job, or that the selector no longer matches, is not
@@ -188,18 +185,12 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || l.taken || !selects(h.job, l.pod) {
 			continue
 		}
-		if l.witness() {
-			shown++
-		}
-		if c.alone() && l.seenAt.After(c.lostAt) {
-			seen++
-		}
+		n++
 		if failed.After(last) {
 			last = failed
 		}
 	}
-	// What pods show and what a process remembers are not added up: the larger count wins.
-	return max(shown, seen), last
+	return n, last
 }
 
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every

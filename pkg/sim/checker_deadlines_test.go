@@ -50,7 +50,7 @@ func (c *Checker) expect(h *history) {
 			over += len(l.ends())
 		}
 	}
-	ended, _ := c.endedIndexes(h, &job.Spec, everyone)
+	ended, _ := c.endedIndexes(h, &job.Status, &job.Spec, everyone)
 	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created of %d, after %d others, %d failures with %d ends, and %d ended indexes",
 		ptr.Deref(job.Spec.Completions, 0), len(h.order), failures, over, ended.Len()))
 }
@@ -122,7 +122,7 @@ func (c *Checker) startable(h *history) time.Time {
 		return c.latest(h, func(*life) bool { return true })
 	}
 	var first time.Time
-	stored, seen := c.endedIndexes(h, &job.Spec, everyone)
+	stored, seen := c.endedIndexes(h, &job.Status, &job.Spec, everyone)
 	for index := range *job.Spec.Completions {
 		if stored.Contains(index) || seen.Contains(index) || c.busy(h, index) {
 			continue
@@ -154,7 +154,7 @@ func (c *Checker) hasRoom(h *history) bool {
 			taken++
 		}
 	}
-	return taken < min(int(*h.job.Spec.Parallelism), c.remaining(h, &h.job.Spec, everyone))
+	return taken < min(int(*h.job.Spec.Parallelism), c.remaining(h, &h.job.Status, &h.job.Spec, everyone))
 }
 
 func (c *Checker) takesRoom(spec *batchv1.JobSpec, l *life) bool {

@@ -5,8 +5,12 @@
 package backoff
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Policy holds the first wait and the longest one.
@@ -31,20 +35,26 @@ func (p Policy) Delay(failures int32) time.Duration {
 	return min(delay, p.Max)
 }
 
+// Failure is a pod that failed, and when it finished.
+type Failure struct {
+	Pod types.UID
+	At  time.Time
+}
+
 // Record is what to remember of the past: the failures since the last success, and
 // when the latest of them and that success finished. The zero Record has neither.
 type Record struct {
 	Failures    int32
 	LastFailure time.Time
 	LastSuccess time.Time
-	// times are the finish times of the latest failures, at most maxTimes, in order: a
-	// success that is observed late may lie between them. Never changed in place.
-	times []time.Time
+	// pods are the latest failures, at most maxPods, in the order of their times: a pod that is seen
+	// again counts once, and a success that is observed late may lie between them. Never changed in place.
+	pods []Failure
 }
 
-// maxTimes is more failures than it takes to reach the longest wait: 10 s doubled six times is
+// maxPods is more failures than it takes to reach the longest wait: 10 s doubled six times is
 // beyond 10 min.
-const maxTimes = 16
+const maxPods = 16
 
 // Until is when pods may be created again; the zero time if there was no failure.
 func (r Record) Until(p Policy) time.Time {
@@ -58,48 +68,43 @@ func (r Record) Until(p Policy) time.Time {
 type History struct {
 	// LastSuccess is when the latest succeeded pod finished.
 	LastSuccess time.Time
-	failures    []time.Time
-	fresh       []time.Time
+	failures    []Failure
 }
 
 // Clone returns a copy that shares no memory with h.
 func (h *History) Clone() History {
-	return History{LastSuccess: h.LastSuccess, failures: slices.Clone(h.failures), fresh: slices.Clone(h.fresh)}
+	return History{LastSuccess: h.LastSuccess, failures: slices.Clone(h.failures)}
 }
 
 // Success adds the finish time of a succeeded pod.
-func (h *History) Success(finished time.Time) {
-	if finished.After(h.LastSuccess) {
-		h.LastSuccess = finished
-	}
-}
+func (h *History) Success(finished time.Time) { h.LastSuccess = latest(h.LastSuccess, finished) }
 
-// Failure adds the finish time of a failed pod. fresh reports whether no Record can
-// include it yet, because the Job's status does not.
-func (h *History) Failure(finished time.Time, fresh bool) {
-	h.failures = append(h.failures, finished)
-	if fresh {
-		h.fresh = append(h.fresh, finished)
-	}
+// Failure adds a failed pod, and when it finished.
+func (h *History) Failure(pod types.UID, finished time.Time) {
+	h.failures = append(h.failures, Failure{pod, finished})
 }
 
 // After returns r updated with what h shows.
 //
-// Pods are the better evidence, and after a restart the only one; but they may be
-// deleted while the Job runs, and then only r includes them. So the larger of the two
-// counts wins, and the later of the two successes and of the two failures: another process
-// may have counted a later one. A success that finished at or after all failures ends the
+// After a restart, pods are the only evidence; but they may be deleted while the Job runs, and then
+// only r includes them. A success that finished at or after all failures ends the
 // series (JOB-21: at the same time is not after).
 func (r Record) After(h History) Record {
 	success := latest(r.LastSuccess, h.LastSuccess)
-	remembered := r.since(success).Failed(since(h.fresh, success)...)
-	seen := Record{LastSuccess: success}.Failed(since(h.failures, success)...)
-	last := latest(seen.LastFailure, remembered.LastFailure)
-	if seen.Failures <= remembered.Failures {
-		seen = remembered
-	}
-	seen.LastFailure = last
-	return seen
+	failures := since(h.failures, success)
+	r = r.since(success).Failed(failures...)
+	r.Failures = max(r.Failures, int32(min(len(failures), math.MaxInt32))) //nolint:gosec // At most MaxInt32.
+	return r
+}
+
+// Merge returns the Record that includes all that r and other do.
+func (r Record) Merge(other Record) Record {
+	success := latest(r.LastSuccess, other.LastSuccess)
+	r, other = r.since(success), other.since(success)
+	merged := r.Failed(other.pods...)
+	merged.Failures = max(merged.Failures, other.Failures)
+	merged.LastFailure = latest(merged.LastFailure, other.LastFailure)
+	return merged
 }
 
 // since drops the failures that finished before a success, as far as their times are
@@ -110,47 +115,62 @@ func (r Record) since(success time.Time) Record {
 		return left
 	}
 	left.LastFailure = r.LastFailure
-	left.times = since(r.times, success)
+	left.pods = since(r.pods, success)
 	left.Failures = r.Failures
-	if len(left.times) < len(r.times) {
+	if len(left.pods) < len(r.pods) {
 		// Failures older than one that is dropped are before the success, too.
-		// The last one may be of another process, whose time is not among them.
-		left.Failures = max(1, int32(len(left.times))) //nolint:gosec // At most maxTimes.
+		left.Failures = int32(len(left.pods)) //nolint:gosec // At most maxPods.
 	}
 	return left
 }
 
-// Failed returns the Record with more failures, which finished at the given times.
-func (r Record) Failed(finished ...time.Time) Record {
-	if len(finished) == 0 {
-		return r
-	}
-	r.times = slices.Clone(r.times)
-	for _, t := range finished {
-		r.Failures++
-		r.LastFailure = latest(r.LastFailure, t)
-		r.times = insertLatest(r.times, t)
+// Failed returns the Record with more failures, each of another pod. Those that it has already do not count again;
+// nor do those before all that it remembers, which may have been counted: the wait is the longest already.
+func (r Record) Failed(failures ...Failure) Record {
+	known := r.pods
+	r.pods = slices.Clone(known)
+	for _, f := range failures {
+		if len(known) == maxPods && compare(f, known[0]) <= 0 {
+			continue
+		}
+		r.LastFailure = latest(r.LastFailure, f.At)
+		if !slices.ContainsFunc(known, f.isOf) {
+			r.Failures++
+		}
+		r.pods = insertLatest(r.pods, f)
 	}
 	return r
 }
 
-// insertLatest adds a time to a sorted list that keeps the latest maxTimes.
-func insertLatest(times []time.Time, t time.Time) []time.Time {
-	if len(times) == maxTimes {
-		if !t.After(times[0]) {
-			return times
-		}
-		times = times[:copy(times, times[1:])]
+// insertLatest adds a failure to a sorted list that keeps the latest maxPods. A pod may have finished
+// later than what was seen of it first.
+func insertLatest(list []Failure, f Failure) []Failure {
+	if len(list) == maxPods && compare(f, list[0]) <= 0 {
+		return list
 	}
-	at, _ := slices.BinarySearchFunc(times, t, time.Time.Compare)
-	return slices.Insert(times, at, t)
+	switch known := slices.IndexFunc(list, f.isOf); {
+	case known >= 0 && compare(f, list[known]) <= 0:
+		return list
+	case known >= 0:
+		list = slices.Delete(list, known, known+1)
+	case len(list) == maxPods:
+		list = slices.Delete(list, 0, 1)
+	}
+	at, _ := slices.BinarySearchFunc(list, f, compare)
+	return slices.Insert(list, at, f)
 }
 
-// since returns the times after start.
-func since(times []time.Time, start time.Time) (after []time.Time) {
-	for _, t := range times {
-		if t.After(start) {
-			after = append(after, t)
+// isOf reports whether other is of the same pod.
+func (f Failure) isOf(other Failure) bool { return f.Pod == other.Pod }
+
+// compare orders failures by time, and those of the same time in a way that no order of pods changes.
+func compare(a, b Failure) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) }
+
+// since returns the failures after start.
+func since(failures []Failure, start time.Time) (after []Failure) {
+	for _, f := range failures {
+		if f.At.After(start) {
+			after = append(after, f)
 		}
 	}
 	return after

@@ -1,8 +1,13 @@
 package backoff
 
 import (
+	"fmt"
+	"reflect"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
 )
 
 var policy = Policy{Base: 10 * time.Second, Max: 10 * time.Minute}
@@ -21,40 +26,50 @@ func TestDelayDoublesUpToTheMaximum_JOB_18(t *testing.T) {
 	}
 }
 
-func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
-	type failure struct {
-		at    int
-		fresh bool
+// failed returns failures of pods that are named after when they finished.
+func failed(seconds ...int) (list []Failure) {
+	for _, s := range seconds {
+		list = append(list, Failure{types.UID(fmt.Sprint(s)), at(s)})
 	}
+	return list
+}
+
+func shows(success int, failures ...int) (h History) {
+	if success != 0 {
+		h.Success(at(success))
+	}
+	for _, f := range failed(failures...) {
+		h.Failure(f.Pod, f.At)
+	}
+	return h
+}
+
+func remembers(failures ...int) Record { return Record{}.Failed(failed(failures...)...) }
+
+func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
 	for name, c := range map[string]struct {
 		before   Record
 		success  int // 0: none
-		failures []failure
+		failures []int
 		want     Record
 	}{
 		"nothing happened":        {Record{}, 0, nil, Record{}},
-		"first failure":           {Record{}, 0, []failure{{5, true}}, Record{Failures: 1, LastFailure: at(5)}},
-		"latest of three":         {Record{}, 0, []failure{{5, true}, {9, true}, {7, true}}, Record{Failures: 3, LastFailure: at(9)}},
-		"seen again, not fresh":   {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{5, false}}, Record{Failures: 1, LastFailure: at(5)}},
-		"a later one, not fresh":  {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{8, false}}, Record{Failures: 1, LastFailure: at(8)}},
-		"one more":                {Record{Failures: 1, LastFailure: at(5)}, 0, []failure{{5, false}, {8, true}}, Record{Failures: 2, LastFailure: at(8)}},
-		"older pods are gone":     {Record{Failures: 3, LastFailure: at(5)}, 0, []failure{{8, true}}, Record{Failures: 4, LastFailure: at(8)}},
-		"all pods are gone":       {Record{Failures: 3, LastFailure: at(5)}, 0, nil, Record{Failures: 3, LastFailure: at(5)}},
-		"restart: pods alone":     {Record{}, 0, []failure{{5, false}, {8, false}}, Record{Failures: 2, LastFailure: at(8)}},
-		"success after all":       {Record{Failures: 3, LastFailure: at(5)}, 6, []failure{{5, false}}, Record{}},
-		"success between":         {Record{Failures: 3, LastFailure: at(5)}, 6, []failure{{5, false}, {8, true}}, Record{Failures: 1, LastFailure: at(8)}},
-		"same time: JOB-21":       {Record{}, 5, []failure{{5, true}}, Record{}},
-		"record as old as JOB-21": {Record{Failures: 2, LastFailure: at(5)}, 5, nil, Record{}},
-		"success before the rest": {Record{Failures: 2, LastFailure: at(7)}, 5, nil, Record{Failures: 2, LastFailure: at(7)}},
+		"first failure":           {Record{}, 0, []int{5}, Record{Failures: 1, LastFailure: at(5)}},
+		"latest of three":         {Record{}, 0, []int{5, 9, 7}, Record{Failures: 3, LastFailure: at(9)}},
+		"seen again":              {remembers(5), 0, []int{5}, Record{Failures: 1, LastFailure: at(5)}},
+		"one more":                {remembers(5), 0, []int{5, 8}, Record{Failures: 2, LastFailure: at(8)}},
+		"older pods are gone":     {remembers(1, 3, 5), 0, []int{8}, Record{Failures: 4, LastFailure: at(8)}},
+		"all pods are gone":       {remembers(1, 3, 5), 0, nil, Record{Failures: 3, LastFailure: at(5)}},
+		"restart: pods alone":     {Record{}, 0, []int{5, 8}, Record{Failures: 2, LastFailure: at(8)}},
+		"restart, one is gone":    {remembers(8), 0, []int{5}, Record{Failures: 2, LastFailure: at(8)}},
+		"success after all":       {remembers(1, 3, 5), 6, []int{5}, Record{}},
+		"success between":         {remembers(1, 3, 5), 6, []int{5, 8}, Record{Failures: 1, LastFailure: at(8)}},
+		"same time: JOB-21":       {Record{}, 5, []int{5}, Record{}},
+		"record as old as JOB-21": {remembers(4, 5), 5, nil, Record{}},
+		"success before the rest": {remembers(6, 7), 5, nil, Record{Failures: 2, LastFailure: at(7)}},
+		"success amid the rest":   {remembers(4, 5), 4, []int{8}, Record{Failures: 2, LastFailure: at(8)}},
 	} {
-		var h History
-		if c.success != 0 {
-			h.Success(at(c.success))
-		}
-		for _, f := range c.failures {
-			h.Failure(at(f.at), f.fresh)
-		}
-		got := c.before.After(h)
+		got := c.before.After(shows(c.success, c.failures...))
 		if got.Failures != c.want.Failures || !got.LastFailure.Equal(c.want.LastFailure) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
@@ -63,28 +78,13 @@ func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
 
 // JOB-18: what is after the last success counts, though its pod is cleaned up, or seen late.
 func TestSuccessIsRemembered_JOB_18(t *testing.T) {
-	var old History
-	for i := range 5 {
-		old.Failure(at(i), true)
-	}
-	old.Success(at(50))
-	r := Record{}.After(old)
-	var cleaned History // The five failed pods are still there, the succeeded one is not.
-	for i := range 5 {
-		cleaned.Failure(at(i), false)
-	}
-	cleaned.Failure(at(60), true)
-	if r = r.After(cleaned); r.Failures != 1 || !r.LastFailure.Equal(at(60)) {
+	r := Record{}.After(shows(50, 0, 1, 2, 3, 4))
+	// The five failed pods are still there, the succeeded one is not.
+	if r = r.After(shows(0, 0, 1, 2, 3, 4, 60)); r.Failures != 1 || !r.LastFailure.Equal(at(60)) {
 		t.Errorf("after the succeeded pod was cleaned up: %+v", r)
 	}
-
-	var five History
-	for _, s := range []int{10, 20, 40, 80, 100} {
-		five.Failure(at(s), true)
-	}
-	var late History // Only the success is seen, and it was before the last failure.
-	late.Success(at(90))
-	if r := (Record{}).After(five).After(late); r.Failures != 1 || !r.LastFailure.Equal(at(100)) {
+	// Only the success is seen, and it was before the last failure.
+	if r := remembers(10, 20, 40, 80, 100).After(shows(90)); r.Failures != 1 || !r.LastFailure.Equal(at(100)) {
 		t.Errorf("after a success that was seen late: %+v", r)
 	}
 }
@@ -93,35 +93,72 @@ func TestSuccessIsRemembered_JOB_18(t *testing.T) {
 func TestLatestFailuresAreRemembered_JOB_18(t *testing.T) {
 	var h History
 	for i := range 1000 {
-		h.Failure(at((i*7)%1000), true)
+		h.Failure(types.UID(fmt.Sprint(i)), at((i*7)%1000))
 	}
 	r := Record{}.After(h)
-	if r.Failures != 1000 || len(r.times) != maxTimes || !r.times[0].Equal(at(1000-maxTimes)) {
-		t.Errorf("%d failures, times from %v", r.Failures, r.times[0])
+	if r.Failures != 1000 || len(r.pods) != maxPods || !r.pods[0].At.Equal(at(1000-maxPods)) {
+		t.Errorf("%d failures, times from %v", r.Failures, r.pods[0])
 	}
 	for success, want := range map[int]int32{980: 1000, 990: 9, 999: 0} {
-		var late History
-		late.Success(at(success))
-		if got := r.After(late).Failures; got != want {
+		if got := r.After(shows(success)).Failures; got != want {
 			t.Errorf("after a success at %d: %d failures, want %d", success, got, want)
 		}
 	}
-	before := r.Failed(at(2000))
+	before := r.Failed(failed(2000)...)
 	if r.Failures != 1000 || before.Failures != 1001 || !r.LastFailure.Equal(at(999)) {
 		t.Error("a Record was changed in place")
+	}
+	if got := before.After(shows(0, 1, 2, 3)).Failures; got != 1001 {
+		t.Errorf("%d failures after old ones that may have been counted", got)
+	}
+}
+
+// JOB-18: the wait runs from when a pod finished, as it was seen last.
+func TestPodThatFinishedLaterCountsOnce_JOB_18(t *testing.T) {
+	r := remembers(4, 5, 6).Failed(Failure{"5", at(9)})
+	if r.Failures != 3 || !r.LastFailure.Equal(at(9)) {
+		t.Errorf("%+v", r)
+	}
+	if r = r.Failed(Failure{"5", at(5)}).After(shows(7)); r.Failures != 1 {
+		t.Errorf("after a success between both times: %+v", r)
 	}
 }
 
 // JOB-18: a failure that another process counted is not forgotten with a success before it.
 func TestFailureOfAnotherProcessOutlivesASuccessBeforeIt_JOB_18(t *testing.T) {
-	var seen, after History
-	seen.Failure(at(5), false)
-	seen.Failure(at(8), false)
-	r := Record{}.Failed(at(4), at(5)).After(seen)
-	after.Success(at(6))
-	if got := r.After(after); got.Failures != 1 || !got.LastFailure.Equal(at(8)) {
+	if got := remembers(4, 5).After(shows(0, 5, 8)).After(shows(6)); got.Failures != 1 || !got.LastFailure.Equal(at(8)) {
 		t.Errorf("%+v", got)
 	}
+}
+
+// JOB-18: whatever a process sees, in parts and in any order, each failure since the last success counts once, and all
+// that were seen do, as long as they are fewer than are remembered.
+func TestEachFailureCountsOnce_JOB_18(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one, other, all, success := Record{}, Record{}, map[int]bool{}, 0
+		for range rapid.IntRange(1, 8).Draw(t, "looks") {
+			seen := rapid.SliceOfDistinct(rapid.IntRange(1, maxPods), rapid.ID[int]).Draw(t, "failures")
+			ended := rapid.SampledFrom([]int{0, 0, 0, 3, 9}).Draw(t, "success")
+			for _, s := range seen {
+				all[s] = true
+			}
+			success = max(success, ended)
+			r := &one
+			if rapid.Bool().Draw(t, "other") {
+				r = &other
+			}
+			*r = r.After(shows(ended, seen...))
+		}
+		want := 0
+		for s := range all {
+			if s > success {
+				want++
+			}
+		}
+		if a, b := one.Merge(other), other.Merge(one); int(a.Failures) != want || !reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v and %+v, want %d failures", a, b, want)
+		}
+	})
 }
 
 func TestUntil(t *testing.T) {
