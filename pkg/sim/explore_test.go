@@ -13,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // smallWorld is a world of which every history is tried.
@@ -39,6 +41,8 @@ type smallWorld struct {
 	faults      []FaultKind
 	gaps, stale bool
 	maxFaults   int
+	// records is how many pods one status records, if not 0.
+	records int
 	// slow is how often time may pass although messages are on their way.
 	slow int
 	// wrong returns what is wrong with the Job at the end, or "". Without it, the Job has to be
@@ -97,7 +101,12 @@ type run struct {
 
 func newRun(s *smallWorld, since int) *run {
 	r := &run{smallWorld: s, since: since, carriers: map[any]*carrier{}, encoded: map[objectKey]*encodedObject{}, renamings: renamings(s.symmetric)}
-	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, Options{decider: r, Begun: time.Date(2026, 1, 1, 0, 0, 0, int(100*time.Millisecond), time.UTC)})
+	o := Options{decider: r, Begun: time.Date(2026, 1, 1, 0, 0, 0, int(100*time.Millisecond), time.UTC)}
+	if s.records > 0 {
+		o.Controller.Limits = reconcile.DefaultConfig()
+		o.Controller.Limits.MaxUncounted = s.records
+	}
+	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, o)
 	r.world.checker().exact = r.unknownSince
 	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: func() { r.planned = true }}))
 	act := Act{TerminateExit: 143, NodeGone: s.lost}

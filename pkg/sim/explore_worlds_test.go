@@ -86,6 +86,42 @@ func policyWorlds() []*smallWorld {
 		s.Completions = nil
 		return s
 	}
+	ignored := func() batchv1.JobSpec {
+		s := namedRule()
+		s.Completions, s.Parallelism = ptr.To[int32](2), ptr.To[int32](2)
+		s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
+			Action:          batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+		})
+		return s
+	}
+	failIndex := func() batchv1.JobSpec {
+		s := namedRule()
+		s.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionFailIndex
+		s.Completions, s.Parallelism = ptr.To[int32](2), ptr.To[int32](2)
+		s.CompletionMode, s.BackoffLimitPerIndex = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](1)
+		return s
+	}
+	cleaned := func() batchv1.JobSpec { return nonIndexedSpec(2, 1, 6) }
+	timed := func() batchv1.JobSpec {
+		s := nonIndexedSpec(1, 1, 6)
+		s.ActiveDeadlineSeconds = ptr.To[int64](2)
+		return s
+	}
+	unfinished := func(job *batchv1.Job) string { return when(!Finished(job), "the Job is not finished") }
+	tooMany := func() batchv1.JobSpec {
+		s := perIndex()
+		s.MaxFailedIndexes = ptr.To[int32](0)
+		return s
+	}
+	stop := userStep{name: "scale down to none", when: func(w *World) bool { return firstEnded(w) != nil }, do: func(w *World) {
+		w.edit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](0) })
+	}}
+	clean := userStep{
+		name: "remove the pod that succeeded", when: func(w *World) bool { return firstEnded(w) != nil && len(firstEnded(w).Finalizers) == 0 },
+		do: func(w *World) { w.Store.KillPod(firstEnded(w).Name) },
+	}
+	evict := evictFirst()
 	return []*smallWorld{
 		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
 		{name: "limit per index, retried", spec: retriedIndex, exits: []int32{0, 1}, failures: 1},
@@ -94,6 +130,14 @@ func policyWorlds() []*smallWorld {
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
 		{name: "one index", spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}},
 		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
+		{name: "deadline", spec: timed, exits: []int32{0}, terminated: []int32{143}, runs: true, wrong: unfinished},
+		{name: "too many failed indexes", spec: tooMany, exits: []int32{0, 1}, failures: 2, runs: true, terminated: []int32{143}},
+		{name: "success policy, and pods fail", spec: success, exits: []int32{0, 1}, failures: 1, terminated: []int32{143, 0}},
+		{name: "work queue, scaled down after a success", spec: queue, exits: []int32{0}, terminated: []int32{143}, user: []userStep{stop}},
+		{name: "two indexes fail, one record at a time", spec: perIndex, exits: []int32{0, 1}, failures: 2, records: 1},
+		{name: "an ignored failure while the Job fails", spec: ignored, exits: []int32{0, 42}, failures: 1, runs: true, terminated: []int32{143}, user: []userStep{evict}},
+		{name: "a failed index and a rule that fails it", spec: failIndex, exits: []int32{0, 42}, failures: 2},
+		{name: "a success is cleaned up between failures", spec: cleaned, exits: []int32{0, 1}, failures: 2, user: []userStep{clean}},
 	}
 }
 
@@ -111,21 +155,31 @@ func evictedWorlds() []*smallWorld {
 		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
 		return s
 	}
-	evict := userStep{name: "evict", when: hasPod, do: func(w *World) {
-		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
-	}}
+	evict := evictFirst()
 	forced := userStep{name: "delete by force", when: isBeingDeleted, do: func(w *World) { w.Store.KillPod(firstPod(w).Name) }}
 	evictRunning := evict
 	evictRunning.when = func(w *World) bool {
 		return firstPod(w) != nil && firstPod(w).Spec.NodeName != ""
+	}
+	replacedIndex := func() batchv1.JobSpec {
+		s := indexedSpec(1, 1)
+		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
+		return s
 	}
 	return []*smallWorld{
 		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
 		{name: "evicted from a node that is lost, deleted by force", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning, forced}, wrong: notOneActive},
 		{name: "an index is evicted, and runs on", spec: retriedIndex, runs: true, forever: true, terminated: []int32{143}, user: []userStep{evictRunning}, wrong: notOneActive},
+		{name: "an index is replaced once its pod has failed", spec: replacedIndex, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
+}
+
+func evictFirst() userStep {
+	return userStep{name: "evict", when: hasPod, do: func(w *World) {
+		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
+	}}
 }
 
 func namedRule() batchv1.JobSpec {
@@ -150,6 +204,16 @@ func isBeingDeleted(w *World) bool {
 	return firstPod(w) != nil && firstPod(w).DeletionTimestamp != nil
 }
 
+// firstEnded returns the first pod that succeeded, or nil.
+func firstEnded(w *World) *corev1.Pod {
+	for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
+		if pod := w.Store.pods[name]; pod.Status.Phase == corev1.PodSucceeded {
+			return pod
+		}
+	}
+	return nil
+}
+
 // firstPod returns the first pod of the Job, or nil once it is gone.
 func firstPod(w *World) *corev1.Pod { return cmp.Or(w.Store.pods["a-p1"], w.Store.pods["a-0-p1"]) }
 
@@ -170,9 +234,16 @@ func editedWorlds() []*smallWorld {
 	one := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
 	two := func() batchv1.JobSpec { return nonIndexedSpec(2, 2, 6) }
 	elastic := func() batchv1.JobSpec { return indexedSpec(2, 2) }
+	nothing := func() batchv1.JobSpec {
+		s := nonIndexedSpec(0, 1, 6)
+		s.Suspend = ptr.To(true)
+		return s
+	}
 	return []*smallWorld{
 		{name: "suspended and resumed", spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
 		{name: "scaled down", spec: two, runs: true, forever: true, user: []userStep{fewer}, wrong: notOneActive},
+		{name: "suspended, and nothing to do", spec: nothing, wrong: resumed, user: []userStep{resume}},
+		{name: "suspended forever, and nothing to do", spec: nothing},
 		{name: "scaled down and up", spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
 		{name: "elastic", spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
 	}
@@ -180,6 +251,7 @@ func editedWorlds() []*smallWorld {
 
 func deletedWorlds() (worlds []*smallWorld) {
 	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	limited := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 0) }
 	gone := func(job *batchv1.Job) string { return when(job != nil, "the Job is not gone") }
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 		remove := userStep{name: "delete, " + string(how), do: func(w *World) { must(w.Store.DeleteJob("a", how)) }}
@@ -190,6 +262,10 @@ func deletedWorlds() (worlds []*smallWorld) {
 				must(err)
 			}}
 			release := userStep{name: "remove the finalizer", do: func(w *World) { w.Store.finalizeJob("a", foreignFinalizer) }}
+			held := func(job *batchv1.Job) string {
+				return when(job.Status.Succeeded+job.Status.Failed > 0 && !view(job).finished(), "the Job is held, its pod has ended, and the Job is not finished")
+			}
+			worlds = append(worlds, &smallWorld{name: "deleted, held until it ends", spec: limited, exits: []int32{0, 1}, failures: 1, user: []userStep{hold, remove}, wrong: held})
 			worlds = append(worlds, &smallWorld{name: "deleted with a foreign finalizer", spec: spec, exits: []int32{0}, user: []userStep{hold, remove, release}, wrong: gone})
 		}
 	}
@@ -200,10 +276,14 @@ func deletedWorlds() (worlds []*smallWorld) {
 func sharedWorlds() []*smallWorld {
 	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
 	second := userStep{name: "second leader", do: func(w *World) { w.SecondLeader(ProcessOptions{}) }}
+	more := userStep{name: "two indexes", do: func(w *World) {
+		w.edit(func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = ptr.To[int32](2), ptr.To[int32](2) })
+	}}
 	one := userStep{name: "one leader", do: (*World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
 		{name: "two leaders", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
+		{name: "two leaders, scaled up", shared: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
 		{name: "a shard held twice", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
 	}
 }
