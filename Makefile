@@ -113,8 +113,9 @@ test-conformance: build controlplane ## Run the conformance suite against the bu
 .PHONY: test-node
 test-node: ## Install config/default on a real node with real containers: root on Linux, hack/node/run.sh says what it needs
 	IMAGE_TOOL=buildah $(MAKE) image VERSION=$$(sed -n 's/.*newTag: //p' config/default/kustomization.yaml)
+	$(GO) build -o bin/conformance ./test/conformance
 	$(GO) test -tags node -c -o bin/node.test ./test/node
-	cd test/node && ../../hack/node/run.sh ../../bin/node.test -test.v -test.timeout 15m
+	cd test/node && ../../hack/node/run.sh ../../bin/node.test -test.v -test.timeout 40m
 
 .PHONY: test-monitoring
 test-monitoring: ## Play the alerts through with promtool, and check the queries of dashboard and runbooks
@@ -152,6 +153,11 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
 	$(GO) run ./hack/mutants
+
+.PHONY: mutants-prove
+mutants-prove: ## Plant the bugs that make prove is to find, one at a time, and explore a world that has them: an hour
+	$(GO) run ./hack/mutants -prove
+	$(GO) run ./hack/mutants -prove -table hack/mutants/subtle.txt
 
 .PHONY: mutants-doc
 mutants-doc: ## The same, and write what caught each into docs/reliability.md: more than an hour

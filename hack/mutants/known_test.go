@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,14 +12,12 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the table in docs/reliability
 
 const (
 	page      = "../../docs/reliability.md"
-	begin     = "<!-- known bugs -->\n"
-	end       = "<!-- end of the known bugs -->\n"
 	kept      = "results.json"
 	allOfREGs = 33
 )
 
-// TestDocumentationHasTheKnownBugs_STO_06 compares the table in docs/reliability.md with the results of
-// the last run, which make mutants-doc keeps. -rewrite writes it.
+// TestDocumentationHasTheKnownBugs_STO_06 compares the tables in docs/reliability.md with the results of
+// the last run, which make mutants-doc keeps, and with what make prove finds. -rewrite writes them.
 func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
 	requirements, err := os.ReadFile("../../docs/requirements.md")
 	if err != nil {
@@ -40,12 +39,12 @@ func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
 	if len(regressions) != allOfREGs {
 		t.Errorf("%d regressions", len(regressions))
 	}
-	before, rest, _ := strings.Cut(string(document), begin)
-	_, after, found := strings.Cut(rest, end)
-	if !found {
-		t.Fatal("no place for the table")
+	subtle, err := readTable("subtle.txt")
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := before + begin + knownBugs(regressions, mutants, known.list) + end + after
+	want := replaced(t, string(document), "known bugs", knownBugs(regressions, mutants, known.list))
+	want = replaced(t, want, "proved bugs", proved(slices.Concat(mutants, subtle)))
 	switch {
 	case want == string(document):
 	case *rewrite:
@@ -53,8 +52,19 @@ func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("the table is not that of the last run: go test ./hack/mutants -run HasTheKnownBugs -rewrite")
+		t.Error("the tables are not those of the last run: go test ./hack/mutants -run HasTheKnownBugs -rewrite")
 	}
+}
+
+// replaced returns the document with another table.
+func replaced(t *testing.T, document, name, table string) string {
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of the "+name+" -->\n"
+	before, rest, _ := strings.Cut(document, begin)
+	_, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("no place for the table of %s", name)
+	}
+	return before + begin + table + end + after
 }
 
 // TestResultsAreKept_STO_06: a run that was interrupted is continued, and forgets bugs that are not in the

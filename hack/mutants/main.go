@@ -1,11 +1,12 @@
 // Command mutants tests the tests: it plants one bug at a time, most of them bugs that the
 // built-in controller really had, and requires that some test fails.
 //
-//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-results FILE] [-timeout DURATION] [-args FLAGS] [PACKAGES]
+//	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-prove] [-results FILE] [-timeout DURATION] [-args FLAGS] [PACKAGES]
 //
 // The bugs are in mutants.txt, or in another table, such as subtle.txt. The source tree does
 // not change: the compiler gets the planted text as an overlay. Each bug takes about half a
-// minute. With -results, a bug that has a result in the file is not planted again.
+// minute. With -results, a bug that has a result in the file is not planted again. With -prove,
+// the model checker alone has to find each bug, in the small world that the table names.
 package main
 
 import (
@@ -40,6 +41,7 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "list the bugs, and plant none")
 	flag.StringVar(&o.results, "results", "", "keep the results in this JSON file, and continue the run that wrote it")
 	flag.StringVar(&o.table, "table", "", "a file with the bugs, instead of mutants.txt")
+	flag.BoolVar(&o.prove, "prove", false, "plant only bugs that have a world, and explore that world")
 	timeout := flag.Duration("timeout", 3*time.Minute, "of the tests of one package: a bug may never end")
 	args := flag.String("args", "", "flags for go test, such as '-run TestProve'")
 	flag.Parse()
@@ -56,13 +58,20 @@ func main() {
 // options are the flags that choose bugs, and the file for the results.
 type options struct {
 	table, only, results string
-	list                 bool
+	list, prove          bool
 }
 
 // suite is what tests a bug: packages, with flags for go test, and a time limit for each.
 type suite struct {
 	packages, flags []string
 	timeout         time.Duration
+}
+
+// exploring returns the suite that explores the world of a bug.
+func (s suite) exploring(world string) suite {
+	s.packages = []string{"./pkg/sim"}
+	s.flags = append([]string{"-run", "^TestProve_", "-prove", "-prove-time", "30s", "-prove-only", "^(" + world + ")$"}, s.flags...)
+	return s
 }
 
 func run(o options, tested suite) error {
@@ -74,7 +83,7 @@ func run(o options, tested suite) error {
 	if err != nil {
 		return err
 	}
-	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return !pattern.MatchString(m.name()) })
+	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return !pattern.MatchString(m.name()) || o.prove && m.world == "" })
 	if o.list {
 		for _, m := range chosen {
 			fmt.Println(m.name())
@@ -87,10 +96,13 @@ func run(o options, tested suite) error {
 	}
 	known.keep(mutants)
 	chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return known.has(m.name()) })
+	if o.prove { // That no world shows anything without a bug is what make prove is for.
+		return plantAll(chosen, known, func(m mutant) suite { return tested.exploring(m.world) })
+	}
 	if failure, err := tested.testAll(""); err != nil || failure != "" {
 		return errors.Join(fmt.Errorf("tests fail without any bug: %s", failure), err)
 	}
-	return plantAll(chosen, known, tested)
+	return plantAll(chosen, known, func(mutant) suite { return tested })
 }
 
 // readTable reads a file with bugs, or mutants.txt if it is "".
@@ -105,7 +117,7 @@ func readTable(file string) ([]mutant, error) {
 	return parse(string(data))
 }
 
-func plantAll(mutants []mutant, known *results, tested suite) error {
+func plantAll(mutants []mutant, known *results, suiteOf func(mutant) suite) error {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
@@ -113,7 +125,7 @@ func plantAll(mutants []mutant, known *results, tested suite) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	bad := 0
 	for _, m := range mutants {
-		verdict, caught := m.plant(dir, tested)
+		verdict, caught := m.plant(dir, suiteOf(m))
 		word := "caught"
 		if !caught {
 			word = "SURVIVED"

@@ -11,6 +11,8 @@ type mutant struct {
 	ids, title string
 	file       string
 	old, new   string
+	// world is a small world in which make prove finds the bug, outside why none has it. Each bug has one of them.
+	world, outside string
 }
 
 func (m mutant) name() string { return m.ids + ": " + m.title }
@@ -24,12 +26,13 @@ func (m mutant) apply(source string) (string, error) {
 }
 
 // parse reads the table: bugs are separated by empty lines, and lines that begin with # are
-// comments. Each bug has a line with its ids and its title, the file, and the lines to
-// replace, after "-", and to put in their place, after "+". (A tab follows both, and is
-// dropped.)
+// comments. Each bug has a line with its ids and its title, the file, the world in which make prove
+// finds it, or why no world has it, and the lines to replace, after "-", and to put in their place,
+// after "+". (A tab follows both, and is dropped.)
 //
 //	REG-01: what it does
 //	pkg/reconcile/record.go
+//	world: one pod fails
 //	-	old
 //	+	new
 func parse(text string) (mutants []mutant, err error) {
@@ -62,6 +65,10 @@ func parseBlock(block string) (m mutant, err error) {
 			}
 		case m.file == "":
 			m.file = line
+		case strings.HasPrefix(line, "world: "):
+			m.world = strings.TrimPrefix(line, "world: ")
+		case strings.HasPrefix(line, "outside: "):
+			m.outside = strings.TrimPrefix(line, "outside: ")
 		default:
 			return m, fmt.Errorf("%s: %q is out of place", m.name(), line)
 		}

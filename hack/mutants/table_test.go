@@ -34,6 +34,9 @@ func TestTextsToReplaceAreInTheCode(t *testing.T) {
 		} else if changed == string(source) {
 			t.Errorf("%s: nothing changes", m.name())
 		}
+		if (m.world == "") == (m.outside == "") {
+			t.Errorf("%s: has neither a world in which make prove finds it, nor why there is none, or both", m.name())
+		}
 		if !ids.MatchString(m.ids) || seen[m.name()] {
 			t.Errorf("%q are no ids, or it is there twice", m.name())
 		}
@@ -42,11 +45,11 @@ func TestTextsToReplaceAreInTheCode(t *testing.T) {
 }
 
 func TestTableIsParsed(t *testing.T) {
-	mutants, err := parse("# comment\n\nREG-01 TRK-02: does\nsome/file.go\n-\ta\n-\t\tb\n+\tc\n\nREG-02: drops\nother.go\n-\td\n")
+	mutants, err := parse("# comment\n\nREG-01 TRK-02: does\nsome/file.go\nworld: one pod, one fault\n-\ta\n-\t\tb\n+\tc\n\nREG-02: drops\nother.go\n-\td\n")
 	if err != nil || len(mutants) != 2 {
 		t.Fatalf("%v, %v", mutants, err)
 	}
-	if m := mutants[0]; m.name() != "REG-01 TRK-02: does" || m.file != "some/file.go" || m.old != "a\n\tb" || m.new != "c" {
+	if m := mutants[0]; m.name() != "REG-01 TRK-02: does" || m.file != "some/file.go" || m.old != "a\n\tb" || m.new != "c" || m.world != "one pod, one fault" {
 		t.Errorf("%+v", m)
 	}
 	if out, err := mutants[0].apply("x a\n\tb y"); err != nil || out != "x c y" {
