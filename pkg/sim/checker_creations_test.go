@@ -102,11 +102,12 @@ func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running,
 	return running, terminating
 }
 
-// twins names the running pods of a new pod's index of which the process that created it must know.
+// twins names the pods of a new pod's index that keep it from running again, and of which the process that created it
+// must know: those that run, and with podReplacementPolicy Failed also those that terminate (PRP-08).
 func (c *Checker) twins(h *history, m Commit) (names []string) {
 	index := indexOf(m.NewPod)
 	for _, l := range h.order {
-		if index != reconcile.NoIndex && l.index() == index && l.active() && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
+		if index != reconcile.NoIndex && l.index() == index && c.takesRoom(&h.job.Spec, l) && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
 			names = append(names, l.pod.Name)
 		}
 	}

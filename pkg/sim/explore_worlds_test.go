@@ -130,7 +130,8 @@ func policyWorlds() []*smallWorld {
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
 		{name: "one index", spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}},
 		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
-		{name: "deadline", spec: timed, exits: []int32{0}, terminated: []int32{143}, runs: true, wrong: unfinished},
+		{name: "deadline", spec: timed, terminated: []int32{143}, runs: true, forever: true, wrong: unfinished},
+		{name: "deadline, or a success before", spec: timed, exits: []int32{0}, terminated: []int32{143}, runs: true, wrong: unfinished},
 		{name: "too many failed indexes", spec: tooMany, exits: []int32{0, 1}, failures: 2, runs: true, terminated: []int32{143}},
 		{name: "success policy, and pods fail", spec: success, exits: []int32{0, 1}, failures: 1, terminated: []int32{143, 0}},
 		{name: "work queue, scaled down after a success", spec: queue, exits: []int32{0}, terminated: []int32{143}, user: []userStep{stop}},
@@ -166,12 +167,18 @@ func evictedWorlds() []*smallWorld {
 		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
 		return s
 	}
+	replacedIndexes := func() batchv1.JobSpec {
+		s := indexedSpec(3, 2)
+		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
+		return s
+	}
 	return []*smallWorld{
 		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
 		{name: "evicted from a node that is lost, deleted by force", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning, forced}, wrong: notOneActive},
 		{name: "an index is evicted, and runs on", spec: retriedIndex, runs: true, forever: true, terminated: []int32{143}, user: []userStep{evictRunning}, wrong: notOneActive},
 		{name: "an index is replaced once its pod has failed", spec: replacedIndex, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
+		{name: "three indexes, an index is replaced once its pod has failed", spec: replacedIndexes, exits: []int32{0}, terminated: []int32{143}, user: []userStep{evict}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }
@@ -231,6 +238,9 @@ func editedWorlds() []*smallWorld {
 	resumed := func(job *batchv1.Job) string {
 		return when(!view(job).complete || view(job).suspended, "the Job was resumed, and is suspended or not complete")
 	}
+	suspended := func(job *batchv1.Job) string {
+		return when(!view(job).suspended || job.Status.Active > 0 || job.Status.StartTime != nil, "the Job is suspended, and not called so, or active, or has a startTime")
+	}
 	scaled := func(job *batchv1.Job) string {
 		return cmp.Or(notOneActive(job), when(job.Status.Failed > 0, "a pod that there is no room for counts as failed"))
 	}
@@ -244,6 +254,7 @@ func editedWorlds() []*smallWorld {
 	}
 	return []*smallWorld{
 		{name: "suspended and resumed", spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
+		{name: "suspended", spec: one, runs: true, forever: true, terminated: []int32{143}, user: []userStep{suspend}, wrong: suspended},
 		{name: "scaled down", spec: two, runs: true, forever: true, terminated: []int32{143}, user: []userStep{fewer}, wrong: scaled},
 		{name: "suspended, and nothing to do", spec: nothing, wrong: resumed, user: []userStep{resume}},
 		{name: "suspended forever, and nothing to do", spec: nothing},

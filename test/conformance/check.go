@@ -35,7 +35,7 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	kubelet, err := kubeletOf(ctx, o, client)
+	kubelet, err := kubeletOf(ctx, o, client, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +83,9 @@ func namespaceOf(ctx context.Context, o *options, client kubernetes.Interface) (
 	}, nil
 }
 
-func kubeletOf(ctx context.Context, o *options, client kubernetes.Interface) (pods.Kubelet, error) {
+func kubeletOf(ctx context.Context, o *options, client kubernetes.Interface, namespace string) (pods.Kubelet, error) {
 	if o.pods == podsImage {
-		return pods.NewImage(client, o.image), nil
+		return pods.NewImage(client, namespace, o.image), nil
 	}
 	return pods.NewSimulated(ctx, client, "conformance-"+rand.String(5))
 }
