@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,7 +81,7 @@ func (c *Checker) bounds(h *history, m Commit) {
 	}
 	index := indexOf(m.NewPod)
 	if twins := c.twins(h, m); len(twins) > 1 {
-		c.violate("S6", "index %d has running pods %v", index, twins)
+		c.violate("S6", "index %d has pods %v", index, twins)
 	}
 	if ended, _ := c.endedIndexes(h, c.knownStatus(h), &h.job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
 		c.violate("S6", "pod %s is created for index %d, which has ended", m.NewPod.Name, index)
@@ -103,11 +104,14 @@ func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running,
 }
 
 // twins names the pods of a new pod's index that keep it from running again, and of which the process that created it
-// must know: those that run, and with podReplacementPolicy Failed also those that terminate (PRP-08).
+// must know: those that run, and those that terminate if podReplacementPolicy is Failed, whatever it may know of the
+// spec (PRP-08).
 func (c *Checker) twins(h *history, m Commit) (names []string) {
 	index := indexOf(m.NewPod)
+	replaces := slices.ContainsFunc(c.possible(h), func(v specVersion) bool { return !c.replacesFailedOnly(v.spec) })
 	for _, l := range h.order {
-		if index != reconcile.NoIndex && l.index() == index && c.takesRoom(&h.job.Spec, l) && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
+		takes := l.active() || l.terminating() && !replaces
+		if index != reconcile.NoIndex && l.index() == index && takes && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
 			names = append(names, l.pod.Name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/pods"
@@ -22,7 +23,7 @@ const cleanUpTime = 30 * time.Second
 
 // check runs cases on the cluster, and removes what it has created there.
 func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Writer) (r *report.Report, err error) {
-	client, err := connect(o)
+	config, client, err := connect(o)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	kubelet, err := kubeletOf(ctx, o, client, namespace)
+	kubelet, err := kubeletOf(ctx, o, config, client, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -53,17 +54,18 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 	return r, err
 }
 
-func connect(o *options) (kubernetes.Interface, error) {
+func connect(o *options) (*rest.Config, kubernetes.Interface, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = o.kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.context}).ClientConfig()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// The API server limits what it has to.
 	config.QPS = -1
 	config.UserAgent = "batchjob-conformance"
-	return kubernetes.NewForConfig(config)
+	client, err := kubernetes.NewForConfig(config)
+	return config, client, err
 }
 
 // namespaceOf returns the namespace for the Jobs, and a function that removes it if it is new.
@@ -83,9 +85,9 @@ func namespaceOf(ctx context.Context, o *options, client kubernetes.Interface) (
 	}, nil
 }
 
-func kubeletOf(ctx context.Context, o *options, client kubernetes.Interface, namespace string) (pods.Kubelet, error) {
+func kubeletOf(ctx context.Context, o *options, config *rest.Config, client kubernetes.Interface, namespace string) (pods.Kubelet, error) {
 	if o.pods == podsImage {
-		return pods.NewImage(client, namespace, o.image), nil
+		return pods.NewImage(config, client, namespace, o.image), nil
 	}
 	return pods.NewSimulated(ctx, client, "conformance-"+rand.String(5))
 }

@@ -69,7 +69,7 @@ func parse(args []string, out io.Writer) (*options, error) {
 	flags.StringVar(&o.managedBy, "managed-by", "", "spec.managedBy of the Jobs: the `name` of the controller to test. Without it, the Jobs are for the built-in controller")
 	flags.StringVar(&o.namespace, "namespace", "", "Existing `namespace` for the Jobs; by default a new one, which is deleted at the end")
 	flags.StringVar(&o.pods, "pods", podsSimulated, "How pods run: simulated, on a node that this program adds and removes, without containers; or image, on the nodes of the cluster. One of `(simulated, image)`")
-	flags.StringVar(&o.image, "image", "busybox:1.36", "`Image` for --pods image; it needs sh, cat and sleep")
+	flags.StringVar(&o.image, "image", "busybox:1.36", "`Image` for --pods image; it needs sh, cat, mv and sleep")
 	flags.Var(&o.output, "o", "Output `format`. One of: (text, json, junit)")
 	flags.StringVar(&o.run, "run", "", "Run only the cases whose names match this regular `expression`")
 	flags.BoolVar(&o.list, "list", false, "List the cases without running them")

@@ -1,36 +1,40 @@
 package pods
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/utils/ptr"
 )
 
-// Image runs pods on real nodes. A container waits until the annotation ExitCode of its pod
-// appears in a volume of the downward API, and exits with that code. A kubelet that has sent
-// SIGTERM updates no volumes anymore: such a container runs until its grace period is shortened.
+// Image runs pods on real nodes. A container waits for a file with its exit code, which a command in the
+// container writes, also after SIGTERM. (Volumes of pods that are being deleted are not updated, and kubelets do not
+// shorten a grace period that has begun.)
 type Image struct {
 	client           kubernetes.Interface
 	namespace, image string
+	// execute runs a command in the container of a pod.
+	execute func(ctx context.Context, pod *corev1.Pod, command []string) error
 }
 
 const (
-	// ExitCode is the annotation that ends a pod.
-	ExitCode = "conformance.batchjob.dev/exit-code"
 	// graceSeconds is longer than any case lasts.
 	graceSeconds = 600
 	volume       = "conformance"
-	folder       = "/conformance"
+	file         = "/conformance/exit-code"
+	execTime     = 30 * time.Second
 )
 
 // Script runs in the container. $1 is the file with the exit code.
@@ -38,53 +42,56 @@ const Script = `trap : TERM
 until code=$(cat "$1" 2>/dev/null) && [ -n "$code" ]; do sleep 0.2 & wait $!; done
 exit "$code"`
 
-// NewImage returns a kubelet that uses an image with sh, cat and sleep, such as busybox, for the pods of a namespace.
-func NewImage(client kubernetes.Interface, namespace, image string) *Image {
-	return &Image{client, namespace, image}
+// EndScript ends such a container. $1 is the file, $2 the exit code.
+const EndScript = `echo "$2" >"$1.new" && mv "$1.new" "$1"`
+
+// NewImage returns a kubelet that uses an image with sh, cat, mv and sleep, such as busybox, for the pods of a namespace.
+func NewImage(config *rest.Config, client kubernetes.Interface, namespace, image string) *Image {
+	return &Image{client, namespace, image, func(ctx context.Context, pod *corev1.Pod, command []string) error {
+		return execute(ctx, config, client, pod, command)
+	}}
 }
 
 // Prepare implements Kubelet.
 func (i *Image) Prepare(template *corev1.PodTemplateSpec) {
 	spec := &template.Spec
 	spec.TerminationGracePeriodSeconds = ptr.To(int64(graceSeconds))
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
-		DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: []corev1.DownwardAPIVolumeFile{{
-			Path: "exit-code", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['" + ExitCode + "']"},
-		}}},
-	}})
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	c := &spec.Containers[0]
 	c.Image = i.image
-	c.Command = []string{"sh", "-c", Script, "sh", folder + "/exit-code"}
-	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: folder})
+	c.Command = []string{"sh", "-c", Script, "sh", file}
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: "/conformance"})
 }
 
 // Start implements Kubelet: the real one does it.
 func (i *Image) Start(context.Context, *corev1.Pod) error { return nil }
 
-// End implements Kubelet. A pod that is being deleted is killed, whatever the code.
+// End implements Kubelet. The kubelet itself ends a pod that is deleted before its container runs.
 func (i *Image) End(ctx context.Context, pod *corev1.Pod, code int32) error {
-	if pod.DeletionTimestamp != nil {
-		return i.kill(ctx, pod)
+	if pod.Status.Phase == corev1.PodPending {
+		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": pod.UID, "annotations": map[string]string{ExitCode: strconv.Itoa(int(code))},
-	}})
+	ctx, cancel := context.WithTimeout(ctx, execTime)
+	defer cancel()
+	return i.execute(ctx, pod, []string{"sh", "-c", EndScript, "sh", file, strconv.Itoa(int(code))})
+}
+
+func execute(ctx context.Context, config *rest.Config, client kubernetes.Interface, pod *corev1.Pod, command []string) error {
+	url := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Container: Container, Command: command, Stderr: true}, scheme.ParameterCodec).URL()
+	executor, err := remotecommand.NewWebSocketExecutor(config, "GET", url.String())
 	if err != nil {
 		return err
 	}
-	_, err = i.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
-	return err
+	var stderr bytes.Buffer
+	if err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stderr: &stderr}); err != nil {
+		return fmt.Errorf("running a command in pod %s: %w: %s", pod.Name, err, &stderr)
+	}
+	return nil
 }
 
 // Stopped implements Kubelet: the real one does it.
 func (i *Image) Stopped(context.Context, *corev1.Pod) error { return nil }
-
-// kill shortens the grace period of a pod.
-func (i *Image) kill(ctx context.Context, pod *corev1.Pod) error {
-	return i.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
-		GracePeriodSeconds: ptr.To(int64(1)), Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
-	})
-}
 
 // Close implements Kubelet. It ends what still runs: the grace periods are long.
 func (i *Image) Close() error {
@@ -96,12 +103,22 @@ func (i *Image) Close() error {
 	}
 	var errs []error
 	for _, pod := range list.Items {
-		if !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume }) {
-			continue // Not of the suite: the namespace may be somebody else's.
-		}
-		if err := i.kill(ctx, &pod); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			errs = append(errs, err)
+		if slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume }) {
+			errs = append(errs, i.remove(ctx, &pod))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (i *Image) remove(ctx context.Context, pod *corev1.Pod) error {
+	if pod.DeletionTimestamp != nil && pod.Status.Phase == corev1.PodRunning {
+		return i.End(ctx, pod, 0)
+	}
+	err := i.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: ptr.To(int64(1)), Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }

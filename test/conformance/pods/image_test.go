@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -17,16 +18,17 @@ import (
 	k8stesting "k8s.io/client-go/testing"
 )
 
-// The script ends with the code that appears in the file, which is empty at first.
+// The script ends with the code that EndScript writes.
 func TestContainerEndsWithTheCodeInTheFile_CNF_08(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "exit-code")
-	write(t, file, "")
 	cmd := exec.Command("sh", "-c", Script, "sh", file)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	write(t, file, "42")
+	if out, err := exec.Command("sh", "-c", EndScript, "sh", file, "42").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	_ = cmd.Wait() // The exit code says it.
 	if code := cmd.ProcessState.ExitCode(); code != 42 {
 		t.Errorf("exit code %d", code)
@@ -66,34 +68,38 @@ func TestContainerOutlivesSIGTERM_CNF_08(t *testing.T) {
 	}
 }
 
-// A pod that is being deleted is killed when a case ends it, and at the end of the suite; pods of others are not.
-func TestTerminatingPodIsKilled_CNF_08(t *testing.T) {
+// At the end, the pods of the suite are deleted, those that terminate already end by themselves, and pods of others stay.
+func TestWhatIsLeftIsRemoved_CNF_08(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
-	pod := func(name string, deleted *metav1.Time, volumes ...corev1.Volume) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: name, UID: types.UID(name), DeletionTimestamp: deleted}, Spec: corev1.PodSpec{Volumes: volumes}}
+	pod := func(name string, deleted *metav1.Time, phase corev1.PodPhase, volumes ...corev1.Volume) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: name, UID: types.UID(name), DeletionTimestamp: deleted},
+			Spec:       corev1.PodSpec{Volumes: volumes}, Status: corev1.PodStatus{Phase: phase},
+		}
 	}
 	ours := corev1.Volume{Name: volume}
-	client := fake.NewClientset(pod("a", &now, ours), pod("b", nil, ours), pod("c", nil, ours), pod("d", nil))
-	i := NewImage(client, "x", "busybox:1.36")
-	var killed []string
+	client := fake.NewClientset(pod("terminates", &now, corev1.PodRunning, ours), pod("runs", nil, corev1.PodRunning, ours),
+		pod("pending", &now, corev1.PodPending, ours), pod("others", nil, corev1.PodRunning))
+	i := NewImage(nil, client, "x", "busybox:1.36")
+	var did []string
+	i.execute = func(_ context.Context, pod *corev1.Pod, command []string) error {
+		did = append(did, "end "+pod.Name+" "+command[len(command)-1])
+		return nil
+	}
 	client.PrependReactor("delete", "pods", func(action k8stesting.Action) (bool, runtime.Object, error) {
 		d := action.(k8stesting.DeleteActionImpl)
 		if *d.DeleteOptions.GracePeriodSeconds == 1 && string(*d.DeleteOptions.Preconditions.UID) == d.Name {
-			killed = append(killed, d.Name)
+			did = append(did, "delete "+d.Name)
 		}
 		return false, nil, nil
 	})
-	for _, p := range []*corev1.Pod{pod("a", &now), pod("b", nil)} {
-		if err := i.End(t.Context(), p, 143); err != nil {
-			t.Fatal(err)
-		}
+	err := i.Close()
+	if slices.Sort(did); err != nil || !slices.Equal(did, []string{"delete pending", "delete runs", "end terminates 0"}) {
+		t.Errorf("%v, %v", did, err)
 	}
-	if !slices.Equal(killed, []string{"a"}) {
-		t.Errorf("killed when a case ends them: %v", killed)
-	}
-	if err := i.Close(); err != nil || !slices.Equal(killed, []string{"a", "b", "c"}) {
-		t.Errorf("killed at the end: %v, %v", killed, err)
+	if err := i.End(t.Context(), pod("pending", nil, corev1.PodPending), 3); err != nil || len(did) != 3 {
+		t.Errorf("a pod without a container: %v, %v", did, err)
 	}
 }
 
@@ -107,13 +113,9 @@ func write(t *testing.T, file, text string) {
 func TestImageMountsTheExitCode_CNF_08(t *testing.T) {
 	t.Parallel()
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: Container}}}}
-	NewImage(nil, "x", "busybox:1.36").Prepare(&template)
+	NewImage(nil, nil, "x", "busybox:1.36").Prepare(&template)
 	c, mounted := template.Spec.Containers[0], template.Spec.Volumes[0]
-	item := mounted.DownwardAPI.Items[0]
-	if c.Image != "busybox:1.36" || c.VolumeMounts[0].Name != mounted.Name || c.VolumeMounts[0].MountPath+"/"+item.Path != c.Command[4] {
+	if c.Image != "busybox:1.36" || c.VolumeMounts[0].Name != mounted.Name || c.VolumeMounts[0].MountPath != filepath.Dir(c.Command[4]) {
 		t.Errorf("%+v, %+v", c, mounted)
-	}
-	if item.FieldRef.FieldPath != "metadata.annotations['"+ExitCode+"']" {
-		t.Errorf("field path %s", item.FieldRef.FieldPath)
 	}
 }
