@@ -54,11 +54,14 @@ func plainWorlds() []*smallWorld {
 		s := job.Status
 		return when(s.Active != 1 || ptr.Deref(s.Ready, 0) != 1 || s.StartTime == nil, fmt.Sprintf("a pod is ready, and active is %d, ready %d", s.Active, ptr.Deref(s.Ready, 0)))
 	}
+	pastLimit := func(job *batchv1.Job) string {
+		return cmp.Or(unfinished(job), when(view(job).complete && job.Status.Failed > 1, "the Job is complete, with more failures than its limit"))
+	}
 	return []*smallWorld{
 		{name: "one pod", short: true, spec: spec(1, 1, 1), exits: []int32{0}},
 		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
 		{name: "one pod runs on", short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
-		{name: "one pod fails", short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2},
+		{name: "one pod fails", short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit},
 		{name: "two pods", symmetric: 2, spec: spec(2, 2, 6), exits: []int32{0}},
 		{name: "three pods, two at once", symmetric: 3, spec: spec(3, 2, 6), exits: []int32{0}},
 		{name: "two pods fail", symmetric: 2, spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
@@ -108,7 +111,6 @@ func policyWorlds() []*smallWorld {
 		s.ActiveDeadlineSeconds = ptr.To[int64](2)
 		return s
 	}
-	unfinished := func(job *batchv1.Job) string { return when(!Finished(job), "the Job is not finished") }
 	tooMany := func() batchv1.JobSpec {
 		s := perIndex()
 		s.MaxFailedIndexes = ptr.To[int32](0)
@@ -199,6 +201,10 @@ func namedRule() batchv1.JobSpec {
 	return s
 }
 
+func unfinished(job *batchv1.Job) string {
+	return when(job == nil || !Finished(job), "the Job is not finished, or gone")
+}
+
 func hasPod(w *World) bool { return len(w.Store.pods) > 0 }
 
 // notOneActive is wrong with a Job that should have one pod at the end. The Checker compares the
@@ -241,6 +247,9 @@ func editedWorlds() []*smallWorld {
 	suspended := func(job *batchv1.Job) string {
 		return when(!view(job).suspended || job.Status.Active > 0 || job.Status.StartTime != nil, "the Job is suspended, and not called so, or active, or has a startTime")
 	}
+	begun := func(job *batchv1.Job) string {
+		return cmp.Or(unfinished(job), when(job.Status.StartTime == nil, "the Job is finished, and has no startTime"))
+	}
 	scaled := func(job *batchv1.Job) string {
 		return cmp.Or(notOneActive(job), when(job.Status.Failed > 0, "a pod that there is no room for counts as failed"))
 	}
@@ -257,7 +266,7 @@ func editedWorlds() []*smallWorld {
 		{name: "suspended", spec: one, runs: true, forever: true, terminated: []int32{143}, user: []userStep{suspend}, wrong: suspended},
 		{name: "scaled down", spec: two, runs: true, forever: true, terminated: []int32{143}, user: []userStep{fewer}, wrong: scaled},
 		{name: "suspended, and nothing to do", spec: nothing, wrong: resumed, user: []userStep{resume}},
-		{name: "suspended forever, and nothing to do", spec: nothing},
+		{name: "suspended forever, and nothing to do", spec: nothing, wrong: begun},
 		{name: "scaled down and up", spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
 		{name: "elastic", spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
 	}

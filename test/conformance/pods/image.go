@@ -66,10 +66,13 @@ func (i *Image) Prepare(template *corev1.PodTemplateSpec) {
 // Start implements Kubelet: the real one does it.
 func (i *Image) Start(context.Context, *corev1.Pod) error { return nil }
 
-// End implements Kubelet. The kubelet itself ends a pod that is deleted before its container runs.
+// errPending is returned until the container of a pod has been started.
+var errPending = errors.New("the pod is pending")
+
+// End implements Kubelet. A pod that is deleted while it is pending may run nevertheless.
 func (i *Image) End(ctx context.Context, pod *corev1.Pod, code int32) error {
 	if pod.Status.Phase == corev1.PodPending {
-		return nil
+		return errPending
 	}
 	ctx, cancel := context.WithTimeout(ctx, execTime)
 	defer cancel()
