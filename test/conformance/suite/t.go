@@ -152,10 +152,14 @@ func (t *T) UntilPodGone(pod *corev1.Pod) {
 	t.Observe("pod %s is gone", pod.Name)
 }
 
-// End ends pods with an exit code.
+// End ends pods with an exit code, once they run.
 func (t *T) End(code int32, list ...*corev1.Pod) {
 	for _, pod := range list {
-		t.must("ending a pod", t.suite.Kubelet.End(t.ctx, pod, code))
+		t.until(fmt.Sprintf("pod %s runs", pod.Name), func() bool {
+			v := t.suite.recorder.Pod(pod.UID)
+			return v.Gone || v.Pod != nil && v.Pod.Status.Phase != corev1.PodPending
+		})
+		t.must("ending a pod", t.suite.Kubelet.End(t.ctx, t.suite.recorder.Pod(pod.UID).Pod, code))
 	}
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s has ended", pod.Name), func() bool {
