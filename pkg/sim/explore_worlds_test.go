@@ -62,6 +62,8 @@ func plainWorlds() []*smallWorld {
 		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
 		{name: "one pod runs on", short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
 		{name: "one pod fails", short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit},
+		{name: "one pod fails three times", spec: spec(1, 1, 6), exits: []int32{0, 1}, failures: 3},
+		{name: "two pods, and one fails", spec: spec(2, 2, 6), exits: []int32{0, 1}, failures: 1},
 		{name: "two pods", symmetric: 2, spec: spec(2, 2, 6), exits: []int32{0}},
 		{name: "three pods, two at once", symmetric: 3, spec: spec(3, 2, 6), exits: []int32{0}},
 		{name: "two pods fail", symmetric: 2, spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
@@ -84,6 +86,11 @@ func policyWorlds() []*smallWorld {
 		s.BackoffLimitPerIndex = ptr.To[int32](1)
 		return s
 	}
+	twice := func() batchv1.JobSpec {
+		s := retriedIndex()
+		s.BackoffLimitPerIndex = ptr.To[int32](2)
+		return s
+	}
 	queue := func() batchv1.JobSpec {
 		s := nonIndexedSpec(0, 2, 6)
 		s.Completions = nil
@@ -96,6 +103,11 @@ func policyWorlds() []*smallWorld {
 			Action:          batchv1.PodFailurePolicyActionIgnore,
 			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
 		})
+		return s
+	}
+	decided := func() batchv1.JobSpec {
+		s := success()
+		s.PodReplacementPolicy, s.PodFailurePolicy = ptr.To(batchv1.Failed), namedRule().PodFailurePolicy
 		return s
 	}
 	failIndex := func() batchv1.JobSpec {
@@ -127,6 +139,8 @@ func policyWorlds() []*smallWorld {
 	return []*smallWorld{
 		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
 		{name: "limit per index, retried", spec: retriedIndex, exits: []int32{0, 1}, failures: 1},
+		{name: "limit per index, retried twice", spec: twice, exits: []int32{0, 1}, failures: 2},
+		{name: "success policy, one record at a time", spec: success, exits: []int32{0}, terminated: []int32{143, 0}, records: 1},
 		{name: "two indexes, retried", spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
@@ -136,6 +150,7 @@ func policyWorlds() []*smallWorld {
 		{name: "deadline, or a success before", spec: timed, exits: []int32{0}, terminated: []int32{143}, runs: true, wrong: unfinished},
 		{name: "too many failed indexes", spec: tooMany, exits: []int32{0, 1}, failures: 2, runs: true, terminated: []int32{143}},
 		{name: "success policy, and pods fail", spec: success, exits: []int32{0, 1}, failures: 1, terminated: []int32{143, 0}},
+		{name: "success policy, and a rule that fails the Job", spec: decided, exits: []int32{0, 42}, failures: 1, terminated: []int32{143, 0}},
 		{name: "work queue, scaled down after a success", spec: queue, exits: []int32{0}, terminated: []int32{143}, user: []userStep{stop}},
 		{name: "two indexes fail, one record at a time", spec: perIndex, exits: []int32{0, 1}, failures: 2, records: 1},
 		{name: "an ignored failure while the Job fails", spec: ignored, exits: []int32{0, 42}, failures: 1, runs: true, terminated: []int32{143}, user: []userStep{evict}},
