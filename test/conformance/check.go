@@ -45,7 +45,6 @@ func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Wri
 	done := 0
 	r.Results, err = suite.Run(ctx, suite.Config{
 		Client: client, Namespace: namespace, ManagedBy: o.managedBy, Kubelet: kubelet,
-		Target:  suite.Target{Simulated: o.pods == podsSimulated},
 		Timeout: o.timeout, Parallel: o.parallel,
 	}, chosen, func(result suite.Result) {
 		done++

@@ -19,7 +19,7 @@ var replacement = []suite.Case{
 	},
 	{
 		Name: "terminating-pod-succeeds", Title: "With podReplacementPolicy Failed, a pod that succeeds while it is being deleted counts as succeeded",
-		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-06"}, NotApplicable: needsSimulated, Run: terminatingSucceeds,
+		Source: "API: JobSpec.podReplacementPolicy", Requirements: []string{"PRP-06"}, Run: terminatingSucceeds,
 	},
 	{
 		Name: "counts-terminating", Title: "terminating counts the pods that are being deleted",
@@ -33,15 +33,6 @@ var replacement = []suite.Case{
 		Name: "complete-waits-for-pods", Title: "SuccessCriteriaMet comes at once, Complete only when no pod is left that has not ended",
 		Source: "KEP-3998, Evaluation; KEP-4368, Terminating pods", Requirements: []string{"PRP-14", "MGB-08", "MGB-10"}, Run: completeWaits,
 	},
-}
-
-// needsSimulated is of cases that decide how a pod ends after SIGTERM, which no signal to a real
-// container can.
-func needsSimulated(target suite.Target) string {
-	if target.Simulated {
-		return ""
-	}
-	return "a real container gets no command after SIGTERM; run it with --pods simulated"
 }
 
 func replacesTerminating(t *suite.T) {

@@ -19,18 +19,10 @@ type Case struct {
 	Requirements []string
 	// Slow cases wait for a back-off or a deadline.
 	Slow bool
-	// NotApplicable returns why the case cannot be checked on this target, or "". It may be nil.
-	NotApplicable func(Target) string
 	// Run checks the promise. History cases have Check instead.
 	Run func(*T)
 	// Check looks at everything that was recorded when all other cases are done.
 	Check func(*Evidence)
-}
-
-// Target is what the cases run on.
-type Target struct {
-	// Simulated reports whether this program plays the kubelet.
-	Simulated bool
 }
 
 // Outcome is how a case ended.

@@ -26,7 +26,6 @@ type Config struct {
 	// ManagedBy is spec.managedBy of the Jobs, or "" for the built-in controller.
 	ManagedBy string
 	Kubelet   pods.Kubelet
-	Target    Target
 	// Timeout is for each case, Parallel how many of them run at once.
 	Timeout  time.Duration
 	Parallel int
@@ -101,11 +100,6 @@ func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result))
 }
 
 func (s *Suite) run(ctx context.Context, c Case) Result {
-	if c.NotApplicable != nil {
-		if why := c.NotApplicable(s.Target); why != "" {
-			return Result{Case: c, Outcome: NotApplicable, Why: why}
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	t := &T{ctx: ctx, suite: s, name: c.Name}

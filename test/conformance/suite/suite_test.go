@@ -47,20 +47,6 @@ func TestInterruptedSuiteStartsNoMoreCases_CNF_04(t *testing.T) {
 	}
 }
 
-func TestCaseThatDoesNotApplyIsNotRun_CNF_03(t *testing.T) {
-	t.Parallel()
-	s := &Suite{Config: Config{Timeout: time.Minute, Target: Target{Simulated: true}}}
-	r := s.run(t.Context(), Case{Run: func(t *T) { t.Fatalf("", "") }, NotApplicable: func(target Target) string {
-		if target.Simulated {
-			return "too old"
-		}
-		return ""
-	}})
-	if r.Outcome != NotApplicable || r.Why != "too old" {
-		t.Errorf("%+v", r)
-	}
-}
-
 // A wait that is in vain fails the case, and says what the Job was like.
 func TestWaitInVainShowsTheJob_CNF_03(t *testing.T) {
 	t.Parallel()
