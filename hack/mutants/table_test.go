@@ -8,7 +8,7 @@ import (
 )
 
 // Every text to replace is found, once, in its file. Whoever moves it moves it in mutants.txt
-// too.
+// too. PRV-08: each bug has a world, or the reason why there is none.
 func TestTextsToReplaceAreInTheCode(t *testing.T) {
 	subtle, err := os.ReadFile("subtle.txt")
 	if err != nil {

@@ -3,11 +3,7 @@ package sim
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 )
@@ -69,53 +65,3 @@ var program = sync.OnceValue(func() fingerprint {
 	must(err)
 	return hashOf(data)
 })
-
-// history is a file with a history, for -history.
-type savedHistory struct {
-	World   string
-	Wrong   string
-	Choices [][]int
-	// Steps is what happens, for people.
-	Steps []string
-}
-
-// write stores a violation, and returns the name of the file.
-func (v *violation) write(dir string, s *smallWorld) (string, error) {
-	h := savedHistory{World: s.name, Wrong: v.what, Steps: strings.Split(strings.TrimSpace(s.narrate(v.path)), "\n")}
-	for _, step := range v.path {
-		var choices []int
-		for _, c := range step {
-			choices = append(choices, int(c))
-		}
-		h.Choices = append(h.Choices, choices)
-	}
-	text, err := json.MarshalIndent(h, "", "  ")
-	must(err)
-	name := filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(s.name, ",", ""), " ", "-")+".json")
-	return name, os.WriteFile(name, text, 0o600)
-}
-
-// readHistory returns the world and the path of a stored history.
-func readHistory(file string) (s *smallWorld, path [][]uint8, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	var h savedHistory
-	if err := json.Unmarshal(data, &h); err != nil {
-		return nil, nil, err
-	}
-	for _, step := range h.Choices {
-		var choices []uint8
-		for _, c := range step {
-			choices = append(choices, uint8(c))
-		}
-		path = append(path, choices)
-	}
-	for _, s := range smallWorlds() {
-		if s.name == h.World {
-			return s, path, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("there is no small world %q", h.World)
-}

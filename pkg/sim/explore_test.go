@@ -75,6 +75,8 @@ type run struct {
 	choices, taken, options []uint8
 	rng                     *rand.Rand
 	rare                    int
+	// lenient takes the first choice where a given one is not possible.
+	lenient bool
 	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods and steps
 	// of users.
 	usedFaults, usedSlow, failed, acted int
@@ -141,6 +143,9 @@ func (r *run) choose(n int) int {
 		choice = r.choices[at]
 	} else if r.rng != nil && r.rng.IntN(r.rare) == 0 {
 		choice = uint8(r.rng.IntN(n))
+	}
+	if int(choice) >= n && r.lenient {
+		choice = 0
 	}
 	if int(choice) >= n {
 		panic(fmt.Sprintf("choice %d of %d", choice, n))

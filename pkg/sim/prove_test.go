@@ -64,7 +64,7 @@ func prove(t *testing.T, s *smallWorld) {
 	t.Errorf("%s: %s\n%s", s.name, v.what, s.narrate(v.path))
 	if *proveDir != "" {
 		file, err := v.write(*proveDir, s)
-		t.Logf("replay it with -history %s (%v)", file, err)
+		t.Logf("replay it with -history %s, and copy it to pkg/sim/testdata/histories to keep it (%v)", file, err)
 	}
 }
 
@@ -73,14 +73,7 @@ func TestHistory(t *testing.T) {
 	if *historyFile == "" {
 		t.Skip("no -history")
 	}
-	s, path, err := readHistory(*historyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log(s.narrate(path))
-	if v := s.violations(path); v != "" {
-		t.Error(v)
-	}
+	runScenario(t, *historyFile)
 }
 
 // narrate returns what happens in a history.

@@ -9,18 +9,22 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestScenarios runs the files under testdata/scenarios: commands and what they
+// TestScenarios runs the files under testdata/scenarios and testdata/histories: commands and what they
 // print. See testdata/README.md. Rewrite them with -rewrite, and read the diff.
 func TestScenarios(t *testing.T) {
-	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
-		s := &scenario{}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			out := s.run(t, d)
-			if s.world != nil && len(s.world.checker().Violations) > 0 {
-				t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(s.world.checker().Violations, "\n"))
-			}
-			return out
-		})
+	for _, dir := range []string{"testdata/scenarios", "testdata/histories"} {
+		datadriven.Walk(t, dir, runScenario)
+	}
+}
+
+func runScenario(t *testing.T, path string) {
+	s := &scenario{}
+	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		out := s.run(t, d)
+		if s.world != nil && len(s.world.checker().Violations) > 0 {
+			t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(s.world.checker().Violations, "\n"))
+		}
+		return out
 	})
 }
 

@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// write stores a violation as a scenario file, and returns its name.
+func (v *violation) write(dir string, s *smallWorld) (string, error) {
+	lines := s.lines(v.path)
+	r := s.followed(lines)
+	defer r.abandon()
+	d := withInput(command("history"), strings.Join(append([]string{s.name}, lines...), "\n"))
+	d.Expected = r.world.Trace()
+	name := filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(s.name, ",", ""), " ", "-"))
+	return name, os.WriteFile(name, []byte(scenarioFile(v.what, []*datadriven.TestData{d})), 0o600)
+}
+
+// lines are the steps of a history, as the command history reads them.
+func (s *smallWorld) lines(path [][]uint8) (lines []string) {
+	r := newRun(s, 0)
+	defer r.abandon()
+	for _, choices := range path {
+		steps := r.steps()
+		lines = append(lines, line(steps, choices))
+		r.take(steps, choices)
+	}
+	return lines
+}
+
+// line is one of the steps, which of several with the same text, and the other choices, such as those of faults.
+func line(steps []step, choices []uint8) string {
+	chosen, nth := steps[choices[0]].String(), 1
+	for _, s := range steps[:choices[0]] {
+		if s.String() == chosen {
+			nth++
+		}
+	}
+	if nth > 1 {
+		chosen += fmt.Sprintf(" | #%d", nth)
+	}
+	last := len(choices)
+	for last > 1 && choices[last-1] == 0 {
+		last--
+	}
+	for _, c := range choices[1:last] {
+		chosen += fmt.Sprintf(" | %d", c)
+	}
+	return chosen
+}
+
+// history runs a small world, whose name is the first line of the input, through a history that the model checker found.
+func (s *scenario) history(t *testing.T, d *datadriven.TestData) string {
+	lines := strings.Split(strings.TrimSpace(d.Input), "\n")
+	worlds := smallWorlds()
+	at := slices.IndexFunc(worlds, func(w *smallWorld) bool { return w.name == lines[0] })
+	if at < 0 {
+		d.Fatalf(t, "there is no small world %q", lines[0])
+	}
+	r := worlds[at].followed(lines[1:])
+	defer r.abandon()
+	s.world = r.world
+	return r.world.Trace()
+}
+
+// followed runs a history, and then to the end, or until something is wrong. It leaves out what is not possible
+// anymore.
+func (s *smallWorld) followed(lines []string) *run {
+	r := newRun(s, 0)
+	r.lenient = true
+	c := r.world.checker()
+	c.trace.off, c.coreEvery = false, 1
+	for _, line := range lines {
+		r.follow(line)
+	}
+	for range maxHistory {
+		steps := r.steps()
+		if len(steps) == 0 || len(c.Violations) > 0 {
+			break
+		}
+		r.take(steps, []uint8{0})
+	}
+	if r.wrongSoFar(); len(r.steps()) > 0 && len(c.Violations) == 0 {
+		c.violate("L1", "the same happens again and again")
+	}
+	return r
+}
+
+// maxHistory is more steps than a small world takes to come to its end.
+const maxHistory = 1000
+
+// follow takes the step of a line.
+func (r *run) follow(line string) {
+	words, steps, nth := strings.Split(line, " | "), r.steps(), 1
+	choices := []uint8{0}
+	for _, word := range words[1:] {
+		if n, isNth := strings.CutPrefix(word, "#"); isNth {
+			nth = number(n)
+		} else {
+			choices = append(choices, uint8(number(word))) //nolint:gosec // A small number, as it was written.
+		}
+	}
+	for i, s := range steps {
+		if s.String() != words[0] {
+			continue
+		}
+		if nth--; nth == 0 {
+			r.world.tracef("— %s", words[0])
+			choices[0] = uint8(i)
+			r.take(steps, choices)
+			return
+		}
+	}
+	r.world.tracef("— not possible: %s", words[0])
+}
