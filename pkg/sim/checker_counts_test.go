@@ -269,10 +269,11 @@ func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
 		if l == nil || l.tampered || !h.regatedAt.IsZero() || !c.failsIndex(m.NewJob, l) {
 			continue
 		}
-		// Of two pods of an index, the other one may have succeeded, and wait to be recorded.
+		// Of two pods of an index, the other one may have succeeded, and wait to be recorded, also if the index was out of
+		// range in between.
 		index := l.index()
 		twin := slices.ContainsFunc(h.order, func(l *life) bool {
-			return l.index() == index && l.succeeded && (l.tampered || l.endedWell() && !l.gone && tracked(l.pod))
+			return l.index() == index && (l.tampered && l.succeeded || l.pod.Status.Phase == corev1.PodSucceeded && !l.lost && !l.gone && tracked(l.pod))
 		})
 		if inRange(&m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
 			c.violate("S6", "pod %s is recorded, and index %d is not failed", l.pod.Name, index)
