@@ -25,7 +25,7 @@ func proved(mutants []mutant) string {
 	for _, world := range slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Or(in[b]-in[a], strings.Compare(a, b)) }) {
 		fmt.Fprintf(&b, "| %s | %d |\n", world, in[world])
 	}
-	fmt.Fprintf(&b, "\nThe other %d are not found, because of\n\n| what no world has | bugs |\n|---|---|\n", len(mutants)-found)
+	fmt.Fprintf(&b, "\nThe other %d are outside of its worlds:\n\n| what it would take | bugs |\n|---|---|\n", len(mutants)-found)
 	for _, why := range slices.SortedFunc(maps.Keys(outside), func(a, b string) int {
 		return cmp.Or(len(outside[b])-len(outside[a]), strings.Compare(a, b))
 	}) {

@@ -84,6 +84,12 @@ func (r *run) end(_ *corev1.Pod, act *Act, terminated bool) *Act {
 	if n == 0 {
 		return act
 	}
+	if r.inTurn && !terminated {
+		out := *act
+		out.Exit = exits[min(r.failed, len(exits)-1)]
+		r.failed++
+		return &out
+	}
 	out, choice := *act, 0
 	if n > 1 {
 		choice = r.choose(n)

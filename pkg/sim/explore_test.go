@@ -28,6 +28,8 @@ type smallWorld struct {
 	// with other codes than the first. terminated are those of pods that are being deleted.
 	exits, terminated []int32
 	failures          int
+	// inTurn has the pods end with one exit code after the other, in the order in which they end.
+	inTurn bool
 	// runs lets pods run before they end, so that they are Ready meanwhile; with forever, they
 	// do not end. The nodes that are lost do not end pods that are being deleted.
 	runs, forever, lost bool

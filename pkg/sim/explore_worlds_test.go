@@ -128,9 +128,12 @@ func policyWorlds() []*smallWorld {
 		s.MaxFailedIndexes = ptr.To[int32](0)
 		return s
 	}
-	stop := userStep{name: "scale down to none", when: func(w *World) bool { return firstEnded(w) != nil }, do: func(w *World) {
+	stop := userStep{name: "scale down to none", when: func(w *World) bool { return firstEnded(w) != nil && len(w.Store.pods) == 2 }, do: func(w *World) {
 		w.edit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](0) })
 	}}
+	stopped := func(job *batchv1.Job) string {
+		return cmp.Or(unfinished(job), when(*job.Spec.Parallelism == 0 && job.Status.Succeeded != 2, "of two workers, one was stopped"))
+	}
 	clean := userStep{
 		name: "remove the pod that succeeded", when: func(w *World) bool { return firstEnded(w) != nil && len(firstEnded(w).Finalizers) == 0 },
 		do: func(w *World) { w.Store.KillPod(firstEnded(w).Name) },
@@ -151,11 +154,11 @@ func policyWorlds() []*smallWorld {
 		{name: "too many failed indexes", spec: tooMany, exits: []int32{0, 1}, failures: 2, runs: true, terminated: []int32{143}},
 		{name: "success policy, and pods fail", spec: success, exits: []int32{0, 1}, failures: 1, terminated: []int32{143, 0}},
 		{name: "success policy, and a rule that fails the Job", spec: decided, exits: []int32{0, 42}, failures: 1, terminated: []int32{143, 0}},
-		{name: "work queue, scaled down after a success", spec: queue, exits: []int32{0}, terminated: []int32{143}, user: []userStep{stop}},
+		{name: "work queue, scaled down after a success", spec: queue, exits: []int32{0}, terminated: []int32{143}, user: []userStep{stop}, wrong: stopped},
 		{name: "two indexes fail, one record at a time", spec: perIndex, exits: []int32{0, 1}, failures: 2, records: 1},
 		{name: "an ignored failure while the Job fails", spec: ignored, exits: []int32{0, 42}, failures: 1, runs: true, terminated: []int32{143}, user: []userStep{evict}},
 		{name: "a failed index and a rule that fails it", spec: failIndex, exits: []int32{0, 42}, failures: 2},
-		{name: "a success is cleaned up between failures", spec: cleaned, exits: []int32{0, 1}, failures: 2, user: []userStep{clean}},
+		{name: "a success is cleaned up between failures", spec: cleaned, exits: []int32{1, 0, 1, 0}, inTurn: true, runs: true, user: []userStep{clean}},
 	}
 }
 
