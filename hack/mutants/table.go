@@ -65,11 +65,7 @@ func parseBlock(block string) (m mutant, err error) {
 			}
 		case m.file == "":
 			m.file = line
-		case strings.HasPrefix(line, "world: "):
-			m.world = strings.TrimPrefix(line, "world: ")
-		case strings.HasPrefix(line, "outside: "):
-			m.outside = strings.TrimPrefix(line, "outside: ")
-		default:
+		case !m.place(line):
 			return m, fmt.Errorf("%s: %q is out of place", m.name(), line)
 		}
 	}
@@ -78,4 +74,18 @@ func parseBlock(block string) (m mutant, err error) {
 	}
 	m.old, m.new = strings.Join(before, "\n"), strings.Join(after, "\n")
 	return m, nil
+}
+
+// place takes the line with the world that has the bug, or with the reason why none does.
+func (m *mutant) place(line string) (taken bool) {
+	key, value, _ := strings.Cut(line, ": ")
+	switch key {
+	case "world":
+		m.world = value
+	case "outside":
+		m.outside = value
+	default:
+		return false
+	}
+	return true
 }

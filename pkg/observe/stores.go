@@ -126,7 +126,7 @@ func (s *jobStore) Replace(objects []any, version string) error {
 	s.cache.mu.Lock()
 	from := s.cache.jobs.stream(s.stream)
 	stale := s.cache.jobs.stale(from, version, listed)
-	s.cache.jobs.listed(from, version)
+	s.cache.jobs.listed(from, version, listed)
 	s.cache.mu.Unlock()
 	for _, uid := range stale {
 		s.drop(uid, version)
@@ -255,7 +255,7 @@ func (s *podStore) Replace(objects []any, version string) error {
 	s.cache.mu.Lock()
 	from := s.cache.pods.stream(s.stream)
 	stale := s.cache.pods.stale(from, version, listed)
-	s.cache.pods.listed(from, version)
+	s.cache.pods.listed(from, version, listed)
 	s.cache.mu.Unlock()
 	for _, uid := range stale {
 		s.leave(uid, version, nil)

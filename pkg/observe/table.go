@@ -13,8 +13,8 @@ import (
 // resourceVersions, and no object is in two of them.
 type table[T any] struct {
 	rows map[types.UID]*row[T]
-	// gone are objects that the caller deleted, but whose deletion the stream has not
-	// delivered yet.
+	// gone are objects that the caller deleted, or found to be gone, but whose deletion the
+	// stream has not delivered yet.
 	gone    map[types.UID]goneObject
 	streams map[string]*stream
 }
@@ -28,6 +28,7 @@ type row[T any] struct {
 }
 
 type goneObject struct {
+	// version is not later than the deletion.
 	version string
 	stream  *stream
 }
@@ -183,12 +184,13 @@ func (t *table[T]) list(s *stream, version string) {
 	s.listing = true
 }
 
-// listed ends the list.
-func (t *table[T]) listed(s *stream, version string) {
+// listed ends the list, which had these objects. The stream has yet to deliver the deletion of one that is gone
+// and was in the list.
+func (t *table[T]) listed(s *stream, version string, listed map[types.UID]bool) {
 	s.listing = false
 	s.advance(version)
 	for uid, e := range t.gone {
-		if e.stream == s && !newer(e.version, version) {
+		if e.stream == s && !listed[uid] && !newer(e.version, version) {
 			delete(t.gone, uid)
 		}
 	}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -14,8 +15,8 @@ type world struct {
 	version int
 	// alive is the newest version of each object that exists.
 	alive map[types.UID]int
-	// events are on their way in the stream, answers on their way to the writer.
-	events, answers []delivery
+	// log is everything that happened; events of it are on their way in the stream, answers on their way to the writer.
+	log, events, answers []delivery
 }
 
 type delivery struct {
@@ -42,7 +43,18 @@ func (w *world) commit(k types.UID, gone, ours bool) {
 	} else {
 		w.alive[k] = w.version
 	}
-	w.events = append(w.events, d)
+	w.log, w.events = append(w.log, d), append(w.events, d)
+}
+
+// aliveAt returns the objects that existed at a version.
+func (w *world) aliveAt(version int) map[types.UID]int {
+	alive := map[types.UID]int{}
+	for _, d := range w.log[:version] {
+		if alive[d.key] = d.version; d.gone {
+			delete(alive, d.key)
+		}
+	}
+	return alive
 }
 
 // TestTableShowsOwnWritesAndNeverGoesBack lets a writer and a stream race in every
@@ -71,7 +83,7 @@ func TestTableShowsOwnWritesAndNeverGoesBack(t *testing.T) {
 			case "missing":
 				w.answerMissing(&table)
 			case "relist":
-				w.relist(&table)
+				w.relist(t, &table)
 			}
 			neverBack(t, &table, shown, ended)
 		}
@@ -143,25 +155,27 @@ func (w *world) answerMissing(table *table[int]) {
 	}
 }
 
-// relist is a watch that broke: the stream starts over from a complete list, and
-// the events that were on their way are lost.
-func (w *world) relist(table *table[int]) {
-	if w.version == 0 {
+// relist is a watch that broke: the stream starts over from a complete list, which is no older than what it
+// has delivered, and the events before are lost.
+func (w *world) relist(t *rapid.T, table *table[int]) {
+	stream := table.stream("")
+	seen, _ := strconv.Atoi(stream.seen) // 0 before the first event
+	at := rapid.IntRange(seen, w.version).Draw(t, "listed at")
+	if at == 0 {
 		return
 	}
-	version := strconv.Itoa(w.version)
-	stream := table.stream("")
+	version := strconv.Itoa(at)
 	table.list(stream, version)
 	listed := map[types.UID]bool{}
-	for k, v := range w.alive {
+	for k, v := range w.aliveAt(at) {
 		listed[k] = true
 		table.delivered(stream, k, strconv.Itoa(v), v)
 	}
 	for _, k := range table.stale(stream, version, listed) {
 		table.deleted(stream, k, version)
 	}
-	table.listed(stream, version)
-	w.events = nil
+	table.listed(stream, version, listed)
+	w.events = slices.Clone(w.log[at:])
 }
 
 // neverBack fails if an object is shown at an older version than before, or again

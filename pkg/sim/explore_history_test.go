@@ -75,7 +75,7 @@ func (s *smallWorld) followed(lines []string) *run {
 	r := newRun(s, 0)
 	r.lenient = true
 	c := r.world.checker()
-	c.trace.off, c.coreEvery = false, 1
+	c.off, c.coreEvery = false, 1
 	for _, line := range lines {
 		r.follow(line)
 	}
