@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/util/exec"
 	"k8s.io/utils/ptr"
 )
 
@@ -35,6 +36,7 @@ const (
 	volume       = "conformance"
 	file         = "/conformance/exit-code"
 	execTime     = 30 * time.Second
+	exitSIGKILL  = 137
 )
 
 // Script runs in the container. $1 is the file with the exit code.
@@ -87,10 +89,17 @@ func execute(ctx context.Context, config *rest.Config, client kubernetes.Interfa
 		return err
 	}
 	var stderr bytes.Buffer
-	if err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stderr: &stderr}); err != nil {
-		return fmt.Errorf("running a command in pod %s: %w: %s", pod.Name, err, &stderr)
+	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stderr: &stderr})
+	if err == nil || isKilled(err) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("running a command in pod %s: %w: %s", pod.Name, err, &stderr)
+}
+
+// isKilled reports whether a command in a container was killed: one that ends the container may not come to its own end.
+func isKilled(err error) bool {
+	var code exec.CodeExitError
+	return errors.As(err, &code) && code.Code == exitSIGKILL
 }
 
 // Stopped implements Kubelet: the real one does it.

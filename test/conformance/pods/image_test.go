@@ -3,6 +3,7 @@ package pods
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	k8stesting "k8s.io/client-go/testing"
+	utilexec "k8s.io/client-go/util/exec"
 )
 
 // The script ends with the code that EndScript writes.
@@ -107,6 +109,16 @@ func write(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A command that ends its container may be killed with it. Whether the pod ends is what the case waits for.
+func TestCommandMayBeKilledWithItsContainer_CNF_08(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]bool{137: true, 1: false} {
+		if got := isKilled(fmt.Errorf("command: %w", utilexec.CodeExitError{Code: code, Err: errors.New("it ended")})); got != want {
+			t.Errorf("%d: %v", code, got)
+		}
 	}
 }
 
