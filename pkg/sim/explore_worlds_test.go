@@ -128,14 +128,15 @@ func policyWorlds() []*smallWorld {
 		s.MaxFailedIndexes = ptr.To[int32](0)
 		return s
 	}
-	stop := userStep{name: "scale down to none", when: func(w *World) bool { return firstEnded(w) != nil && len(w.Store.pods) == 2 }, do: func(w *World) {
+	// The controller knows of the success once it has released the pod.
+	stop := userStep{name: "scale down to none", when: func(w *World) bool { return succeededAndReleased(w) && len(w.Store.pods) == 2 }, do: func(w *World) {
 		w.edit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](0) })
 	}}
 	stopped := func(job *batchv1.Job) string {
 		return cmp.Or(unfinished(job), when(*job.Spec.Parallelism == 0 && job.Status.Succeeded != 2, "of two workers, one was stopped"))
 	}
 	clean := userStep{
-		name: "remove the pod that succeeded", when: func(w *World) bool { return firstEnded(w) != nil && len(firstEnded(w).Finalizers) == 0 },
+		name: "remove the pod that succeeded", when: succeededAndReleased,
 		do: func(w *World) { w.Store.KillPod(firstEnded(w).Name) },
 	}
 	evict := evictFirst()
@@ -243,6 +244,11 @@ func firstEnded(w *World) *corev1.Pod {
 		}
 	}
 	return nil
+}
+
+func succeededAndReleased(w *World) bool {
+	pod := firstEnded(w)
+	return pod != nil && len(pod.Finalizers) == 0
 }
 
 // firstPod returns the first pod of the Job, or nil once it is gone.
