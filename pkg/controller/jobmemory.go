@@ -139,10 +139,11 @@ func (s *jobSync) settleReleases(pods []*reconcile.Pod) {
 				delete(m.releasing, p.UID)
 			}
 		}
+		var freed []backoff.Failure
 		for pod, failed := range m.releasing {
-			m.backoff = m.backoff.Failed(backoff.Failure{Pod: pod, At: failed})
+			freed = append(freed, backoff.Failure{Pod: pod, At: failed})
 		}
-		m.releasing = held
+		m.backoff, m.releasing = m.backoff.Failed(freed...), held
 	})
 }
 

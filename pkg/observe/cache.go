@@ -316,7 +316,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			changes, adopters = append(changes, c.changes(old, row)...), append(adopters, c.newAdopters(old, row)...)
 		}
 		if news && !row.isKept() {
-			c.remove(uid, func() { c.pods.removed(s, uid, pods[i].ResourceVersion) })
+			c.remove(uid, func() { c.pods.leaves(s, uid, pods[i].ResourceVersion) })
 		}
 	}
 	c.removeUnlisted(job, pods, version)
@@ -327,8 +327,8 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 func (c *Cache) removeUnlisted(job *batchv1.Job, pods []corev1.Pod, version string) {
 	listed := uidsOf(pods)
 	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
-		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !newer(r.version, version) {
-			c.remove(uid, func() { c.pods.removed(r.stream, uid, version) })
+		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !r.value.isElsewhere(job) && !newer(r.version, version) {
+			c.remove(uid, func() { c.pods.leaves(r.stream, uid, version) })
 		}
 	}
 	of := c.podsOf(job.UID)

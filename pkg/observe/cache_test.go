@@ -364,6 +364,43 @@ func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 }
 
 // TRK-25: a pod that changes its owner leaves one Job and joins the other.
+// A list that shows a pod again brings it back if it only left its Job, and not if it was missing (TRK-17).
+func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	j := testJob("j", nil)
+	store := c.PodStore("")
+	_ = c.JobStore("").Add(j)
+	_ = c.JobStore("").Add(testJob("k", nil))
+	_ = store.Add(labeled(testPod("taken", "j", 5, corev1.PodRunning), "uid=j"))
+	_ = store.Add(labeled(testPod("missing", "k", 6, corev1.PodRunning), "uid=k"))
+	taken := testPod("taken", "", 7, corev1.PodRunning)
+	taken.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: ptr.To(true)}}
+	c.ListedPods(j, []corev1.Pod{*taken}, "7")
+	c.PodMissing("ns", "uid-missing")
+	back, missing := labeled(testPod("taken", "k", 8, corev1.PodRunning), "uid=k"), labeled(testPod("missing", "k", 6, corev1.PodRunning), "uid=k")
+	_ = store.Replace([]any{back, missing}, "9")
+	_ = store.Update(labeled(testPod("taken", "k", 10, corev1.PodRunning), "uid=k"))
+	_ = store.Update(labeled(testPod("missing", "k", 11, corev1.PodFailed), "uid=k"))
+	expect(t, "after an old list", names(c, "k"), "taken@10 ")
+}
+
+// A pod of another namespace that names the Job is not in a list of its pods, and exists (TRK-20).
+func TestListDoesNotEndPodsOfOtherNamespaces_TRK_20(t *testing.T) {
+	c := NewCache(nil, &recorder{})
+	j := testJob("j", nil)
+	store := c.PodStore("")
+	elsewhere := func(version int) *corev1.Pod {
+		pod := testPod("p", "j", version, corev1.PodRunning)
+		pod.Namespace, pod.Finalizers = "other", []string{batchv1.JobTrackingFinalizer}
+		return pod
+	}
+	_ = c.JobStore("").Add(j)
+	_ = store.Add(elsewhere(5))
+	c.ListedPods(j, nil, "10")
+	_ = c.JobStore("").Delete(j)
+	expect(t, "orphans", len(c.Orphans("j")), 1)
+}
+
 func TestPodMovesToItsNewOwner_TRK_25(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, r)

@@ -28,9 +28,12 @@ type row[T any] struct {
 }
 
 type goneObject struct {
-	// version is not later than the deletion.
+	// version is one at which it was gone, or the last one that is known of it.
 	version string
 	stream  *stream
+	// left reports whether the object may exist, and does not matter to the caller: then a newer list that has it
+	// shows it again.
+	left bool
 }
 
 // stream is the progress of one watch.
@@ -142,11 +145,20 @@ func (t *table[T]) read(s *stream, uid types.UID, version string, value T) bool 
 	return !gone && t.store(s, uid, version, value)
 }
 
-// removed handles a write of the caller after which the object is gone.
+// removed handles a call of the caller that showed that the object is gone.
 func (t *table[T]) removed(s *stream, uid types.UID, version string) {
+	t.forget(s, uid, goneObject{version: version, stream: s})
+}
+
+// leaves handles a read in which the object was not, or no longer matters, as of a version. It may exist.
+func (t *table[T]) leaves(s *stream, uid types.UID, version string) {
+	t.forget(s, uid, goneObject{version: version, stream: s, left: true})
+}
+
+func (t *table[T]) forget(s *stream, uid types.UID, as goneObject) {
 	// As long as there is a row, the stream has yet to deliver the deletion.
-	if t.rows[uid] != nil || newer(version, s.seen) {
-		t.gone[uid] = goneObject{version, s}
+	if t.rows[uid] != nil || newer(as.version, s.seen) {
+		t.gone[uid] = as
 	}
 	delete(t.rows, uid)
 }
@@ -184,13 +196,13 @@ func (t *table[T]) list(s *stream, version string) {
 	s.listing = true
 }
 
-// listed ends the list, which had these objects. The stream has yet to deliver the deletion of one that is gone
-// and was in the list.
+// listed ends the list, which had these objects. If one that is gone was in the list, the stream has yet to deliver
+// its deletion.
 func (t *table[T]) listed(s *stream, version string, listed map[types.UID]bool) {
 	s.listing = false
 	s.advance(version)
 	for uid, e := range t.gone {
-		if e.stream == s && !listed[uid] && !newer(e.version, version) {
+		if e.stream == s && (e.left || !listed[uid]) && !newer(e.version, version) {
 			delete(t.gone, uid)
 		}
 	}
