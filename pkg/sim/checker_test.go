@@ -32,7 +32,7 @@ type Checker struct {
 	// order holds the same, in the order of creation.
 	order []*history
 	// owners are the Jobs that controlled a pod last, touched when somebody else than
-	// the controller last wrote it.
+	// the controller last wrote it, or one of several processes disowned it.
 	owners  map[types.UID]types.UID
 	touched map[types.UID]time.Time
 	// generated are the names of pods by generateName, in the order of creation.
@@ -186,7 +186,7 @@ func (c *Checker) pod(m Commit) {
 		if prefix := m.NewPod.GenerateName; m.OldPod == nil && prefix != "" {
 			c.generated[prefix] = append(c.generated[prefix], m.NewPod.Name)
 		}
-		if !m.Ours() {
+		if !m.Ours() || m.Verb == "disown" && !c.alone() {
 			c.touched[m.NewPod.UID] = c.world.Now()
 		}
 		if m.OldPod != nil && m.OldPod.Labels[observe.ManagedByLabel] != m.NewPod.Labels[observe.ManagedByLabel] {
