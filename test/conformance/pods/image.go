@@ -45,7 +45,7 @@ until code=$(cat "$1" 2>/dev/null) && [ -n "$code" ]; do sleep 0.2 & wait $!; do
 exit "$code"`
 
 // EndScript ends such a container. $1 is the file, $2 the exit code.
-const EndScript = `echo "$2" >"$1.new" && mv "$1.new" "$1"`
+const EndScript = `echo "$2" >"$1.$$" && mv "$1.$$" "$1"`
 
 // NewImage returns a kubelet that uses an image with sh, cat, mv and sleep, such as busybox, for the pods of a namespace.
 func NewImage(config *rest.Config, client kubernetes.Interface, namespace, image string) *Image {
@@ -90,8 +90,11 @@ func execute(ctx context.Context, config *rest.Config, client kubernetes.Interfa
 	}
 	var stderr bytes.Buffer
 	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stderr: &stderr})
-	if err == nil || isKilled(err) {
+	switch {
+	case err == nil || isKilled(err):
 		return nil
+	case ctx.Err() != nil: // Something may still be writing to stderr.
+		return fmt.Errorf("running a command in pod %s: %w", pod.Name, err)
 	}
 	return fmt.Errorf("running a command in pod %s: %w: %s", pod.Name, err, &stderr)
 }

@@ -159,7 +159,9 @@ func (t *T) End(code int32, list ...*corev1.Pod) {
 			v := t.suite.recorder.Pod(pod.UID)
 			return v.Gone || v.Pod != nil && v.Pod.Status.Phase != corev1.PodPending
 		})
-		t.must("ending a pod", t.suite.Kubelet.End(t.ctx, t.suite.recorder.Pod(pod.UID).Pod, code))
+		if v := t.suite.recorder.Pod(pod.UID); !v.Gone && !history.HasEnded(v.Pod) {
+			t.must("ending a pod", t.suite.Kubelet.End(t.ctx, v.Pod, code))
+		}
 	}
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s has ended", pod.Name), func() bool {
