@@ -25,7 +25,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	// own, and starts no others: the operations of a stage need not all be carried
 	// out.
 	stopping := ctx.Done()
-	if seen := plan.BackoffSeen; seen.Failures > 0 || !seen.LastSuccess.IsZero() {
+	if seen := plan.BackoffSeen; !seen.IsZero() {
 		s.memory.update(s.uid, func(m *jobMemory) { m.backoff = seen })
 	}
 	stage := &stage{jobSync: s, ramp: s.isRamp(plan)}

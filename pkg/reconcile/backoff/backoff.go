@@ -52,6 +52,9 @@ type Record struct {
 	pods []Failure
 }
 
+// IsZero reports whether there was neither a failure nor a success.
+func (r Record) IsZero() bool { return r.Failures == 0 && r.LastSuccess.IsZero() }
+
 // maxPods is more failures than it takes to reach the longest wait: 10 s doubled six times is
 // beyond 10 min.
 const maxPods = 16
