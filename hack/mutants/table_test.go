@@ -8,7 +8,7 @@ import (
 )
 
 // Every text to replace is found, once, in its file. Whoever moves it moves it in mutants.txt
-// too. PRV-08: each bug has a world, or the reason why there is none.
+// too. PRV-08: each bug names a world, or the reason why no world has it.
 func TestTextsToReplaceAreInTheCode(t *testing.T) {
 	subtle, err := os.ReadFile("subtle.txt")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestTextsToReplaceAreInTheCode(t *testing.T) {
 			t.Errorf("%s: nothing changes", m.name())
 		}
 		if (m.world == "") == (m.outside == "") {
-			t.Errorf("%s: has neither a world in which make prove finds it, nor why there is none, or both", m.name())
+			t.Errorf("%s: name either a world in which make prove finds it, or the reason why no world has it", m.name())
 		}
 		if !ids.MatchString(m.ids) || seen[m.name()] {
 			t.Errorf("%q are no ids, or it is there twice", m.name())

@@ -20,8 +20,9 @@
 //     (and PodRef.ResourceVersion, where it is set), and after another read of
 //     the Job where PodRef.OutOfRange is set. Status may be left out where
 //     Merge is set.
-//  3. Remember Plan.Backoff once Plan.Status is stored, and then
-//     PodRef.IgnoredFailure of each pod that was released.
+//  3. Remember Plan.BackoffSeen before pods are released, Plan.Backoff once
+//     Plan.Status is stored, and PodRef.IgnoredFailure of each pod that was
+//     released.
 //  4. Observe again, and call Compute again, until the plan is empty. Then
 //     wait for a change, or for Plan.RequeueAfter.
 //

@@ -108,10 +108,9 @@ func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running,
 // spec (PRP-08).
 func (c *Checker) twins(h *history, m Commit) (names []string) {
 	index := indexOf(m.NewPod)
-	replaces := slices.ContainsFunc(c.possible(h), func(v specVersion) bool { return !c.replacesFailedOnly(v.spec) })
 	for _, l := range h.order {
-		takes := l.active() || l.terminating() && !replaces
-		if index != reconcile.NoIndex && l.index() == index && takes && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
+		runs := !slices.ContainsFunc(c.possible(h), func(v specVersion) bool { return !c.takesRoom(v.spec, l) })
+		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
 			names = append(names, l.pod.Name)
 		}
 	}

@@ -79,7 +79,7 @@ type run struct {
 	rare                    int
 	// lenient takes the first choice where a given one is not possible.
 	lenient bool
-	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods and steps
+	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods (inTurn: all that have ended) and steps
 	// of users.
 	usedFaults, usedSlow, failed, acted int
 	// depth is the number of steps so far.
@@ -146,10 +146,11 @@ func (r *run) choose(n int) int {
 	} else if r.rng != nil && r.rng.IntN(r.rare) == 0 {
 		choice = uint8(r.rng.IntN(n))
 	}
-	if int(choice) >= n && r.lenient {
+	switch {
+	case int(choice) < n:
+	case r.lenient:
 		choice = 0
-	}
-	if int(choice) >= n {
+	default:
 		panic(fmt.Sprintf("choice %d of %d", choice, n))
 	}
 	r.taken, r.options = append(r.taken, choice), append(r.options, uint8(n))

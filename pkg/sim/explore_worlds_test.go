@@ -81,16 +81,8 @@ func policyWorlds() []*smallWorld {
 		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 		return s
 	}
-	retriedTwice := func() batchv1.JobSpec {
-		s := indexedSpec(2, 2)
-		s.BackoffLimitPerIndex = ptr.To[int32](1)
-		return s
-	}
-	twice := func() batchv1.JobSpec {
-		s := retriedIndex()
-		s.BackoffLimitPerIndex = ptr.To[int32](2)
-		return s
-	}
+	retriedTwice := changedSpec(perIndex, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })
+	twice := changedSpec(retriedIndex, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](2) })
 	queue := func() batchv1.JobSpec {
 		s := nonIndexedSpec(0, 2, 6)
 		s.Completions = nil
@@ -105,11 +97,7 @@ func policyWorlds() []*smallWorld {
 		})
 		return s
 	}
-	decided := func() batchv1.JobSpec {
-		s := success()
-		s.PodReplacementPolicy, s.PodFailurePolicy = ptr.To(batchv1.Failed), namedRule().PodFailurePolicy
-		return s
-	}
+	decided := changedSpec(onlyFailed(success), func(s *batchv1.JobSpec) { s.PodFailurePolicy = namedRule().PodFailurePolicy })
 	failIndex := func() batchv1.JobSpec {
 		s := namedRule()
 		s.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionFailIndex
@@ -123,15 +111,10 @@ func policyWorlds() []*smallWorld {
 		s.ActiveDeadlineSeconds = ptr.To[int64](2)
 		return s
 	}
-	tooMany := func() batchv1.JobSpec {
-		s := perIndex()
-		s.MaxFailedIndexes = ptr.To[int32](0)
-		return s
-	}
+	tooMany := changedSpec(perIndex, func(s *batchv1.JobSpec) { s.MaxFailedIndexes = ptr.To[int32](0) })
 	// The controller knows of the success once it has released the pod.
-	stop := userStep{name: "scale down to none", when: func(w *World) bool { return succeededAndReleased(w) && len(w.Store.pods) == 2 }, do: func(w *World) {
-		w.edit(func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](0) })
-	}}
+	stop := edit("scale down to none", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](0) })
+	stop.when = func(w *World) bool { return succeededAndReleased(w) && len(w.Store.pods) == 2 }
 	stopped := func(job *batchv1.Job) string {
 		return cmp.Or(unfinished(job), when(*job.Spec.Parallelism == 0 && job.Status.Succeeded != 2, "of two workers, one was stopped"))
 	}
@@ -172,27 +155,15 @@ func retriedIndex() batchv1.JobSpec {
 // evictedWorlds have a pod that is evicted.
 func evictedWorlds() []*smallWorld {
 	evicted := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
-	replaced := func() batchv1.JobSpec {
-		s := nonIndexedSpec(1, 1, 6)
-		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
-		return s
-	}
+	replaced := onlyFailed(evicted)
 	evict := evictFirst()
 	forced := userStep{name: "delete by force", when: isBeingDeleted, do: func(w *World) { w.Store.KillPod(firstPod(w).Name) }}
 	evictRunning := evict
 	evictRunning.when = func(w *World) bool {
 		return firstPod(w) != nil && firstPod(w).Spec.NodeName != ""
 	}
-	replacedIndex := func() batchv1.JobSpec {
-		s := indexedSpec(1, 1)
-		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
-		return s
-	}
-	replacedIndexes := func() batchv1.JobSpec {
-		s := indexedSpec(3, 2)
-		s.PodReplacementPolicy = ptr.To(batchv1.Failed)
-		return s
-	}
+	replacedIndex := onlyFailed(func() batchv1.JobSpec { return indexedSpec(1, 1) })
+	replacedIndexes := onlyFailed(func() batchv1.JobSpec { return indexedSpec(3, 2) })
 	return []*smallWorld{
 		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
@@ -202,6 +173,20 @@ func evictedWorlds() []*smallWorld {
 		{name: "three indexes, an index is replaced once its pod has failed", spec: replacedIndexes, exits: []int32{0}, terminated: []int32{143}, user: []userStep{evict}},
 		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
+}
+
+// changedSpec returns a spec with a change.
+func changedSpec(spec func() batchv1.JobSpec, change func(*batchv1.JobSpec)) func() batchv1.JobSpec {
+	return func() batchv1.JobSpec {
+		s := spec()
+		change(&s)
+		return s
+	}
+}
+
+// onlyFailed returns a spec under which a pod that terminates is replaced only once it has failed.
+func onlyFailed(spec func() batchv1.JobSpec) func() batchv1.JobSpec {
+	return changedSpec(spec, func(s *batchv1.JobSpec) { s.PodReplacementPolicy = ptr.To(batchv1.Failed) })
 }
 
 func evictFirst() userStep {
@@ -254,17 +239,20 @@ func succeededAndReleased(w *World) bool {
 // firstPod returns the first pod of the Job, or nil once it is gone.
 func firstPod(w *World) *corev1.Pod { return cmp.Or(w.Store.pods["a-p1"], w.Store.pods["a-0-p1"]) }
 
+func edit(name string, change func(*batchv1.JobSpec)) userStep {
+	return userStep{name: name, do: func(w *World) { w.edit(change) }}
+}
+
+// size changes how many indexes a Job has, all of which may run at once.
+func size(n int32) func(*batchv1.JobSpec) {
+	return func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = ptr.To(n), ptr.To(n) }
+}
+
 func editedWorlds() []*smallWorld {
-	edit := func(name string, change func(*batchv1.JobSpec)) userStep {
-		return userStep{name: name, do: func(w *World) { w.edit(change) }}
-	}
 	suspend := edit("suspend", func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) })
 	resume := edit("resume", func(s *batchv1.JobSpec) { s.Suspend = ptr.To(false) })
 	fewer := edit("scale down", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](1) })
 	more := edit("scale up", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })
-	size := func(n int32) func(*batchv1.JobSpec) {
-		return func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = ptr.To(n), ptr.To(n) }
-	}
 	resumed := func(job *batchv1.Job) string {
 		return when(!view(job).complete || view(job).suspended, "the Job was resumed, and is suspended or not complete")
 	}
@@ -312,8 +300,9 @@ func deletedWorlds() (worlds []*smallWorld) {
 			held := func(job *batchv1.Job) string {
 				return when(job.Status.Succeeded+job.Status.Failed > 0 && !view(job).finished(), "the Job is held, its pod has ended, and the Job is not finished")
 			}
-			worlds = append(worlds, &smallWorld{name: "deleted, held until it ends", spec: limited, exits: []int32{0, 1}, failures: 1, user: []userStep{hold, remove}, wrong: held})
-			worlds = append(worlds, &smallWorld{name: "deleted with a foreign finalizer", spec: spec, exits: []int32{0}, user: []userStep{hold, remove, release}, wrong: gone})
+			worlds = append(worlds,
+				&smallWorld{name: "deleted, held until it ends", spec: limited, exits: []int32{0, 1}, failures: 1, user: []userStep{hold, remove}, wrong: held},
+				&smallWorld{name: "deleted with a foreign finalizer", spec: spec, exits: []int32{0}, user: []userStep{hold, remove, release}, wrong: gone})
 		}
 	}
 	return worlds
@@ -323,9 +312,7 @@ func deletedWorlds() (worlds []*smallWorld) {
 func sharedWorlds() []*smallWorld {
 	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
 	second := userStep{name: "second leader", do: func(w *World) { w.SecondLeader(ProcessOptions{}) }}
-	more := userStep{name: "two indexes", do: func(w *World) {
-		w.edit(func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = ptr.To[int32](2), ptr.To[int32](2) })
-	}}
+	more := edit("two indexes", size(2))
 	one := userStep{name: "one leader", do: (*World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{

@@ -130,6 +130,9 @@ func (r Record) since(success time.Time) Record {
 // Failed returns the Record with more failures, each of another pod. Those that it has already do not count again;
 // nor do those older than everything it remembers: they may have been counted already, and the wait is the longest anyway.
 func (r Record) Failed(failures ...Failure) Record {
+	if len(failures) == 0 {
+		return r
+	}
 	known := r.pods
 	r.pods = slices.Clone(known)
 	for _, f := range failures {
