@@ -107,7 +107,14 @@ func (c *Checker) violate(invariant, format string, args ...any) {
 	}
 }
 
-func (c *Checker) features() reconcile.Features { return c.world.Controller.Limits.Features }
+// features returns those of the process that makes the present write, which may come through late, and be of a process that
+// is gone.
+func (c *Checker) features() reconcile.Features {
+	if by := c.world.Store.knew.process; by != nil {
+		return by.features
+	}
+	return c.world.Controller.Limits.Features
+}
 
 func (c *Checker) committed(m Commit) {
 	if m.Ours() {

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // process is a controller process: the real Engine and Dispatcher with a cache filled
@@ -32,6 +33,8 @@ type process struct {
 	jobs, pods *stream
 	// label is the value of observe.ManagedByLabel of pods that this controller creates.
 	label string
+	// features are those that it was started with.
+	features reconcile.Features
 	ProcessOptions
 
 	due     map[types.UID]uint64
@@ -62,7 +65,7 @@ type ProcessOptions struct {
 func newProcess(w *World, o ProcessOptions) *process {
 	w.started = append(w.started, w.Now().Add(-max(o.JobsOlder, o.PodsOlder)))
 	p := &process{
-		world: w, number: len(w.started), alive: true, ProcessOptions: o,
+		world: w, number: len(w.started), alive: true, features: w.Controller.Limits.Features, ProcessOptions: o,
 		due: map[types.UID]uint64{}, dueAt: map[types.UID]time.Time{}, retries: map[types.UID]int{},
 		running: map[types.UID]bool{}, again: map[types.UID]bool{},
 	}
