@@ -2,6 +2,7 @@ package pods
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,14 +10,16 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
+	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/utils/ptr"
 )
 
@@ -37,6 +40,10 @@ const (
 	file         = "/conformance/exit-code"
 	execTime     = 30 * time.Second
 	exitSIGKILL  = 137
+	// closeTime is for all pods that are left, which are ended so many at once.
+	closeTime    = time.Minute
+	pollEvery    = 500 * time.Millisecond
+	parallelEnds = 10
 )
 
 // Script runs in the container. $1 is the file with the exit code.
@@ -90,6 +97,9 @@ func execute(ctx context.Context, config *rest.Config, client kubernetes.Interfa
 	}
 	var stderr bytes.Buffer
 	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stderr: &stderr})
+	if refused := (*httpstream.UpgradeFailureError)(nil); errors.As(err, &refused) {
+		err = refused.Cause // The API server's answer, which the failure does not unwrap to.
+	}
 	switch {
 	case err == nil || isKilled(err):
 		return nil
@@ -110,30 +120,50 @@ func (i *Image) Stopped(context.Context, *corev1.Pod) error { return nil }
 
 // Close implements Kubelet. It ends what still runs: the grace periods are long.
 func (i *Image) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), cleanUpTime)
-	defer cancel()
+	var problem error
+	err := wait.PollUntilContextTimeout(context.Background(), pollEvery, closeTime, true, func(ctx context.Context) (bool, error) {
+		running := 0
+		running, problem = i.endAll(ctx)
+		return running == 0 && problem == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("ending the pods that are left in namespace %s: %w", i.namespace, cmp.Or(problem, err))
+	}
+	return nil
+}
+
+// endAll asks for the end of all pods of the suite that have not ended, and returns how many there are. What fails is
+// repeated: a pod may have changed since it was listed.
+func (i *Image) endAll(ctx context.Context) (running int, err error) {
 	list, err := i.client.CoreV1().Pods(i.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("listing the pods that are left: %w", err)
+		return 0, fmt.Errorf("listing them: %w", err)
 	}
-	var errs []error
+	var calls errgroup.Group
+	calls.SetLimit(parallelEnds)
 	for _, pod := range list.Items {
-		if slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume }) {
-			errs = append(errs, i.remove(ctx, &pod))
+		if isRunning(&pod) {
+			running++
+			calls.Go(func() error { return i.remove(ctx, &pod) })
 		}
 	}
-	return errors.Join(errs...)
+	return running, calls.Wait()
+}
+
+// isRunning reports whether the pod is one of the suite, and runs, or may run later.
+func isRunning(pod *corev1.Pod) bool {
+	hasEnded := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if hasEnded || pod.DeletionTimestamp != nil && pod.Spec.NodeName == "" {
+		return false
+	}
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume })
 }
 
 func (i *Image) remove(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp != nil && pod.Status.Phase == corev1.PodRunning {
 		return i.End(ctx, pod, 0)
 	}
-	err := i.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+	return i.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: ptr.To(int64(1)), Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
 	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
 }

@@ -2,20 +2,30 @@ package pods
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	k8stesting "k8s.io/client-go/testing"
 	utilexec "k8s.io/client-go/util/exec"
 )
@@ -46,16 +56,20 @@ func TestContainerOutlivesSIGTERM_CNF_08(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "sleep"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-c", Script, "sh", filepath.Join(dir, "exit-code"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", Script, "sh", filepath.Join(dir, "exit-code"))
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for _, before := range []bool{true, false} {
-		for {
-			if _, err := os.Stat(filepath.Join(dir, "slept")); err == nil {
-				break
-			}
+		err := wait.PollUntilContextCancel(ctx, time.Millisecond, true, func(context.Context) (bool, error) {
+			_, err := os.Stat(filepath.Join(dir, "slept"))
+			return err == nil, nil
+		})
+		if err != nil {
+			t.Fatalf("the script does not run, before SIGTERM: %v: %v", before, err)
 		}
 		if before { // The trap is set.
 			if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), os.Remove(filepath.Join(dir, "slept"))); err != nil {
@@ -70,37 +84,50 @@ func TestContainerOutlivesSIGTERM_CNF_08(t *testing.T) {
 	}
 }
 
-// At the end, the pods of the suite are deleted, those that terminate already end by themselves, and pods of others stay.
+// At the end, the pods of the suite are deleted, those that terminate already are ended, and pods of others stay. What fails
+// is repeated.
 func TestWhatIsLeftIsRemoved_CNF_08(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
-	pod := func(name string, deleted *metav1.Time, phase corev1.PodPhase, volumes ...corev1.Volume) *corev1.Pod {
+	pod := func(name, node string, deleted *metav1.Time, phase corev1.PodPhase, volumes ...corev1.Volume) *corev1.Pod {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: name, UID: types.UID(name), DeletionTimestamp: deleted},
-			Spec:       corev1.PodSpec{Volumes: volumes}, Status: corev1.PodStatus{Phase: phase},
+			Spec:       corev1.PodSpec{NodeName: node, Volumes: volumes}, Status: corev1.PodStatus{Phase: phase},
 		}
 	}
 	ours := corev1.Volume{Name: volume}
-	client := fake.NewClientset(pod("terminates", &now, corev1.PodRunning, ours), pod("runs", nil, corev1.PodRunning, ours),
-		pod("pending", &now, corev1.PodPending, ours), pod("others", nil, corev1.PodRunning))
+	client := fake.NewClientset(pod("terminates", "n", &now, corev1.PodRunning, ours), pod("runs", "n", nil, corev1.PodRunning, ours),
+		pod("pending", "n", &now, corev1.PodPending, ours), pod("never-ran", "", &now, corev1.PodPending, ours),
+		pod("ended", "n", nil, corev1.PodFailed, ours), pod("others", "n", nil, corev1.PodRunning))
 	i := NewImage(nil, client, "x", "busybox:1.36")
+	var mu sync.Mutex
 	var did []string
+	note := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		did = append(did, what)
+	}
+	busy := true
 	i.execute = func(_ context.Context, pod *corev1.Pod, command []string) error {
-		did = append(did, "end "+pod.Name+" "+command[len(command)-1])
-		return nil
+		note("end " + pod.Name + " " + command[len(command)-1])
+		if busy {
+			busy = false
+			return errors.New("the kubelet is busy")
+		}
+		return client.Tracker().Delete(corev1.SchemeGroupVersion.WithResource("pods"), pod.Namespace, pod.Name)
 	}
 	client.PrependReactor("delete", "pods", func(action k8stesting.Action) (bool, runtime.Object, error) {
 		d := action.(k8stesting.DeleteActionImpl)
 		if *d.DeleteOptions.GracePeriodSeconds == 1 && string(*d.DeleteOptions.Preconditions.UID) == d.Name {
-			did = append(did, "delete "+d.Name)
+			note("delete " + d.Name)
 		}
 		return false, nil, nil
 	})
 	err := i.Close()
-	if slices.Sort(did); err != nil || !slices.Equal(did, []string{"delete pending", "delete runs", "end terminates 0"}) {
+	if slices.Sort(did); err != nil || !slices.Equal(did, []string{"delete pending", "delete runs", "end terminates 0", "end terminates 0"}) {
 		t.Errorf("%v, %v", did, err)
 	}
-	if err := i.End(t.Context(), pod("pending", nil, corev1.PodPending), 3); !errors.Is(err, errPending) || len(did) != 3 {
+	if err := i.End(t.Context(), pod("pending", "n", nil, corev1.PodPending), 3); !errors.Is(err, errPending) || len(did) != 4 {
 		t.Errorf("a pod that may run later: %v, %v", did, err)
 	}
 }
@@ -119,6 +146,26 @@ func TestCommandMayBeKilledWithItsContainer_CNF_08(t *testing.T) {
 		if got := isKilled(fmt.Errorf("command: %w", utilexec.CodeExitError{Code: code, Err: errors.New("it ended")})); got != want {
 			t.Errorf("%d: %v", code, got)
 		}
+	}
+}
+
+// A pod may be gone before a command runs in it, which is no problem of the suite.
+func TestCommandInAPodThatIsGone_CNF_08(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(w).Encode(apierrors.NewNotFound(corev1.Resource("pods"), path.Base(path.Dir(r.URL.Path))).ErrStatus)
+	}))
+	defer server.Close()
+	config := &rest.Config{Host: server.URL}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "a"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	if err := NewImage(config, client, "x", "busybox:1.36").End(t.Context(), pod, 0); !apierrors.IsNotFound(err) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,13 +33,14 @@ type player struct {
 	holds map[string]bool
 	acted map[string]bool
 	woken chan struct{}
-	err   error
+	// failed are the actions that failed when they were last tried.
+	failed map[string]error
 }
 
 func newPlayer(kubelet pods.Kubelet, recorder *Recorder) *player {
 	return &player{
 		kubelet: kubelet, recorder: recorder, woken: make(chan struct{}, 1),
-		plays: map[string]Play{}, holds: map[string]bool{}, acted: map[string]bool{},
+		plays: map[string]Play{}, holds: map[string]bool{}, acted: map[string]bool{}, failed: map[string]error{},
 	}
 }
 
@@ -85,14 +87,15 @@ func (p *player) step(ctx context.Context, actions *sync.WaitGroup, pod *corev1.
 
 func (p *player) try(ctx context.Context, pod *corev1.Pod, key string, act func() error) {
 	err := act()
-	// A pod that is gone, or another one, needs nothing.
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || ctx.Err() != nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// A pod that is gone, or another one, needs nothing.
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || ctx.Err() != nil {
+		delete(p.failed, key)
+		return
+	}
 	p.acted[key] = false
-	p.err = fmt.Errorf("running pod %s: %w", pod.Name, err)
+	p.failed[key] = fmt.Errorf("running pod %s: %w", pod.Name, err)
 }
 
 // next returns what a pod needs, with a name.
@@ -128,11 +131,15 @@ func (p *player) change(f func()) {
 	}
 }
 
-// lastError is the latest action that failed.
-func (p *player) lastError() error {
+// problems are the actions that fail, sorted.
+func (p *player) problems() (list []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.err
+	for _, err := range p.failed {
+		list = append(list, err.Error())
+	}
+	slices.Sort(list)
+	return list
 }
 
 // ownerOf is the name of the pod's controller.

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/pods"
@@ -74,10 +76,7 @@ func (t *T) describe() string {
 	for _, j := range t.jobs {
 		parts = append(parts, j.describe())
 	}
-	if err := t.suite.player.lastError(); err != nil {
-		parts = append(parts, err.Error())
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(append(parts, t.suite.player.problems()...), "; ")
 }
 
 // Name is that of the case.
@@ -159,15 +158,29 @@ func (t *T) End(code int32, list ...*corev1.Pod) {
 			v := t.suite.recorder.Pod(pod.UID)
 			return v.Gone || v.Pod != nil && v.Pod.Status.Phase != corev1.PodPending
 		})
-		if v := t.suite.recorder.Pod(pod.UID); !v.Gone && !history.HasEnded(v.Pod) {
-			t.must("ending a pod", t.suite.Kubelet.End(t.ctx, v.Pod, code))
-		}
+		t.end(code, pod)
 	}
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s has ended", pod.Name), func() bool {
 			v := t.suite.recorder.Pod(pod.UID)
 			return v.Gone || history.HasEnded(v.Pod)
 		})
+	}
+}
+
+// end asks for the end of a pod until it has ended, or the request succeeds: the pod may end by itself meanwhile.
+func (t *T) end(code int32, pod *corev1.Pod) {
+	var problem error
+	err := wait.PollUntilContextCancel(t.ctx, retryEvery, true, func(ctx context.Context) (bool, error) {
+		v := t.suite.recorder.Pod(pod.UID)
+		if v.Gone || history.HasEnded(v.Pod) {
+			return true, nil
+		}
+		problem = t.suite.Kubelet.End(ctx, v.Pod, code)
+		return problem == nil, nil
+	})
+	if err != nil {
+		t.must("ending a pod", cmp.Or(problem, err))
 	}
 }
 
