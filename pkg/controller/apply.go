@@ -287,7 +287,7 @@ func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch cluster.PodPatch) err
 func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool) {
 	if cluster.IsMissing(err, "pods", ref.Name) {
 		// Nothing is left to do for it (TRK-10).
-		s.cache.PodMissing(s.job.Namespace, ref.UID)
+		s.cache.PodMissing(s.uid, s.job.Namespace, ref.UID)
 		return true
 	}
 	s.mu.Lock()

@@ -206,7 +206,7 @@ func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.Namesp
 	case err == nil:
 		s.cache.ClaimedPod(s.uid, pod)
 	case cluster.IsMissing(err, "pods", name.Name):
-		s.cache.PodMissing(in.Namespace, uid)
+		s.cache.PodMissing(s.uid, in.Namespace, uid)
 	case cluster.IsOtherPod(err):
 		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true }) // It is not in that list.
 	default:

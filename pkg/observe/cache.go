@@ -53,6 +53,8 @@ type Cache struct {
 	// byJob has each Job's pods, present and former.
 	byJob  map[types.UID]*jobPods
 	strays strayIndex
+	// missing has the pods that a call did not find.
+	missing map[types.UID]missingPod
 	// manual has the Jobs, by namespace, whose selector is not generated.
 	manual map[string]map[types.UID]bool
 	// extra has, for each Job, what was last read that batchv1.Job has no fields for.
@@ -90,6 +92,7 @@ func NewCache(namespaces []string, listener Listener) *Cache {
 		pods:       newTable[podRow](),
 		byJob:      map[types.UID]*jobPods{},
 		strays:     strayIndex{},
+		missing:    map[types.UID]missingPod{},
 		manual:     map[string]map[types.UID]bool{},
 		extra:      map[types.UID]extraFields{},
 	}
@@ -261,15 +264,6 @@ func (c *Cache) wrotePod(pod *corev1.Pod) (adopters []*batchv1.Job, changes []Po
 		return nil, nil
 	}
 	return c.newAdopters(old, row), c.changes(old, row)
-}
-
-// PodMissing removes a pod that the API server reported as not found.
-func (c *Cache) PodMissing(namespace string, uid types.UID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r := c.pods.rows[uid]; r != nil && r.stream == c.pods.stream(c.streamOf(namespace)) {
-		c.remove(uid, func() { c.pods.removed(r.stream, uid, r.version) })
-	}
 }
 
 // HasMore reports whether the cache has pods of the Job that are not in the list.

@@ -236,7 +236,7 @@ func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
 			deleted.DeletionTimestamp, deleted.DeletionGracePeriodSeconds = &metav1.Time{}, ptr.To[int64](0)
 			c.WrotePod(deleted)
 		},
-		"missing": func(c *Cache) { c.PodMissing("ns", "uid-a") },
+		"missing": func(c *Cache) { c.PodMissing("job", "ns", "uid-a") },
 	} {
 		c := NewCache(nil, &recorder{})
 		store := c.PodStore("")
@@ -256,7 +256,7 @@ func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
 	c := NewCache(nil, &recorder{})
 	store := c.PodStore("")
 	_ = store.Add(testPod("a", "job", 5, corev1.PodRunning))
-	c.PodMissing("ns", "uid-a")
+	c.PodMissing("job", "ns", "uid-a")
 	c.WrotePod(testPod("a", "job", 7, corev1.PodRunning))
 	expect(t, "after the late answer", names(c, "job"), "")
 	_ = store.Update(testPod("a", "job", 7, corev1.PodRunning))
@@ -376,7 +376,7 @@ func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
 	taken := testPod("taken", "", 7, corev1.PodRunning)
 	taken.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: ptr.To(true)}}
 	c.ListedPods(j, []corev1.Pod{*taken}, "7")
-	c.PodMissing("ns", "uid-missing")
+	c.PodMissing("k", "ns", "uid-missing")
 	back, missing := labeled(testPod("taken", "k", 8, corev1.PodRunning), "uid=k"), labeled(testPod("missing", "k", 6, corev1.PodRunning), "uid=k")
 	_ = store.Replace([]any{back, missing}, "9")
 	_ = store.Update(labeled(testPod("taken", "k", 10, corev1.PodRunning), "uid=k"))

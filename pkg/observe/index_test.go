@@ -31,7 +31,7 @@ func TestIndexesAgreeWithTheRows(t *testing.T) {
 			case "gone":
 				_ = pods.Delete(pod)
 			case "missing":
-				c.PodMissing("ns", pod.UID)
+				c.PodMissing("j", "ns", pod.UID)
 			case "relist":
 				_ = pods.Replace([]any{pod}, fmt.Sprint(version))
 			case "list":

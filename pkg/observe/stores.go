@@ -97,6 +97,7 @@ func (s *jobStore) drop(uid types.UID, version string) {
 	old := c.job(uid)
 	c.jobs.deleted(c.jobs.stream(s.stream), uid, version)
 	delete(c.extra, uid)
+	c.forgetMissing(func(pod missingPod) bool { return pod.job == uid })
 	if old != nil {
 		c.forgetManual(old)
 	}
@@ -187,6 +188,9 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	row := c.newRow(old, pod)
 	row.unwatched = false
 	switch {
+	case c.isMissing(uid):
+		from.advance(pod.version)
+		return nil, nil
 	case !row.isKept():
 		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
 	case old.pod == nil && c.outdated(row, pod.version):
@@ -225,6 +229,7 @@ func (s *podStore) drop(uid types.UID, version string) {
 	c := s.cache
 	c.mu.Lock()
 	old := c.pods.value(uid)
+	delete(c.missing, uid)
 	c.remove(uid, func() { c.pods.deleted(c.pods.stream(s.stream), uid, version) })
 	changes := c.changes(old, podRow{})
 	c.mu.Unlock()
@@ -237,10 +242,19 @@ func (s *podStore) report(changes []PodChange) {
 	}
 }
 
+// begin begins a list. After a restore of etcd, missing pods may be there again. Those of Jobs that are gone cannot be
+// counted.
+func (s *podStore) begin(version string) {
+	c := s.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	from := c.pods.stream(s.stream)
+	restored := c.pods.list(from, version)
+	c.forgetMissing(func(pod missingPod) bool { return pod.stream == from && (restored || !c.hasJob(pod.job)) })
+}
+
 func (s *podStore) Replace(objects []any, version string) error {
-	s.cache.mu.Lock()
-	s.cache.pods.list(s.cache.pods.stream(s.stream), version)
-	s.cache.mu.Unlock()
+	s.begin(version)
 	listed := make(map[types.UID]bool, len(objects))
 	for _, object := range objects {
 		pod, err := s.slimmed(object)

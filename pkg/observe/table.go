@@ -13,7 +13,7 @@ import (
 // resourceVersions, and no object is in two of them.
 type table[T any] struct {
 	rows map[types.UID]*row[T]
-	// gone are objects that the caller deleted, or found to be gone, but whose deletion the
+	// gone are objects that the caller deleted, or that were not in a read, but whose deletion the
 	// stream has not delivered yet.
 	gone    map[types.UID]goneObject
 	streams map[string]*stream
@@ -28,7 +28,7 @@ type row[T any] struct {
 }
 
 type goneObject struct {
-	// version is one at which it was gone, or the last one that is known of it.
+	// version is one at which it was gone, or the last one before that.
 	version string
 	stream  *stream
 	// left reports whether the object may exist, and does not matter to the caller: then a newer list that has it
@@ -145,7 +145,7 @@ func (t *table[T]) read(s *stream, uid types.UID, version string, value T) bool 
 	return !gone && t.store(s, uid, version, value)
 }
 
-// removed handles a call of the caller that showed that the object is gone.
+// removed handles the end of an object by a write of the caller, as of the version that the write returned.
 func (t *table[T]) removed(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s})
 }
@@ -179,8 +179,9 @@ func (t *table[T]) stale(s *stream, version string, listed map[types.UID]bool) [
 // list starts a complete list of the given version. A list older than what the stream
 // has delivered means that the API server's store was restored from a backup: then
 // nothing that is known is newer.
-func (t *table[T]) list(s *stream, version string) {
-	if newer(s.seen, version) {
+func (t *table[T]) list(s *stream, version string) (restored bool) {
+	restored = newer(s.seen, version)
+	if restored {
 		for _, r := range t.rows {
 			if r.stream == s {
 				r.version = ""
@@ -194,6 +195,7 @@ func (t *table[T]) list(s *stream, version string) {
 		s.seen = ""
 	}
 	s.listing = true
+	return restored
 }
 
 // listed ends the list, which had these objects. If one that is gone was in the list, the stream has yet to deliver

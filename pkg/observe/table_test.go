@@ -145,12 +145,12 @@ func (w *world) deliverAnswer(t *rapid.T, table *table[int]) {
 	}
 }
 
-// answerMissing is a write that found none of the objects which are shown and no
+// answerMissing is a read in which none of the objects was that are shown and no
 // longer exist.
 func (w *world) answerMissing(table *table[int]) {
 	for k, r := range table.rows {
 		if w.alive[k] == 0 {
-			table.removed(r.stream, k, r.version)
+			table.leaves(r.stream, k, strconv.Itoa(w.version))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 	r := c.pods.rows[uid]
 	removed, isGone := c.pods.gone[uid]
 	switch {
-	case newer(removed.version, version),
+	case c.isMissing(uid), newer(removed.version, version),
 		r != nil && c.label != "" && newer(r.version, version):
 		c.pods.stream(s.stream).advance(version)
 		c.mu.Unlock()
@@ -136,7 +136,7 @@ func (c *Cache) Unwatched(job types.UID) map[types.UID]types.NamespacedName {
 // putRead stores a pod that a read or a write of the caller returned. The caller holds the lock.
 func (c *Cache) putRead(r podRow, s *stream, version string) bool {
 	uid := r.pod.UID
-	return c.put(uid, r, func() bool {
+	return !c.isMissing(uid) && c.put(uid, r, func() bool {
 		if r.unwatched {
 			return c.pods.read(s, uid, version, r)
 		}

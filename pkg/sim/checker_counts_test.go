@@ -157,7 +157,7 @@ func (c *Checker) knownToEnd(l *life) bool {
 func (c *Checker) writeAhead(h *history, m Commit) {
 	pod := m.OldPod
 	lost := isTerminal(pod) && tracked(pod) && !tracked(m.NewPod)
-	if !m.Ours() || !lost || c.wasOutOfRange(h, pod) {
+	if !m.Ours() || !lost || c.isOutOfRange(h, pod) {
 		return
 	}
 	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
@@ -189,10 +189,12 @@ func (c *Checker) undecided(h *history, job *batchv1.Job, pod *corev1.Pod) bool 
 	return c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered
 }
 
-// wasOutOfRange reports whether the pod was out of range when it was last read.
-func (c *Checker) wasOutOfRange(h *history, pod *corev1.Pod) bool {
+// isOutOfRange reports whether the pod is out of range, or was when it was last read: before its Job was edited, or somebody
+// changed its index.
+func (c *Checker) isOutOfRange(h *history, pod *corev1.Pod) bool {
+	was := func(v podVersion) bool { return c.recent(v.until) && !inRange(&h.job.Spec, indexOf(v.pod)) }
 	l := h.lives[pod.UID]
-	return l != nil && l.expired && c.recent(h.editedAt())
+	return !inRange(&h.job.Spec, indexOf(pod)) || l != nil && (l.expired && c.recent(h.editedAt()) || slices.ContainsFunc(l.tampers, was))
 }
 
 // over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).

@@ -121,7 +121,7 @@ func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 // mayFinish checks that a pod that can still finish, and that is not recorded, is released only
 // as it was seen: otherwise its success could be lost (TRK-36).
 func (c *Checker) mayFinish(h *history, pod *corev1.Pod, ref reconcile.PodRef) {
-	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || !inRange(&h.job.Spec, indexOf(pod)) || c.wasOutOfRange(h, pod)
+	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || c.isOutOfRange(h, pod)
 	if !over && !isTerminal(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {
 		c.violate("S7", "pod %s may still finish, and is let go whatever it does", pod.Name)
 	}
