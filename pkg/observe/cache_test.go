@@ -152,6 +152,23 @@ func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
 	_ = c.PodStore("").Update(pod)
 	expect(t, "without them", names(c, "job"), "p@5 ")
 	expect(t, "is unselected", c.Pods("job")[0].Unselected, true)
+	pod = testPod("p", "job", 6, corev1.PodFailed)
+	pod.Labels = map[string]string{batchv1.ControllerUidLabel: "job"}
+	_ = c.PodStore("").Update(pod)
+	expect(t, "with them again, before the list", names(c, "job"), "p@5 ")
+}
+
+// JOB-35: a call for one Job does not find a pod of another one, which is told.
+func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	store := c.PodStore("")
+	_ = store.Add(testPod("a", "j", 5, corev1.PodRunning))
+	_ = store.Add(testPod("b", "k", 6, corev1.PodRunning))
+	r.take()
+	c.PodMissing("k", "ns", "uid-a")
+	c.PodMissing("k", "ns", "uid-b")
+	expect(t, "told", r.take(), "[pod of j: pod→none, 0 active]")
 }
 
 // TRK-18: a pod that the caller itself removed, and that a list does not have, is gone: its late events bring nothing back.

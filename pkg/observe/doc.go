@@ -12,7 +12,8 @@
 // deletion delivered, before the create call returns: a returned object whose version
 // the watch has already passed is not added again. And an object that the caller
 // deleted may still be in events in flight: it is remembered as gone until the watch
-// delivers the deletion.
+// delivers the deletion. A pod that a call did not find is remembered as long as its Job
+// exists, as nobody knows since when it is gone (missingPod).
 //
 // # Pod ownership
 //

@@ -1,12 +1,14 @@
 package observe
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 )
@@ -42,18 +44,16 @@ func (l *podLife) at(version int) *corev1.Pod {
 	return nil
 }
 
-// deliver delivers the next version.
+// deliver delivers the next version. A deletion, or the loss of the label, comes with the object before it.
 func (l *podLife) deliver(store Store) {
-	if l.seen+1 == len(l.versions) {
-		return
-	}
 	before := l.at(l.seen)
 	l.seen++
-	switch now := l.at(l.seen); {
-	case now != nil:
+	if now := l.at(l.seen); now != nil {
 		_ = store.Update(now)
-	case before != nil:
-		_ = store.Delete(l.versions[l.seen])
+	} else if before != nil {
+		last := before.DeepCopy()
+		last.ResourceVersion = strconv.Itoa(l.seen)
+		_ = store.Delete(last)
 	}
 }
 
@@ -67,42 +67,100 @@ func (l *podLife) relist(store Store, version int) {
 	_ = store.Replace(objects, strconv.Itoa(version))
 }
 
-// TRK-18, REG-26: a pod that an own call showed to be gone stays gone, whatever the watch still delivers of it: that it lost
-// its label, and got it back.
+// listed is a list of a Job's pods now, whatever their labels.
+func (l *podLife) listed() []corev1.Pod {
+	if pod := l.last(); !IsGone(pod) {
+		return []corev1.Pod{*pod}
+	}
+	return nil
+}
+
+// TRK-18: a call did not find a pod. What the watch delivers late is that it lost its label, and got it back: from the watch, or
+// from a list in between.
+func TestMissingPodHadLostItsLabel_TRK_18(t *testing.T) {
+	for _, relisted := range []bool{false, true} {
+		c, life := NewCache(nil, &recorder{}), newPodLife()
+		c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+		_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns", ResourceVersion: "1"}})
+		store := c.PodStore("")
+		life.deliver(store)
+		for _, label := range []string{"others", "us"} {
+			pod := life.last().DeepCopy()
+			pod.Labels = map[string]string{ManagedByLabel: label}
+			life.commit(pod)
+		}
+		c.PodMissing("job", "ns", "uid-a")
+		if relisted {
+			life.relist(store, 2)
+		} else {
+			life.deliver(store)
+		}
+		life.deliver(store)
+		expect(t, fmt.Sprintf("relisted: %v", relisted), names(c, "job"), "")
+	}
+}
+
+// TRK-17, TRK-18, REG-26: a pod that an own call showed to be gone stays gone, whatever comes late: that it lost its label, got it
+// back, or had another owner. One that exists is shown in the end, and that of no Job is remembered as missing.
 func TestGonePodStaysGone_TRK_18(t *testing.T) {
+	other := map[string]string{"us": "others", "others": "us", "job": "job2", "job2": "job"}
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCache(nil, &recorder{})
 		c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns", ResourceVersion: "1"}}
-		_ = c.JobStore("").Add(job)
-		store, life, isGone := c.PodStore(""), newPodLife(), false
+		jobs := map[string]*batchv1.Job{}
+		for _, uid := range []types.UID{"job", "job2"} {
+			jobs[string(uid)] = &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: uid, Namespace: "ns", ResourceVersion: "1"}}
+			_ = c.JobStore("").Add(jobs[string(uid)])
+		}
+		store, life, isGone, answered := c.PodStore(""), newPodLife(), false, 0
 		life.deliver(store)
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			step := rapid.SampledFrom([]string{"relabel", "end", "event", "event", "answer", "missing", "list", "relist"}).Draw(t, "step")
-			pod := life.last().DeepCopy()
+		for range rapid.IntRange(5, 40).Draw(t, "steps") {
+			step := rapid.SampledFrom([]string{"label", "label", "owner", "end", "event", "event", "event", "answer", "missing", "missing", "list", "relist"}).Draw(t, "step")
+			pod, ended := life.last().DeepCopy(), IsGone(life.last())
 			switch {
-			case step == "relabel" && !IsGone(pod):
-				pod.Labels = map[string]string{ManagedByLabel: map[string]string{"us": "others", "others": "us"}[pod.Labels[ManagedByLabel]]}
+			case step == "label" && !ended:
+				pod.Labels = map[string]string{ManagedByLabel: other[pod.Labels[ManagedByLabel]]}
 				life.commit(pod)
-			case step == "end" && !IsGone(pod):
+			case step == "owner" && !ended:
+				pod.OwnerReferences[0].UID = types.UID(other[string(JobUID(pod))])
+				life.commit(pod)
+			case step == "end" && !ended:
 				pod.Finalizers, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
 				life.commit(pod)
-			case step == "event":
+			case step == "event" && life.seen+1 < len(life.versions):
 				life.deliver(store)
 			case step == "answer":
+				version := rapid.IntRange(1, len(life.versions)-1).Draw(t, "version")
+				if version < answered && life.at(version) == nil {
+					continue // Two calls about a pod without the label come one after the other.
+				}
+				answered, pod = max(answered, version), life.versions[version].DeepCopy()
 				c.WrotePod(pod)
 				isGone = isGone || IsGone(pod)
-			case step == "missing" && IsGone(pod):
-				c.PodMissing("job", "ns", pod.UID)
+			case step == "missing" && ended:
+				c.PodMissing(rapid.SampledFrom([]types.UID{"job", "job2"}).Draw(t, "by"), "ns", pod.UID)
 				isGone = true
-			case step == "list" && isGone:
-				c.ListedPods(job, nil, pod.ResourceVersion)
+			case step == "list":
+				c.ListedPods(jobs[rapid.SampledFrom([]string{"job", "job2"}).Draw(t, "of")], life.listed(), pod.ResourceVersion)
 			case step == "relist":
 				life.relist(store, rapid.IntRange(max(life.seen, 1), len(life.versions)-1).Draw(t, "at"))
 			}
-			if isGone && names(c, "job") != "" {
-				t.Fatalf("after %s: the pod is back, as %s", step, names(c, "job"))
+			if shown := names(c, "job") + names(c, "job2"); isGone && shown != "" {
+				t.Fatalf("after %s: the pod is back, as %s", step, shown)
 			}
+		}
+		for life.seen+1 < len(life.versions) {
+			life.deliver(store)
+		}
+		last := life.at(life.seen)
+		if last != nil && names(c, JobUID(last)) != "a@"+last.ResourceVersion+" " {
+			t.Fatalf("the pod exists at %s, and is shown as %q", last.ResourceVersion, names(c, JobUID(last)))
+		}
+		for _, job := range jobs {
+			_ = c.JobStore("").Delete(job)
+		}
+		if len(c.missing) > 0 {
+			t.Fatalf("missing pods of Jobs that are gone: %v", c.missing)
 		}
 	})
 }

@@ -97,7 +97,7 @@ func (s *jobStore) drop(uid types.UID, version string) {
 	old := c.job(uid)
 	c.jobs.deleted(c.jobs.stream(s.stream), uid, version)
 	delete(c.extra, uid)
-	c.forgetMissing(func(pod missingPod) bool { return pod.job == uid })
+	c.forgetMissing(uid)
 	if old != nil {
 		c.forgetManual(old)
 	}
@@ -193,7 +193,7 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 		return nil, nil
 	case !row.isKept():
 		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
-	case old.pod == nil && c.outdated(row, pod.version):
+	case (old.pod == nil || old.job == row.job) && c.outdated(row, pod.version):
 		from.advance(pod.version)
 		return nil, nil
 	case !c.put(uid, row, func() bool { return c.pods.delivered(from, uid, pod.version, row) }):
@@ -217,7 +217,8 @@ func (s *podStore) Delete(object any) error {
 	if err != nil {
 		return err
 	}
-	if pod.gone {
+	if pod.gone || s.cache.label == "" {
+		s.ended(pod.row.pod.UID)
 		s.drop(pod.row.pod.UID, pod.version)
 	} else {
 		s.leave(pod.row.pod.UID, pod.version, pod)
@@ -229,7 +230,6 @@ func (s *podStore) drop(uid types.UID, version string) {
 	c := s.cache
 	c.mu.Lock()
 	old := c.pods.value(uid)
-	delete(c.missing, uid)
 	c.remove(uid, func() { c.pods.deleted(c.pods.stream(s.stream), uid, version) })
 	changes := c.changes(old, podRow{})
 	c.mu.Unlock()
@@ -242,15 +242,22 @@ func (s *podStore) report(changes []PodChange) {
 	}
 }
 
-// begin begins a list. After a restore of etcd, missing pods may be there again. Those of Jobs that are gone cannot be
-// counted.
+// ended notes that the watch has delivered the end of a pod.
+func (s *podStore) ended(uid types.UID) {
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	delete(s.cache.missing, uid)
+}
+
+// begin begins a list. After a restore of etcd, missing pods may be there again.
 func (s *podStore) begin(version string) {
 	c := s.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from := c.pods.stream(s.stream)
-	restored := c.pods.list(from, version)
-	c.forgetMissing(func(pod missingPod) bool { return pod.stream == from && (restored || !c.hasJob(pod.job)) })
+	if c.pods.list(from, version) {
+		c.forgetUnlisted(from, true, nil)
+	}
 }
 
 func (s *podStore) Replace(objects []any, version string) error {
@@ -270,6 +277,7 @@ func (s *podStore) Replace(objects []any, version string) error {
 	from := s.cache.pods.stream(s.stream)
 	stale := s.cache.pods.stale(from, version, listed)
 	s.cache.pods.listed(from, version, listed)
+	s.cache.forgetUnlisted(from, false, listed)
 	s.cache.mu.Unlock()
 	for _, uid := range stale {
 		s.leave(uid, version, nil)

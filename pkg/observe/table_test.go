@@ -145,8 +145,7 @@ func (w *world) deliverAnswer(t *rapid.T, table *table[int]) {
 	}
 }
 
-// answerMissing is a read in which none of the objects was that are shown and no
-// longer exist.
+// answerMissing is a read that lacks the shown objects that no longer exist.
 func (w *world) answerMissing(table *table[int]) {
 	for k, r := range table.rows {
 		if w.alive[k] == 0 {

@@ -41,7 +41,7 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	if fault.Kind == Late {
 		panic(crash{c})
 	}
-	if err := fault.answer(object); err != nil {
+	if err := fault.answer(verb, object); err != nil {
 		w.tracef("%s %s %s%s", verb, object, fault.Kind, w.signature(p.number))
 		if w.decider != nil {
 			p.pass(c, answering, 0)

@@ -22,7 +22,7 @@ func (c *Checker) conditions(h *history, m Commit) {
 		if h.endingSince.IsZero() {
 			h.endingSince, h.endingBy = c.world.Now(), m.By
 			for _, l := range h.order {
-				l.over = c.knownToEnd(l)
+				l.over = c.knownToEnd(l) && !c.isHidden(h, l.pod)
 			}
 		}
 	}

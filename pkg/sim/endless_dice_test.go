@@ -21,7 +21,7 @@ type dice struct {
 
 func (m stormMaker) newDice() *dice {
 	d := &dice{oneIn: pick(m.Rand, 4, 16, 16, 64), oneInWatch: pick(m.Rand, 5, 20, 20, 100), until: m.within}
-	for kind := CrashBefore; kind <= Malformed; kind++ {
+	for kind := CrashBefore; kind <= Misrouted; kind++ {
 		if m.IntN(3) == 0 {
 			d.kinds = append(d.kinds, kind)
 		}

@@ -150,7 +150,7 @@ func (m stormMaker) servers() {
 	case 3:
 		m.add("reject", "verb="+pick(m.Rand, "create", "delete", "release", "status"), "for="+m.seconds(60), m.at())
 	case 4:
-		m.add("fault", "verb="+pick(m.Rand, "create", "delete", "release", "status"), "kind="+pick(m.Rand, "conflict", "malformed", "fail", "throttle", "timeout"), "for="+m.seconds(60), m.at())
+		m.add("fault", "verb="+pick(m.Rand, "create", "delete", "release", "status"), "kind="+pick(m.Rand, "conflict", "malformed", "misrouted", "fail", "throttle", "timeout"), "for="+m.seconds(60), m.at())
 	}
 }
 

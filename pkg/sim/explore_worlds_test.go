@@ -15,12 +15,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// crashes are faults of the controller, refusals those that a webhook or a quota causes, and
+// crashes are faults of the controller, refusals those that a webhook, a quota or a proxy causes, and
 // unanswered those of the network; the write may come late.
 var (
 	crashes    = []FaultKind{CrashBefore, CrashAfter, Late}
 	unanswered = []FaultKind{LoseResponse, Timeout, Fail}
-	refusals   = []FaultKind{Conflict, Reject, Malformed}
+	refusals   = []FaultKind{Conflict, Reject, Malformed, Misrouted}
 	allFaults  = slices.Concat(crashes, unanswered, refusals)
 )
 

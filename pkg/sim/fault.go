@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,6 +62,8 @@ const (
 	Reject
 	// Malformed answers 422 without causes, as a webhook can, and writes nothing.
 	Malformed
+	// Misrouted answers 404, as a proxy without a route can, and writes nothing.
+	Misrouted
 	// timedOut gives up on a call that never reached the API server.
 	timedOut
 )
@@ -79,6 +83,8 @@ func (k FaultKind) String() string {
 		return "is rejected"
 	case Malformed:
 		return "is called malformed"
+	case Misrouted:
+		return "is misrouted"
 	}
 	return fmt.Sprintf("fault %d", uint8(k))
 }
@@ -93,7 +99,7 @@ const (
 var errNetwork = errors.New("connection reset by the simulated network")
 
 // answer returns the error of a rejected call, or nil for other kinds of faults.
-func (f Fault) answer(object string) error {
+func (f Fault) answer(verb, object string) error {
 	resource := schema.GroupResource{}
 	switch f.Kind {
 	case Fail:
@@ -108,6 +114,11 @@ func (f Fault) answer(object string) error {
 		return apierrors.NewForbidden(resource, object, errors.New("denied by the simulated webhook"))
 	case Malformed:
 		return apierrors.NewInvalid(schema.GroupKind{}, object, nil)
+	case Misrouted: // As client-go words it.
+		if resource = jobsResource; strings.HasSuffix(verb, " pod") {
+			resource = podsResource
+		}
+		return apierrors.NewGenericServerResponse(http.StatusNotFound, verb, resource, object, "404 page not found", 0, true)
 	}
 	return nil
 }

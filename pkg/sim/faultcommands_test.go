@@ -21,7 +21,7 @@ type scriptedFault struct {
 // faultKinds are the kinds by their names in scenarios.
 var faultKinds = map[string]FaultKind{
 	"none": NoFault, "crash-before": CrashBefore, "crash-after": CrashAfter, "lose-response": LoseResponse, "fail": Fail,
-	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject, "malformed": Malformed,
+	"throttle": Throttle, "late": Late, "timeout": Timeout, "conflict": Conflict, "reject": Reject, "malformed": Malformed, "misrouted": Misrouted,
 }
 
 // faultOf is what goes wrong with a call: what is injected, or else what the first

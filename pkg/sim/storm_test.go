@@ -126,7 +126,7 @@ func jumpingClock(seed uint64) trouble {
 // webhooks turn down one pod write in four, in any way that they can, for some time.
 func webhooks(seed uint64) trouble {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	kinds := []FaultKind{Conflict, Malformed, Reject, Fail}
+	kinds := []FaultKind{Conflict, Malformed, Misrouted, Reject, Fail}
 	var w *World
 	until := time.Duration(rng.IntN(120)) * time.Second
 	return trouble{seed: seed, begun: func(begun *World) { w = begun }, fault: func(c Call) Fault {

@@ -86,7 +86,7 @@ var lateBy = []time.Duration{3 * time.Millisecond, 700 * time.Millisecond, 5 * t
 // that a webhook, a quota, or an API server under load gives (REG-06, REG-30): by turns
 // at each call. A creation that comes late makes a pod too many, which may cost a failure.
 func TestLateOrRefusedCallChangesNoOutcome_TRK_03(t *testing.T) {
-	kinds := []Fault{{Kind: Timeout}, {Kind: Throttle, Wait: time.Second}, {Kind: Conflict}, {Kind: Reject}, {Kind: Malformed}}
+	kinds := []Fault{{Kind: Timeout}, {Kind: Throttle, Wait: time.Second}, {Kind: Conflict}, {Kind: Reject}, {Kind: Malformed}, {Kind: Misrouted}}
 	replayAll(t, func(r replay, t *testing.T) {
 		want := r.run(t, trouble{})
 		for i, at := range spread(want.calls, sweepSmall) {
@@ -132,7 +132,7 @@ func anyFault(seed uint64) func(Call) Fault {
 		if rng.IntN(16) > 0 {
 			return Fault{}
 		}
-		return Fault{Kind: FaultKind(rng.IntN(int(Malformed))) + 1, Wait: time.Duration(rng.IntN(4000)) * time.Millisecond}
+		return Fault{Kind: FaultKind(rng.IntN(int(Misrouted))) + 1, Wait: time.Duration(rng.IntN(4000)) * time.Millisecond}
 	}
 }
 

@@ -36,11 +36,11 @@ func IsOtherPod(err error) bool {
 	})
 }
 
-// IsMissing reports whether the API server has no object of this name. A webhook or a proxy
-// may answer with the same code, but does not name the object.
+// IsMissing reports whether the API server has no object of this name. A webhook may answer with the
+// same code, but does not name the object; nor does a proxy, for which client-go fills in the name.
 func IsMissing(err error, resource, name string) bool {
 	d := DetailsOf(err)
-	return apierrors.IsNotFound(err) && d.Kind == resource && d.Name == name
+	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) && d.Kind == resource && d.Name == name
 }
 
 // DetailsOf returns the details of an API error.

@@ -40,7 +40,7 @@ const (
 	file         = "/conformance/exit-code"
 	execTime     = 30 * time.Second
 	exitSIGKILL  = 137
-	// closeTime is for all pods that are left, which are ended so many at once.
+	// closeTime is for all pods that are left, parallelEnds is how many of them are ended at once.
 	closeTime    = time.Minute
 	pollEvery    = 500 * time.Millisecond
 	parallelEnds = 10
@@ -122,9 +122,11 @@ func (i *Image) Stopped(context.Context, *corev1.Pod) error { return nil }
 func (i *Image) Close() error {
 	var problem error
 	err := wait.PollUntilContextTimeout(context.Background(), pollEvery, closeTime, true, func(ctx context.Context) (bool, error) {
-		running := 0
-		running, problem = i.endAll(ctx)
-		return running == 0 && problem == nil, nil
+		running, err := i.endAll(ctx)
+		if ctx.Err() == nil {
+			problem = err
+		}
+		return running == 0 && err == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("ending the pods that are left in namespace %s: %w", i.namespace, cmp.Or(problem, err))

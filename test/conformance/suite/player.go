@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
@@ -33,14 +34,14 @@ type player struct {
 	holds map[string]bool
 	acted map[string]bool
 	woken chan struct{}
-	// failed are the actions that failed when they were last tried.
-	failed map[string]error
+	// failed has the pods of which the latest action failed, while they need it.
+	failed map[types.UID]error
 }
 
 func newPlayer(kubelet pods.Kubelet, recorder *Recorder) *player {
 	return &player{
 		kubelet: kubelet, recorder: recorder, woken: make(chan struct{}, 1),
-		plays: map[string]Play{}, holds: map[string]bool{}, acted: map[string]bool{}, failed: map[string]error{},
+		plays: map[string]Play{}, holds: map[string]bool{}, acted: map[string]bool{}, failed: map[types.UID]error{},
 	}
 }
 
@@ -57,6 +58,8 @@ func (p *player) run(ctx context.Context) {
 		for _, v := range p.recorder.Pods() {
 			if isThere(v) {
 				p.step(ctx, &actions, v.Pod)
+			} else if v.Pod != nil {
+				p.needsNothing(v.Pod)
 			}
 		}
 		select {
@@ -73,6 +76,7 @@ func (p *player) run(ctx context.Context) {
 func (p *player) step(ctx context.Context, actions *sync.WaitGroup, pod *corev1.Pod) {
 	name, act := p.next(ctx, pod)
 	if act == nil {
+		p.needsNothing(pod)
 		return
 	}
 	key := string(pod.UID) + name
@@ -85,17 +89,23 @@ func (p *player) step(ctx context.Context, actions *sync.WaitGroup, pod *corev1.
 	actions.Go(func() { p.try(ctx, pod, key, act) })
 }
 
+func (p *player) needsNothing(pod *corev1.Pod) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.failed, pod.UID)
+}
+
 func (p *player) try(ctx context.Context, pod *corev1.Pod, key string, act func() error) {
 	err := act()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// A pod that is gone, or another one, needs nothing.
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || ctx.Err() != nil {
-		delete(p.failed, key)
+		delete(p.failed, pod.UID)
 		return
 	}
 	p.acted[key] = false
-	p.failed[key] = fmt.Errorf("running pod %s: %w", pod.Name, err)
+	p.failed[pod.UID] = fmt.Errorf("running pod %s: %w", pod.Name, err)
 }
 
 // next returns what a pod needs, with a name.

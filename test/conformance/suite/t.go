@@ -176,8 +176,11 @@ func (t *T) end(code int32, pod *corev1.Pod) {
 		if v.Gone || history.HasEnded(v.Pod) {
 			return true, nil
 		}
-		problem = t.suite.Kubelet.End(ctx, v.Pod, code)
-		return problem == nil, nil
+		err := t.suite.Kubelet.End(ctx, v.Pod, code)
+		if ctx.Err() == nil {
+			problem = err
+		}
+		return err == nil, nil
 	})
 	if err != nil {
 		t.must("ending a pod", cmp.Or(problem, err))
