@@ -56,9 +56,9 @@ func wantsPodGroup(job *batchv1.Job) bool {
 }
 
 // knowsEnd reports whether a process must know that the Job is about to end. If it stored that itself and got no answer, it
-// must not create pods either: it has them all, unless another process released some of them.
+// must not create pods either: it has them all, unless another process released some of them, or somebody changed them.
 func (c *Checker) knowsEnd(h *history, process int) bool {
-	stored := h.endingBy == process && c.alone()
+	stored := h.endingBy == process && c.alone() && !h.tampered()
 	return !h.endingSince.IsZero() && (stored || !c.recent(h.endingSince))
 }
 
