@@ -192,3 +192,20 @@ func neverBack(t *rapid.T, table *table[int], shown map[types.UID]int, ended map
 		shown[k] = r.value
 	}
 }
+
+// TRK-17: the answer to a deletion has the last version before it, and so may a list, which still has the object: twice, as
+// the watch may fail again.
+func TestDeletedObjectIsStillListed_TRK_17(t *testing.T) {
+	table := newTable[int]()
+	s := table.stream("")
+	table.delivered(s, "a", "5", 5)
+	table.removed(s, "a", "5")
+	for range 2 {
+		table.list(s, "5")
+		table.delivered(s, "a", "5", 5)
+		table.listed(s, "5", map[types.UID]bool{"a": true})
+	}
+	expect(t, "shown", len(table.rows), 0)
+	table.deleted(s, "a", "6")
+	expect(t, "remembered", len(table.gone), 0)
+}
