@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -9,10 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// IsAmbiguous reports whether the write may have succeeded anyway: the answer is not
-// from the API server, or is a timeout.
+// IsAmbiguous reports whether the write may have succeeded anyway: there is no answer, or a timeout, or a proxy lost
+// the connection. (The API server itself may answer 429 without a Status.)
 func IsAmbiguous(err error) bool {
-	return apierrors.ReasonForError(err) == "" || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return true
+	}
+	lost := apierrors.IsUnexpectedServerError(err) && status.Status().Code >= http.StatusInternalServerError
+	return lost || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)
 }
 
 // IsTransient reports whether the same write may succeed later.
@@ -36,11 +42,14 @@ func IsOtherPod(err error) bool {
 	})
 }
 
-// IsMissing reports whether the API server has no object of this name. A webhook may answer with the
-// same code, but does not name the object; nor does a proxy, for which client-go fills in the name.
+// IsMissing reports whether the API server has no object of this name. A webhook may answer the same, as it looks
+// something up itself, or a proxy, for which client-go fills in the name.
 func IsMissing(err error, resource, name string) bool {
+	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) || strings.Contains(err.Error(), "admission webhook ") {
+		return false
+	}
 	d := DetailsOf(err)
-	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) && d.Kind == resource && d.Name == name
+	return d.Kind == resource && d.Name == name
 }
 
 // DetailsOf returns the details of an API error.

@@ -2,15 +2,23 @@ package cluster
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/labels"
+
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // TRK-10: only a 404 of the API server about this very pod means that it is gone. client-go gives that of a proxy the name of
@@ -29,20 +37,96 @@ func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
 		"the API server, another pod":   {status("pods", "q"), false},
 		"the API server, the namespace": {status("namespaces", "ns"), false},
 		"a proxy":                       {"404 page not found", false},
+		"a webhook": {metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound,
+			Message: `admission webhook "w" denied the request: pods "p" not found`, Details: &metav1.StatusDetails{Kind: "pods", Name: "p"},
+		}, false},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusNotFound)
-			_ = json.NewEncoder(w).Encode(c.body)
-		}))
-		client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = client.CoreV1().Pods("ns").Delete(t.Context(), "p", metav1.DeleteOptions{})
-		server.Close()
+		err := clientOf(t, http.StatusNotFound, c.body).CoreV1().Pods("ns").Delete(t.Context(), "p", metav1.DeleteOptions{})
 		if got := IsMissing(err, "pods", "p"); !apierrors.IsNotFound(err) || got != c.want {
 			t.Errorf("%s: missing %v, with %v", name, got, err)
+		}
+	}
+}
+
+// clientOf returns a client of a server that always answers the same.
+func clientOf(t *testing.T, code int, body any) kube.Interface {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(body)
+	}))
+	t.Cleanup(server.Close)
+	client, err := kube.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// TRK-03, JOB-50: a write may have been stored if a proxy lost the connection, and was not if the API server, or an admission
+// webhook through it, refused it, with a reason or without.
+func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
+	status := func(code int, reason metav1.StatusReason) metav1.Status {
+		return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "m"}
+	}
+	for _, c := range []struct {
+		code int
+		body any
+		want bool
+	}{
+		{http.StatusServiceUnavailable, "upstream connect error or disconnect/reset before headers", true},
+		{http.StatusBadGateway, "bad gateway", true},
+		{http.StatusGatewayTimeout, "timeout", true},
+		{http.StatusNotFound, "404 page not found", false},
+		{http.StatusRequestEntityTooLarge, "too large", false},
+		{http.StatusTooManyRequests, "Too many requests, please try again later.", false},
+		{http.StatusServiceUnavailable, status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable), false},
+		{http.StatusInternalServerError, status(http.StatusInternalServerError, metav1.StatusReasonInternalError), true},
+		{http.StatusBadRequest, status(http.StatusBadRequest, ""), false},
+		{http.StatusForbidden, status(http.StatusForbidden, metav1.StatusReasonForbidden), false},
+	} {
+		_, err := clientOf(t, c.code, c.body).BatchV1().Jobs("ns").UpdateStatus(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.UpdateOptions{})
+		if err == nil || IsAmbiguous(err) != c.want {
+			t.Errorf("%d %v: ambiguous %v, with %v", c.code, c.body, IsAmbiguous(err), err)
+		}
+	}
+	if !IsAmbiguous(errors.New("connection reset by peer")) {
+		t.Error("no answer")
+	}
+}
+
+// JOB-55, TRK-20: a page of a proxy with the code 200 is no empty list, by which everything would be gone, and no object.
+func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
+	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, PodWatch{Label: "us"}, clock.RealClock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "u"}, Spec: batchv1.JobSpec{Selector: &metav1.LabelSelector{}}}
+	ref, c := reconcile.PodRef{Name: "p", UID: "u"}, live.Cluster(1)
+	jobs, _ := live.JobListWatch("ns")
+	pods, _ := live.PodListWatch("ns")
+	for name, call := range map[string]func() error{
+		"list Jobs for the watch": func() error { _, err := jobs.ListWithContext(t.Context(), metav1.ListOptions{}); return err },
+		"list pods for the watch": func() error { _, err := pods.ListWithContext(t.Context(), metav1.ListOptions{}); return err },
+		"list pods of a Job":      func() error { _, _, err := c.List.List(t.Context(), job, false); return err },
+		"list Jobs":               func() error { _, err := c.Jobs.List(t.Context(), "ns"); return err },
+		"list unwatched pods": func() error {
+			return c.Unwatched(t.Context(), "ns", labels.Everything(), func([]metav1.PartialObjectMetadata) {})
+		},
+		"get a Job":    func() error { _, err := c.Jobs.Get(t.Context(), "ns", "a"); return err },
+		"write status": func() error { _, err := c.Jobs.UpdateStatus(t.Context(), job); return err },
+		"create a pod": func() error {
+			_, err := c.Pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}})
+			return err
+		},
+		"create JSON":  func() error { _, err := c.CreateJSON(t.Context(), "ns", []byte("{}")); return err },
+		"delete a pod": func() error { _, err := c.Pods.Delete(t.Context(), "ns", ref); return err },
+		"patch a pod":  func() error { _, err := c.Pods.Patch(t.Context(), job, ref, ReleasePod); return err },
+	} {
+		if err := call(); !errors.Is(err, errForeign) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

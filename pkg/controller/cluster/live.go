@@ -53,23 +53,30 @@ func (l *Live) Cluster(concurrency int) Cluster {
 // JobListWatch returns how to list and watch the Jobs of a namespace, and an example of what
 // that returns.
 func (l *Live) JobListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
-	if l.named == nil {
+	if !l.isReal() {
 		api := l.client.BatchV1().Jobs(namespace)
-		return listWatch(api.List, api.Watch), &batchv1.Job{}
+		return listWatch(l, api.List, api.Watch), &batchv1.Job{}
 	}
 	api := l.named.in(namespace)
-	return listWatch(api.List, api.Watch), &observe.NamedJob{}
+	return listWatch(l, api.List, api.Watch), &observe.NamedJob{}
+}
+
+// listObject is a list as an API server returns it.
+type listObject interface {
+	runtime.Object
+	metav1.ListInterface
 }
 
 // listWatch lists with quorum reads only: with resourceVersion 0, a list may be older
 // than the writes of the last process.
-func listWatch[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error), watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
+func listWatch[L listObject](l *Live, list func(context.Context, metav1.ListOptions) (L, error), watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error)) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			if options.ResourceVersion == "0" {
 				options.ResourceVersion = ""
 			}
-			return list(ctx, options)
+			found, err := list(ctx, options)
+			return found, l.checkList(found, err)
 		},
 		WatchFuncWithContext: watchFrom,
 	}
@@ -91,7 +98,7 @@ func (l *Live) List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.P
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	list, err := l.client.CoreV1().Pods(job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
-	if err != nil {
+	if err = l.checkList(list, err); err != nil {
 		return nil, "", err
 	}
 	return list.Items, list.ResourceVersion, nil
@@ -102,8 +109,9 @@ type liveJobs struct{ *Live }
 func (l liveJobs) Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
-	if l.named != nil {
-		return l.named.in(namespace).Get(ctx, name, metav1.GetOptions{})
+	if l.isReal() {
+		job, err := l.named.in(namespace).Get(ctx, name, metav1.GetOptions{})
+		return job, l.checkObject(job, err)
 	}
 	job, err := l.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -115,7 +123,8 @@ func (l liveJobs) Get(ctx context.Context, namespace, name string) (*observe.Nam
 func (l liveJobs) UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
-	return l.client.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{FieldManager: FieldManager})
+	stored, err := l.client.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{FieldManager: FieldManager})
+	return stored, l.checkObject(stored, err)
 }
 
 // List implements quorum reads.
@@ -123,7 +132,7 @@ func (l liveJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, er
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	list, err := l.client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
+	if err = l.checkList(list, err); err != nil {
 		return nil, err
 	}
 	return list.Items, nil
@@ -144,7 +153,8 @@ func (l livePods) Create(ctx context.Context, pod *corev1.Pod) (_ *corev1.Pod, e
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	defer l.timed("create", &err)()
-	return l.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{FieldManager: FieldManager})
+	created, err := l.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{FieldManager: FieldManager})
+	return created, l.checkObject(created, err)
 }
 
 // createJSON creates a pod with fields that corev1.Pod lacks, which the typed client would
@@ -157,7 +167,7 @@ func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) 
 	err = l.client.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").
 		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, kube.ParameterCodec).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(pod).Do(ctx).Into(created)
-	return created, err
+	return created, l.checkObject(created, err)
 }
 
 // Delete deletes a pod and returns it as in the response, which the typed client
@@ -169,7 +179,7 @@ func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.Po
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ref.UID}}
 	pod := &corev1.Pod{}
 	err = l.client.CoreV1().RESTClient().Delete().Namespace(namespace).Resource("pods").Name(ref.Name).Body(&options).Do(ctx).Into(pod)
-	return pod, err
+	return pod, l.checkObject(pod, err)
 }
 
 // Patch changes nothing else, so that other finalizers and owners, and concurrent
@@ -182,7 +192,8 @@ func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.Pod
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	defer l.timed("patch", &err)()
-	return l.client.CoreV1().Pods(job.Namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
+	pod, err := l.client.CoreV1().Pods(job.Namespace).Patch(ctx, ref.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{FieldManager: FieldManager})
+	return pod, l.checkObject(pod, err)
 }
 
 // patchBody returns a strategic merge patch, in which lists of finalizers and owners are merged.

@@ -203,8 +203,9 @@ func TestReflectorFillsTheCacheWithNamedJobs_PFN_28_JOB_55(t *testing.T) {
 	}
 	c := observe.NewCache(nil, ignoring{})
 	store := c.JobStore("")
-	api := namedOf(t, s).in("")
-	reflector := cache.NewReflectorWithOptions(listWatch(api.List, api.Watch), &observe.NamedJob{}, store, cache.ReflectorOptions{
+	named := namedOf(t, s)
+	api := named.in("")
+	reflector := cache.NewReflectorWithOptions(listWatch(&Live{named: named}, api.List, api.Watch), &observe.NamedJob{}, store, cache.ReflectorOptions{
 		Name: "jobs", Backoff: &wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1},
 	})
 	ctx, cancel := context.WithCancel(t.Context())

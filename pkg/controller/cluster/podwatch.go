@@ -50,7 +50,7 @@ func (w PodWatch) otherPods(options *metav1.ListOptions, selector labels.Selecto
 // PodListWatch is JobListWatch for the pods to watch.
 func (l *Live) PodListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
 	api := l.client.CoreV1().Pods(namespace)
-	return listWatch(
+	return listWatch(l,
 		func(ctx context.Context, options metav1.ListOptions) (*corev1.PodList, error) {
 			l.watch.watchedPods(&options)
 			return api.List(ctx, options)
@@ -91,7 +91,7 @@ func (l *Live) podMetadata(ctx context.Context, namespace string, options metav1
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	page := &metav1.PartialObjectMetadataList{}
-	if l.named == nil { // A fake client, which has no other lists.
+	if !l.isReal() { // A fake client has no other lists.
 		pods, err := l.client.CoreV1().Pods(namespace).List(ctx, options)
 		if err != nil {
 			return nil, err
@@ -103,5 +103,5 @@ func (l *Live) podMetadata(ctx context.Context, namespace string, options metav1
 	}
 	err := l.client.CoreV1().RESTClient().Get().NamespaceIfScoped(namespace, namespace != "").Resource("pods").
 		VersionedParams(&options, kube.ParameterCodec).SetHeader("Accept", onlyMetadata).Do(ctx).Into(page)
-	return page, err
+	return page, l.checkList(page, err)
 }
