@@ -167,7 +167,7 @@ func (r *collection) nodes(ctx context.Context) {
 		case err == nil:
 			node.ManagedFields = nil
 			r.Nodes = append(r.Nodes, *node)
-		case !apierrors.IsNotFound(err):
+		case !kube.IsNotFound(err):
 			r.gap("get", "nodes", err)
 			return
 		}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -64,7 +65,7 @@ func (s JobSet) GetAll(ctx context.Context) (jobs []*unstructured.Unstructured, 
 			continue
 		}
 		failed = append(failed, err)
-		if !apierrors.IsNotFound(err) {
+		if !kube.IsNotFound(err) {
 			break
 		}
 	}

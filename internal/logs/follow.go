@@ -6,8 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // Follower reads the logs of pods as they are written. What watches the pods calls Replace, Put, Remove and Finish, from
@@ -190,7 +191,7 @@ func (f *Follower) report(err error) error {
 	case errors.As(err, &unreadable):
 		f.out.Unreadable(unreadable)
 		return nil
-	case apierrors.IsNotFound(err): // It was gone before it could be read.
+	case kube.IsNotFound(err): // It was gone before it could be read.
 		return nil
 	}
 	return err

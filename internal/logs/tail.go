@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // refusals is how often the log of an ended container is requested when the server answers with an error.
@@ -44,10 +46,10 @@ func (t *Tail) Run(ctx context.Context) error {
 		switch {
 		case err == nil && (ended || t.stream.budget.isSpent()):
 			return nil
-		case apierrors.IsNotFound(err) && isOfKubelet(err) && !ended: // It has restarted, and will know the pod soon.
-		case apierrors.IsNotFound(err) && t.began.IsZero():
+		case kube.IsNotFound(err) && isOfKubelet(err) && !ended: // It has restarted, and will know the pod soon.
+		case kube.IsNotFound(err) && t.began.IsZero():
 			return err
-		case apierrors.IsNotFound(err):
+		case kube.IsNotFound(err):
 			return nil
 		}
 		if err := t.pause(ctx, err, ended); err != nil {

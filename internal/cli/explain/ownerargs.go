@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // jobSetLabel is on every Job of a JobSet.
@@ -60,7 +60,7 @@ func (o *Options) whyNoJobs(ctx context.Context, owner jobOwner) error {
 	if owner.kind == "CronJob" {
 		call := apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: o.set.Namespace, Name: owner.name}
 		_, err := o.explainer.Client.BatchV1().CronJobs(o.set.Namespace).Get(ctx, owner.name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || ctx.Err() != nil {
+		if kube.IsNotFound(err) || ctx.Err() != nil {
 			return call.Wrap(err)
 		}
 	}

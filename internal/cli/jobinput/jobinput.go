@@ -9,13 +9,12 @@ import (
 	"io"
 	"os"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
@@ -61,7 +60,7 @@ func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
 		return explain.Input{}, err
 	}
 	job, err := set.Get(ctx, s.Name)
-	if apierrors.IsNotFound(err) {
+	if kube.IsNotFound(err) {
 		what := fmt.Sprintf("job %q not found %s", s.Name, set.Call("get", s.Name).Where())
 		if pods, err := gather.CountPods(ctx, explainer.Client, set.Namespace, s.Name); err == nil && pods > 0 {
 			what = fmt.Sprintf("job %q is gone, and its pods that remain (%d) do not have its policies", s.Name, pods)

@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -108,7 +107,7 @@ func (c *Client) get(ctx context.Context, target Target) (*unstructured.Unstruct
 		return c.lastFailed(ctx, target.Name)
 	}
 	object, err := c.jobs.Get(ctx, target.Name)
-	if apierrors.IsNotFound(err) {
+	if kube.IsNotFound(err) {
 		return nil, c.explainGone(ctx, target.Name, err)
 	}
 	return object, err

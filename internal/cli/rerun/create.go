@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
@@ -81,7 +82,7 @@ func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) erro
 		if apierrors.IsConflict(err) {
 			return cmdutil.NewUserError(cmdutil.KindServerFailed, err, "another retry is creating job.batch/"+job.Name, "try again")
 		}
-		if err != nil && !apierrors.IsNotFound(err) {
+		if err != nil && !kube.IsNotFound(err) {
 			return err
 		}
 		fmt.Fprintf(c.options.Out, "Removed job.batch/%s, whose creation was interrupted.\n", sanitize.Line(job.Name))
@@ -153,7 +154,7 @@ func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, f
 		return err
 	})
 	switch {
-	case apierrors.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
+	case kube.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
 		return nil, explainRemoved(name, failure)
 	case err != nil:
 		return nil, errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,

@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 const (
@@ -186,7 +187,7 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 			switch err := rerun.Remove(ctx, o.setOf(a), a.job.Name, a.job.UID, ""); {
 			case err == nil:
 				deleted = append(deleted, "job.batch/"+sanitize.Line(a.job.Name))
-			case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err): // Another Job of its name is a conflict.
+			case !kube.IsNotFound(err) && !apierrors.IsConflict(err): // Another Job of its name is a conflict.
 				failed = append(failed, left("delete", a, err))
 			}
 		}

@@ -176,7 +176,7 @@ func (l *liveLog) finish(source logs.Source, err error) bool {
 		l.report(gather.GapOf(l.namespace, "get", "pods/log", err).Text, false)
 		return false
 	}
-	isGone := apierrors.IsNotFound(err)
+	isGone := kube.IsNotFound(err)
 	l.report(fmt.Sprintf("the log of pod %s could not be read: %s", source.Pod.Name, gather.WhyNoLog(l.pod.Node, err)), isGone)
 	return isGone
 }

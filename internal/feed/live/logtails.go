@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // tailsPause is how long after a reading of logs the next one begins at the earliest.
@@ -92,7 +91,7 @@ func (t *logTails) take(ctx context.Context, pods []*explain.Pod, targets []expl
 			}
 			if err != nil {
 				because := gather.LogGap(t.namespace, pods, target, err)
-				gap, failed = &because, !apierrors.IsNotFound(err)
+				gap, failed = &because, !kube.IsNotFound(err)
 				break
 			}
 			tail = explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines}

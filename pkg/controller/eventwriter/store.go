@@ -100,7 +100,7 @@ func (s *store) write(ctx context.Context, e *outgoing) (done bool, err error) {
 		switch {
 		case err == nil:
 			return true, nil
-		case apierrors.IsNotFound(err) && e.stored != nil:
+		case kube.IsNotFound(err) && e.stored != nil:
 			e.lapsed()
 			err = nil
 		case apierrors.IsAlreadyExists(err), apierrors.IsConflict(err):
@@ -151,7 +151,7 @@ func (s *store) raise(ctx context.Context, e *outgoing) error {
 func (s *store) look(ctx context.Context, e *outgoing) (done bool, err error) {
 	unsure := e.unsure
 	stored, err := s.patch(ctx, e, map[string]any{})
-	if apierrors.IsNotFound(err) {
+	if kube.IsNotFound(err) {
 		e.stored = nil
 		return false, nil
 	}

@@ -75,7 +75,7 @@ func Family(ctx context.Context, client kube.Interface, job *batchv1.Job) (retry
 		switch {
 		case err == nil:
 			all = append(all, first)
-		case !apierrors.IsNotFound(err):
+		case !kube.IsNotFound(err):
 			return nil, call.Wrap(err)
 		}
 	}

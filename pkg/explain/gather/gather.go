@@ -161,7 +161,7 @@ func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, 
 		switch {
 		case err == nil:
 			why = explain.NodeTrouble(node)
-		case !apierrors.IsNotFound(err):
+		case !kube.IsNotFound(err):
 			return gone, err
 		}
 		if why == "" {

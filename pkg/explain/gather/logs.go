@@ -55,7 +55,7 @@ func WhyNoLog(node string, err error) string {
 	switch {
 	case !errors.As(err, &status):
 		return err.Error()
-	case apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Kind != "pods/log"): // not the kubelet's
+	case kube.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Kind != "pods/log"): // not the kubelet's
 		return "it is gone"
 	case KubeletFailure(err) != "" && node != "":
 		return fmt.Sprintf("the kubelet of node %s cannot be reached", node)
