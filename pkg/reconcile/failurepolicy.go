@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -12,8 +11,8 @@ import (
 )
 
 // applyFailurePolicy evaluates spec.podFailurePolicy on each failed pod that is not
-// recorded yet: only in phase Failed, never while it merely terminates (PFP-01). Failures
-// that a rule ignores move to s.ignored.
+// recorded yet. With a policy, these are in phase Failed, and never merely terminate (PFP-01,
+// replaceFailedOnly). Failures that a rule ignores move to s.ignored.
 func (s *state) applyFailurePolicy() {
 	if s.job.Spec.PodFailurePolicy == nil {
 		return
@@ -22,10 +21,6 @@ func (s *state) applyFailurePolicy() {
 	s.plan.Findings.Verdicts = make([]FailedPod, 0, len(s.failed))
 	counted := make([]*Pod, 0, len(s.failed))
 	for _, p := range s.failed {
-		if p.Phase != corev1.PodFailed {
-			counted = append(counted, p)
-			continue
-		}
 		m := s.evaluate(p)
 		s.matches[p.UID] = &m
 		s.plan.Findings.Verdicts = append(s.plan.Findings.Verdicts, FailedPod{p, &m})
