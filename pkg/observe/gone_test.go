@@ -100,6 +100,21 @@ func TestMissingPodHadLostItsLabel_TRK_18(t *testing.T) {
 	}
 }
 
+// TRK-18: the watch begins anew without a pod, and the answer to a call from before comes later. The watch will not end the pod
+// again, so somebody has to look for it.
+func TestLateAnswerOfAPodThatIsNotListed_TRK_18(t *testing.T) {
+	c, life := NewCache(nil, &recorder{}), newPodLife()
+	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+	_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns", ResourceVersion: "1"}})
+	store := c.PodStore("")
+	life.deliver(store)
+	life.commit(life.last().DeepCopy())
+	life.commit(life.last().DeepCopy())
+	_ = store.Replace(nil, "3")
+	c.WrotePod(life.versions[2])
+	expect(t, "to be asked for", len(c.Unwatched("job")), 1)
+}
+
 // TRK-17, TRK-18, REG-26: a pod that an own call showed to be gone stays gone, whatever comes late: that it lost its label, got it
 // back, or had another owner. One that exists is shown in the end, and that of no Job is remembered as missing.
 func TestGonePodStaysGone_TRK_18(t *testing.T) {
@@ -155,6 +170,12 @@ func TestGonePodStaysGone_TRK_18(t *testing.T) {
 		last := life.at(life.seen)
 		if last != nil && names(c, JobUID(last)) != "a@"+last.ResourceVersion+" " {
 			t.Fatalf("the pod exists at %s, and is shown as %q", last.ResourceVersion, names(c, JobUID(last)))
+		}
+		for uid := range jobs {
+			asked := c.Unwatched(types.UID(uid))
+			if shown := names(c, types.UID(uid)); last == nil && shown != "" && len(asked) == 0 {
+				t.Fatalf("the watch has ended the pod, and nobody asks for %s", shown)
+			}
 		}
 		for _, job := range jobs {
 			_ = c.JobStore("").Delete(job)

@@ -136,6 +136,9 @@ func (c *Cache) Unwatched(job types.UID) map[types.UID]types.NamespacedName {
 // putRead stores a pod that a read or a write of the caller returned. The caller holds the lock.
 func (c *Cache) putRead(r podRow, s *stream, version string) bool {
 	uid := r.pod.UID
+	if known := c.pods.rows[uid]; known != nil && known.value.unwatched && !newer(version, s.seen) {
+		r.unwatched = true // It is from before the watch ended the pod, and the watch will not do so again.
+	}
 	return !c.isMissing(uid) && c.put(uid, r, func() bool {
 		if r.unwatched {
 			return c.pods.read(s, uid, version, r)
