@@ -158,7 +158,7 @@ func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
 	expect(t, "with them again, before the list", names(c, "job"), "p@5 ")
 }
 
-// JOB-35: a call for one Job does not find a pod of another one, which is told.
+// JOB-35: a call for one Job finds that a pod of another Job is gone, and the other Job is told.
 func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, r)

@@ -16,7 +16,7 @@ type missingPod struct {
 }
 
 // PodMissing removes a pod that the API server did not find in a call on behalf of a Job. If the pod belongs to another Job,
-// that one is told.
+// the listener is told.
 func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
 	for _, change := range c.podMissing(job, namespace, uid) {
 		if change.Job != job {

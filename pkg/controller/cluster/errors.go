@@ -8,6 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // IsAmbiguous reports whether the write may have succeeded anyway: there is no answer, or a timeout, or a proxy lost
@@ -45,7 +47,7 @@ func IsOtherPod(err error) bool {
 // IsMissing reports whether the API server has no object of this name. A webhook may answer the same, as it looks
 // something up itself, or a proxy, for which client-go fills in the name.
 func IsMissing(err error, resource, name string) bool {
-	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) || strings.Contains(err.Error(), "admission webhook ") {
+	if !kube.IsNotFound(err) || strings.Contains(err.Error(), "admission webhook ") {
 		return false
 	}
 	d := DetailsOf(err)

@@ -21,6 +21,8 @@ import (
 	"k8s.io/client-go/util/exec"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // Image runs pods on real nodes. A container waits for a file with its exit code, which a command in the
@@ -154,8 +156,7 @@ func (i *Image) endAll(ctx context.Context) (running int, err error) {
 
 // isRunning reports whether the pod is one of the suite, and runs, or may run later.
 func isRunning(pod *corev1.Pod) bool {
-	hasEnded := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-	if hasEnded || pod.DeletionTimestamp != nil && pod.Spec.NodeName == "" {
+	if history.HasEnded(pod) || pod.DeletionTimestamp != nil && pod.Spec.NodeName == "" {
 		return false
 	}
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume })
