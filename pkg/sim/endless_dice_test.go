@@ -17,7 +17,13 @@ type dice struct {
 	oneIn, oneInWatch int
 	// until is when the last fault may occur.
 	until time.Duration
+	// crashes is how many processes have crashed.
+	crashes int
 }
+
+// mostCrashes is how often processes crash. Each one's successor starts at once and has no back-off: if no write
+// succeeds meanwhile, they make more calls in a minute than a world may have.
+const mostCrashes = 1000
 
 func (m stormMaker) newDice() *dice {
 	d := &dice{oneIn: pick(m.Rand, 4, 16, 16, 64), oneInWatch: pick(m.Rand, 5, 20, 20, 100), until: m.within}
@@ -44,6 +50,11 @@ func (d *dice) thrown(s *scenario, out *played) {
 			return Fault{}
 		}
 		fault := Fault{Kind: pick(d.calls, d.kinds...), Wait: time.Duration(d.calls.IntN(4000)) * time.Millisecond}
+		if fault.Kind == CrashBefore || fault.Kind == CrashAfter {
+			if d.crashes++; d.crashes > mostCrashes {
+				return Fault{}
+			}
+		}
 		note(faultName(fault.Kind), faultCommand(c.Number, fault))
 		return fault
 	}
