@@ -326,6 +326,21 @@ func TestRetriesEnd_RUN_09(t *testing.T) {
 		"Cannot retry job.batch/train: you may not patch jobs in namespace \"ns1\", and without it every index would run again\n")
 }
 
+// A retry waits for the end of an outage, whether the API server reports it or a proxy does.
+func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
+	server := newServer(t)
+	server.outage = []clitest.Status{{Code: 503, Reason: "ServiceUnavailable", Message: "etcd"}, {Code: 502, Message: "Bad Gateway"}, {Code: 504, Reason: "Timeout", Message: "too slow"}}
+	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1")
+	s.WaitErr("train  Running")
+	server.failTrain()
+	s.WaitErr("train-retry-1 created")
+	server.finish("train-retry-1", "Complete", "", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
+	expect(t, s, cmdutil.ExitDone, "[train index 1 attempt 1] boom\n", "Requests to the API server fail, retrying: the API server answered: etcd", "succeed again", "job.batch/train-retry-1 Complete")
+	if n := strings.Count(strings.Join(server.written(), "\n"), "POST train-retry-1"); n != 4 {
+		t.Errorf("%d attempts: %q", n, server.written())
+	}
+}
+
 // Jobs may be in several namespaces, and several retries run beside other Jobs.
 func TestSeveralNamespaces_RUN_01_RUN_09(t *testing.T) {
 	server := newServer(t)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
@@ -205,7 +207,7 @@ func (r *runner) explain(ctx context.Context, a *attempt) *explain.Report {
 	return &report
 }
 
-// retry adds an attempt that runs what the last one has not completed. A lost connection is waited for.
+// retry adds an attempt that runs what the last one has not completed. The end of an outage is waited for.
 func (r *runner) retry(ctx context.Context, t *task) error {
 	a := t.last()
 	client, err := rerun.New(r.o.kube, rerun.Options{
@@ -218,13 +220,24 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 	defer connection.Connected()
 	for {
 		err := r.createRetry(ctx, client, t)
-		if cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable {
+		if !isOutage(err) {
 			return err
 		}
 		if err := connection.Retry(ctx, err, nil); err != nil {
 			return err
 		}
 	}
+}
+
+// isOutage reports whether the API server did not answer, or it, or a proxy before it, cannot serve now.
+func isOutage(err error) bool {
+	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
+		switch answer.Status().Code {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+	}
+	return cmdutil.KindOf(cmdutil.ExplainError(err)) == cmdutil.KindUnreachable
 }
 
 func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task) error {

@@ -25,10 +25,11 @@ type server struct {
 	t *testing.T
 
 	mu       sync.Mutex
-	writes   []string // METHOD NAME[/SUBRESOURCE], in order
-	forbid   []string // "VERB RESOURCE"
-	exists   string   // a name that cannot be created
-	vanish   bool     // what is created is deleted at once
+	writes   []string         // METHOD NAME[/SUBRESOURCE], in order
+	forbid   []string         // "VERB RESOURCE"
+	exists   string           // a name that cannot be created
+	vanish   bool             // what is created is deleted at once
+	outage   []clitest.Status // answers to what is created after the first Job, until they are used up
 	deletion chan struct{}
 }
 
@@ -108,6 +109,11 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 		job.SetName(job.GetGenerateName() + "x7")
 	}
 	s.note("POST " + job.GetName())
+	if len(s.outage) > 0 && len(s.writes) > 1 {
+		clitest.WriteStatus(w, &s.outage[0], job.GetName())
+		s.outage = s.outage[1:]
+		return
+	}
 	if job.GetName() == s.exists {
 		clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: fmt.Sprintf("jobs.batch %q already exists", s.exists)}, s.exists)
 		return
