@@ -111,7 +111,9 @@ func (a *situation) adviceOnRefusal(p *explain.Problem) []explain.Advice {
 		return []explain.Advice{advise("fix this; the controller then retries automatically", "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations")}
 	}
 	what := "read the message, and recreate the Job with a corrected pod template (it is immutable)"
-	if p.Reason == explain.RefusalForbidden { // by a permission, a RuntimeClass that is missing, a namespace that is being deleted, …
+	switch p.Reason {
+	case explain.RefusalForbidden, // by a permission, a RuntimeClass that is missing, a namespace that is being deleted, …
+		explain.RefusalOther: // such as an outage of etcd
 		what = "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
 	}
 	return []explain.Advice{advise(what, a.kubectl("get events --field-selector involvedObject.name=%s", a.jobWord()))}

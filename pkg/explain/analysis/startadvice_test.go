@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -74,5 +75,22 @@ func TestWarningsOfEveryPodAreNoCause_CLI_04(t *testing.T) {
 	}
 	if strings.Join(told, " ") != "Evicted" {
 		t.Errorf("events %q are evidence, want that of the eviction", told)
+	}
+}
+
+// CLI-06: only what is about the pod template is a reason to recreate the Job; an outage passes.
+func TestRefusedCreationHasAdvice_CLI_06(t *testing.T) {
+	for message, advice := range map[string]string{
+		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "read the message, and recreate the Job",
+		`Error creating: etcdserver: request timed out`:                                                                       "resolve what the message names; the controller then retries automatically",
+		`Error creating: the server is currently unable to handle the request (post pods)`:                                    "resolve what the message names; the controller then retries automatically",
+		`Error creating: pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:                          "resolve what the message names; the controller then retries automatically",
+		`Error creating: pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`: "check the quota",
+	} {
+		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0) }))
+		f.Events = []explain.Event{jobEvent("FailedCreate", message, 3, time.Minute)}
+		if r := report(f); len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, advice) {
+			t.Errorf("%s: %+v", message, r.Advice)
+		}
 	}
 }
