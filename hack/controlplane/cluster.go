@@ -38,7 +38,7 @@ type cluster struct {
 	kwok       string // dir/kwok: kwokctl's state
 	state      string // dir/kwok/clusters/batchjob
 	kubeconfig string
-	audited    string   // whose requests are logged; none if empty
+	audited    string   // whose requests are logged, beside changes of pods; no log if empty
 	release    *release // nil for that of this module
 	gates      string   // feature gates, as on a command line
 	out        io.Writer
@@ -316,21 +316,31 @@ func (c *cluster) serverArgs() []map[string]string {
 	args := []map[string]string{{"key": "enable-admission-plugins", "value": "OwnerReferencesPermissionEnforcement"}}
 	if c.audited != "" {
 		args = append(args, map[string]string{"key": "audit-policy-file", "value": c.auditPolicy()},
-			map[string]string{"key": "audit-log-path", "value": filepath.Join(c.dir, "audit.log")})
+			map[string]string{"key": "audit-log-path", "value": filepath.Join(c.dir, "audit.log")},
+			map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // It is read as one file; the default is 100 MB.
 	}
 	return args
 }
 
 func (c *cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.json") }
 
-// writeAuditPolicy writes a policy that logs the requests of one user, once each.
+// writeAuditPolicy writes a policy that logs the requests of one user when they are answered; what the
+// user creates as pods, with the name that the API server generates; and, when they arrive, everybody's requests to change
+// a pod: which of two controllers has changed it, no stored version shows.
 func (c *cluster) writeAuditPolicy() error {
 	if c.audited == "" {
 		return nil
 	}
+	user, pods := []string{c.audited}, []any{map[string]any{"resources": []string{"pods"}}}
+	changes := []string{"patch", "update"}
 	policy, err := json.Marshal(map[string]any{
-		"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": []string{"RequestReceived", "ResponseStarted"},
-		"rules": []any{map[string]any{"level": "Metadata", "users": []string{c.audited}}},
+		"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": []string{"ResponseStarted"},
+		"rules": []any{
+			map[string]any{"level": "RequestResponse", "users": user, "verbs": []string{"create"}, "resources": pods, "omitStages": []string{"RequestReceived"}},
+			map[string]any{"level": "Metadata", "users": user, "verbs": changes, "resources": pods},
+			map[string]any{"level": "Metadata", "users": user, "omitStages": []string{"RequestReceived"}},
+			map[string]any{"level": "Metadata", "verbs": changes, "resources": pods, "omitStages": []string{"ResponseComplete"}},
+		},
 	})
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ const usage = `Usage: go -C hack/controlplane run . <verb>
   up [--nodes N] [--dir DIR]  start a cluster; its kubeconfig is DIR/kubeconfig
      [--for all|demo]
      [--feature-gates LIST]   for the API server and Kubernetes' own controllers
-     [--audit USER]           and write each request of that user to DIR/audit.log
+     [--audit USER]           and write each request of that user, and each change of a pod, to DIR/audit.log
   down [--dir DIR]            stop it and remove its state
 
 PURPOSE is all (everything, and the same on each machine), or one that takes as little time as

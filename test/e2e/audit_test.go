@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,9 +20,17 @@ import (
 )
 
 // auditor checks what happened, one namespace at a time.
-type auditor struct{ territory *invariants.Territory }
+type auditor struct {
+	territory *invariants.Territory
+	// trail is set when there is a cluster.
+	trail *trail
+	// released and late count the pods that the trail excuses.
+	released, late int
+}
 
-func newAuditor() *auditor { return &auditor{invariants.NewTerritory("batchjob.dev/controller")} }
+func newAuditor() *auditor {
+	return &auditor{territory: invariants.NewTerritory("batchjob.dev/controller"), trail: newTrail(os.DevNull)}
+}
 
 // audit replays everything that happened in a namespace, and returns the violations.
 // No namespace is audited twice.
@@ -29,8 +38,15 @@ func (c *auditor) audit(namespace string, versions []history.Version) (problems 
 	for _, p := range launched() {
 		c.territory.Own(p.managedBy())
 	}
+	if err := c.trail.follow(); err != nil {
+		problems = append(problems, err.Error())
+	}
 	violations := slices.Concat(invariants.AtRest(versions), c.territory.Check(versions))
-	for _, v := range invariants.Check(versions) {
+	excuses := c.trail.excuses(versions)
+	c.released += excuses.Released.Len()
+	c.late += excuses.Late.Len()
+	defer c.trail.forget(versions)
+	for _, v := range excuses.Check(versions) {
 		if c.excuse(v) == "" {
 			violations = append(violations, v)
 		}

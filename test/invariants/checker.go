@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
@@ -32,11 +33,23 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s at revision %d, Job %s: %s", v.Invariant, v.Revision, v.Job.Name, v.Says)
 }
 
+// Excuses are what no stored version shows.
+type Excuses struct {
+	// Released are pods whose finalizer another controller has removed. Unless they are recorded by then,
+	// nobody can count them anymore.
+	Released sets.Set[types.UID]
+	// Late are pods whose creation waited in the API server while the status of the Job changed.
+	Late sets.Set[types.UID]
+}
+
 // Check replays versions in the order given, which has to be that in which they were
 // stored, and returns what breaks an invariant. The history of a Job has to be complete
 // from its creation on; that of a pod too.
-func Check(versions []history.Version) []Violation {
-	c := &checker{ledgers: map[types.UID]*ledger{}, pods: map[types.UID]*podHistory{}}
+func Check(versions []history.Version) []Violation { return Excuses{}.Check(versions) }
+
+// Check is Check with excuses.
+func (e Excuses) Check(versions []history.Version) []Violation {
+	c := &checker{excuses: e, ledgers: map[types.UID]*ledger{}, pods: map[types.UID]*podHistory{}}
 	for _, v := range versions {
 		c.at = v.Revision
 		if v.Job != nil {
@@ -57,6 +70,7 @@ func ordered(violations []Violation) []Violation {
 }
 
 type checker struct {
+	excuses    Excuses
 	ledgers    map[types.UID]*ledger
 	pods       map[types.UID]*podHistory
 	at         uint64
@@ -152,6 +166,10 @@ func (c *checker) podChanged(v history.Version) {
 	switch {
 	case old == nil && !v.Gone:
 		c.created(l, v.Pod)
+	case old != nil && history.IsTracked(old) && !isTracked && c.excuses.Released.Has(v.Pod.UID):
+		if !l.recorded[v.Pod.UID] {
+			delete(l.ended, v.Pod.UID)
+		}
 	case old != nil && history.IsTracked(old) && !isTracked:
 		c.writtenAhead(l, old)
 	}

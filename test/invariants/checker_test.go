@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -281,5 +282,28 @@ func TestCheckReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
 		if _, rule := matchedRule(job, pod); (rule == 0) != c.matches {
 			t.Errorf("%s: rule %d", what, rule)
 		}
+	}
+}
+
+// Who released a pod, and when a creation arrived, excuses what would be broken otherwise (TRK-05, TRK-24), and nothing else.
+func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
+	t.Parallel()
+	e := Excuses{Released: sets.New[types.UID]("a-0"), Late: sets.New[types.UID]("c-2")}
+	recorded := tell(nil).pod("a-0").pod("a-0", failed).status(record(none, uid("a-0")))
+	for what, c := range map[string]struct {
+		story *story
+		says  []string
+	}{
+		"a failure that another controller released": {tell(nil).pod("a-0").pod("a-0", failed).pod("a-0", released), nil},
+		"a success that does not count, and the next": {tell(nil).pod("a-0").pod("a-0", succeeded).pod("a-0", released).pod("b-1").pod("d-3").
+			pod("b-1", succeeded).pod("d-3", succeeded).status(record(uid("b-1", "d-3"), none)).pod("b-1", released).pod("d-3", released).
+			status(and(count(2, 0), met)).status(complete), nil},
+		"a pod that is recorded counts":       {recorded.pod("a-0", released).status(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = nil }), []string{"S1 at revision 6"}},
+		"a pod that nobody else released":     {tell(nil).pod("b-1").pod("b-1", failed).pod("b-1", released), []string{"S2 at revision 4"}},
+		"a creation that waited":              {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11"}},
+		"a creation that did not":             {tell(nil).pod("c-2").pod("d-3").pod("e-4"), []string{"S5 at revision 4"}},
+		"a creation that waited, not tracked": {tell(nil).pod("c-2", released), []string{"TRK-01"}},
+	} {
+		expect(t, what, e.Check(c.story.versions), c.says...)
 	}
 }

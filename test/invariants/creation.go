@@ -15,11 +15,14 @@ import (
 // index.
 func (c *checker) created(l *ledger, pod *corev1.Pod) {
 	job := l.job
-	if history.IsDecided(job) || history.IsFinished(job) {
-		c.violate(job, "S5", "pod %s is created, and the Job's outcome is decided", pod.Name)
-	}
 	if !history.IsTracked(pod) {
 		c.violate(job, "TRK-01", "pod %s is created without the finalizer", pod.Name)
+	}
+	if c.excuses.Late.Has(pod.UID) {
+		return
+	}
+	if history.IsDecided(job) || history.IsFinished(job) {
+		c.violate(job, "S5", "pod %s is created, and the Job's outcome is decided", pod.Name)
 	}
 	if !slices.ContainsFunc(l.known, func(job *batchv1.Job) bool { return !ptr.Deref(job.Spec.Suspend, false) }) {
 		c.violate(job, "S9", "pod %s is created in a suspended Job", pod.Name)

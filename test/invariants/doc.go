@@ -13,7 +13,8 @@
 //
 // It excuses the controller for what it could not know: a decision is correct if it was
 // correct for any version since the controller's last status write, which requires the
-// latest version.
+// latest version. Excuses are for what no version shows: who removed a finalizer, and when a creation
+// arrived at the API server.
 //
 // The invariants are ours. The controller built into Kubernetes breaks some of them, as do
 // tests that forge statuses, end pods twice, or disable features; they have to ignore the
