@@ -166,12 +166,8 @@ func (c *checker) podChanged(v history.Version) {
 	switch {
 	case old == nil && !v.Gone:
 		c.created(l, v.Pod)
-	case old != nil && history.IsTracked(old) && !isTracked && c.excuses.Released.Has(v.Pod.UID):
-		if !l.recorded[v.Pod.UID] {
-			delete(l.ended, v.Pod.UID)
-		}
 	case old != nil && history.IsTracked(old) && !isTracked:
-		c.writtenAhead(l, old)
+		c.released(l, old)
 	}
 	if isTracked && history.HasEnded(v.Pod) && l.ended[v.Pod.UID] == nil {
 		l.ended[v.Pod.UID] = v.Pod

@@ -74,6 +74,16 @@ func (c *checker) settled(l *ledger, before, now []types.UID) (n int) {
 	return n
 }
 
+// released is the removal of a pod's finalizer, by our controllers or another one.
+func (c *checker) released(l *ledger, pod *corev1.Pod) {
+	switch {
+	case !c.excuses.Released.Has(pod.UID):
+		c.writtenAhead(l, pod)
+	case !l.recorded[pod.UID]:
+		delete(l.ended, pod.UID)
+	}
+}
+
 // writtenAhead checks S2: a pod that has finished, or is being deleted, loses its
 // finalizer only when its result is stored, or no longer matters.
 func (c *checker) writtenAhead(l *ledger, pod *corev1.Pod) {
