@@ -39,6 +39,23 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 	return c.make(ctx, f, plan)
 }
 
+// Stored returns the Job that an earlier Create with the plan has stored although it got no answer, if that Job runs or has
+// run; otherwise nil, and Create may be called again.
+func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.Unstructured, error) {
+	object, err := c.jobs.Get(ctx, plan.Object.GetName())
+	if kube.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // nothing is stored
+	}
+	if err != nil || isPending(object) {
+		return nil, err
+	}
+	job, err := cmdutil.ToJob(object)
+	if err != nil || retry.RootOf(job) != plan.Root {
+		return nil, err
+	}
+	return object, nil
+}
+
 // check asks for the permissions that come after the creation, so that nothing is created without them.
 func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 	if plan.Steps == nil {

@@ -341,6 +341,34 @@ func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
 	}
 }
 
+// A retry that was stored, and whose answer was lost, is the attempt, whatever it has done since: there is no second one.
+func TestRetryWithoutAnAnswerIsMadeOnce_RUN_09_RUN_10(t *testing.T) {
+	failed := map[string]any{"failed": int64(1)}
+	for what, c := range map[string]struct {
+		meanwhile func(*server, string)
+		code      int
+	}{
+		"runs":      {func(*server, string) {}, cmdutil.ExitDone},
+		"completed": {func(s *server, name string) { s.finish(name, "Complete", "", map[string]any{"succeeded": int64(1)}) }, cmdutil.ExitDone},
+		"failed":    {func(s *server, name string) { s.finish(name, "Failed", "BackoffLimitExceeded", failed) }, cmdutil.ExitJobFailed},
+	} {
+		server := newServer(t)
+		server.outage = []clitest.Status{{Code: 504, Message: "Gateway Timeout"}}
+		server.stores = func(name string) { c.meanwhile(server, name) }
+		s := server.start("-f", clitest.WriteManifest(t, other), "--retry=1")
+		s.WaitErr("other  Running")
+		server.finish("other", "Failed", "BackoffLimitExceeded", failed)
+		s.WaitErr("other-retry-1 created (retry 1 of 1)")
+		if what == "runs" {
+			server.finish("other-retry-1", "Complete", "", map[string]any{"succeeded": int64(1)})
+		}
+		expect(t, s, c.code, "", "fail, retrying: the API server answered", "job.batch/other-retry-1 created")
+		if want := []string{"POST other", "POST other-retry-1"}; !slices.Equal(server.written(), want) {
+			t.Errorf("%s: %q", what, server.written())
+		}
+	}
+}
+
 // Jobs may be in several namespaces, and several retries run beside other Jobs.
 func TestSeveralNamespaces_RUN_01_RUN_09(t *testing.T) {
 	server := newServer(t)

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
@@ -218,8 +219,9 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 	}
 	connection := r.link.Open()
 	defer connection.Connected()
+	var sent *retry.Retry
 	for {
-		err := r.createRetry(ctx, client, t)
+		sent, err = r.createRetry(ctx, client, t, sent)
 		if !isOutage(err) {
 			return err
 		}
@@ -231,28 +233,39 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 
 // isOutage reports whether the API server did not answer, or it, or a proxy before it, cannot serve now.
 func isOutage(err error) bool {
-	if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
-		switch answer.Status().Code {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			return true
+	if _, explained := errors.AsType[*cmdutil.UserError](err); !explained {
+		if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
+			code := answer.Status().Code
+			return code == http.StatusTooManyRequests || code > http.StatusInternalServerError || apierrors.IsServerTimeout(err)
 		}
 	}
 	return cmdutil.KindOf(cmdutil.ExplainError(err)) == cmdutil.KindUnreachable
 }
 
-func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task) error {
+// createRetry adds an attempt, and returns what it sent. If an earlier one got no answer, what that one sent may be stored.
+func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task, sent *retry.Retry) (*retry.Retry, error) {
+	if sent != nil {
+		if made, err := client.Stored(ctx, sent); err != nil || made != nil {
+			return sent, r.addRetry(t, sent, made, err)
+		}
+	}
 	found, err := client.Find(ctx, rerun.Target{Name: t.last().job.Name})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	plan, err := client.Plan(ctx, found, retry.Request{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// What is created in spite of Ctrl-C is known then, so that --on-cancel is about it, too.
 	sending, cancel := r.o.linger(ctx)
 	defer cancel()
 	made, err := client.Create(sending, found, plan)
+	return plan, r.addRetry(t, plan, made, err)
+}
+
+// addRetry adds a Job that was made by a plan, unless that failed.
+func (r *runner) addRetry(t *task, plan *retry.Retry, made *unstructured.Unstructured, err error) error {
 	if err != nil {
 		return err
 	}

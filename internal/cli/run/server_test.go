@@ -25,11 +25,12 @@ type server struct {
 	t *testing.T
 
 	mu       sync.Mutex
-	writes   []string         // METHOD NAME[/SUBRESOURCE], in order
-	forbid   []string         // "VERB RESOURCE"
-	exists   string           // a name that cannot be created
-	vanish   bool             // what is created is deleted at once
-	outage   []clitest.Status // answers to what is created after the first Job, until they are used up
+	writes   []string          // METHOD NAME[/SUBRESOURCE], in order
+	forbid   []string          // "VERB RESOURCE"
+	exists   string            // a name that cannot be created
+	vanish   bool              // what is created is deleted at once
+	outage   []clitest.Status  // answers to what is created after the first Job
+	stores   func(name string) // the outage loses only the answer, after this; nil for what is not stored
 	deletion chan struct{}
 }
 
@@ -109,10 +110,13 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 		job.SetName(job.GetGenerateName() + "x7")
 	}
 	s.note("POST " + job.GetName())
+	var lost *clitest.Status
 	if len(s.outage) > 0 && len(s.writes) > 1 {
-		clitest.WriteStatus(w, &s.outage[0], job.GetName())
-		s.outage = s.outage[1:]
-		return
+		lost, s.outage = &s.outage[0], s.outage[1:]
+		if s.stores == nil {
+			clitest.WriteStatus(w, lost, job.GetName())
+			return
+		}
 	}
 	if job.GetName() == s.exists {
 		clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: fmt.Sprintf("jobs.batch %q already exists", s.exists)}, s.exists)
@@ -124,6 +128,11 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": job.GetName()}, "spec", "selector", "matchLabels")
 	if !s.vanish {
 		s.API.Put(job)
+	}
+	if lost != nil {
+		s.stores(job.GetName())
+		clitest.WriteStatus(w, lost, job.GetName())
+		return
 	}
 	clitest.WriteJSON(w, http.StatusCreated, job.Object)
 }
