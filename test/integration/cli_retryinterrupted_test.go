@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -102,21 +103,23 @@ func TestTwoRetriesAtOnce_RTY_06(t *testing.T) {
 	f.untilEndsAs("a", batchv1.JobFailed)
 	stop() // The retry runs until the end of the test.
 
-	held, goOn := make(chan struct{}), make(chan struct{})
+	held, gate := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(gate) })
 	forward := newForwarder(t)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/status") {
 			close(held)
-			<-goOn
+			<-gate
 		}
 		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxy.Close)
+	t.Cleanup(goOn) // Before that, as the proxy waits for its requests.
 	first := f.startPlugin("retry", "a", "--indexes", "2", "--server", proxy.URL)
 	<-held
 	f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4)")
 	f.untilCounts("a-retry-1", counts{active: 2, succeeded: 4})
-	close(goOn)
+	goOn()
 	first.wantEnd(cmdutil.ExitError, "", "job.batch/a-retry-1 was deleted before it ran, perhaps by another retry")
 	if job := f.readJob("a-retry-1"); job.Status.CompletedIndexes != "0,1,3,5" {
 		t.Errorf("the first has changed what the second runs: %+v", job.Status)
