@@ -60,7 +60,7 @@ func (f *Follower) Put(pod *Pod) {
 func (f *Follower) Remove(uid types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.pods.pods, uid)
+	f.pods.remove(uid)
 	f.notify(uid)
 }
 

@@ -8,9 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podSet is the pods that exist, and the attempts of all that were ever seen.
+// podSet is the pods that exist, and the attempts of all that were ever seen. A list may be older than what a watch has
+// delivered before: a pod that has ended stays as it is, and one that is gone does not come back.
 type podSet struct {
 	pods     map[types.UID]*Pod
+	gone     map[types.UID]bool
 	attempts map[types.UID]int32
 	perIndex map[jobIndex]int32 // how many pods were seen
 }
@@ -21,12 +23,16 @@ type jobIndex struct {
 }
 
 func newPodSet() *podSet {
-	return &podSet{pods: map[types.UID]*Pod{}, attempts: map[types.UID]int32{}, perIndex: map[jobIndex]int32{}}
+	return &podSet{pods: map[types.UID]*Pod{}, gone: map[types.UID]bool{}, attempts: map[types.UID]int32{}, perIndex: map[jobIndex]int32{}}
 }
 
 // replace takes all pods of a Job that exist.
 func (s *podSet) replace(job types.UID, pods []*Pod) {
-	maps.DeleteFunc(s.pods, func(_ types.UID, pod *Pod) bool { return pod.Job == job })
+	listed := map[types.UID]bool{}
+	for _, pod := range pods {
+		listed[pod.UID] = true
+	}
+	maps.DeleteFunc(s.pods, func(uid types.UID, pod *Pod) bool { return pod.Job == job && !listed[uid] })
 	slices.SortFunc(pods, func(x, y *Pod) int { return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.Name, y.Name)) })
 	for _, pod := range pods {
 		s.put(pod)
@@ -42,7 +48,16 @@ func (s *podSet) put(pod *Pod) {
 		s.attempts[pod.UID] = s.perIndex[of]
 	}
 	pod.Attempt = cmp.Or(pod.Attempt, s.attempts[pod.UID])
+	if known := s.pods[pod.UID]; s.gone[pod.UID] || known != nil && known.IsTerminal() && !pod.IsTerminal() {
+		return
+	}
 	s.pods[pod.UID] = pod
+}
+
+// remove takes the UID of a pod that is gone.
+func (s *podSet) remove(uid types.UID) {
+	delete(s.pods, uid)
+	s.gone[uid] = true
 }
 
 // find chooses logs, in the order of reading.

@@ -34,3 +34,22 @@ func TestPodsOfSeveralJobs(t *testing.T) {
 		}
 	}
 }
+
+// A list that is older than what the watch has delivered brings nothing back: a log that has ended would be followed
+// without end (RUN-05).
+func TestPodsOfAnOldList_RUN_05(t *testing.T) {
+	phase := func(name string, phase corev1.PodPhase) *Pod { return testPod(name, 0, phase) }
+	set := newPodSet()
+	set.replace("", []*Pod{phase("a", corev1.PodRunning), phase("b", corev1.PodRunning), phase("c", corev1.PodPending)})
+	set.put(phase("a", corev1.PodSucceeded))
+	set.remove(phase("b", corev1.PodRunning).UID)
+	set.replace("", []*Pod{phase("a", corev1.PodRunning), phase("b", corev1.PodRunning), phase("c", corev1.PodRunning)})
+	var got []string
+	for _, pod := range set.sorted() {
+		got = append(got, fmt.Sprintf("%s %s", pod.Name, pod.Phase))
+	}
+	expect(t, "pods", got, "a Succeeded", "c Running")
+	if set.replace("", nil); len(set.pods) > 0 {
+		t.Errorf("not listed, and still there: %v", set.pods)
+	}
+}
