@@ -239,6 +239,9 @@ func (f *Pods) serveLog(w http.ResponseWriter, r *http.Request, pod string) {
 	}
 	f.Mu.Lock()
 	f.requests = append(f.requests, pod+"?"+r.URL.RawQuery)
+	if query.Get("follow") == "true" && slices.ContainsFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == pod && p.Status.Phase == corev1.PodRunning }) {
+		f.Log(key) // Nothing is written yet.
+	}
 	refused, log := f.Refuse[pod], f.Logs[key]
 	cuts := f.cuts
 	f.open++
