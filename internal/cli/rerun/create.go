@@ -95,16 +95,28 @@ func (c *Client) may(ctx context.Context, verb, subresource string) (bool, error
 // removePending deletes retries whose making was interrupted.
 func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) error {
 	for _, job := range pending {
-		err := Remove(ctx, c.jobs, job.Name, job.UID, job.ResourceVersion)
-		if apierrors.IsConflict(err) {
+		object, err := c.removeWhilePending(ctx, job.Name, job.UID)
+		switch {
+		case apierrors.IsConflict(err), err == nil && object.GetUID() == job.UID && !isPending(object):
 			return cmdutil.NewUserError(cmdutil.KindServerFailed, err, "another retry is creating job.batch/"+job.Name, "try again")
-		}
-		if err != nil && !kube.IsNotFound(err) {
+		case err != nil && !kube.IsNotFound(err):
 			return err
 		}
 		fmt.Fprintf(c.options.Out, "Removed job.batch/%s, whose creation was interrupted.\n", sanitize.Line(job.Name))
 	}
 	return nil
+}
+
+// removeWhilePending deletes a Job unless it runs, or is another one by now. It returns the Job as it was read.
+func (c *Client) removeWhilePending(ctx context.Context, name string, uid types.UID) (object *unstructured.Unstructured, err error) {
+	err = clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller writes to it, too.
+		object, err = c.jobs.Get(ctx, name)
+		if err == nil && object.GetUID() == uid && isPending(object) {
+			err = Remove(ctx, c.jobs, name, uid, object.GetResourceVersion())
+		}
+		return err
+	})
+	return object, err
 }
 
 // Remove deletes a Job if it is still as it was read; version may be "". Another Job of its name is a conflict.
@@ -162,14 +174,7 @@ func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, f
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	name := created.GetName()
-	var object *unstructured.Unstructured
-	err := clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller writes to it, too.
-		object, err = c.jobs.Get(ctx, name)
-		if err == nil && object.GetUID() == created.GetUID() && isPending(object) {
-			err = Remove(ctx, c.jobs, name, object.GetUID(), object.GetResourceVersion())
-		}
-		return err
-	})
+	object, err := c.removeWhilePending(ctx, name, created.GetUID())
 	switch {
 	case kube.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
 		return nil, explainRemoved(name, failure)

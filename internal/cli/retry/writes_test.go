@@ -65,7 +65,7 @@ func TestRetryIsOvertaken_RTY_06(t *testing.T) {
 	}
 }
 
-// What an interrupted retry has left is replaced, unless somebody has just changed it.
+// What an interrupted retry has left is replaced, also if its controller writes to it then, unless it keeps changing.
 func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
 	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "Removed job.batch/a-retry-1, whose creation was interrupted.\n", "job.batch/a-retry-1 created\n")
@@ -81,7 +81,20 @@ func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
 	}
 	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "another retry is creating job.batch/a-retry-1; try again")
 	jobState{"a-retry-1", "held"}.want(t, api)
-	api.Around = nil
+
+	writes := 0
+	api.Around = func(call string, _ *http.Request, serve func()) {
+		if call == "delete jobs" {
+			if writes++; writes == 1 {
+				api.API.Put(api.Job("a-retry-1"))
+			}
+		}
+		serve()
+	}
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "Removed job.batch/a-retry-1, whose creation was interrupted.\n", "job.batch/a-retry-1 created\n")
+	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
+
+	api = clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
 	api.Deny("delete jobs")
 	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "you may not delete jobs")
 	jobState{"a-retry-1", "held"}.want(t, api)
