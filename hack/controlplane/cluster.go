@@ -38,7 +38,7 @@ type cluster struct {
 	kwok       string // dir/kwok: kwokctl's state
 	state      string // dir/kwok/clusters/batchjob
 	kubeconfig string
-	audited    string   // whose requests are logged, beside changes of pods; no log if empty
+	audited    string   // whose requests are logged, in addition to changes of pods; no log if empty
 	release    *release // nil for that of this module
 	gates      string   // feature gates, as on a command line
 	out        io.Writer
@@ -324,28 +324,32 @@ func (c *cluster) serverArgs() []map[string]string {
 
 func (c *cluster) auditPolicy() string { return filepath.Join(c.dir, "audit-policy.json") }
 
-// writeAuditPolicy writes a policy that logs the requests of one user when they are answered; what the
-// user creates as pods, with the name that the API server generates; and, when they arrive, everybody's requests to change
-// a pod: which of two controllers has changed it, no stored version shows.
 func (c *cluster) writeAuditPolicy() error {
 	if c.audited == "" {
 		return nil
 	}
-	user, pods := []string{c.audited}, []any{map[string]any{"resources": []string{"pods"}}}
-	changes := []string{"patch", "update"}
 	policy, err := json.Marshal(map[string]any{
-		"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": []string{"ResponseStarted"},
-		"rules": []any{
-			map[string]any{"level": "RequestResponse", "users": user, "verbs": []string{"create"}, "resources": pods, "omitStages": []string{"RequestReceived"}},
-			map[string]any{"level": "Metadata", "users": user, "verbs": changes, "resources": pods},
-			map[string]any{"level": "Metadata", "users": user, "omitStages": []string{"RequestReceived"}},
-			map[string]any{"level": "Metadata", "verbs": changes, "resources": pods, "omitStages": []string{"ResponseComplete"}},
-		},
+		"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": []string{"ResponseStarted"}, "rules": auditRules(c.audited),
 	})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(c.auditPolicy(), policy, 0o644)
+}
+
+// auditRules are what is logged; the first rule that matches decides.
+func auditRules(user string) []map[string]any {
+	users, answered := []string{user}, []string{"RequestReceived"}
+	pods := []map[string]any{{"resources": []string{"pods"}}}
+	return []map[string]any{
+		// Pods that the user creates, with the name that the API server generates.
+		{"level": "RequestResponse", "omitManagedFields": true, "users": users, "verbs": []string{"create"}, "resources": pods, "omitStages": answered},
+		// Changes of pods by anybody, when they arrive and when they are answered: no stored version shows who made one.
+		{"level": "Metadata", "verbs": []string{"patch", "update"}, "resources": pods},
+		// All else that the user does.
+		{"level": "Metadata", "users": users, "omitStages": answered},
+		{"level": "None"},
+	}
 }
 
 func (c *cluster) version() string {

@@ -140,6 +140,7 @@ func permissionsOf(rules map[string][]rbacv1.PolicyRule, bindings []rbacv1.RoleB
 type auditEvent struct {
 	Stage, Verb, RequestURI, UserAgent string
 	User                               auditUser
+	ResponseStatus                     struct{ Code int }
 	ObjectRef                          *auditRef
 	ResponseObject                     *metav1.PartialObjectMetadata // Only of pods that are created.
 	Annotations                        map[string]string
@@ -156,6 +157,9 @@ type auditRef struct{ Resource, Subresource, Namespace, Name, APIGroup string }
 
 type auditUser struct{ Username string }
 
+// succeeded reports whether the request was answered with success.
+func (e auditEvent) succeeded() bool { return e.Stage != arrival && e.ResponseStatus.Code/100 == 2 }
+
 // arrival is the stage of a request that the API server has not looked at yet.
 const arrival = "RequestReceived"
 
@@ -167,6 +171,11 @@ func auditLog(name string, from int64, visit func(auditEvent)) (int64, error) {
 		return from, err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil {
+		return from, err
+	} else if info.Size() < from {
+		return from, fmt.Errorf("%s has become shorter: the end was at %d", name, from)
+	}
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		return from, err
 	}
@@ -193,33 +202,43 @@ var unprovable = map[permission]string{
 	{"update", "batch", "jobs/finalizers", ""}: "TestFinalizersPermissionIsNeededToCreatePods_JOB_48",
 }
 
+// usage is what the account did: what it used, and what it was refused.
+type usage struct {
+	used    sets.Set[permission]
+	refused sets.Set[string]
+}
+
+func newUsage() *usage { return &usage{sets.New[permission](), sets.New[string]()} }
+
+func (u *usage) note(e auditEvent) {
+	if e.Stage == arrival || e.User.Username != systemUser {
+		return
+	}
+	if e.Annotations["authorization.k8s.io/decision"] != "allow" && !disturbed(e.At) {
+		u.refused.Insert(e.Verb + " " + e.RequestURI)
+	}
+	if ref := e.ObjectRef; ref != nil {
+		resource := ref.Resource
+		if ref.Subresource != "" {
+			resource += "/" + ref.Subresource
+		}
+		u.used.Insert(permission{e.Verb, ref.APIGroup, resource, ""}, permission{e.Verb, ref.APIGroup, resource, ref.Namespace})
+	}
+}
+
 // misfits compares what the account may do with what it did (JOB-48): it was refused nothing,
 // and used everything.
-func misfits(may sets.Set[permission], did []auditEvent) (problems []string) {
-	used := sets.New[permission]()
-	for _, e := range did {
-		if e.Stage == arrival {
-			continue
-		}
-		what := e.Verb + " " + e.RequestURI
-		if e.Annotations["authorization.k8s.io/decision"] != "allow" && !disturbed(e.At) {
-			problems = append(problems, "JOB-48: the controller's account was refused "+what)
-		}
-		if ref := e.ObjectRef; ref != nil {
-			resource := ref.Resource
-			if ref.Subresource != "" {
-				resource += "/" + ref.Subresource
-			}
-			used.Insert(permission{e.Verb, ref.APIGroup, resource, ""}, permission{e.Verb, ref.APIGroup, resource, ref.Namespace})
-		}
+func (u *usage) misfits(may sets.Set[permission]) (problems []string) {
+	for what := range u.refused {
+		problems = append(problems, "JOB-48: the controller's account was refused "+what)
 	}
 	for _, p := range may.UnsortedList() {
-		if !used.Has(p) && unprovable[p] == "" {
+		if !u.used.Has(p) && unprovable[p] == "" {
 			problems = append(problems, "JOB-48: config/default lets the controller "+p.String()+", and it never did")
 		}
 	}
 	slices.Sort(problems)
-	return slices.Compact(problems)
+	return problems
 }
 
 // permissionVerdict says whether the account of config/default has what it needs, and
@@ -229,18 +248,15 @@ func permissionVerdict(root, dir string) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	var did []auditEvent
-	_, err = auditLog(filepath.Join(dir, "audit.log"), 0, func(e auditEvent) {
-		e.ResponseObject = nil
-		did = append(did, e)
-	})
+	did := newUsage()
+	_, err = auditLog(filepath.Join(dir, "audit.log"), 0, did.note)
 	switch {
 	case err != nil:
 		return []string{err.Error()}
-	case len(may) == 0 || len(did) == 0:
-		return []string{fmt.Sprintf("JOB-48: %d permissions and %d requests of the controller's account were found", len(may), len(did))}
+	case len(may) == 0 || len(did.used) == 0:
+		return []string{fmt.Sprintf("JOB-48: the controller's account has %d permissions, and used %d", len(may), len(did.used))}
 	case !runsAll():
-		return slices.DeleteFunc(misfits(may, did), func(p string) bool { return !strings.Contains(p, "refused") })
+		return slices.DeleteFunc(did.misfits(may), func(p string) bool { return !strings.Contains(p, "refused") })
 	}
-	return misfits(may, did)
+	return did.misfits(may)
 }

@@ -22,14 +22,14 @@ import (
 // auditor checks what happened, one namespace at a time.
 type auditor struct {
 	territory *invariants.Territory
-	// trail is set when there is a cluster.
-	trail *trail
-	// released and late count the pods that the trail excuses.
-	released, late int
+	// requests are those of the cluster, once there is one.
+	requests *podRequests
+	// excused is how many violations were excused by requests.
+	excused int
 }
 
 func newAuditor() *auditor {
-	return &auditor{territory: invariants.NewTerritory("batchjob.dev/controller"), trail: newTrail(os.DevNull)}
+	return &auditor{territory: invariants.NewTerritory("batchjob.dev/controller"), requests: newPodRequests(os.DevNull)}
 }
 
 // audit replays everything that happened in a namespace, and returns the violations.
@@ -38,15 +38,14 @@ func (c *auditor) audit(namespace string, versions []history.Version) (problems 
 	for _, p := range launched() {
 		c.territory.Own(p.managedBy())
 	}
-	if err := c.trail.follow(); err != nil {
+	if err := c.requests.follow(); err != nil {
 		problems = append(problems, err.Error())
 	}
 	violations := slices.Concat(invariants.AtRest(versions), c.territory.Check(versions))
-	excuses := c.trail.excuses(versions)
-	c.released += excuses.Released.Len()
-	c.late += excuses.Late.Len()
-	defer c.trail.forget(versions)
-	for _, v := range excuses.Check(versions) {
+	broken := c.requests.excuses(versions).Check(versions)
+	c.excused += len(invariants.Check(versions)) - len(broken)
+	c.requests.forget(versions)
+	for _, v := range broken {
 		if c.excuse(v) == "" {
 			violations = append(violations, v)
 		}

@@ -88,7 +88,7 @@ func audited(root, dir string, tests func() int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var err error
-	audits.trail = newTrail(filepath.Join(dir, "audit.log"))
+	audits.requests = newPodRequests(filepath.Join(dir, "audit.log"))
 	if past, err = startHistory(ctx, dir); err != nil {
 		return complain(err)
 	}

@@ -224,7 +224,7 @@ func TestListAndGetAreNeeded_JOB_48(t *testing.T) {
 func TestVerdictFindsUnusedPermissions_JOB_48(t *testing.T) {
 	t.Parallel()
 	event := func(verb, group, resource, subresource, namespace, decision string) auditEvent {
-		e := auditEvent{Verb: verb, RequestURI: "/" + resource, Annotations: map[string]string{"authorization.k8s.io/decision": decision}}
+		e := auditEvent{Verb: verb, User: auditUser{systemUser}, RequestURI: "/" + resource, Annotations: map[string]string{"authorization.k8s.io/decision": decision}}
 		e.ObjectRef = &auditRef{Resource: resource, Subresource: subresource, Namespace: namespace, APIGroup: group}
 		return e
 	}
@@ -234,6 +234,13 @@ func TestVerdictFindsUnusedPermissions_JOB_48(t *testing.T) {
 	}
 	may := sets.New(permission{"update", "batch", "jobs/status", ""}, permission{"create", "", "pods", ""},
 		permission{"get", "coordination.k8s.io", "leases", "system"}, permission{"update", "batch", "jobs/finalizers", ""})
+	misfits := func(may sets.Set[permission], did []auditEvent) []string {
+		u := newUsage()
+		for _, e := range did {
+			u.note(e)
+		}
+		return u.misfits(may)
+	}
 	if problems := misfits(may, did); len(problems) != 0 {
 		t.Errorf("all is used: %q", problems)
 	}

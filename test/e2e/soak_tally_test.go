@@ -90,7 +90,7 @@ func (y *tally) print(s *soak, before, after size) {
 		fmt.Fprintf(&b, "  stalled        %d Jobs of the built-in controller, deleted after %v\n", s.stalled, stalledAfter)
 	}
 	fmt.Fprintf(&b, "  history        %d pods, %d versions of Jobs and pods\n", y.pods, y.versions)
-	fmt.Fprintf(&b, "  excused        %d pods that kube-controller-manager released, %d creations that waited\n", audits.released, audits.late)
+	fmt.Fprintf(&b, "  excused        %d violations: kube-controller-manager released a pod, or a creation waited\n", audits.excused)
 	fmt.Fprintf(&b, "  deeds          %s\n", y.deedText(s))
 	fmt.Fprintf(&b, "  controllers    %d killed, %d asked to end, %d times away for %v, %d fail-overs\n", s.controllers.killed, s.controllers.ended, s.controllers.away, stayAway, s.failovers)
 	fmt.Fprintf(&b, "  status writes  %d stored, %d conflicts, %d rejected\n", y.codes["200"], y.codes["409"], y.codes["422"])

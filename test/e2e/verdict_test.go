@@ -37,6 +37,7 @@ func verdict(ctx context.Context, shared *shared) []string {
 		problems = append(problems, audits.territory.Missing()...)
 	}
 	fmt.Println("e2e: Jobs seen:", audits.territory)
+	fmt.Println("e2e: violations excused by the requests for pods:", audits.excused)
 	problems = append(problems, rejectedWrites(ctx)...)
 	for _, p := range launched() {
 		problems = append(problems, badLines(p.Stderr.String())...)

@@ -38,8 +38,9 @@ type Excuses struct {
 	// Released are pods whose finalizer another controller has removed. Unless they are recorded by then,
 	// nobody can count them anymore.
 	Released sets.Set[types.UID]
-	// Late are pods whose creation waited in the API server while the status of the Job changed.
-	Late sets.Set[types.UID]
+	// Late are pods whose creation waited in the API server: how many status writes of the Job had been answered
+	// when it arrived. It has to be right at some time after these, not necessarily when it was stored.
+	Late map[types.UID]int
 }
 
 // Check replays versions in the order given, which has to be that in which they were
@@ -47,9 +48,9 @@ type Excuses struct {
 // from its creation on; that of a pod too.
 func Check(versions []history.Version) []Violation { return Excuses{}.Check(versions) }
 
-// Check is Check with excuses.
+// Check is like the function Check, but accepts what is excused.
 func (e Excuses) Check(versions []history.Version) []Violation {
-	c := &checker{excuses: e, ledgers: map[types.UID]*ledger{}, pods: map[types.UID]*podHistory{}}
+	c := &checker{excuses: e, ledgers: map[types.UID]*ledger{}, pods: map[types.UID]*podHistory{}, waiting: e.waiting(versions)}
 	for _, v := range versions {
 		c.at = v.Revision
 		if v.Job != nil {
@@ -57,6 +58,7 @@ func (e Excuses) Check(versions []history.Version) []Violation {
 		} else {
 			c.podChanged(v)
 		}
+		c.judgeWaiting(v)
 	}
 	return ordered(c.violations)
 }
@@ -73,6 +75,7 @@ type checker struct {
 	excuses    Excuses
 	ledgers    map[types.UID]*ledger
 	pods       map[types.UID]*podHistory
+	waiting    map[types.UID][]*waitingPod
 	at         uint64
 	violations []Violation
 }
@@ -82,6 +85,8 @@ type ledger struct {
 	// job is the latest version, also of a Job that is gone.
 	job  *batchv1.Job
 	gone bool
+	// writes is how often the status has changed.
+	writes int
 	// known are the versions that the controller may still act on: those since its
 	// last status write, which requires the latest version.
 	known []*batchv1.Job
@@ -135,6 +140,7 @@ func (c *checker) jobChanged(v history.Version) {
 	if v.Job.Status.UncountedTerminatedPods == nil {
 		c.violate(v.Job, "TRK-28", "no lists of uncounted pods")
 	}
+	l.writes++
 	before := l.known
 	l.known = []*batchv1.Job{v.Job}
 	for _, rule := range statusrules.Broken(old, v.Job) {

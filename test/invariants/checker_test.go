@@ -288,7 +288,7 @@ func TestCheckReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
 // Who released a pod, and when a creation arrived, excuses what would be broken otherwise (TRK-05, TRK-24), and nothing else.
 func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
 	t.Parallel()
-	e := Excuses{Released: sets.New[types.UID]("a-0"), Late: sets.New[types.UID]("c-2")}
+	e := Excuses{Released: sets.New[types.UID]("a-0"), Late: map[types.UID]int{"c-2": 1}}
 	recorded := tell(nil).pod("a-0").pod("a-0", failed).status(record(none, uid("a-0")))
 	for what, c := range map[string]struct {
 		story *story
@@ -298,10 +298,15 @@ func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
 		"a success that does not count, and the next": {tell(nil).pod("a-0").pod("a-0", succeeded).pod("a-0", released).pod("b-1").pod("d-3").
 			pod("b-1", succeeded).pod("d-3", succeeded).status(record(uid("b-1", "d-3"), none)).pod("b-1", released).pod("d-3", released).
 			status(and(count(2, 0), met)).status(complete), nil},
-		"a pod that is recorded counts":       {recorded.pod("a-0", released).status(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = nil }), []string{"S1 at revision 6"}},
+		"a pod that is recorded counts": {recorded.pod("a-0", released).status(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = nil }), []string{"S1 at revision 6"}},
+		"a pod that is recorded later takes room": {tell(nil).pod("a-0").pod("a-0", succeeded).pod("a-0", released).status(record(uid("a-0"), none)).pod("b-1").pod("d-3"),
+			[]string{"S5 at revision 7, Job job: pod d-3 is created: 2 pods run, and 1 may"}},
 		"a pod that nobody else released":     {tell(nil).pod("b-1").pod("b-1", failed).pod("b-1", released), []string{"S2 at revision 4"}},
-		"a creation that waited":              {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11"}},
-		"a creation that did not":             {tell(nil).pod("c-2").pod("d-3").pod("e-4"), []string{"S5 at revision 4"}},
+		"a creation that waited":              {tell(nil).status(func(*batchv1.JobStatus) {}).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11"}},
+		"one that was never right":            {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11", "S5 at revision 3"}},
+		"one that waited while others came":   {tell(nil).status(func(*batchv1.JobStatus) {}).pod("a-0").pod("b-1").pod("c-2"), nil},
+		"one that arrived after others came":  {tell(nil).pod("a-0").pod("b-1").status(func(*batchv1.JobStatus) {}).pod("c-2"), []string{"S5 at revision 5, Job job: pod c-2 is created: 3 pods run, and 2 may"}},
+		"a creation that did not wait":        {tell(nil).pod("c-2").pod("d-3").pod("e-4"), []string{"S5 at revision 4"}},
 		"a creation that waited, not tracked": {tell(nil).pod("c-2", released), []string{"TRK-01"}},
 	} {
 		expect(t, what, e.Check(c.story.versions), c.says...)

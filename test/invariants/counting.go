@@ -36,6 +36,9 @@ func (c *checker) exactlyOnce(l *ledger, old *batchv1.Job) {
 	uids := slices.Concat(history.UncountedFailed(job), history.UncountedSucceeded(job))
 	for _, uid := range uids {
 		l.recorded[uid] = true
+		if pod := c.pods[uid]; c.excuses.Released.Has(uid) && pod != nil && history.HasEnded(pod.pod) {
+			l.ended[uid] = pod.pod // It counts after all.
+		}
 		if l.counted[uid] {
 			c.violate(job, "S1", "%s is recorded, and was counted before", c.name(uid))
 		}

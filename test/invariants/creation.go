@@ -1,50 +1,107 @@
 package invariants
 
 import (
+	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// created checks S5, S6 and S9 when a pod is created, and PRP-24: under
+// created checks TRK-01, and S5, S6 and S9 when a pod is created, and PRP-24: under
 // podReplacementPolicy Failed, pods that have not ended count, and occupy their
 // index.
 func (c *checker) created(l *ledger, pod *corev1.Pod) {
-	job := l.job
 	if !history.IsTracked(pod) {
-		c.violate(job, "TRK-01", "pod %s is created without the finalizer", pod.Name)
+		c.violate(l.job, "TRK-01", "pod %s is created without the finalizer", pod.Name)
 	}
-	if c.excuses.Late.Has(pod.UID) {
+	if c.wasRight(l, pod) {
 		return
 	}
-	if history.IsDecided(job) || history.IsFinished(job) {
-		c.violate(job, "S5", "pod %s is created, and the Job's outcome is decided", pod.Name)
-	}
-	if !slices.ContainsFunc(l.known, func(job *batchv1.Job) bool { return !ptr.Deref(job.Spec.Suspend, false) }) {
-		c.violate(job, "S9", "pod %s is created in a suspended Job", pod.Name)
-	}
-	running, rivals := l.running(history.IndexOf(pod))
-	if limit := l.bound(); running > limit {
-		c.violate(job, "S5", "pod %s is created: %d pods run, and %d may", pod.Name, running, limit)
-	}
-	if history.IsIndexed(job) && rivals > 1 {
-		c.violate(job, "S6", "pod %s is created: %d pods run for index %d", pod.Name, rivals, history.IndexOf(pod))
+	for _, m := range l.mistakes(pod) {
+		c.violate(l.job, m.invariant, "pod %s is created%s", pod.Name, m.says)
 	}
 }
 
-// running returns how many pods of the Job are running, and how many of an index.
-func (l *ledger) running(index int32) (all, ofIndex int32) {
-	for _, p := range l.pods {
+// mistake is what is wrong with a creation.
+type mistake struct{ invariant, says string }
+
+// mistakes are why the pod must not be created now.
+func (l *ledger) mistakes(pod *corev1.Pod) (out []mistake) {
+	job := l.job
+	if history.IsDecided(job) || history.IsFinished(job) {
+		out = append(out, mistake{"S5", ", and the Job's outcome is decided"})
+	}
+	if !slices.ContainsFunc(l.known, func(job *batchv1.Job) bool { return !ptr.Deref(job.Spec.Suspend, false) }) {
+		out = append(out, mistake{"S9", " in a suspended Job"})
+	}
+	running, rivals := l.beside(pod)
+	if limit := l.bound(); running+1 > limit {
+		out = append(out, mistake{"S5", fmt.Sprintf(": %d pods run, and %d may", running+1, limit)})
+	}
+	if history.IsIndexed(job) && rivals > 0 {
+		out = append(out, mistake{"S6", fmt.Sprintf(": %d pods run for index %d", rivals+1, history.IndexOf(pod))})
+	}
+	return out
+}
+
+// waitingPod is a pod whose creation may have arrived, and is not stored yet.
+type waitingPod struct {
+	pod    *corev1.Pod
+	writes int
+	right  bool
+}
+
+// waiting are the pods whose creation waited, by their Job.
+func (e Excuses) waiting(versions []history.Version) map[types.UID][]*waitingPod {
+	waiting, seen := map[types.UID][]*waitingPod{}, map[types.UID]bool{}
+	for _, v := range versions {
+		if v.Pod == nil || seen[v.Pod.UID] {
+			continue
+		}
+		seen[v.Pod.UID] = true
+		if writes, late := e.Late[v.Pod.UID]; late {
+			job := history.JobOf(v.Pod)
+			waiting[job] = append(waiting[job], &waitingPod{pod: v.Pod, writes: writes})
+		}
+	}
+	return waiting
+}
+
+// judgeWaiting notes which creations would be right after a version.
+func (c *checker) judgeWaiting(v history.Version) {
+	var job types.UID
+	if v.Job != nil {
+		job = v.Job.UID
+	} else {
+		job = history.JobOf(v.Pod)
+	}
+	l := c.ledgers[job]
+	for _, w := range c.waiting[job] {
+		if l != nil && l.writes >= w.writes && l.pods[w.pod.UID] == nil {
+			w.right = w.right || len(l.mistakes(w.pod)) == 0
+		}
+	}
+}
+
+// wasRight reports whether the creation of the pod waited, and was right while it did.
+func (c *checker) wasRight(l *ledger, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(c.waiting[l.job.UID], func(w *waitingPod) bool { return w.pod.UID == pod.UID && w.right })
+}
+
+// beside returns how many other pods of the Job are running, and how many of the pod's index.
+func (l *ledger) beside(pod *corev1.Pod) (all, ofIndex int32) {
+	for uid, p := range l.pods {
 		takesRoom := history.IsActive(p.pod) || history.IsTerminating(p.pod) && replacesFailedOnly(l.job)
-		if !p.isOf(l.job) || !takesRoom {
+		if uid == pod.UID || !p.isOf(l.job) || !takesRoom {
 			continue
 		}
 		all++
-		if history.IndexOf(p.pod) == index {
+		if history.IndexOf(p.pod) == history.IndexOf(pod) {
 			ofIndex++
 		}
 	}
