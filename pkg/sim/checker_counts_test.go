@@ -161,6 +161,9 @@ func (c *Checker) writeAhead(h *history, m Commit) {
 		return
 	}
 	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
+	if l := h.lives[pod.UID]; l != nil {
+		l.ignored = job != nil && c.ignored(job, pod)
+	}
 	switch {
 	case job == nil || c.over(job, pod):
 	case !c.settled(job, pod) && !c.settledBefore(h, job, pod):
@@ -332,7 +335,7 @@ func (c *Checker) isHidden(h *history, pod *corev1.Pod) bool {
 
 // accounted reports whether the end of the pod is in the status, or need not be.
 func (c *Checker) accounted(h *history, l *life) bool {
-	if h.counted[l.ended.UID] || !inRange(&h.job.Spec, indexOf(l.ended)) || c.ignored(h.job, l.pod) {
+	if h.counted[l.ended.UID] || !inRange(&h.job.Spec, indexOf(l.ended)) || l.ignored || c.ignored(h.job, l.pod) {
 		return true
 	}
 	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() && !l.over {

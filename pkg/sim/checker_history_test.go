@@ -117,6 +117,8 @@ type life struct {
 	unasked bool
 	// doubtful reports whether it failed only under a podReplacementPolicy that has changed since.
 	doubtful bool
+	// ignored reports whether it was let go when a rule ignored its failure, by the features of that time.
+	ignored bool
 	// over reports whether it had ended when somebody decided how the Job ends, who knew that.
 	over bool
 	// expired reports whether its index was out of range for a while: if it comes back, it
