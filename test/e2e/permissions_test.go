@@ -197,8 +197,9 @@ func TestListAndGetAreNeeded_JOB_48(t *testing.T) {
 	labels := map[string]string{"app": "orphans"}
 	template := load(t, "non-indexed.yaml")[0].Spec.Template
 	template.Labels = labels
+	// It runs long enough to be adopted on a busy machine: one that has ended is not.
 	orphan, err := client.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: labels, Annotations: template.Annotations, Finalizers: []string{batchv1.JobTrackingFinalizer}},
+		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: labels, Annotations: map[string]string{"kwok.batchjob.dev/run-time": "15s"}, Finalizers: []string{batchv1.JobTrackingFinalizer}},
 		Spec:       template.Spec,
 	}, metav1.CreateOptions{})
 	if err != nil {
