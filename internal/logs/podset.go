@@ -35,7 +35,9 @@ func (s *podSet) replace(job types.UID, pods []*Pod) {
 	maps.DeleteFunc(s.pods, func(uid types.UID, pod *Pod) bool { return pod.Job == job && !listed[uid] })
 	slices.SortFunc(pods, func(x, y *Pod) int { return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.Name, y.Name)) })
 	for _, pod := range pods {
-		s.put(pod)
+		if known := s.pods[pod.UID]; !s.gone[pod.UID] && (known == nil || !known.IsTerminal() || pod.IsTerminal()) {
+			s.put(pod)
+		}
 	}
 }
 
@@ -48,10 +50,8 @@ func (s *podSet) put(pod *Pod) {
 		s.attempts[pod.UID] = s.perIndex[of]
 	}
 	pod.Attempt = cmp.Or(pod.Attempt, s.attempts[pod.UID])
-	if known := s.pods[pod.UID]; s.gone[pod.UID] || known != nil && known.IsTerminal() && !pod.IsTerminal() {
-		return
-	}
 	s.pods[pod.UID] = pod
+	delete(s.gone, pod.UID) // It may have lost its labels for a while.
 }
 
 // remove takes the UID of a pod that is gone.

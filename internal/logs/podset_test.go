@@ -49,6 +49,9 @@ func TestPodsOfAnOldList_RUN_05(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s", pod.Name, pod.Phase))
 	}
 	expect(t, "pods", got, "a Succeeded", "c Running")
+	if set.put(phase("b", corev1.PodRunning)); len(set.pods) != 3 {
+		t.Errorf("the watch has brought it back: %v", set.pods)
+	}
 	if set.replace("", nil); len(set.pods) > 0 {
 		t.Errorf("not listed, and still there: %v", set.pods)
 	}

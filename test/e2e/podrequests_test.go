@@ -95,7 +95,7 @@ func keepFirst(changes map[types.NamespacedName]change, pod types.NamespacedName
 // excuses are the pods of our controllers' Jobs that kube-controller-manager has released, and those whose creation
 // waited.
 func (r *podRequests) excuses(versions []history.Version) invariants.Excuses {
-	e := invariants.Excuses{Released: sets.New[types.UID](), Late: map[types.UID]int{}}
+	e := invariants.Excuses{Released: sets.New[types.UID](), Late: map[types.UID]invariants.Arrival{}}
 	jobs, pods := map[types.UID]history.Version{}, map[types.UID]*corev1.Pod{}
 	for _, v := range versions {
 		if v.Job != nil {
@@ -108,7 +108,7 @@ func (r *podRequests) excuses(versions []history.Version) invariants.Excuses {
 		case owner.Job == nil || owner.Gone || history.IsBuiltIn(owner.Job) || owner.Job.DeletionTimestamp != nil:
 		case old == nil:
 			if c, known := r.creations[v.Pod.UID]; known && c.answered.Sub(c.arrived) >= lateFrom {
-				e.Late[v.Pod.UID] = r.statusesBefore(owner.Job, c.arrived)
+				e.Late[v.Pod.UID] = invariants.Arrival{At: c.arrived, Writes: r.statusesBefore(owner.Job, c.arrived)}
 			}
 		case old.DeletionTimestamp != nil && history.IsTracked(old) && (v.Gone || !history.IsTracked(v.Pod)) && r.releasedByBuiltIn(v):
 			e.Released.Insert(v.Pod.UID)
@@ -212,9 +212,9 @@ func TestRequestsTellWhoReleasedAPod_TRK_05_TRK_24(t *testing.T) {
 		}
 		versions := []history.Version{{Job: job, Seen: second(0)}, {Pod: pod, Seen: second(3.9)}, {Pod: deleted, Seen: second(4)}, {Pod: free, Seen: second(6)}}
 		e := r.excuses(versions)
-		writes, late := e.Late["a"]
-		if !late {
-			writes = never
+		writes := never
+		if arrival, late := e.Late["a"]; late {
+			writes = arrival.Writes
 		}
 		if e.Released.Has("a") != c.released || writes != c.late {
 			t.Errorf("%s: released %v, late %v", what, e.Released, e.Late)

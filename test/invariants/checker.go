@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,9 +39,16 @@ type Excuses struct {
 	// Released are pods whose finalizer another controller has removed. Unless they are recorded by then,
 	// nobody can count them anymore.
 	Released sets.Set[types.UID]
-	// Late are pods whose creation waited in the API server: how many status writes of the Job had been answered
-	// when it arrived. It has to be right at some time after these, not necessarily when it was stored.
-	Late map[types.UID]int
+	// Late are pods whose creation waited in the API server. It has to be right at some time since it arrived, not
+	// necessarily when it was stored.
+	Late map[types.UID]Arrival
+}
+
+// Arrival is when a creation arrived, and how many status writes of the Job had been answered by then: what was seen of the
+// history may be behind.
+type Arrival struct {
+	At     time.Time
+	Writes int
 }
 
 // Check replays versions in the order given, which has to be that in which they were
@@ -53,12 +61,12 @@ func (e Excuses) Check(versions []history.Version) []Violation {
 	c := &checker{excuses: e, ledgers: map[types.UID]*ledger{}, pods: map[types.UID]*podHistory{}, waiting: e.waiting(versions)}
 	for _, v := range versions {
 		c.at = v.Revision
+		c.judgeWaiting(v)
 		if v.Job != nil {
 			c.jobChanged(v)
 		} else {
 			c.podChanged(v)
 		}
-		c.judgeWaiting(v)
 	}
 	return ordered(c.violations)
 }

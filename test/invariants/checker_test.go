@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -288,7 +289,8 @@ func TestCheckReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
 // Who released a pod, and when a creation arrived, excuses what would be broken otherwise (TRK-05, TRK-24), and nothing else.
 func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
 	t.Parallel()
-	e := Excuses{Released: sets.New[types.UID]("a-0"), Late: map[types.UID]int{"c-2": 1}}
+	seenAt := func(revision int) time.Time { return time.Unix(int64(revision), 0) }
+	e := Excuses{Released: sets.New[types.UID]("a-0"), Late: map[types.UID]Arrival{"c-2": {At: seenAt(2).Add(time.Millisecond), Writes: 1}, "g-6": {At: seenAt(4).Add(time.Millisecond), Writes: 1}, "f-5": {At: seenAt(2).Add(2 * time.Millisecond), Writes: 1}}}
 	recorded := tell(nil).pod("a-0").pod("a-0", failed).status(record(none, uid("a-0")))
 	for what, c := range map[string]struct {
 		story *story
@@ -305,6 +307,8 @@ func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
 		"a creation that waited":              {tell(nil).status(func(*batchv1.JobStatus) {}).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11"}},
 		"one that was never right":            {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11", "S5 at revision 3"}},
 		"one that waited while others came":   {tell(nil).status(func(*batchv1.JobStatus) {}).pod("a-0").pod("b-1").pod("c-2"), nil},
+		"of two that waited, the first":       {tell(nil).pod("a-0").status(func(*batchv1.JobStatus) {}).pod("c-2").pod("f-5"), []string{"S5 at revision 5, Job job: pod f-5 is created: 3 pods run, and 2 may"}},
+		"one that arrived late":               {tell(nil).status(func(*batchv1.JobStatus) {}).pod("a-0").pod("b-1").pod("g-6"), []string{"S5 at revision 5"}},
 		"one that arrived after others came":  {tell(nil).pod("a-0").pod("b-1").status(func(*batchv1.JobStatus) {}).pod("c-2"), []string{"S5 at revision 5, Job job: pod c-2 is created: 3 pods run, and 2 may"}},
 		"a creation that did not wait":        {tell(nil).pod("c-2").pod("d-3").pod("e-4"), []string{"S5 at revision 4"}},
 		"a creation that waited, not tracked": {tell(nil).pod("c-2", released), []string{"TRK-01"}},

@@ -30,8 +30,8 @@ func (c *checker) created(l *ledger, pod *corev1.Pod) {
 // mistake is what is wrong with a creation.
 type mistake struct{ invariant, says string }
 
-// mistakes are why the pod must not be created now.
-func (l *ledger) mistakes(pod *corev1.Pod) (out []mistake) {
+// mistakes are why the pod must not be created now, after others that are not stored yet.
+func (l *ledger) mistakes(pod *corev1.Pod, others ...*corev1.Pod) (out []mistake) {
 	job := l.job
 	if history.IsDecided(job) || history.IsFinished(job) {
 		out = append(out, mistake{"S5", ", and the Job's outcome is decided"})
@@ -40,6 +40,12 @@ func (l *ledger) mistakes(pod *corev1.Pod) (out []mistake) {
 		out = append(out, mistake{"S9", " in a suspended Job"})
 	}
 	running, rivals := l.beside(pod)
+	for _, other := range others {
+		running++
+		if history.IndexOf(other) == history.IndexOf(pod) {
+			rivals++
+		}
+	}
 	if limit := l.bound(); running+1 > limit {
 		out = append(out, mistake{"S5", fmt.Sprintf(": %d pods run, and %d may", running+1, limit)})
 	}
@@ -51,9 +57,9 @@ func (l *ledger) mistakes(pod *corev1.Pod) (out []mistake) {
 
 // waitingPod is a pod whose creation may have arrived, and is not stored yet.
 type waitingPod struct {
-	pod    *corev1.Pod
-	writes int
-	right  bool
+	Arrival
+	pod   *corev1.Pod
+	right bool
 }
 
 // waiting are the pods whose creation waited, by their Job.
@@ -64,15 +70,15 @@ func (e Excuses) waiting(versions []history.Version) map[types.UID][]*waitingPod
 			continue
 		}
 		seen[v.Pod.UID] = true
-		if writes, late := e.Late[v.Pod.UID]; late {
+		if arrival, late := e.Late[v.Pod.UID]; late {
 			job := history.JobOf(v.Pod)
-			waiting[job] = append(waiting[job], &waitingPod{pod: v.Pod, writes: writes})
+			waiting[job] = append(waiting[job], &waitingPod{Arrival: arrival, pod: v.Pod})
 		}
 	}
 	return waiting
 }
 
-// judgeWaiting notes which creations would be right after a version.
+// judgeWaiting notes which creations would have been right until a version.
 func (c *checker) judgeWaiting(v history.Version) {
 	var job types.UID
 	if v.Job != nil {
@@ -82,10 +88,20 @@ func (c *checker) judgeWaiting(v history.Version) {
 	}
 	l := c.ledgers[job]
 	for _, w := range c.waiting[job] {
-		if l != nil && l.writes >= w.writes && l.pods[w.pod.UID] == nil {
-			w.right = w.right || len(l.mistakes(w.pod)) == 0
+		if l != nil && l.writes >= w.Writes && v.Seen.After(w.At) && l.pods[w.pod.UID] == nil {
+			w.right = w.right || len(l.mistakes(w.pod, c.before(w)...)) == 0
 		}
 	}
+}
+
+// before are the pods of the same Job whose creation arrived earlier, and waits too.
+func (c *checker) before(w *waitingPod) (pods []*corev1.Pod) {
+	for _, other := range c.waiting[history.JobOf(w.pod)] {
+		if other.At.Before(w.At) && c.pods[other.pod.UID] == nil {
+			pods = append(pods, other.pod)
+		}
+	}
+	return pods
 }
 
 // wasRight reports whether the creation of the pod waited, and was right while it did.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,7 @@ func tell(change func(*batchv1.JobSpec)) *story {
 
 func (s *story) add(v history.Version) {
 	v.Revision = uint64(len(s.versions) + 1)
+	v.Seen = time.Unix(int64(v.Revision), 0)
 	s.versions = append(s.versions, v)
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	clientretry "k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
@@ -39,18 +40,24 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 	return c.make(ctx, f, plan)
 }
 
-// Stored returns the Job that an earlier Create with the plan has stored although it got no answer, if that Job runs or has
-// run; otherwise nil, and Create may be called again.
+// Mark has Stored recognize what is created by a plan.
+func Mark(plan *retry.Retry) {
+	annotations := plan.Object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[retry.RequestAnnotation] = string(uuid.NewUUID())
+	plan.Object.SetAnnotations(annotations)
+}
+
+// Stored returns the Job of a marked plan that a Create without an answer has stored, if it runs or has run; otherwise nil, and
+// Create may be called again.
 func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	object, err := c.jobs.Get(ctx, plan.Object.GetName())
 	if kube.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // nothing is stored
 	}
-	if err != nil || isPending(object) {
-		return nil, err
-	}
-	job, err := cmdutil.ToJob(object)
-	if err != nil || retry.RootOf(job) != plan.Root {
+	if err != nil || isPending(object) || object.GetAnnotations()[retry.RequestAnnotation] != plan.Object.GetAnnotations()[retry.RequestAnnotation] {
 		return nil, err
 	}
 	return object, nil
@@ -101,6 +108,8 @@ func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) erro
 			return cmdutil.NewUserError(cmdutil.KindServerFailed, err, "another retry is creating job.batch/"+job.Name, "try again")
 		case err != nil && !kube.IsNotFound(err):
 			return err
+		case err == nil && object.GetUID() != job.UID:
+			continue // Somebody else removed it.
 		}
 		fmt.Fprintf(c.options.Out, "Removed job.batch/%s, whose creation was interrupted.\n", sanitize.Line(job.Name))
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
@@ -345,15 +346,17 @@ func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
 func TestRetryWithoutAnAnswerIsMadeOnce_RUN_09_RUN_10(t *testing.T) {
 	failed := map[string]any{"failed": int64(1)}
 	for what, c := range map[string]struct {
+		answer    int
 		meanwhile func(*server, string)
 		code      int
 	}{
-		"runs":      {func(*server, string) {}, cmdutil.ExitDone},
-		"completed": {func(s *server, name string) { s.finish(name, "Complete", "", map[string]any{"succeeded": int64(1)}) }, cmdutil.ExitDone},
-		"failed":    {func(s *server, name string) { s.finish(name, "Failed", "BackoffLimitExceeded", failed) }, cmdutil.ExitJobFailed},
+		"runs":      {504, func(*server, string) {}, cmdutil.ExitDone},
+		"an error":  {500, func(s *server, name string) { s.finish(name, "Complete", "", map[string]any{"succeeded": int64(1)}) }, cmdutil.ExitDone},
+		"completed": {504, func(s *server, name string) { s.finish(name, "Complete", "", map[string]any{"succeeded": int64(1)}) }, cmdutil.ExitDone},
+		"failed":    {504, func(s *server, name string) { s.finish(name, "Failed", "BackoffLimitExceeded", failed) }, cmdutil.ExitJobFailed},
 	} {
 		server := newServer(t)
-		server.outage = []clitest.Status{{Code: 504, Message: "Gateway Timeout"}}
+		server.outage = []clitest.Status{{Code: c.answer, Message: "no answer"}}
 		server.stores = func(name string) { c.meanwhile(server, name) }
 		s := server.start("-f", clitest.WriteManifest(t, other), "--retry=1")
 		s.WaitErr("other  Running")
@@ -362,10 +365,30 @@ func TestRetryWithoutAnAnswerIsMadeOnce_RUN_09_RUN_10(t *testing.T) {
 		if what == "runs" {
 			server.finish("other-retry-1", "Complete", "", map[string]any{"succeeded": int64(1)})
 		}
-		expect(t, s, c.code, "", "fail, retrying: the API server answered", "job.batch/other-retry-1 created")
+		expect(t, s, c.code, "", "job.batch/other-retry-1 created")
 		if want := []string{"POST other", "POST other-retry-1"}; !slices.Equal(server.written(), want) {
 			t.Errorf("%s: %q", what, server.written())
 		}
+	}
+}
+
+// A retry that somebody else has created meanwhile is not taken for the own one.
+func TestRetryOfSomebodyElseIsNotFollowed_RUN_09(t *testing.T) {
+	server := newServer(t)
+	server.outage = []clitest.Status{{Code: 503, Message: "later"}}
+	server.stores = func(name string) {
+		job := server.job(name)
+		annotations := job.GetAnnotations()
+		annotations[retry.RequestAnnotation] = "another"
+		job.SetAnnotations(annotations)
+		server.API.Put(job)
+	}
+	s := server.start("-f", clitest.WriteManifest(t, other), "--retry=1")
+	s.WaitErr("other  Running")
+	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})
+	expect(t, s, cmdutil.ExitJobFailed, "", "Cannot retry job.batch/other: ")
+	if want := []string{"POST other", "POST other-retry-1"}; !slices.Equal(server.written(), want) {
+		t.Errorf("%q", server.written())
 	}
 }
 

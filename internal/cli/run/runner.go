@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -233,35 +234,52 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 
 // isOutage reports whether the API server did not answer, or it, or a proxy before it, cannot serve now.
 func isOutage(err error) bool {
-	if _, explained := errors.AsType[*cmdutil.UserError](err); !explained {
-		if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
-			code := answer.Status().Code
-			return code == http.StatusTooManyRequests || code > http.StatusInternalServerError || apierrors.IsServerTimeout(err)
+	return slices.ContainsFunc(cmdutil.Flatten(err), func(err error) bool {
+		if _, explained := errors.AsType[*cmdutil.UserError](err); !explained {
+			if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
+				code := answer.Status().Code
+				return code == http.StatusTooManyRequests || code > http.StatusInternalServerError || apierrors.IsServerTimeout(err)
+			}
 		}
-	}
-	return cmdutil.KindOf(cmdutil.ExplainError(err)) == cmdutil.KindUnreachable
+		return cmdutil.KindOf(cmdutil.ExplainError(err)) == cmdutil.KindUnreachable
+	})
 }
 
-// createRetry adds an attempt, and returns what it sent. If an earlier one got no answer, what that one sent may be stored.
+// createRetry adds an attempt, and returns what it sent last. If that got no answer, it may be stored, or be yet.
 func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task, sent *retry.Retry) (*retry.Retry, error) {
 	if sent != nil {
 		if made, err := client.Stored(ctx, sent); err != nil || made != nil {
 			return sent, r.addRetry(t, sent, made, err)
 		}
 	}
+	plan, made, err := r.sendRetry(ctx, client, t)
+	if plan == nil {
+		plan = sent
+	}
+	if err != nil && plan != nil && !isOutage(err) {
+		if stored, _ := client.Stored(ctx, plan); stored != nil {
+			made, err = stored, nil
+		}
+	}
+	return plan, r.addRetry(t, plan, made, err)
+}
+
+// sendRetry creates a Job that runs what is missing. It returns the plan if that was sent.
+func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task) (*retry.Retry, *unstructured.Unstructured, error) {
 	found, err := client.Find(ctx, rerun.Target{Name: t.last().job.Name})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	plan, err := client.Plan(ctx, found, retry.Request{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	rerun.Mark(plan)
 	// What is created in spite of Ctrl-C is known then, so that --on-cancel is about it, too.
 	sending, cancel := r.o.linger(ctx)
 	defer cancel()
 	made, err := client.Create(sending, found, plan)
-	return plan, r.addRetry(t, plan, made, err)
+	return plan, made, err
 }
 
 // addRetry adds a Job that was made by a plan, unless that failed.
