@@ -155,6 +155,9 @@ var disturbed = func(time.Time) bool { return false }
 // auditRef is the object of a request.
 type auditRef struct{ Resource, Subresource, Namespace, Name, APIGroup string }
 
+// resource is named as in a role, with its subresource.
+func (r *auditRef) resource() string { return strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/") }
+
 type auditUser struct{ Username string }
 
 // succeeded reports whether the request was answered with success.
@@ -218,11 +221,7 @@ func (u *usage) note(e auditEvent) {
 		u.refused.Insert(e.Verb + " " + e.RequestURI)
 	}
 	if ref := e.ObjectRef; ref != nil {
-		resource := ref.Resource
-		if ref.Subresource != "" {
-			resource += "/" + ref.Subresource
-		}
-		u.used.Insert(permission{e.Verb, ref.APIGroup, resource, ""}, permission{e.Verb, ref.APIGroup, resource, ref.Namespace})
+		u.used.Insert(permission{e.Verb, ref.APIGroup, ref.resource(), ""}, permission{e.Verb, ref.APIGroup, ref.resource(), ref.Namespace})
 	}
 }
 

@@ -59,7 +59,7 @@ func (r *podRequests) note(e auditEvent) {
 	if ref == nil {
 		return
 	}
-	isOurs, resource := e.User.Username == systemUser, strings.TrimSuffix(ref.Resource+"/"+ref.Subresource, "/")
+	isOurs, resource := e.User.Username == systemUser, ref.resource()
 	name := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 	switch {
 	case resource == "jobs/status" && isOurs && e.succeeded():

@@ -42,10 +42,7 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 
 // Mark has Stored recognize what is created by a plan.
 func Mark(plan *retry.Retry) {
-	annotations := plan.Object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
+	annotations := plan.Object.GetAnnotations() // A plan has some: those of the family.
 	annotations[retry.RequestAnnotation] = string(uuid.NewUUID())
 	plan.Object.SetAnnotations(annotations)
 }
