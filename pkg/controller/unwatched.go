@@ -205,10 +205,8 @@ func (s *jobSync) claimPod(ctx context.Context, uid types.UID, name types.Namesp
 	switch {
 	case err == nil:
 		s.cache.ClaimedPod(s.uid, pod)
-	case cluster.IsMissing(err, "pods", name.Name):
+	case cluster.IsMissing(err, "pods", name.Name), cluster.IsReplaced(err):
 		s.cache.PodMissing(s.uid, in.Namespace, uid)
-	case cluster.IsOtherPod(err):
-		s.memory.update(s.uid, func(m *jobMemory) { m.listPods = true }) // It is not in that list.
 	default:
 		return fmt.Errorf("labeling pod %s, to watch it: %w", name.Name, err)
 	}

@@ -38,16 +38,28 @@ func IsRejection(err error) bool {
 // change its UID, or add a second controller. An admission webhook may reject a write as
 // invalid too, without a cause; that error is permanent (REG-31).
 func IsOtherPod(err error) bool {
-	causes := DetailsOf(err).Causes
-	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
-		return c.Field != "metadata.uid" && !strings.HasPrefix(c.Field, "metadata.ownerReferences")
+	return isInvalidIn(err, func(field string) bool {
+		return field == "metadata.uid" || strings.HasPrefix(field, "metadata.ownerReferences")
 	})
 }
+
+// IsReplaced reports whether a pod of another UID has the name of the one that the patch was for, which is gone.
+func IsReplaced(err error) bool {
+	return isInvalidIn(err, func(field string) bool { return field == "metadata.uid" }) && !isFromWebhook(err)
+}
+
+// isInvalidIn reports whether an object is invalid, and only in some fields.
+func isInvalidIn(err error, is func(field string) bool) bool {
+	causes := DetailsOf(err).Causes
+	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return !is(c.Field) })
+}
+
+func isFromWebhook(err error) bool { return strings.Contains(err.Error(), "admission webhook ") }
 
 // IsMissing reports whether the API server has no object of this name. A webhook may answer the same, as it looks
 // something up itself, or a proxy, for which client-go fills in the name.
 func IsMissing(err error, resource, name string) bool {
-	if !kube.IsNotFound(err) || strings.Contains(err.Error(), "admission webhook ") {
+	if !kube.IsNotFound(err) || isFromWebhook(err) {
 		return false
 	}
 	d := DetailsOf(err)

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -44,6 +45,34 @@ func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
 		err := clientOf(t, http.StatusNotFound, c.body).CoreV1().Pods("ns").Delete(t.Context(), "p", metav1.DeleteOptions{})
 		if got := IsMissing(err, "pods", "p"); !apierrors.IsNotFound(err) || got != c.want {
 			t.Errorf("%s: missing %v, with %v", name, got, err)
+		}
+	}
+}
+
+// TRK-10: a patch that would change the UID shows that its pod is gone, unless a webhook says so, or more is wrong.
+func TestOnlyAnotherUIDMeansThatThePodIsReplaced_TRK_10(t *testing.T) {
+	for name, c := range map[string]struct {
+		message         string
+		fields          []string
+		other, replaced bool
+	}{
+		"another UID":              {`Pod "p" is invalid`, []string{"metadata.uid"}, true, true},
+		"a second controller":      {`Pod "p" is invalid`, []string{"metadata.ownerReferences"}, true, false},
+		"both":                     {`Pod "p" is invalid`, []string{"metadata.uid", "metadata.ownerReferences"}, true, false},
+		"the UID and another one":  {`Pod "p" is invalid`, []string{"metadata.uid", "spec.containers"}, false, false},
+		"no cause":                 {`Pod "p" is invalid`, nil, false, false},
+		"a webhook, about the UID": {`admission webhook "w" denied the request: no`, []string{"metadata.uid"}, true, false},
+	} {
+		answer := metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity,
+			Message: c.message, Details: &metav1.StatusDetails{Kind: "Pod", Name: "p"},
+		}
+		for _, field := range c.fields {
+			answer.Details.Causes = append(answer.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: field})
+		}
+		_, err := clientOf(t, http.StatusUnprocessableEntity, answer).CoreV1().Pods("ns").Patch(t.Context(), "p", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
+		if other, replaced := IsOtherPod(err), IsReplaced(err); other != c.other || replaced != c.replaced {
+			t.Errorf("%s: another pod %v, replaced %v: %v", name, other, replaced, err)
 		}
 	}
 }
