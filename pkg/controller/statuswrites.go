@@ -66,6 +66,13 @@ type unanswered struct {
 	plans  []*reconcile.Plan
 }
 
+// decides reports whether the status of a plan decides the outcome of the Job.
+func decides(p *reconcile.Plan) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobSuccessCriteriaMet || c.Type == batchv1.JobFailureTarget
+	})
+}
+
 // maxUnanswered is more than the number of tries before a Job's watch recovers.
 const maxUnanswered = 16
 
