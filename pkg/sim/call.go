@@ -140,8 +140,9 @@ func carryOut[T any](p *process, c Call, by writer, write func() (T, error)) (T,
 }
 
 const (
-	verbGet  = "get job"
-	verbList = "list pods of"
+	verbCreate = "create pod"
+	verbGet    = "get job"
+	verbList   = "list pods of"
 	// verbListJobs lists all Jobs of the namespace.
 	verbListJobs = "list jobs of"
 	// verbListUnwatched lists the pods that lack the label of the watch.
@@ -225,7 +226,7 @@ func (a jobAPI) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job,
 type podAPI struct{ *process }
 
 func (a podAPI) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	return call(a.process, "create pod", pod.GenerateName, func() (*corev1.Pod, error) { return a.world.Store.CreatePod(pod) })
+	return call(a.process, verbCreate, pod.GenerateName, func() (*corev1.Pod, error) { return a.world.Store.CreatePod(pod) })
 }
 
 func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {

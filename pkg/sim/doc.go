@@ -30,9 +30,12 @@
 // one if they have the same fingerprint. These simplifications make that finite:
 //
 //   - Versions of one resource are compared by their order, since nothing else about them
-//     matters; that of a list is that of the last write to its resource. Times of the Checker that some process may not know of are compared with the
-//     moments that they can ever be compared with: since when a watch has not delivered what was
-//     stored, a sync may not have known, a write is on its way, a process runs.
+//     matters; that of a list is that of the last write to its resource.
+//   - Most times that the Checker remembers only excuse a process that may not know what happened
+//     then. Each is compared with the moments that it can ever be compared with: since when a watch
+//     has not delivered what was stored, a sync may not have known, a write is on its way, a process
+//     runs. If it is before all of them, it excuses nobody anymore, and is left out, along with what else is
+//     remembered for that. Processes that ended, and of which no write is on its way, are the same.
 //   - Other times are relative to now, in steps of 10 ms. All that happens between two timers
 //     takes less than that in these worlds, and no timer is shorter than a second. What is older
 //     than any wait is equally old: three minutes, or three seconds as long as no pod has failed
@@ -51,6 +54,8 @@
 //     no message is on its way, or as often as the world says although one is.
 //   - The search for pods without the label of the watch is left out: all pods have it.
 //   - After a fault of a call, L5 is not checked: retries may wait longer than these worlds last.
+//   - Faults come in two kinds of worlds, since those after which the controller does not know of a pod that it
+//     created make a world some ten times as large: "an unseen creation" has these, "one fault" all others.
 //
 // Some steps are not taken in some states, because they may as well be taken later: the same
 // states follow, and the same writes are checked (explore_reduce_test.go). A step is local if it

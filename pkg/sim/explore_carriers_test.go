@@ -149,7 +149,7 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 
 // isStageCall reports whether a call carries out a plan.
 func isStageCall(verb string) bool {
-	return slices.Contains([]string{"status", "create pod", "delete pod", "release pod"}, verb)
+	return slices.Contains([]string{"status", verbCreate, "delete pod", "release pod"}, verb)
 }
 
 // readOn returns what a sync has read that has begun, or has read on.
@@ -213,7 +213,7 @@ func (r *run) result(c Call) (all []objectVersion) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
-		if name == c.Object || c.Verb == "create pod" && name == fmt.Sprintf("%sp%d", c.Object, s.names) || c.Verb == verbList || c.Verb == verbListUnwatched {
+		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.names) || c.Verb == verbList || c.Verb == verbListUnwatched {
 			all = append(all, objectVersion{string(s.pods[name].UID), s.pods[name].ResourceVersion})
 		}
 	}

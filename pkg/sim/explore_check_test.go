@@ -98,7 +98,7 @@ func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 func TestReductionsKeepEnds_PRV_05(t *testing.T) {
 	worlds := plainWorlds()[:1]
 	if !testing.Short() && !underRace {
-		worlds = append(worlds, worldNamed("a named rule fails the Job"))
+		worlds = append(worlds, worldNamed("a named rule fails the Job"), worldNamed("suspended, and nothing to do, one fault"))
 	}
 	for _, s := range worlds {
 		plain := *s

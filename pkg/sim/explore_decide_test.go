@@ -12,9 +12,7 @@ func (r *run) fault(c Call) Fault {
 	if r.usedFaults == r.maxFaults {
 		return Fault{}
 	}
-	kinds := slices.DeleteFunc(slices.Clone(r.faults), func(k FaultKind) bool {
-		return c.reads() && k != CrashBefore && k != LoseResponse
-	})
+	kinds := slices.DeleteFunc(slices.Clone(r.faults), func(k FaultKind) bool { return !r.strikes(k, c) })
 	choice := r.choose(len(kinds) + 1)
 	if choice == 0 {
 		return Fault{}
@@ -23,10 +21,30 @@ func (r *run) fault(c Call) Fault {
 	r.world.tracef("— %s", faultText(kinds[choice-1]))
 	r.fails()
 	r.world.Successor = ProcessOptions{}
-	if kinds[choice-1] == CrashAfter && r.stale && r.choose(2) == 1 {
+	if kinds[choice-1] == CrashAfter && r.stale && r.startsStale(c) {
 		r.world.Successor = ProcessOptions{JobsOlder: 1, PodsOlder: 1}
 	}
 	return Fault{Kind: kinds[choice-1]}
+}
+
+// strikes reports whether a call may meet a fault.
+func (r *run) strikes(k FaultKind, c Call) bool {
+	switch {
+	case c.reads():
+		return !r.unseen && (k == CrashBefore || k == LoseResponse)
+	case c.Verb == verbCreate && k == CrashAfter:
+		return true // See startsStale.
+	}
+	return r.unseen == (c.Verb == verbCreate && (k == Late || k == Timeout))
+}
+
+// startsStale reports whether the successor of a process that crashed after a call begins with lists that
+// lack its write.
+func (r *run) startsStale(c Call) bool {
+	if c.Verb == verbCreate {
+		return r.unseen
+	}
+	return r.choose(2) == 1
 }
 
 // faultText is the name of a kind in scenarios.

@@ -312,6 +312,8 @@ func (e *encoder) structure(v reflect.Value) {
 	for _, f := range fieldsOf(t) {
 		field := v.Field(f.at)
 		switch {
+		case f.moment:
+			e.moment(timeOf(field))
 		case !f.version:
 			e.value(field)
 		case field.Kind() == reflect.String:
@@ -322,9 +324,10 @@ func (e *encoder) structure(v reflect.Value) {
 	}
 }
 
+// fieldAt is a field that holds a version, a time that is a moment of the Checker, or anything else.
 type fieldAt struct {
-	at      int
-	version bool
+	at              int
+	version, moment bool
 }
 
 var fieldCache sync.Map
@@ -337,7 +340,7 @@ func fieldsOf(t reflect.Type) []fieldAt {
 	for i := range t.NumField() {
 		name := t.Field(i).Name
 		if !ignoredFields[name] && !ignoredFields[t.Name()+"."+name] {
-			fields = append(fields, fieldAt{i, versionFields[name]})
+			fields = append(fields, fieldAt{i, versionFields[name], momentFields[t.Name()+"."+name]})
 		}
 	}
 	fieldCache.Store(t, fields)

@@ -78,6 +78,7 @@ func (e *encoder) events() {
 		case fromLateWrite:
 			c := e.run.carriers[v.number]
 			e.carrier(c)
+			e.number(e.writer(c.begun.process.number))
 			e.number(e.place(c.asked))
 		}
 	}
@@ -87,7 +88,7 @@ func (e *encoder) events() {
 func (e *encoder) delivery(v *event) {
 	switch {
 	case v.commit != nil:
-		e.commit(*v.commit)
+		e.commit(v.process, *v.commit)
 	case isDelivery(v):
 		w, kind := e.run.world, podsOnly
 		if strings.HasSuffix(v.text, jobsOnly.String()) {
@@ -97,18 +98,16 @@ func (e *encoder) delivery(v *event) {
 		e.value(reflect.ValueOf(w.listAt(v.version, kind)))
 		for _, c := range w.since(v.version) {
 			if c.resource() == kind {
-				e.commit(c)
+				e.commit(v.process, c)
 			}
 		}
 	}
 }
 
-// commit writes what a watch delivers of a commit: the old object only if there is no new one.
-func (e *encoder) commit(c Commit) {
-	c.Verb, c.Asked = "", time.Time{}
-	if e.run.usedFaults > 0 { // See knowsOwn.
-		c.By = 0
-	}
+// commit writes what a watch delivers of a commit, and whether its process knows of it: the old object only if there is no new one.
+func (e *encoder) commit(p *process, c Commit) {
+	e.flag(p.knowsOfOwn(c))
+	c.Verb, c.Asked, c.By = "", time.Time{}, 0
 	if c.NewJob != nil || c.NewPod != nil {
 		c.OldJob, c.OldPod = nil, nil
 	}
@@ -157,7 +156,20 @@ func (e *encoder) process(p *process) {
 		e.value(reflect.ValueOf(part))
 	}
 	e.engine(p)
-	e.value(reflect.ValueOf(p.dispatcher).Elem().FieldByName("batcher").Elem().FieldByName("next"))
+	e.batches(p)
+}
+
+// batches writes when the last sync of each Job was that waited for more changes. After a whole period,
+// that makes no difference.
+func (e *encoder) batches(p *process) {
+	batcher := reflect.ValueOf(p.dispatcher).Elem().FieldByName("batcher").Elem()
+	period, next := time.Duration(batcher.FieldByName("period").Int()), batcher.FieldByName("next")
+	for _, job := range next.MapKeys() {
+		if at := timeOf(next.MapIndex(job)); e.now.Sub(at) < period {
+			e.text(job.String())
+			e.time(at)
+		}
+	}
 }
 
 // derivedFields are those of the cache that repeat what its tables have.
@@ -181,53 +193,4 @@ func (e *encoder) engine(p *process) {
 		e.version(byJob.MapIndex(job).Elem().FieldByName("listed").String())
 	}
 	e.value(reflect.ValueOf(p.engine).Elem().FieldByName("memory").FieldByName("jobs"))
-}
-
-// checker writes what the Checker remembers. Of the times of which some process may not know, it
-// matters what they come before.
-func (e *encoder) checker() {
-	r := e.run
-	c := r.world.checker()
-	e.checking = true
-	for _, t := range r.undeliveredAt(r.mayFail()) {
-		e.number(e.place(t))
-	}
-	for _, h := range c.order {
-		e.history(h)
-	}
-	e.value(reflect.ValueOf(c.owners))
-	e.value(reflect.ValueOf(c.touched))
-	e.age(c.late)
-	if !c.lostAt.Before(e.known) {
-		e.number(e.place(c.lostAt))
-	}
-	e.checking = false
-}
-
-// history writes what the Checker remembers of a Job. Of one process alone that no other will follow,
-// it does not matter when that wrote. After a fault, nothing is expected in time.
-func (e *encoder) history(h *history) {
-	r, c, copied := e.run, e.run.world.checker(), *h
-	// Of the specs, those matter that some process may plan with. The newest is in the Job.
-	for len(copied.specs) > 1 && copied.specs[1].at.Before(e.known) {
-		copied.specs = copied.specs[1:]
-	}
-	if len(copied.specs) == 1 {
-		copied.specs = nil
-	}
-	if len(r.world.started) == 1 && !r.mayFail() && !r.shared {
-		copied.wrote = nil
-	}
-	if c.late.Equal(anyTime()) {
-		copied.creation, copied.deadline = expectation{}, expectation{}
-	}
-	copied.lives, copied.order = nil, nil
-	e.value(reflect.ValueOf(copied))
-	lives := slices.SortedFunc(slices.Values(h.order), func(a, b *life) int {
-		return cmp.Compare(e.names.apply(a.pod.Name), e.names.apply(b.pod.Name))
-	})
-	for _, l := range lives {
-		e.value(reflect.ValueOf(*l))
-		e.flag(l.seenAt.After(c.lostAt))
-	}
 }

@@ -39,9 +39,11 @@ type smallWorld struct {
 	shared bool
 	// faults are the kinds of faults of API calls, gaps adds those of watches. A history has
 	// at most maxFaults of them. stale lets the successor of a process that crashed begin with
-	// lists that lack the last write.
+	// lists that lack the last write. With unseen, faults are those after which the controller does not know
+	// of a pod that it created, otherwise all others.
 	faults      []FaultKind
 	gaps, stale bool
+	unseen      bool
 	maxFaults   int
 	// records is how many pods one status records, if not 0.
 	records int

@@ -83,7 +83,7 @@ func (r *run) undeliveredAt(own bool) (all []time.Time) {
 		}
 		for _, s := range []*stream{p.jobs, p.pods} {
 			for i := len(j.commits) - len(r.world.since(s.seen)); i < len(j.commits); i++ {
-				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && (own || !r.knowsOwn(p, c)) {
+				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && (own || !p.knowsOfOwn(c)) {
 					all = append(all, j.at[i])
 				}
 			}
@@ -91,7 +91,3 @@ func (r *run) undeliveredAt(own bool) (all []time.Time) {
 	}
 	return all
 }
-
-// knowsOwn reports whether a process knows of a commit because it made it: each call had an
-// answer, unless there was a fault. (As long as the answer is on its way, the sync began before.)
-func (r *run) knowsOwn(p *process, c Commit) bool { return r.usedFaults == 0 && c.By == p.number }

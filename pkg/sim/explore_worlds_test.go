@@ -26,17 +26,19 @@ var (
 
 // smallWorlds are in the order of their size. The short ones are explored by every test run.
 func smallWorlds() []*smallWorld {
-	worlds := slices.Concat(plainWorlds(), policyWorlds(), evictedWorlds(), editedWorlds(), deletedWorlds(), sharedWorlds())
-	for _, s := range slices.Clone(worlds) {
+	base := slices.Concat(plainWorlds(), policyWorlds(), evictedWorlds(), editedWorlds(), deletedWorlds(), sharedWorlds())
+	worlds := slices.Clone(base)
+	for _, s := range base {
 		worlds = append(worlds, s.withFaults("one fault", 1))
 	}
-	one := plainWorlds()[0]
-	late := one.withFaults("late writes and conflicts", 2)
-	late.faults, late.gaps = []FaultKind{Late, Conflict}, false
-	return append(worlds, late, one.withFaults("two faults", 2))
+	for _, s := range base {
+		worlds = append(worlds, s.withUnseenCreation())
+	}
+	return append(worlds, plainWorlds()[0].withFaults("two faults", 2))
 }
 
-// withFaults returns a world in which also the network, the API server and the controller fail.
+// withFaults returns a world in which also the network, the API server and the controller fail, but so that
+// the controller knows of each of its pods.
 func (s *smallWorld) withFaults(title string, n int) *smallWorld {
 	out := *s
 	out.name += ", " + title
@@ -44,6 +46,14 @@ func (s *smallWorld) withFaults(title string, n int) *smallWorld {
 	out.symmetric = 0 // A fault may lead to a surplus pod, and among equals the name decides which one goes.
 	out.faults, out.gaps, out.stale, out.maxFaults = allFaults, true, true, n
 	return &out
+}
+
+// withUnseenCreation returns a world with the other faults: a creation comes late, or a new process does not see the
+// pod. As there may be a pod too many for as long as that, this world is some ten times as large.
+func (s *smallWorld) withUnseenCreation() *smallWorld {
+	out := s.withFaults("an unseen creation", 1)
+	out.faults, out.gaps, out.unseen = []FaultKind{CrashAfter, Late, Timeout}, false, true
+	return out
 }
 
 func plainWorlds() []*smallWorld {
