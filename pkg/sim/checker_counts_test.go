@@ -256,7 +256,7 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 	}
 	for index := range failed.All() {
 		if !slices.ContainsFunc(h.order, func(l *life) bool {
-			return l.index() == index && c.mayHaveFailed(m.NewJob, l) && c.isLastFailure(m.NewJob, l)
+			return l.index() == index && c.mayHaveFailed(l, specVersion{spec: &m.NewJob.Spec}) && c.isLastFailure(m.NewJob, l)
 		}) {
 			c.violate("S6", "index %d is failed, and no failure of it was one too many", index)
 		}
@@ -287,9 +287,12 @@ func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
 }
 
 // mayHaveFailed reports whether the pod failed, or did as far as the process behind the present write
-// knew: it was being deleted, and how it ended came later.
-func (c *Checker) mayHaveFailed(job *batchv1.Job, l *life) bool {
-	return !l.failedAt.IsZero() || !l.deletedAt.IsZero() && c.recent(l.endedAt) && !c.replacesFailedOnly(&job.Spec)
+// knew: it was being deleted, under one of the specs, and how it ended came later, if it did.
+func (c *Checker) mayHaveFailed(l *life, specs ...specVersion) bool {
+	if l.failedAt.IsZero() && (l.deletedAt.IsZero() || !l.endedAt.IsZero() && !c.recent(l.endedAt)) {
+		return false
+	}
+	return !l.failedAt.IsZero() || slices.ContainsFunc(specs, func(v specVersion) bool { return !c.replacesFailedOnly(v.spec) })
 }
 
 // failsIndex reports whether the pod failed, and its index may have no further failure.

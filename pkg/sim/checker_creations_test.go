@@ -225,7 +225,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 	var before *life
 	var others []tally
 	for _, l := range h.order {
-		if l.index() != indexOf(pod) || l.pod.UID == pod.UID || !c.mayHaveFailed(h.job, l) {
+		if l.index() != indexOf(pod) || l.pod.UID == pod.UID || !c.mayHaveFailed(l, c.possible(h)...) {
 			continue
 		}
 		ignored := c.ignored(h.job, l.pod)
