@@ -234,7 +234,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
 	s.pods = len(pods)
 	s.settleReleases(pods)
-	m, known := s.memory.get(s.uid), s.readTemplate()
+	m, known, decided := s.memory.get(s.uid), s.readTemplate(), s.mayBeDecided()
 	plan := reconcile.Compute(reconcile.Observation{
 		Job:             s.job,
 		Pods:            pods,
@@ -245,8 +245,11 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		Backoff:         m.backoff,
 		UnreportedSince: s.unreportedSince(pods, now),
 		Skip:            s.skip,
-		HoldCreation:    s.held || !known,
+		HoldCreation:    s.held || !known || decided > 0,
 	}, s.config.Limits)
+	if decided > 0 && plan.Status == nil && (plan.RequeueAfter == 0 || decided < plan.RequeueAfter) {
+		plan.RequeueAfter = decided // Nothing else settles it.
+	}
 	if !reconcile.IsFinished(s.job) {
 		s.emitFindings(&plan.Findings)
 	}

@@ -24,17 +24,11 @@ func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
 	return s.apply(ctx, plan)
 }
 
-// confirmStatus finds out, before pods are created, what happened to a status write that got no answer: if it
-// was stored, the pods that showed why may be gone. A read may be too early. If that write decides the outcome
-// (SuccessCriteriaMet, FailureTarget), the next one comes before the pods, since only one of both can be
-// stored.
+// confirmStatus reads the Job again before pods are created after a status write that got no answer: if it
+// was stored, the pods that showed why may be gone.
 func (s *jobSync) confirmStatus(ctx context.Context, plan *reconcile.Plan) (current bool, err error) {
 	u := s.memory.get(s.uid).unanswered
 	if len(plan.Create) == 0 || u == nil || u.before.ResourceVersion != s.job.ResourceVersion {
-		return true, nil
-	}
-	if plan.Status != nil && slices.ContainsFunc(u.plans, decides) {
-		plan.Create = nil
 		return true, nil
 	}
 	live, err := s.readLive(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -64,13 +65,28 @@ func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
 type unanswered struct {
 	before *batchv1.Job
 	plans  []*reconcile.Plan
+	// decided is when the last of them failed that decides the outcome of the Job, if any does.
+	decided time.Time
 }
 
 // decides reports whether the status of a plan decides the outcome of the Job.
 func decides(p *reconcile.Plan) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Type == batchv1.JobSuccessCriteriaMet || c.Type == batchv1.JobFailureTarget
+		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobSuccessCriteriaMet || c.Type == batchv1.JobFailureTarget)
 	})
+}
+
+// mayBeDecided returns how long the Job may yet turn out to be decided, by a write that got no answer: then it
+// may need no more pods, even if the pods that showed why are gone, and a read now may be too early. Another
+// status write settles that, since only one of both can be stored. Without one, the API server has given up
+// on the call after a while.
+func (s *jobSync) mayBeDecided() time.Duration {
+	const requestTimeout = time.Minute // The default of kube-apiserver --request-timeout.
+	u := s.memory.get(s.uid).unanswered
+	if u == nil || u.decided.IsZero() || u.before.ResourceVersion != s.job.ResourceVersion {
+		return 0
+	}
+	return max(0, requestTimeout-s.config.Clock.Since(u.decided))
 }
 
 // maxUnanswered is more than the number of tries before a Job's watch recovers.
@@ -82,13 +98,17 @@ func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 		return
 	}
 	s.memory.update(s.uid, func(m *jobMemory) {
-		u := m.unanswered
-		switch {
-		case u == nil || u.before.ResourceVersion != s.job.ResourceVersion:
-			m.unanswered = &unanswered{s.job, []*reconcile.Plan{plan}}
-		case len(u.plans) < maxUnanswered:
-			m.unanswered = &unanswered{u.before, append(slices.Clone(u.plans), plan)}
+		u := unanswered{before: s.job}
+		if m.unanswered != nil && m.unanswered.before.ResourceVersion == s.job.ResourceVersion {
+			u = *m.unanswered
 		}
+		if len(u.plans) < maxUnanswered {
+			u.plans = append(slices.Clone(u.plans), plan)
+		}
+		if decides(plan) {
+			u.decided = s.config.Clock.Now()
+		}
+		m.unanswered = &u
 	})
 }
 

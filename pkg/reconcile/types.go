@@ -101,7 +101,8 @@ type Observation struct {
 	// Skip names pods on which an operation failed in this sync: no more are planned
 	// for them, so that the others make progress.
 	Skip map[types.UID]bool
-	// HoldCreation reports whether a creation failed in this sync: no more are planned.
+	// HoldCreation reports whether no pods are to be created: a creation failed in this sync, or the Job may
+	// need none.
 	HoldCreation bool
 }
 

@@ -54,6 +54,9 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	if fault.Kind == CrashAfter {
 		panic(crash{c})
 	}
+	if fault.Kind == LoseResponse {
+		w.journal.unanswered(before, after)
+	}
 	p.pass(c, answering, w.random(w.Latency/2))
 	if fault.Kind == LoseResponse || w.isAway() {
 		w.tracef("%s %s: response lost%s", verb, object, w.signature(p.number))

@@ -186,7 +186,7 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 		failed := l.failedAt.Truncate(time.Second)
 		// A pod that somebody took from the Job, or that the selector no longer matches, is not
 		// the Job's, and neither is its failure (TRK-25).
-		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || l.taken || !selects(h.job, l.pod) {
+		if !c.mustKnow(h, l, by) || l.expired || !failed.After(success) || l.taken || !selects(h.job, l.pod) {
 			continue
 		}
 		n++
@@ -199,8 +199,8 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every
 // process can see it now. Of two processes, the other one may have released the pod.
-func (c *Checker) mustKnow(l *life, by int) bool {
-	early := c.recentOf(l.pod, l.seenAt) && !l.known[by]
+func (c *Checker) mustKnow(h *history, l *life, by int) bool {
+	early := (c.recentOf(l.pod, l.seenAt) || c.isHidden(h, l.pod)) && !l.known[by]
 	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
 }
 
@@ -260,7 +260,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
 func (c *Checker) showsFailures(h *history, l *life) bool {
-	return !l.failedAt.IsZero() && !c.recentOf(l.pod, l.seenAt) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
+	return !l.failedAt.IsZero() && !c.recentOf(l.pod, l.seenAt) && !c.isHidden(h, l.pod) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
 }
 
 // tally counts the failures of an index.

@@ -55,7 +55,8 @@
 //   - The search for pods without the label of the watch is left out: all pods have it.
 //   - After a fault of a call, L5 is not checked: retries may wait longer than these worlds last.
 //   - Faults come in two kinds of worlds, since those after which the controller does not know of a pod that it
-//     created make a world some ten times as large: "an unseen creation" has these, "one fault" all others.
+//     created make a world some ten times as large: "an unseen creation" has one of these, "one fault" and "two
+//     faults" have all others.
 //
 // Some steps are not taken in some states, because they may as well be taken later: the same
 // states follow, and the same writes are checked (explore_reduce_test.go). A step is local if it

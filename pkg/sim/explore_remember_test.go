@@ -96,7 +96,8 @@ func (e *encoder) statuses(all []statusVersion) {
 	if len(all) < 2 {
 		return
 	}
-	for _, s := range all {
+	e.value(reflect.ValueOf(&all[0].NewJob.Status))
+	for _, s := range all[1:] {
 		by := e.writer(s.By)
 		if s.Late() || e.run.world.journal.lost[s.Version] { // See knowsOfOwn.
 			by = 0

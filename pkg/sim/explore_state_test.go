@@ -79,6 +79,7 @@ func (e *encoder) events() {
 			c := e.run.carriers[v.number]
 			e.carrier(c)
 			e.number(e.writer(c.begun.process.number))
+			e.number(e.place(c.begun.unknown))
 			e.number(e.place(c.asked))
 		}
 	}

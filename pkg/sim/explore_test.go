@@ -198,7 +198,8 @@ func (r *run) happen(s step) {
 		at = s.event.at
 		if s.slow {
 			r.usedSlow++
-			r.world.checker().late = at.Add(stepTime)
+			c := r.world.checker()
+			c.extend(&c.late, at.Add(stepTime))
 		}
 	}
 	do := s.event.do

@@ -47,17 +47,13 @@ func (r *run) horizons() []time.Time {
 }
 
 // moments returns all moments that the Checker's times may be compared with, now or later: those
-// before which a process knows everything, when a write in flight was asked for, and when each
-// process began.
+// before which a process knows everything, and when a write in flight was asked for.
 func (r *run) moments() []time.Time {
 	all := append(r.horizons(), r.undeliveredAt(r.mayFail())...)
 	for i := range r.world.events {
 		if e := &r.world.events[i]; e.kind == fromLateWrite {
 			all = append(all, r.carriers[e.number].asked)
 		}
-	}
-	for _, p := range r.world.processes {
-		all = append(all, r.world.started[p.number-1])
 	}
 	slices.SortFunc(all, time.Time.Compare)
 	return slices.CompactFunc(all, time.Time.Equal)

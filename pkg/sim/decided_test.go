@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+)
+
+// decidedThenNot plays a Job whose only pod is deleted, and succeeds after the status write that fails
+// the Job has met a fault: the next plan would replace the pod. It is deleted so long after the last status. The fault of a status write after the
+// deletion is that of its number, from 1.
+func decidedThenNot(o Options, quiet time.Duration, fault func(n int) Fault) *World {
+	writes := -1
+	o.Fault = func(c Call) Fault {
+		if writes < 0 || c.Verb != "status" {
+			return Fault{}
+		}
+		writes++
+		return fault(writes)
+	}
+	w := newChecked(o)
+	pod := Act{Run: Forever, Terminate: 300 * time.Millisecond}
+	must(w.CreateJob("a", nonIndexedSpec(2, 1, 0), Script{{Index: -1, Act: pod}, {Index: -1, Nth: 2, Act: Act{Run: time.Second}}}))
+	w.RunUntil(func() bool { return ptr.Deref(w.Store.Job("a").Status.Ready, 0) == 1 }, time.Minute)
+	w.RunUntil(func() bool { return false }, quiet)
+	writes = 0
+	first := w.Store.PodsOf(w.Store.Job("a").UID)[0]
+	_, err := w.Store.DeletePod(first.Name, first.UID)
+	must(err)
+	return w
+}
+
+// TestCreationsWaitForALateOutcome_TRK_03: a status that could wait for others does not let a pod be created
+// before a late write that fails the Job (S9).
+func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
+	late := false
+	for by := 200 * time.Millisecond; by < 500*time.Millisecond; by += 10 * time.Millisecond {
+		w := decidedThenNot(Options{Seed: 1, Latency: 100 * time.Millisecond}, 0, func(n int) Fault {
+			if n == 1 {
+				return Fault{Kind: Timeout, Wait: by}
+			}
+			return Fault{}
+		})
+		w.RunUntil(func() bool { return false }, 50*time.Millisecond)
+		w.edit(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](10_000) }) // A sync at once.
+		w.RunUntil(func() bool { return w.Finished("a") }, time.Minute)
+		trace := w.Trace()
+		late = late || strings.Contains(trace, "FailureTarget=True")
+		if broken := w.checker().Violations; len(broken) > 0 {
+			t.Errorf("late by %v: %s\n%s", by, strings.Join(broken, "\n"), trace)
+		}
+	}
+	if !late {
+		t.Error("no late write fails the Job")
+	}
+}
+
+// TestCreationsDoNotWaitForever_TRK_03: if no status write succeeds, pods are created a minute after one
+// that failed the Job and was lost.
+func TestCreationsDoNotWaitForever_TRK_03(t *testing.T) {
+	for _, kind := range []FaultKind{Reject, Fail} {
+		w := decidedThenNot(Options{Seed: 1}, 3*time.Second, func(n int) Fault {
+			if n == 1 {
+				return Fault{Kind: Fail}
+			}
+			return Fault{Kind: kind}
+		})
+		begun := w.Now()
+		second := func() bool { return w.Store.names > 1 }
+		w.RunUntil(second, 10*time.Minute)
+		if took := w.Now().Sub(begun); !second() || took < time.Minute || took > 3*time.Minute {
+			t.Errorf("%v: after %v, there is a second pod: %v\n%s", kind, took, second(), w.Trace())
+		}
+	}
+}
