@@ -24,6 +24,7 @@ type smallWorld struct {
 	annotations map[string]string
 	// short worlds are explored by every test run.
 	short bool
+	size  worldSize
 	// exits are the exit codes that a pod may end with by itself; at most failures pods end
 	// with other codes than the first. terminated are those of pods that are being deleted.
 	exits, terminated []int32
@@ -58,6 +59,19 @@ type smallWorld struct {
 	// what differs only in how old it is, or which pod is which.
 	plain, exact bool
 }
+
+// worldSize is how many states a world has without faults, in orders of magnitude. A fault makes it 100 to 400
+// times as large, an unseen creation about 1,000 times.
+type worldSize int
+
+const (
+	// medium worlds have up to some 10,000, and are explored with faults, too.
+	medium worldSize = iota
+	// tiny worlds have up to 1,000, and are explored with unseen creations as well.
+	tiny
+	// large worlds have more, and no faults.
+	large
+)
 
 type userStep struct {
 	name string

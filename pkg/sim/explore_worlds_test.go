@@ -29,10 +29,14 @@ func smallWorlds() []*smallWorld {
 	base := slices.Concat(plainWorlds(), policyWorlds(), evictedWorlds(), editedWorlds(), deletedWorlds(), sharedWorlds())
 	worlds := slices.Clone(base)
 	for _, s := range base {
-		worlds = append(worlds, s.withFaults("one fault", 1))
+		if s.size != large {
+			worlds = append(worlds, s.withFaults("one fault", 1))
+		}
 	}
 	for _, s := range base {
-		worlds = append(worlds, s.withUnseenCreation())
+		if s.size == tiny {
+			worlds = append(worlds, s.withUnseenCreation())
+		}
 	}
 	return append(worlds, plainWorlds()[0].withFaults("two faults", 2))
 }
@@ -68,12 +72,12 @@ func plainWorlds() []*smallWorld {
 		return cmp.Or(unfinished(job), when(view(job).complete && job.Status.Failed > 1, "the Job is complete, with more failures than its limit"))
 	}
 	return []*smallWorld{
-		{name: "one pod", short: true, spec: spec(1, 1, 1), exits: []int32{0}},
+		{name: "one pod", size: tiny, short: true, spec: spec(1, 1, 1), exits: []int32{0}},
 		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
-		{name: "one pod runs on", short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
-		{name: "one pod fails", short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit},
+		{name: "one pod runs on", size: tiny, short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
+		{name: "one pod fails", size: tiny, short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit},
 		{name: "one pod fails three times", spec: spec(1, 1, 6), exits: []int32{0, 1}, failures: 3},
-		{name: "two pods, and one fails", spec: spec(2, 2, 6), exits: []int32{0, 1}, failures: 1},
+		{name: "two pods, and one fails", size: large, spec: spec(2, 2, 6), exits: []int32{0, 1}, failures: 1},
 		{name: "two pods", symmetric: 2, spec: spec(2, 2, 6), exits: []int32{0}},
 		{name: "three pods, two at once", symmetric: 3, spec: spec(3, 2, 6), exits: []int32{0}},
 		{name: "two pods fail", symmetric: 2, spec: spec(2, 2, 0), exits: []int32{0, 1}, failures: 2, terminated: []int32{143, 0}},
@@ -134,25 +138,25 @@ func policyWorlds() []*smallWorld {
 	}
 	evict := evictFirst()
 	return []*smallWorld{
-		{name: "a named rule fails the Job", short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
-		{name: "limit per index, retried", spec: retriedIndex, exits: []int32{0, 1}, failures: 1},
+		{name: "a named rule fails the Job", size: tiny, short: true, spec: namedRule, exits: []int32{0, 42}, failures: 1, annotations: map[string]string{rulename.Annotation: "0=Bad"}},
+		{name: "limit per index, retried", size: tiny, spec: retriedIndex, exits: []int32{0, 1}, failures: 1},
 		{name: "limit per index, retried twice", spec: twice, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy, one record at a time", spec: success, exits: []int32{0}, terminated: []int32{143, 0}, records: 1},
-		{name: "two indexes, retried", spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
+		{name: "two indexes, retried", size: large, spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
-		{name: "one index", spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}},
+		{name: "one index", size: tiny, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}},
 		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
 		{name: "deadline", spec: timed, terminated: []int32{143}, runs: true, forever: true, wrong: unfinished},
 		{name: "deadline, or a success before", spec: timed, exits: []int32{0}, terminated: []int32{143}, runs: true, wrong: unfinished},
-		{name: "too many failed indexes", spec: tooMany, exits: []int32{0, 1}, failures: 2, runs: true, terminated: []int32{143}},
-		{name: "success policy, and pods fail", spec: success, exits: []int32{0, 1}, failures: 1, terminated: []int32{143, 0}},
+		{name: "too many failed indexes", size: large, spec: tooMany, exits: []int32{0, 1}, failures: 2, runs: true, terminated: []int32{143}},
+		{name: "success policy, and pods fail", size: large, spec: success, exits: []int32{0, 1}, failures: 1, terminated: []int32{143, 0}},
 		{name: "success policy, and a rule that fails the Job", spec: decided, exits: []int32{0, 42}, failures: 1, terminated: []int32{143, 0}},
 		{name: "work queue, scaled down after a success", spec: queue, exits: []int32{0}, terminated: []int32{143}, user: []userStep{stop}, wrong: stopped},
 		{name: "two indexes fail, one record at a time", spec: perIndex, exits: []int32{0, 1}, failures: 2, records: 1},
 		{name: "an ignored failure while the Job fails", spec: ignored, exits: []int32{0, 42}, failures: 1, runs: true, terminated: []int32{143}, user: []userStep{evict}},
 		{name: "a failed index and a rule that fails it", spec: failIndex, exits: []int32{0, 42}, failures: 2},
-		{name: "a success is cleaned up between failures", spec: cleaned, exits: []int32{1, 0, 1, 0}, inTurn: true, runs: true, user: []userStep{clean}},
+		{name: "a success is cleaned up between failures", size: large, spec: cleaned, exits: []int32{1, 0, 1, 0}, inTurn: true, runs: true, user: []userStep{clean}},
 	}
 }
 
@@ -175,13 +179,13 @@ func evictedWorlds() []*smallWorld {
 	replacedIndex := onlyFailed(func() batchv1.JobSpec { return indexedSpec(1, 1) })
 	replacedIndexes := onlyFailed(func() batchv1.JobSpec { return indexedSpec(3, 2) })
 	return []*smallWorld{
-		{name: "evicted", spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
-		{name: "evicted from a node that is lost", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
+		{name: "evicted", size: large, spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
+		{name: "evicted from a node that is lost", size: tiny, spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
 		{name: "evicted from a node that is lost, deleted by force", spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning, forced}, wrong: notOneActive},
 		{name: "an index is evicted, and runs on", spec: retriedIndex, runs: true, forever: true, terminated: []int32{143}, user: []userStep{evictRunning}, wrong: notOneActive},
-		{name: "an index is replaced once its pod has failed", spec: replacedIndex, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
-		{name: "three indexes, an index is replaced once its pod has failed", spec: replacedIndexes, exits: []int32{0}, terminated: []int32{143}, user: []userStep{evict}},
-		{name: "only failed pods are replaced", spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
+		{name: "an index is replaced once its pod has failed", size: large, spec: replacedIndex, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
+		{name: "three indexes, an index is replaced once its pod has failed", size: large, spec: replacedIndexes, exits: []int32{0}, terminated: []int32{143}, user: []userStep{evict}},
+		{name: "only failed pods are replaced", size: large, spec: replaced, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 	}
 }
 
@@ -284,13 +288,13 @@ func editedWorlds() []*smallWorld {
 		return s
 	}
 	return []*smallWorld{
-		{name: "suspended and resumed", spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
+		{name: "suspended and resumed", size: large, spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
 		{name: "suspended", spec: one, runs: true, forever: true, terminated: []int32{143}, user: []userStep{suspend}, wrong: suspended},
-		{name: "scaled down", spec: two, runs: true, forever: true, terminated: []int32{143}, user: []userStep{fewer}, wrong: scaled},
-		{name: "suspended, and nothing to do", spec: nothing, wrong: resumed, user: []userStep{resume}},
-		{name: "suspended forever, and nothing to do", spec: nothing, wrong: begun},
-		{name: "scaled down and up", spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
-		{name: "elastic", spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
+		{name: "scaled down", size: large, spec: two, runs: true, forever: true, terminated: []int32{143}, user: []userStep{fewer}, wrong: scaled},
+		{name: "suspended, and nothing to do", size: tiny, spec: nothing, wrong: resumed, user: []userStep{resume}},
+		{name: "suspended forever, and nothing to do", size: tiny, spec: nothing, wrong: begun},
+		{name: "scaled down and up", size: large, spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
+		{name: "elastic", size: large, spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
 	}
 }
 
@@ -300,8 +304,10 @@ func deletedWorlds() (worlds []*smallWorld) {
 	gone := func(job *batchv1.Job) string { return when(job != nil, "the Job is not gone") }
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 		remove := userStep{name: "delete, " + string(how), do: func(w *World) { must(w.Store.DeleteJob("a", how)) }}
-		worlds = append(worlds, &smallWorld{name: "deleted, " + string(how), spec: spec, exits: []int32{0}, user: []userStep{remove}, wrong: gone})
+		deleted := &smallWorld{name: "deleted, " + string(how), size: large, spec: spec, exits: []int32{0}, user: []userStep{remove}, wrong: gone}
+		worlds = append(worlds, deleted)
 		if how == metav1.DeletePropagationBackground {
+			deleted.size = medium
 			hold := userStep{name: "add a finalizer", do: func(w *World) {
 				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, foreignFinalizer) })
 				must(err)
@@ -311,8 +317,8 @@ func deletedWorlds() (worlds []*smallWorld) {
 				return when(job.Status.Succeeded+job.Status.Failed > 0 && !view(job).finished(), "the Job is held, its pod has ended, and the Job is not finished")
 			}
 			worlds = append(worlds,
-				&smallWorld{name: "deleted, held until it ends", spec: limited, exits: []int32{0, 1}, failures: 1, user: []userStep{hold, remove}, wrong: held},
-				&smallWorld{name: "deleted with a foreign finalizer", spec: spec, exits: []int32{0}, user: []userStep{hold, remove, release}, wrong: gone})
+				&smallWorld{name: "deleted, held until it ends", size: large, spec: limited, exits: []int32{0, 1}, failures: 1, user: []userStep{hold, remove}, wrong: held},
+				&smallWorld{name: "deleted with a foreign finalizer", size: large, spec: spec, exits: []int32{0}, user: []userStep{hold, remove, release}, wrong: gone})
 		}
 	}
 	return worlds
@@ -326,8 +332,8 @@ func sharedWorlds() []*smallWorld {
 	one := userStep{name: "one leader", do: (*World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
-		{name: "two leaders", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
-		{name: "two leaders, scaled up", shared: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
-		{name: "a shard held twice", shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
+		{name: "two leaders", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
+		{name: "two leaders, scaled up", size: large, shared: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
+		{name: "a shard held twice", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
 	}
 }
