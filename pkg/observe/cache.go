@@ -55,6 +55,9 @@ type Cache struct {
 	strays strayIndex
 	// missing has the pods that a call did not find.
 	missing map[types.UID]missingPod
+	// doubtful has the pods that events have shown which were older than a list of their Job's pods that lacked them. They
+	// are gone, or had lost their labels, which the rest of the watch shows.
+	doubtful map[types.UID]*slimPod
 	// manual has the Jobs, by namespace, whose selector is not generated.
 	manual map[string]map[types.UID]bool
 	// extra has, for each Job, what was last read that batchv1.Job has no fields for.
@@ -93,6 +96,7 @@ func NewCache(namespaces []string, listener Listener) *Cache {
 		byJob:      map[types.UID]*jobPods{},
 		strays:     strayIndex{},
 		missing:    map[types.UID]missingPod{},
+		doubtful:   map[types.UID]*slimPod{},
 		manual:     map[string]map[types.UID]bool{},
 		extra:      map[types.UID]extraFields{},
 	}

@@ -187,6 +187,7 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	from, old := c.pods.stream(s.stream), c.pods.value(uid)
 	row := c.newRow(old, pod)
 	row.unwatched = false
+	delete(c.doubtful, uid)
 	switch {
 	case c.isMissing(uid):
 		from.advance(pod.version)
@@ -195,6 +196,9 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
 	case (old.pod == nil || old.job == row.job) && c.outdated(row, pod.version):
 		from.advance(pod.version)
+		if old.pod == nil && c.follows(row) {
+			c.doubtful[uid] = pod
+		}
 		return nil, nil
 	case !c.put(uid, row, func() bool { return c.pods.delivered(from, uid, pod.version, row) }):
 		return nil, nil
@@ -217,6 +221,9 @@ func (s *podStore) Delete(object any) error {
 	if err != nil {
 		return err
 	}
+	s.cache.mu.Lock()
+	delete(s.cache.doubtful, pod.row.pod.UID)
+	s.cache.mu.Unlock()
 	if pod.gone || s.cache.label == "" {
 		s.ended(pod.row.pod.UID)
 		s.drop(pod.row.pod.UID, pod.version)
@@ -282,6 +289,7 @@ func (s *podStore) Replace(objects []any, version string) error {
 	for _, uid := range stale {
 		s.leave(uid, version, nil)
 	}
+	s.report(s.leftOut(version, listed))
 	s.reached()
 	return nil
 }

@@ -83,6 +83,24 @@ func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 	c.listener.PodChanged(change)
 }
 
+// leftOut notes the pods that only outdated events have shown, and that a new list of the watch no longer has. The watch
+// may have missed that they lost the label.
+func (s *podStore) leftOut(version string, listed map[types.UID]bool) (changes []PodChange) {
+	c := s.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for uid, last := range c.doubtful {
+		if listed[uid] || c.streamOf(last.namespace) != s.stream {
+			continue
+		}
+		delete(c.doubtful, uid)
+		if _, isGone := c.pods.gone[uid]; c.pods.rows[uid] == nil && !isGone && !c.isMissing(uid) && c.follows(last.row) {
+			changes = append(changes, s.noteLeftOut(uid, version, last))
+		}
+	}
+	return changes
+}
+
 // noteLeftOut notes a pod that a list of its Job's pods did not have, and that a watch no longer delivers. What is
 // known of it is outdated, and must not be counted. The caller holds the lock.
 func (s *podStore) noteLeftOut(uid types.UID, version string, last *slimPod) PodChange {

@@ -291,8 +291,8 @@ func editedWorlds() []*smallWorld {
 		{name: "suspended and resumed", size: large, spec: one, exits: []int32{0}, user: []userStep{suspend, resume}, wrong: resumed},
 		{name: "suspended", spec: one, runs: true, forever: true, terminated: []int32{143}, user: []userStep{suspend}, wrong: suspended},
 		{name: "scaled down", size: large, spec: two, runs: true, forever: true, terminated: []int32{143}, user: []userStep{fewer}, wrong: scaled},
-		{name: "suspended, and nothing to do", size: tiny, spec: nothing, wrong: resumed, user: []userStep{resume}},
-		{name: "suspended forever, and nothing to do", size: tiny, spec: nothing, wrong: begun},
+		{name: "suspended, and nothing to do", spec: nothing, wrong: resumed, user: []userStep{resume}},
+		{name: "suspended forever, and nothing to do", spec: nothing, wrong: begun},
 		{name: "scaled down and up", size: large, spec: two, exits: []int32{0}, user: []userStep{fewer, more}},
 		{name: "elastic", size: large, spec: elastic, exits: []int32{0}, user: []userStep{edit("one index", size(1)), edit("two indexes", size(2))}},
 	}
