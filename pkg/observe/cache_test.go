@@ -136,6 +136,36 @@ func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
 	expect(t, "once", c.TakeLeftOut("job"), "map[]")
 }
 
+// TRK-20: the same if the watch begins anew before it shows that the pod lost its label. A pod of which it has shown
+// the end is gone, and one that its list has is not left out.
+func TestNewWatchLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
+	r := &recorder{}
+	c := NewCache(nil, r)
+	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
+	_ = c.JobStore("").Add(job)
+	store := c.PodStore("")
+	labeled := func(name string, version int) *corev1.Pod {
+		pod := testPod(name, "job", version, corev1.PodSucceeded)
+		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
+		return pod
+	}
+	c.ListedPods(job, nil, "10")
+	for _, name := range []string{"lost", "gone", "kept"} {
+		_ = store.Add(labeled(name, 3))
+	}
+	gone := labeled("gone", 6)
+	gone.Finalizers, gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
+	_ = store.Delete(gone)
+	expect(t, "told before", r.take(), "[job: false→true]")
+	_ = store.Replace([]any{labeled("kept", 15)}, "20")
+	expect(t, "told", r.take(), "[pod of job: none→pod, 0 active pod of job: pod→pod, 0 active, relabeled]")
+	expect(t, "left out", c.TakeLeftOut("job"), "map[uid-lost:ns/lost]")
+	expect(t, "remembered", len(c.doubtful), 0)
+	_ = store.Replace([]any{labeled("kept", 15)}, "30")
+	expect(t, "left out again", c.TakeLeftOut("job"), "map[]")
+}
+
 // TRK-25: a pod that lost the labels of the selector, but not that of the watch, was not in the list either: it is not outdated.
 func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
 	c := NewCache(nil, &recorder{})
