@@ -50,20 +50,29 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	}
 	before := w.Store.version
 	out, err := carryOut(p, c, p.writer(time.Time{}), write)
-	after := w.Store.version
 	if fault.Kind == CrashAfter {
 		panic(crash{c})
 	}
-	if fault.Kind == LoseResponse {
-		w.journal.unanswered(before, after)
-	}
-	p.pass(c, answering, w.random(w.Latency/2))
-	if fault.Kind == LoseResponse || w.isAway() {
-		w.tracef("%s %s: response lost%s", verb, object, w.signature(p.number))
-		w.journal.unanswered(before, after)
+	if !p.isAnswered(c, fault, before) {
 		return none, errNetwork
 	}
 	return out, err
+}
+
+// isAnswered waits for the answer to a call that was made when the store had a version, and reports
+// whether it comes.
+func (p *process) isAnswered(c Call, fault Fault, before int64) bool {
+	w, after := p.world, p.world.Store.version
+	if fault.Kind == LoseResponse { // It is unknown from now on.
+		w.journal.unanswered(before, after)
+	}
+	p.pass(c, answering, w.random(w.Latency/2))
+	if fault.Kind != LoseResponse && !w.isAway() {
+		return true
+	}
+	w.tracef("%s %s: response lost%s", c.Verb, c.Object, w.signature(p.number))
+	w.journal.unanswered(before, after)
+	return false
 }
 
 // ask sends a call to the API server, and decides which fault it has there. It retries as
