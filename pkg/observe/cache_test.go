@@ -109,27 +109,38 @@ func TestLostLabelBringsNothingBack_TRK_18(t *testing.T) {
 	expect(t, "when the deletion is delivered", len(c.pods.gone), 0)
 }
 
-// TRK-20: a list of the Job's pods leaves out one that has lost its labels, and all that the watch
-// delivers of it is older. It is not counted, but somebody has to see whether it exists.
-func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
-	r := &recorder{}
+// listedAt10 returns a cache with a Job, of whose pods a list was empty at version 10, and its store of pods.
+func listedAt10(r *recorder) (*Cache, Store) {
 	c := NewCache(nil, r)
 	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	_ = c.JobStore("").Add(job)
-	store := c.PodStore("")
-	labeled := func(name string, version int) *corev1.Pod {
-		pod := testPod(name, "job", version, corev1.PodSucceeded)
-		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
-		return pod
-	}
 	c.ListedPods(job, nil, "10")
-	_ = store.Add(labeled("lost", 3))
-	_ = store.Add(labeled("gone", 4))
-	_ = store.Delete(labeled("lost", 5))
-	gone := labeled("gone", 6)
-	gone.Finalizers, gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
-	_ = store.Delete(gone)
+	return c, c.PodStore("")
+}
+
+// followedPod returns a pod that the watch delivers, with the finalizer.
+func followedPod(name string, version int) *corev1.Pod {
+	pod := testPod(name, "job", version, corev1.PodSucceeded)
+	pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
+	return pod
+}
+
+// endOf returns a pod as the watch delivers that it is gone.
+func endOf(pod *corev1.Pod) *corev1.Pod {
+	pod.Finalizers, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
+	return pod
+}
+
+// TRK-20: a list of the Job's pods leaves out one that has lost its labels, and all that the watch
+// delivers of it is older. It is not counted, but somebody has to see whether it exists.
+func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
+	r := &recorder{}
+	c, store := listedAt10(r)
+	_ = store.Add(followedPod("lost", 3))
+	_ = store.Add(followedPod("gone", 4))
+	_ = store.Delete(followedPod("lost", 5))
+	_ = store.Delete(endOf(followedPod("gone", 6)))
 	expect(t, "told", r.take(), "[job: false→true pod of job: pod→pod, 0 active, relabeled]")
 	expect(t, "counted", names(c, "job"), "")
 	expect(t, "left out", c.TakeLeftOut("job"), "map[uid-lost:ns/lost]")
@@ -140,29 +151,17 @@ func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
 // the end is gone, and one that its list has is not left out.
 func TestNewWatchLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
-	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
-	_ = c.JobStore("").Add(job)
-	store := c.PodStore("")
-	labeled := func(name string, version int) *corev1.Pod {
-		pod := testPod(name, "job", version, corev1.PodSucceeded)
-		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
-		return pod
-	}
-	c.ListedPods(job, nil, "10")
+	c, store := listedAt10(r)
 	for _, name := range []string{"lost", "gone", "kept"} {
-		_ = store.Add(labeled(name, 3))
+		_ = store.Add(followedPod(name, 3))
 	}
-	gone := labeled("gone", 6)
-	gone.Finalizers, gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
-	_ = store.Delete(gone)
+	_ = store.Delete(endOf(followedPod("gone", 6)))
 	expect(t, "told before", r.take(), "[job: false→true]")
-	_ = store.Replace([]any{labeled("kept", 15)}, "20")
+	_ = store.Replace([]any{followedPod("kept", 15)}, "20")
 	expect(t, "told", r.take(), "[pod of job: none→pod, 0 active pod of job: pod→pod, 0 active, relabeled]")
 	expect(t, "left out", c.TakeLeftOut("job"), "map[uid-lost:ns/lost]")
 	expect(t, "remembered", len(c.doubtful), 0)
-	_ = store.Replace([]any{labeled("kept", 15)}, "30")
+	_ = store.Replace([]any{followedPod("kept", 15)}, "30")
 	expect(t, "left out again", c.TakeLeftOut("job"), "map[]")
 }
 

@@ -221,9 +221,6 @@ func (s *podStore) Delete(object any) error {
 	if err != nil {
 		return err
 	}
-	s.cache.mu.Lock()
-	delete(s.cache.doubtful, pod.row.pod.UID)
-	s.cache.mu.Unlock()
 	if pod.gone || s.cache.label == "" {
 		s.ended(pod.row.pod.UID)
 		s.drop(pod.row.pod.UID, pod.version)
@@ -236,6 +233,7 @@ func (s *podStore) Delete(object any) error {
 func (s *podStore) drop(uid types.UID, version string) {
 	c := s.cache
 	c.mu.Lock()
+	delete(c.doubtful, uid)
 	old := c.pods.value(uid)
 	c.remove(uid, func() { c.pods.deleted(c.pods.stream(s.stream), uid, version) })
 	changes := c.changes(old, podRow{})

@@ -56,6 +56,7 @@ func (c *Cache) follows(r podRow) bool {
 func (s *podStore) leave(uid types.UID, version string, last *slimPod) {
 	c := s.cache
 	c.mu.Lock()
+	delete(c.doubtful, uid)
 	r := c.pods.rows[uid]
 	removed, isGone := c.pods.gone[uid]
 	switch {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// decidedThenNot plays a Job whose only pod is deleted, and succeeds after the status write that fails
-// the Job has met a fault: the next plan would replace the pod. It is deleted so long after the last status. The fault of a status write after the
-// deletion is that of its number, from 1.
+// decidedThenNot plays a Job whose only pod is deleted after a quiet time, and succeeds after the status write that
+// fails the Job has met a fault: the next plan would replace the pod. fault returns that of the nth status write
+// after the deletion, from 1.
 func decidedThenNot(o Options, quiet time.Duration, fault func(n int) Fault) *World {
 	writes := -1
 	o.Fault = func(c Call) Fault {
