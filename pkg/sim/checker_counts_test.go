@@ -330,10 +330,15 @@ func (c *Checker) finished(h *history, m Commit) {
 	}
 }
 
-// isHidden reports whether the process that writes cannot know of a pod: it was relabeled before a watch showed it.
+// isHidden reports whether the process that writes cannot know of a pod: it was relabeled before a watch showed it, and
+// not labeled again, as far as the process knows.
 func (c *Checker) isHidden(h *history, pod *corev1.Pod) bool {
 	by := c.world.Store.knew.process
-	return by != nil && !by.watches(pod) && !c.sawPod(by, h, pod)
+	if by == nil {
+		return false
+	}
+	relabeled, was := c.relabeled[pod.UID]
+	return (!by.watches(pod) || was && c.recent(relabeled)) && !c.sawPod(by, h, pod)
 }
 
 // accounted reports whether the end of the pod is in the status, or need not be.
