@@ -144,6 +144,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 		s.stages++
+		s.logWork(ctx, &plan, result)
 		switch err := s.carryOut(ctx, &plan); {
 		case errors.Is(err, errJobGone):
 			return Result{}, errors.Join(s.errs...)
@@ -194,7 +195,7 @@ func (s *jobSync) completePods(ctx context.Context) error {
 // cannot be newer than the pods.
 func (s *jobSync) refreshPods(ctx context.Context) error {
 	m := s.memory.get(s.uid)
-	foreign := m.status == nil || !equality.Semantic.DeepEqual(*m.status, s.job.Status)
+	foreign := m.status == nil || m.status != &s.job.Status && !equality.Semantic.DeepEqual(*m.status, s.job.Status)
 	if !m.listPods && (!foreign || equality.Semantic.DeepEqual(s.job.Status, batchv1.JobStatus{})) {
 		return nil
 	}
@@ -268,6 +269,29 @@ func (s *jobSync) logPlan(ctx context.Context, plan *reconcile.Plan, now time.Ti
 	for _, line := range plan.Findings.Lines(now) {
 		logger.Info("Finding", "job", klog.KObj(s.job), "finding", line)
 	}
+}
+
+// logWork logs in full what a stage is about to do.
+func (s *jobSync) logWork(ctx context.Context, plan *reconcile.Plan, result Result) {
+	if logger := klog.FromContext(ctx).V(6); logger.Enabled() {
+		logger.Info("Stage", "job", klog.KObj(s.job), "work", work{jobSync: s, plan: plan, result: result})
+	}
+}
+
+// work is what a stage of a sync is about to do. That depends on nothing else.
+type work struct {
+	*jobSync
+	plan   *reconcile.Plan
+	result Result
+}
+
+// MarshalLog implements logr.Marshaler.
+func (w work) MarshalLog() any {
+	return struct {
+		Create                         []reconcile.NewPod `json:"create,omitempty"`
+		Delete, Release, Adopt, Disown []reconcile.PodRef `json:",omitempty"`
+		Status                         *batchv1.JobStatus `json:"status,omitempty"`
+	}{w.plan.Create, w.plan.Delete, w.plan.Release, w.plan.Adopt, w.plan.Disown, w.plan.Status}
 }
 
 // unreportedSince remembers when failed pods whose end is not reported were first seen.

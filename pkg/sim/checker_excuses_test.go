@@ -29,13 +29,16 @@ type excuses struct {
 	exact func() time.Time
 }
 
-// planSink notices when a sync plans a stage: it would log the plan then.
+// planSink notices when a sync plans a stage: it would log the plan then. And work, if set, gets what the
+// stage is about to do.
 type planSink struct {
 	logr.LogSink
 	planned func()
+	work    func(any)
 }
 
-const planLevel = 5
+// These are the levels at which plans are logged, and what stages do.
+const planLevel, workLevel = 5, 6
 
 func (planSink) Init(logr.RuntimeInfo) {}
 
@@ -43,7 +46,11 @@ func (s planSink) Enabled(level int) bool {
 	if level == planLevel {
 		s.planned()
 	}
-	return false
+	return level == workLevel && s.work != nil
+}
+
+func (s planSink) Info(_ int, _ string, keysAndValues ...any) {
+	s.work(keysAndValues[len(keysAndValues)-1])
 }
 
 // lag returns how long the controller may act on outdated state: a stage makes up to 32

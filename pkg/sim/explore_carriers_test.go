@@ -64,7 +64,7 @@ type beforeStep struct {
 
 func (r *run) beforeStep(s step) beforeStep {
 	b := beforeStep{step: s.String(), number: r.world.number, version: r.world.Store.version, unknown: r.unknownBut(s)}
-	r.planned = false
+	r.planned, r.work = false, nil
 	if s.event == nil || s.event.process == nil {
 		return b
 	}
@@ -157,30 +157,32 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	now := r.world.Now()
 	c := &carrier{
 		begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, began: now, asked: now,
-		clean: true, planned: r.planned, verb: verb, read: versionsIn(b.process),
+		clean: true, planned: r.planned, verb: verb,
 	}
 	if old := b.carrier; old != nil {
 		c.began, c.clean = old.began, old.clean
 		if c.begun.depth = old.begun.depth; !r.planned {
 			c.begun = old.begun
 		}
-		for _, v := range slices.Concat(old.read, b.read) {
-			if !slices.Contains(c.read, v) && (!c.clean || !c.planned) {
+	}
+	if r.work != nil {
+		c.read, c.hashes = versionsOf(r.work), r.workHashes()
+		return c
+	}
+	if c.read = versionsIn(b.process); b.carrier != nil {
+		for _, v := range slices.Concat(b.carrier.read, b.read) {
+			if !slices.Contains(c.read, v) {
 				c.read = append(c.read, v)
 			}
 		}
 	}
 	for i, engine := range r.engineHashes(b.process) {
-		parts := []string{string(engine[:])}
-		// After writes that succeeded, a plan depends on nothing else.
-		if !c.planned || !c.clean {
-			parts = append(parts, r.renamings[i].apply(b.step))
-			if b.engine != nil {
-				parts = append(parts, string(b.engine[i][:]))
-			}
-			if b.carrier != nil && i < len(b.carrier.hashes) {
-				parts = append(parts, fmt.Sprint(b.carrier.hashes[i]))
-			}
+		parts := []string{string(engine[:]), r.renamings[i].apply(b.step)}
+		if b.engine != nil {
+			parts = append(parts, string(b.engine[i][:]))
+		}
+		if b.carrier != nil && i < len(b.carrier.hashes) {
+			parts = append(parts, fmt.Sprint(b.carrier.hashes[i]))
 		}
 		c.hashes = append(c.hashes, carrierHash{plan: hashOf([]byte(strings.Join(parts, "\x00")))})
 	}

@@ -65,8 +65,10 @@ func (e *encoder) history(h *history) {
 	for len(copied.specs) > 1 && e.isKnown(copied.specs[1].at) {
 		copied.specs = copied.specs[1:]
 	}
-	if len(copied.specs) == 1 {
+	if copied.specs = slices.Clone(copied.specs); len(copied.specs) == 1 {
 		copied.specs = nil
+	} else {
+		copied.specs[0].at = time.Time{} // See possible.
 	}
 	e.statuses(h.statuses)
 	e.wrote(h)
@@ -76,6 +78,9 @@ func (e *encoder) history(h *history) {
 	copied.endingBy = int(e.writer(copied.endingBy))
 	if e.run.world.checker().late.Equal(anyTime()) {
 		copied.creation, copied.deadline = expectation{}, expectation{}
+	}
+	if h.job.Spec.Completions != nil { // See joined and tooMany.
+		copied.succeededAt, copied.storedAt = time.Time{}, time.Time{}
 	}
 	copied.statuses, copied.wrote, copied.lives, copied.order = nil, nil, nil, nil
 	e.value(reflect.ValueOf(copied))
@@ -92,20 +97,35 @@ func (e *encoder) statuses(all []statusVersion) {
 	for len(all) > 1 && e.isKnown(all[1].at) {
 		all = all[1:]
 	}
-	e.number(int64(len(all)))
-	if len(all) < 2 {
-		return
-	}
-	e.value(reflect.ValueOf(&all[0].NewJob.Status))
-	for _, s := range all[1:] {
-		by := e.writer(s.By)
-		if s.Late() || e.run.world.journal.lost[s.Version] { // See knowsOfOwn.
-			by = 0
+	base, later := all[0], all[1:]
+	by := e.authors(later)
+	e.value(reflect.ValueOf(&base.NewJob.Status))
+	for i, s := range later {
+		// Who does not know of a status does not know of the next one either, unless it wrote that, or learns of it in between.
+		if by[i] == 0 && i+1 < len(later) && e.place(s.at) == e.place(later[i+1].at) {
+			continue
 		}
-		e.number(by)
+		e.number(by[i])
 		e.moment(s.at)
-		e.value(reflect.ValueOf(&s.NewJob.Status))
+		if i+1 < len(later) {
+			e.value(reflect.ValueOf(&s.NewJob.Status))
+		}
 	}
+}
+
+// authors returns for each status which process knows of it because it wrote it, or 0. Of those that
+// a process wrote, only the last one matters. See knownStatus.
+func (e *encoder) authors(all []statusVersion) []int64 {
+	by := make([]int64, len(all))
+	for i, s := range slices.Backward(all) {
+		if s.Late() || e.run.world.journal.lost[s.Version] { // See knowsOfOwn.
+			continue
+		}
+		if writer := e.writer(s.By); writer != nobody && !slices.Contains(by, writer) {
+			by[i] = writer
+		}
+	}
+	return by
 }
 
 // wrote writes when each process last wrote to the Job or one of its pods, which concerns only the others.
@@ -128,6 +148,8 @@ func (e *encoder) life(h *history, l life) {
 	if h.job.Spec.Completions == nil {
 		e.flag(l.joinedAt.Before(h.succeededAt))
 	}
+	// See accounted.
+	l.over = l.over && l.failed && !view(h.job).failureTarget && !view(h.job).finished()
 	if e.isKnown(l.joinedAt) { // See unseen.
 		l.joinedAt, l.by, l.late = time.Time{}, 0, false
 	}
@@ -137,14 +159,22 @@ func (e *encoder) life(h *history, l life) {
 		}
 	}
 	l.by = int(e.writer(l.by))
+	l.known = e.acted(l)
+	e.value(reflect.ValueOf(l))
+}
+
+// acted returns which processes are known to know that a pod failed, as long as others may not. See mustKnow.
+func (e *encoder) acted(l life) map[int]bool {
 	known := map[int]bool{}
+	if !l.seenAt.IsZero() && e.isKnown(l.seenAt) {
+		return known
+	}
 	for number := range l.known {
 		if by := e.writer(number); by != nobody {
 			known[int(by)] = true
 		}
 	}
-	l.known = known
-	e.value(reflect.ValueOf(l))
+	return known
 }
 
 // nobody is a process that ended, and of which no write is on its way.

@@ -105,8 +105,9 @@ type run struct {
 	carriers map[any]*carrier
 	// since is the depth from which on carriers are hashed.
 	since int
-	// planned reports whether a sync has planned a stage in the present step.
+	// planned reports whether a sync has planned a stage in the present step, work is what the stage is about to do.
 	planned bool
+	work    any
 	// echoing is set while nothing goes wrong with watches, closing while the present step ends
 	// one.
 	echoing, closing bool
@@ -128,7 +129,10 @@ func newRun(s *smallWorld, since int) *run {
 	}
 	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, o)
 	r.world.checker().exact = r.unknownSince
-	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: func() { r.planned = true }}))
+	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{
+		planned: func() { r.planned = true },
+		work:    func(work any) { r.work = work },
+	}))
 	act := Act{TerminateExit: 143, NodeGone: s.lost}
 	if s.runs {
 		act.Run = time.Second

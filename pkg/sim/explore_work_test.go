@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// workHashes returns the hashes of what a stage is about to do, for each way to name the pods. Whatever led to it:
+// the sync does nothing else until it plans again.
+func (r *run) workHashes() (all []carrierHash) {
+	if !r.hashing {
+		return nil
+	}
+	for _, names := range r.renamings {
+		e := newEncoder(r, names)
+		e.work(r.work)
+		all = append(all, carrierHash{plan: e.sum()})
+	}
+	return all
+}
+
+// partsOf returns the sync and the plan of a controller.work, whose fields are not exported.
+func partsOf(work any) (sync, plan reflect.Value) {
+	w := reflect.ValueOf(work)
+	return w.FieldByName("jobSync").Elem(), w.FieldByName("plan").Elem()
+}
+
+// work writes what a stage is about to do, and what its sync remembers. Findings make only events and metrics.
+func (e *encoder) work(work any) {
+	sync, plan := partsOf(work)
+	for _, name := range []string{"skip", "conflicted", "claimed", "listed", "exists", "held", "retry", "changesLeft", "conflicts"} {
+		e.value(sync.FieldByName(name))
+	}
+	e.flag(sync.FieldByName("errs").Len() > 0)
+	e.class = jobVersions
+	e.value(sync.FieldByName("job"))
+	e.class = podVersions
+	for _, name := range []string{"Status", "Create", "Backoff", "BackoffSeen"} {
+		e.value(plan.FieldByName(name))
+	}
+	for _, name := range changesOfPods {
+		refs := refsOf(plan.FieldByName(name))
+		slices.SortFunc(refs, func(a, b reconcile.PodRef) int { return cmp.Compare(e.names.apply(a.Name), e.names.apply(b.Name)) })
+		e.value(reflect.ValueOf(refs))
+	}
+	after := time.Duration(reflect.ValueOf(work).FieldByName("result").FieldByName("After").Int())
+	e.number(int64((after + timeGrain/2) / timeGrain))
+}
+
+// changesOfPods are the fields of a plan that name pods.
+var changesOfPods = []string{"Delete", "Release", "Adopt", "Disown"}
+
+func refsOf(list reflect.Value) []reconcile.PodRef {
+	return slices.Clone(*(*[]reconcile.PodRef)(list.Addr().UnsafePointer()))
+}
+
+// versionsOf returns the versions of objects that a stage names in preconditions.
+func versionsOf(work any) (all []objectVersion) {
+	sync, plan := partsOf(work)
+	job := (*batchv1.Job)(sync.FieldByName("job").UnsafePointer())
+	all = append(all, objectVersion{string(job.UID), job.ResourceVersion})
+	for _, name := range changesOfPods {
+		for _, ref := range refsOf(plan.FieldByName(name)) {
+			if v := (objectVersion{string(ref.UID), ref.ResourceVersion}); v.version != "" && !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b objectVersion) int {
+		return cmp.Or(cmp.Compare(a.uid, b.uid), cmp.Compare(a.version, b.version))
+	})
+	return all
+}
