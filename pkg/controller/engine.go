@@ -288,9 +288,9 @@ type work struct {
 // MarshalLog implements logr.Marshaler.
 func (w work) MarshalLog() any {
 	return struct {
-		Create                         []reconcile.NewPod `json:"create,omitempty"`
+		Create                         []reconcile.NewPod `json:",omitempty"`
 		Delete, Release, Adopt, Disown []reconcile.PodRef `json:",omitempty"`
-		Status                         *batchv1.JobStatus `json:"status,omitempty"`
+		Status                         *batchv1.JobStatus `json:",omitempty"`
 	}{w.plan.Create, w.plan.Delete, w.plan.Release, w.plan.Adopt, w.plan.Disown, w.plan.Status}
 }
 

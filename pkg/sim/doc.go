@@ -40,10 +40,11 @@
 //     takes less than that in these worlds, and no timer is shorter than a second. What is older
 //     than any wait is equally old: three minutes, or three seconds as long as no pod has failed
 //     or is being deleted, and there is no deadline.
-//   - What a sync in flight will do is a function of what it has read. A hash of that, with the
-//     versions that it may name in preconditions, stands for its stack. As long as all of its calls
-//     were writes that succeeded, its next plan is a function of the cache and the memory alone,
-//     and the order of the calls of one plan makes no difference to it: results are kept as sets.
+//   - What a sync in flight will do is a function of what it is about to do in its present stage, and
+//     of what it remembers for the next one: both are in the log at -v=6 (controller.Engine). A hash
+//     of that stands for its stack, with the versions that it names in preconditions. The order of
+//     the calls of a stage makes no difference to it: results are kept as sets. While a sync reads
+//     between two plans, a hash of all that it has read stands for its stack.
 //   - Where the cache has a pod, in which order, does not matter: Compute makes the same plan for
 //     every order (S10, which the Checker checks in each state).
 //   - A watch delivers at once what the cache of its process already has: the process's own write,
