@@ -178,7 +178,7 @@ func (e *excuses) begins(o ProcessOptions) {
 	e.slowest = max(e.slowest, o.Lag)
 	e.skewed(e.world.skew + o.Clock)
 	e.extend(&e.lostAt, now)
-	if o.JobsOlder > 0 || o.PodsOlder > 0 {
+	if (o.JobsOlder > 0 || o.PodsOlder > 0) && e.exact == nil {
 		e.blind(now.Add(e.lag()))
 	}
 }

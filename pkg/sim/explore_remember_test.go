@@ -97,18 +97,21 @@ func (e *encoder) statuses(all []statusVersion) {
 	for len(all) > 1 && e.isKnown(all[1].at) {
 		all = all[1:]
 	}
-	base, later := all[0], all[1:]
-	by := e.authors(later)
-	e.value(reflect.ValueOf(&base.NewJob.Status))
-	for i, s := range later {
+	by := e.authors(all)
+	if own := slices.Index(by, 1); own > 0 && e.writesAlone(e.run.writers()[0]) {
+		all, by = all[own:], by[own:]
+	}
+	e.value(reflect.ValueOf(&all[0].NewJob.Status))
+	for i := 1; i < len(all); i++ {
+		last := i+1 == len(all)
 		// Who does not know of a status does not know of the next one either, unless it wrote that, or learns of it in between.
-		if by[i] == 0 && i+1 < len(later) && e.place(s.at) == e.place(later[i+1].at) {
+		if by[i] == 0 && !last && e.place(all[i].at) == e.place(all[i+1].at) {
 			continue
 		}
 		e.number(by[i])
-		e.moment(s.at)
-		if i+1 < len(later) {
-			e.value(reflect.ValueOf(&s.NewJob.Status))
+		e.moment(all[i].at)
+		if !last {
+			e.value(reflect.ValueOf(&all[i].NewJob.Status))
 		}
 	}
 }
