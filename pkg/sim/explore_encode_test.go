@@ -39,10 +39,13 @@ type encoder struct {
 	old time.Duration
 	// names are the numbers that pods get.
 	names renaming
-	// tokens are the resourceVersions of Jobs and of pods, in the order in which they were written;
-	// only their order by size matters. class is what is written now.
-	tokens [classes][]int64
-	class  tokenClass
+	// tokens are the resourceVersions of Jobs and of pods that some watch has not delivered, and then of each object
+	// those that all have, in the order in which they were written; only their order by size matters. delivered is up to
+	// where all have, objects are the UIDs, class is what is written now.
+	tokens    [][]int64
+	objects   []types.UID
+	delivered [classes]int64
+	class     tokenClass
 	// moments are those that the Checker's times may be compared with, from known on, before which every
 	// process knows everything.
 	moments []time.Time
@@ -77,7 +80,7 @@ const (
 )
 
 func newEncoder(r *run, names renaming) *encoder {
-	e := &encoder{run: r, now: r.world.Now(), old: r.oldTime(), names: names}
+	e := &encoder{run: r, now: r.world.Now(), old: r.oldTime(), names: names, delivered: r.delivered(), tokens: make([][]int64, classes, 2*classes)}
 	e.data, r.buffer = r.buffer[:0], nil
 	return e
 }
@@ -119,29 +122,93 @@ func (e *encoder) version(text string) {
 		e.part.versions = append(e.part.versions, text)
 		return
 	}
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		v = 0
-	}
-	e.token(e.class, v)
+	e.token(e.class, versionOf(text))
 }
 
+// versionOf parses a resourceVersion; none is 0.
+func versionOf(text string) int64 {
+	v, _ := strconv.ParseInt(text, 10, 64)
+	return v
+}
+
+// token writes the version of an object. Once all watches have delivered it, it is only compared with other versions of
+// the same object.
 func (e *encoder) token(class tokenClass, v int64) {
-	if !e.checking {
-		e.tokens[class] = append(e.tokens[class], e.run.lastWrite(class, v))
+	if e.checking {
+		return
 	}
+	n := e.run.lastWrite(class, v)
+	commits := e.run.world.journal.commits
+	if n < 0 || commits[n].Version > e.delivered[class] {
+		e.rank(int(class), n)
+		return
+	}
+	uid := commits[n].uid()
+	at := slices.Index(e.objects, uid)
+	if at < 0 {
+		at = len(e.objects)
+		e.objects, e.tokens = append(e.objects, uid), append(e.tokens, nil)
+	}
+	e.rank(int(classes)+at, n)
 }
 
-// lastWrite returns the version of the last write to a resource up to a version: a list of it is the same
+// position writes up to where a watch has delivered the versions of a resource, or a list has them.
+func (e *encoder) position(class tokenClass, v int64) {
+	n := e.run.lastWrite(class, v)
+	if n >= 0 && e.run.world.journal.commits[n].Version <= e.delivered[class] {
+		n = -1
+	}
+	e.rank(int(class), n)
+}
+
+// rank writes a version, that of a commit or none, so that only its order among others matters.
+func (e *encoder) rank(others, commit int) {
+	e.number(int64(others))
+	v := int64(0)
+	if commit >= 0 {
+		v = e.run.world.journal.commits[commit].Version
+	}
+	e.tokens[others] = append(e.tokens[others], v)
+}
+
+func (c *Commit) uid() types.UID {
+	switch {
+	case c.NewJob != nil:
+		return c.NewJob.UID
+	case c.OldJob != nil:
+		return c.OldJob.UID
+	case c.NewPod != nil:
+		return c.NewPod.UID
+	}
+	return c.OldPod.UID
+}
+
+// delivered returns the versions up to which all watches have delivered everything. If a process may begin with lists
+// that lack the last write, it matters which one that was.
+func (r *run) delivered() (all [classes]int64) {
+	if r.mayFail() && r.stale {
+		return all
+	}
+	for i, p := range r.world.processes {
+		for class, seen := range map[tokenClass]int64{podVersions: p.pods.seen, jobVersions: p.jobs.seen} {
+			if i == 0 || seen < all[class] {
+				all[class] = seen
+			}
+		}
+	}
+	return all
+}
+
+// lastWrite returns the index of the last commit that wrote to a resource up to a version, or -1: a list of it is the same
 // whatever is written to the other one.
-func (r *run) lastWrite(class tokenClass, version int64) int64 {
+func (r *run) lastWrite(class tokenClass, version int64) int {
 	commits := r.world.journal.commits
 	for n := len(commits) - len(r.world.since(version)); n > 0; n-- {
 		if classOf(commits[n-1].resource()) == class {
-			return commits[n-1].Version
+			return n - 1
 		}
 	}
-	return 0
+	return -1
 }
 
 // classOf is the class of the versions of a resource.
@@ -191,8 +258,12 @@ func (e *encoder) place(t time.Time) int64 {
 	return int64(n)
 }
 
-// versionFields are the fields that hold a resourceVersion.
-var versionFields = map[string]bool{"ResourceVersion": true, "version": true, "Version": true, "seen": true, "listed": true}
+// versionFields are the fields that hold the resourceVersion of an object, positionFields those up to which a watch or a
+// list has all.
+var (
+	versionFields  = map[string]bool{"ResourceVersion": true, "version": true, "Version": true}
+	positionFields = map[string]bool{"seen": true, "listed": true}
+)
 
 // ignored are types of which nothing matters, and fields that are derived, or that only
 // reports depend on.
@@ -314,6 +385,8 @@ func (e *encoder) structure(v reflect.Value) {
 		switch {
 		case f.moment:
 			e.moment(timeOf(field))
+		case f.position:
+			e.position(e.class, versionOf(field.String()))
 		case !f.version:
 			e.value(field)
 		case field.Kind() == reflect.String:
@@ -324,10 +397,10 @@ func (e *encoder) structure(v reflect.Value) {
 	}
 }
 
-// fieldAt is a field that holds a version, a time that is a moment of the Checker, or anything else.
+// fieldAt is a field that holds a version, a position, a time that is a moment of the Checker, or anything else.
 type fieldAt struct {
-	at              int
-	version, moment bool
+	at                        int
+	version, position, moment bool
 }
 
 var fieldCache sync.Map
@@ -340,7 +413,7 @@ func fieldsOf(t reflect.Type) []fieldAt {
 	for i := range t.NumField() {
 		name := t.Field(i).Name
 		if !ignoredFields[name] && !ignoredFields[t.Name()+"."+name] {
-			fields = append(fields, fieldAt{i, versionFields[name], momentFields[t.Name()+"."+name]})
+			fields = append(fields, fieldAt{i, versionFields[name], positionFields[name], momentFields[t.Name()+"."+name]})
 		}
 	}
 	fieldCache.Store(t, fields)

@@ -95,7 +95,7 @@ func (e *encoder) delivery(v *event) {
 		if strings.HasSuffix(v.text, jobsOnly.String()) {
 			kind = jobsOnly
 		}
-		e.token(classOf(kind), v.version)
+		e.position(classOf(kind), v.version)
 		e.value(reflect.ValueOf(w.listAt(v.version, kind)))
 		for _, c := range w.since(v.version) {
 			if c.resource() == kind {
@@ -148,7 +148,7 @@ func (e *encoder) carrier(c *carrier) {
 // process writes what a controller process knows.
 func (e *encoder) process(p *process) {
 	for _, s := range []*stream{p.jobs, p.pods} {
-		e.token(classOf(s.resource), s.seen)
+		e.position(classOf(s.resource), s.seen)
 		e.flag(s.open)
 	}
 	dueAt := maps.Clone(p.dueAt)
@@ -191,7 +191,7 @@ func (e *encoder) engine(p *process) {
 	byJob := cache.FieldByName("byJob")
 	for _, job := range byJob.MapKeys() {
 		e.text(job.String())
-		e.version(byJob.MapIndex(job).Elem().FieldByName("listed").String())
+		e.position(podVersions, versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String()))
 	}
 	e.value(reflect.ValueOf(p.engine).Elem().FieldByName("memory").FieldByName("jobs"))
 }
