@@ -26,15 +26,19 @@ type carrier struct {
 	verb           string
 	// read are the versions of objects that it may name in preconditions.
 	read []objectVersion
+	// work is what the stage is about to do, or nil while the sync reads.
+	work any
 	// result are the versions in the answer that is on its way.
 	result []objectVersion
 }
 
-// carrierHash stands for what the present stage of a sync was planned from, and for the calls of
-// that stage so far: they are a sum, because their order makes no difference to the sync.
+// carrierHash stands for what the present stage of a sync is to do, for the answer that is on its way, and for the
+// calls before that, and what the sync remembers of them: they are a sum, because their order makes no difference to it.
 type carrierHash struct {
-	plan  fingerprint
-	calls uint64
+	plan, sync    fingerprint
+	calls, answer uint64
+	// done is what the call adds once it is answered.
+	done uint64
 }
 
 // beginning is when a sync began: the depth, and the process. unknown is the first moment of which
@@ -142,6 +146,14 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 		// The next call of the same stage: nothing was read.
 		c := *b.carrier
 		c.verb, c.result, c.asked = verb, nil, r.world.Now()
+		c.hashes = slices.Clone(c.hashes)
+		for i := range c.hashes {
+			h := &c.hashes[i]
+			h.calls, h.answer, h.done = h.calls+h.done, 0, 0
+			if c.work != nil {
+				h.sync = r.syncHash(c.work, r.renamings[i])
+			}
+		}
 		return &c
 	}
 	return r.readOn(b, verb)
@@ -165,7 +177,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 			c.begun = old.begun
 		}
 	}
-	if r.work != nil {
+	if c.work = r.work; r.work != nil {
 		c.read, c.hashes = versionsOf(r.work), r.workHashes()
 		return c
 	}
@@ -200,8 +212,11 @@ func (r *run) arrived(b beforeStep) *carrier {
 		return &c
 	}
 	for i, names := range r.renamings {
-		h := hashOf([]byte(names.apply(b.step) + string(r.taken[1:]) + r.outcome(b, c.result, names)))
-		c.hashes[i].calls += h.number()
+		step, h := names.apply(b.step), &c.hashes[i]
+		h.answer = hashOf([]byte(step + string(r.taken[1:]) + r.outcome(b, c.result, names))).number()
+		if h.done = h.answer; c.work != nil && b.arrival.Verb != "status" { // The sync remembers what failed, the cache what did not.
+			h.done = hashOf([]byte(step)).number()
+		}
 	}
 	return &c
 }

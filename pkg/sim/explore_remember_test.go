@@ -70,12 +70,14 @@ func (e *encoder) history(h *history) {
 	} else {
 		copied.specs[0].at = time.Time{} // See possible.
 	}
-	e.statuses(h.statuses)
-	e.wrote(h)
-	if e.isKnown(h.endingSince) {
-		copied.endingBy = 0
+	over := e.isOver(h)
+	if e.flag(over); over {
+		copied.endingSince, copied.endingBy = time.Time{}, 0
+	} else {
+		e.statuses(h.statuses)
+		e.wrote(h)
+		copied.endingBy = int(e.writer(copied.endingBy))
 	}
-	copied.endingBy = int(e.writer(copied.endingBy))
 	if e.run.world.checker().late.Equal(anyTime()) {
 		copied.creation, copied.deadline = expectation{}, expectation{}
 	}
@@ -88,8 +90,15 @@ func (e *encoder) history(h *history) {
 		return cmp.Compare(e.names.apply(a.pod.Name), e.names.apply(b.pod.Name))
 	})
 	for _, l := range lives {
-		e.life(h, *l)
+		e.life(h, *l, over)
 	}
+}
+
+// isOver reports whether every process knows that the Job is about to end: then each creation is wrong, and what else the
+// Checker would compare it with does not matter. See knowsEnd.
+func (e *encoder) isOver(h *history) bool {
+	alone := h.endingBy != 0 && !h.tampered() && e.writesAlone(h.endingBy)
+	return !h.endingSince.IsZero() && (alone || e.isKnown(h.endingSince))
 }
 
 // statuses writes those that some process may plan with. The newest is in the Job.
@@ -146,7 +155,10 @@ func (e *encoder) wrote(h *history) {
 }
 
 // life writes what the Checker remembers of a pod.
-func (e *encoder) life(h *history, l life) {
+func (e *encoder) life(h *history, l life, over bool) {
+	if over { // These are for creations only.
+		l.seenAt, l.known = time.Time{}, nil
+	}
 	e.flag(l.seenAt.After(e.run.world.checker().lostAt))
 	if h.job.Spec.Completions == nil {
 		e.flag(l.joinedAt.Before(h.succeededAt))

@@ -120,7 +120,10 @@ func (e *encoder) commit(p *process, c Commit) {
 // carrier writes what a sync has read, and which of the versions are current.
 func (e *encoder) carrier(c *carrier) {
 	h := c.hashes[slices.Index(e.run.renamings, e.names)]
-	e.data = binary.LittleEndian.AppendUint64(append(e.data, h.plan[:]...), h.calls)
+	e.data = append(append(e.data, h.plan[:]...), h.sync[:]...)
+	for _, n := range []uint64{h.calls, h.answer} {
+		e.data = binary.LittleEndian.AppendUint64(e.data, n)
+	}
 	e.age(c.began)
 	if c.begun.process.alive {
 		e.number(e.place(c.begun.unknown))

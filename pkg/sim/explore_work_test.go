@@ -20,9 +20,20 @@ func (r *run) workHashes() (all []carrierHash) {
 	for _, names := range r.renamings {
 		e := newEncoder(r, names)
 		e.work(r.work)
-		all = append(all, carrierHash{plan: e.sum()})
+		all = append(all, carrierHash{plan: e.sum(), sync: r.syncHash(r.work, names)})
 	}
 	return all
+}
+
+// syncHash stands for what the sync of a stage remembers now.
+func (r *run) syncHash(work any, names renaming) fingerprint {
+	e := newEncoder(r, names)
+	sync, _ := partsOf(work)
+	for _, name := range []string{"skip", "conflicted", "claimed", "listed", "exists", "held", "retry", "changesLeft", "conflicts"} {
+		e.value(sync.FieldByName(name))
+	}
+	e.flag(sync.FieldByName("errs").Len() > 0)
+	return e.sum()
 }
 
 // partsOf returns the sync and the plan of a controller.work, whose fields are not exported.
@@ -31,13 +42,9 @@ func partsOf(work any) (sync, plan reflect.Value) {
 	return w.FieldByName("jobSync").Elem(), w.FieldByName("plan").Elem()
 }
 
-// work writes what a stage is about to do, and what its sync remembers. Findings make only events and metrics.
+// work writes what a stage is about to do. Findings make only events and metrics.
 func (e *encoder) work(work any) {
 	sync, plan := partsOf(work)
-	for _, name := range []string{"skip", "conflicted", "claimed", "listed", "exists", "held", "retry", "changesLeft", "conflicts"} {
-		e.value(sync.FieldByName(name))
-	}
-	e.flag(sync.FieldByName("errs").Len() > 0)
 	e.class = jobVersions
 	e.value(sync.FieldByName("job"))
 	e.class = podVersions

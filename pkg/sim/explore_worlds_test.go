@@ -57,6 +57,9 @@ func (s *smallWorld) withFaults(title string, n int) *smallWorld {
 func (s *smallWorld) withUnseenCreation() *smallWorld {
 	out := s.withFaults("an unseen creation", 1)
 	out.faults, out.gaps, out.unseen = []FaultKind{CrashAfter, Late, Timeout}, false, true
+	if s.wrongUnseen != nil {
+		out.wrong = s.wrongUnseen
+	}
 	return out
 }
 
@@ -68,14 +71,16 @@ func plainWorlds() []*smallWorld {
 		s := job.Status
 		return when(s.Active != 1 || ptr.Deref(s.Ready, 0) != 1 || s.StartTime == nil, fmt.Sprintf("a pod is ready, and active is %d, ready %d", s.Active, ptr.Deref(s.Ready, 0)))
 	}
-	pastLimit := func(job *batchv1.Job) string {
-		return cmp.Or(unfinished(job), when(view(job).complete && job.Status.Failed > 1, "the Job is complete, with more failures than its limit"))
+	pastLimit := func(limit int32) func(job *batchv1.Job) string {
+		return func(job *batchv1.Job) string {
+			return cmp.Or(unfinished(job), when(view(job).complete && job.Status.Failed > limit, "the Job is complete, with more failures than its limit"))
+		}
 	}
 	return []*smallWorld{
 		{name: "one pod", size: tiny, short: true, spec: spec(1, 1, 1), exits: []int32{0}},
 		{name: "one pod runs, time passes", short: true, spec: spec(1, 1, 1), exits: []int32{0}, runs: true, slow: 1},
 		{name: "one pod runs on", size: tiny, short: true, spec: spec(1, 1, 1), runs: true, forever: true, wrong: runsOn},
-		{name: "one pod fails", size: tiny, short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit},
+		{name: "one pod fails", size: tiny, short: true, spec: spec(1, 1, 1), exits: []int32{0, 1}, failures: 2, wrong: pastLimit(1), wrongUnseen: pastLimit(2)},
 		{name: "one pod fails three times", spec: spec(1, 1, 6), exits: []int32{0, 1}, failures: 3},
 		{name: "two pods, and one fails", size: large, spec: spec(2, 2, 6), exits: []int32{0, 1}, failures: 1},
 		{name: "two pods", symmetric: 2, spec: spec(2, 2, 6), exits: []int32{0}},
@@ -102,14 +107,14 @@ func policyWorlds() []*smallWorld {
 		s.Completions = nil
 		return s
 	}
-	ignored := func() batchv1.JobSpec {
-		s := namedRule()
-		s.Completions, s.Parallelism = ptr.To[int32](2), ptr.To[int32](2)
-		s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
-			Action:          batchv1.PodFailurePolicyActionIgnore,
-			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+	ignored := func(n int32) func() batchv1.JobSpec {
+		return changedSpec(namedRule, func(s *batchv1.JobSpec) {
+			s.Completions, s.Parallelism = ptr.To(n), ptr.To(n)
+			s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
+				Action:          batchv1.PodFailurePolicyActionIgnore,
+				OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+			})
 		})
-		return s
 	}
 	decided := changedSpec(onlyFailed(success), func(s *batchv1.JobSpec) { s.PodFailurePolicy = namedRule().PodFailurePolicy })
 	failIndex := func() batchv1.JobSpec {
@@ -154,7 +159,8 @@ func policyWorlds() []*smallWorld {
 		{name: "success policy, and a rule that fails the Job", spec: decided, exits: []int32{0, 42}, failures: 1, terminated: []int32{143, 0}},
 		{name: "work queue, scaled down after a success", spec: queue, exits: []int32{0}, terminated: []int32{143}, user: []userStep{stop}, wrong: stopped},
 		{name: "two indexes fail, one record at a time", spec: perIndex, exits: []int32{0, 1}, failures: 2, records: 1},
-		{name: "an ignored failure while the Job fails", spec: ignored, exits: []int32{0, 42}, failures: 1, runs: true, terminated: []int32{143}, user: []userStep{evict}},
+		{name: "an ignored failure", spec: ignored(1), exits: []int32{0}, terminated: []int32{143}, user: []userStep{evict}},
+		{name: "an ignored failure while the Job fails", size: large, spec: ignored(2), exits: []int32{0, 42}, failures: 1, terminated: []int32{143}, user: []userStep{evict}},
 		{name: "a failed index and a rule that fails it", spec: failIndex, exits: []int32{0, 42}, failures: 2},
 		{name: "a success is cleaned up between failures", size: large, spec: cleaned, exits: []int32{1, 0, 1, 0}, inTurn: true, runs: true, user: []userStep{clean}},
 	}
