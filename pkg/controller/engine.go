@@ -125,7 +125,10 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, nil // The next sync decides.
 		}
 		s.settleUnanswered()
-		if err := s.completePods(ctx); err != nil {
+		switch err := s.completePods(ctx); {
+		case errors.Is(err, errJobGone):
+			return Result{}, nil
+		case err != nil:
 			return Result{}, err
 		}
 		if s.cache.Job(s.uid) != s.job { // It changed during a call.
@@ -147,6 +150,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		s.logWork(ctx, &plan, result)
 		switch err := s.carryOut(ctx, &plan); {
 		case errors.Is(err, errJobGone):
+			s.noteAbsent()
 			return Result{}, errors.Join(s.errs...)
 		case err != nil:
 			return result, errors.Join(append(s.errs, err)...)
@@ -177,8 +181,11 @@ func (s *jobSync) done(result Result) (Result, error) {
 	return result, errors.Join(s.errs...)
 }
 
-// completePods ensures that the cache has all pods that matter to the Job, as new as its status.
+// completePods ensures that the Job exists, and that the cache has all pods that matter to it, as new as its status.
 func (s *jobSync) completePods(ctx context.Context) error {
+	if err := s.confirmExists(ctx); err != nil {
+		return err
+	}
 	if err := s.refreshPods(ctx); err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ type jobMemory struct {
 	unreportedSince map[types.UID]time.Time
 	// emitted are the keys of the events that are emitted only once.
 	emitted map[string]bool
+	// absent reports whether a read or a write did not find the Job: a watch may show it still, or only now.
+	absent bool
 	// retired is when nothing was left to do for the Job.
 	retired time.Time
 }
@@ -96,7 +98,7 @@ func (s *jobSync) settleConflicts() {
 	m := s.memory.get(s.uid)
 	switch {
 	case m.conflicts == nil:
-	case !m.ours && len(s.conflicted) == 0:
+	case !m.ours && !m.absent && len(s.conflicted) == 0:
 		s.memory.forget(s.uid) // The Job is gone, or was never known.
 	default:
 		s.memory.update(s.uid, func(m *jobMemory) {
@@ -153,12 +155,12 @@ func (m memory) forget(uid types.UID) {
 	delete(m.jobs, uid)
 }
 
-// retire forgets everything except that the Job was ours, for keepRetired.
+// retire forgets everything except that the Job was ours, and that it is gone, for keepRetired.
 func (m memory) retire(uid types.UID, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if j, known := m.jobs[uid]; known && j.retired.IsZero() {
-		m.jobs[uid] = jobMemory{ours: j.ours, namespace: j.namespace, retired: now}
+		m.jobs[uid] = jobMemory{ours: j.ours, namespace: j.namespace, absent: j.absent, retired: now}
 	}
 	if now.Sub(*m.swept) < keepRetired {
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -22,6 +23,24 @@ func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
 		return err
 	}
 	return s.apply(ctx, plan)
+}
+
+// noteAbsent notes that a read or a write did not find the Job.
+func (s *jobSync) noteAbsent() {
+	s.memory.update(s.uid, func(m *jobMemory) { m.absent = true })
+}
+
+// confirmExists reads a Job again that a read or a write has not found: the watch has yet to deliver that it is gone, or
+// even that it was created; or a restore of etcd has brought it back.
+func (s *jobSync) confirmExists(ctx context.Context) error {
+	if !s.memory.get(s.uid).absent {
+		return nil
+	}
+	if _, err := s.readLive(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	s.memory.update(s.uid, func(m *jobMemory) { m.absent, m.retired = false, time.Time{} })
+	return nil
 }
 
 // confirmStatus reads the Job again before pods are created after a status write that got no answer: if it

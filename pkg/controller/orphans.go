@@ -51,7 +51,7 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	switch {
 	case m.ours:
 		s.seeLost(ctx, m.namespace)
-	case m.conflicts == nil:
+	case m.conflicts == nil && !m.absent:
 		s.memory.forget(s.uid)
 	default:
 		// A pod has changed since it was seen, and what it has lost may be the label of the watch.
@@ -63,11 +63,14 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		if !m.ours && !s.isGone(ctx, lost) {
 			continue
 		}
+		if !m.ours {
+			s.noteAbsent()
+		}
 		s.releaseOf(ctx, lost)
 		freed += len(lost.release)
 	}
 	result, err := s.orphansAgain(rest && freed > 0, left)
-	if result.Done && m.ours {
+	if result.Done {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 	}
 	return result, err

@@ -63,8 +63,10 @@ func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.
 		if !slices.Equal(f.calls, c.calls) || (err != nil) != c.retries || result.Done == c.retries {
 			t.Errorf("%s: %+v, %v, calls %q", name, result, err, f.calls)
 		}
-		if len(f.engine.memory.jobs) != 0 {
-			t.Errorf("%s: remembers %v", name, f.engine.memory.jobs)
+		gone := slices.ContainsFunc(c.calls, func(call string) bool { return strings.HasPrefix(call, "release") })
+		m, remembered := f.engine.memory.jobs["uid"]
+		if remembered != gone || m.absent != gone || m.retired.IsZero() == gone {
+			t.Errorf("%s: remembers %+v", name, f.engine.memory.jobs)
 		}
 	}
 }
@@ -190,6 +192,38 @@ func TestOrphansAreDispatched_TRK_22(t *testing.T) {
 		_ = cache.PodStore("").Replace([]any{pod}, "9")
 		if len(q.added) != 1 || q.added[0] != "uid" {
 			t.Errorf("%s: syncs of %q", name, q.added)
+		}
+	}
+}
+
+// TRK-22: once a read has not found a Job, a watch that shows it may be late. Nothing is done for it before another
+// read finds it, as after a restore of etcd.
+func TestAbsentJobIsReadAgain_TRK_22(t *testing.T) {
+	f := newFakeCluster(t, nil)
+	f.getErr = jobNotFound("train")
+	f.addPods(madePod("p"))
+	job := ourJob(1)
+	const read, freed = "get ns/train", "release ns/p@"
+	for _, step := range []struct {
+		shown bool
+		err   error
+		fails bool
+		calls []string
+	}{
+		{false, jobNotFound("train"), false, []string{read, freed}},
+		{true, jobNotFound("train"), false, []string{read}},
+		{true, errors.New("timeout"), true, []string{read}},
+		{true, nil, false, []string{read, "delete p", "create", "status"}},
+		{true, errors.New("timeout"), false, nil},
+	} {
+		f.calls = nil
+		if step.shown {
+			f.addJob(job)
+		}
+		f.getErr = step.err
+		result, err := f.engine.Sync(t.Context(), job.UID)
+		if !slices.Equal(f.calls, step.calls) || (err != nil) != step.fails {
+			t.Errorf("%+v: calls %q, %+v, %v", step, f.calls, result, err)
 		}
 	}
 }
