@@ -113,10 +113,11 @@ func (c *Checker) causeProblem(h *history, m Commit, condition *batchv1.JobCondi
 	return c.ruleProblem(h, job, condition)
 }
 
-// countedFailures returns the Checker's own count of the pods that failed, or were rightly recorded as failed before they succeeded.
+// countedFailures returns the Checker's own count of the pods that failed, as far as the process behind the present write
+// knew, or were rightly recorded as failed before they succeeded.
 func (c *Checker) countedFailures(h *history) (n int32) {
 	for _, l := range h.order {
-		if l.lost || !l.failedAt.IsZero() && (l.tampered || !c.ignored(h.job, l.pod)) {
+		if l.lost || c.mayHaveFailed(l, c.possible(h)...) && (l.tampered || !c.ignored(h.job, l.pod)) {
 			n++
 		}
 	}

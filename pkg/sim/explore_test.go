@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -74,6 +75,11 @@ const (
 	// large worlds have more, and no faults.
 	large
 )
+
+// most returns how many states a world of a size has at most.
+func (s worldSize) most() int {
+	return map[worldSize]int{tiny: 1_000, medium: 20_000, large: math.MaxInt}[s]
+}
 
 type userStep struct {
 	name string

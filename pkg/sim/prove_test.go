@@ -59,6 +59,9 @@ func prove(t *testing.T, s *smallWorld) {
 	t.Logf("%v%s, %.1f s", x, walks, time.Since(begun).Seconds())
 	v := x.violation
 	if v == nil {
+		if most := s.size.most(); s.maxFaults == 0 && len(x.nodes) > most {
+			t.Errorf("%s has %d states, and %d at most by its size", s.name, len(x.nodes), most)
+		}
 		return
 	}
 	t.Errorf("%s: %s\n%s", s.name, v.what, s.narrate(v.path))
