@@ -16,8 +16,8 @@ import (
 // it will do is a function of what it has read, so that hashes of that stand for it.
 type carrier struct {
 	begun *beginning
-	// began is when the sync began, asked when the call in flight was made.
-	began, asked time.Time
+	// began is when the sync began, plannedAt when it planned its stage, asked when the call in flight was made.
+	began, plannedAt, asked time.Time
 	// hashes are those of what it has read, for each way to name the pods.
 	hashes []carrierHash
 	// clean reports whether all calls of the sync were writes that succeeded, planned whether the call
@@ -28,8 +28,9 @@ type carrier struct {
 	read []objectVersion
 	// work is what the stage is about to do, or nil while the sync reads.
 	work any
-	// result are the versions in the answer that is on its way.
-	result []objectVersion
+	// result are the versions in the answer that is on its way, resultAt is that of the store.
+	result   []objectVersion
+	resultAt int64
 }
 
 // carrierHash stands for what the present stage of a sync is to do, for the answer that is on its way, and for the
@@ -145,7 +146,7 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 	case b.carrier != nil && !r.planned && b.carrier.planned && isStageCall(b.carrier.verb) && isStageCall(verb) && len(b.process.cache.Jobs()) > 0:
 		// The next call of the same stage: nothing was read.
 		c := *b.carrier
-		c.verb, c.result, c.asked = verb, nil, r.world.Now()
+		c.verb, c.result, c.resultAt, c.asked = verb, nil, 0, r.world.Now()
 		c.hashes = slices.Clone(c.hashes)
 		for i := range c.hashes {
 			h := &c.hashes[i]
@@ -178,6 +179,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 		}
 	}
 	if c.work = r.work; r.work != nil {
+		c.plannedAt = now
 		c.read, c.hashes = versionsOf(r.work), r.workHashes()
 		return c
 	}
@@ -204,7 +206,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 // arrived returns what a sync will read when the answer comes.
 func (r *run) arrived(b beforeStep) *carrier {
 	c := *b.carrier
-	c.asked, c.result = r.world.Now(), r.result(*b.arrival)
+	c.asked, c.result, c.resultAt = r.world.Now(), r.result(*b.arrival), r.world.Store.version
 	fault := slices.ContainsFunc(r.taken[1:], func(choice uint8) bool { return choice > 0 })
 	c.clean = c.clean && !fault && !b.arrival.reads() && r.world.Store.version > b.version
 	c.hashes = slices.Clone(c.hashes)

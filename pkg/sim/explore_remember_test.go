@@ -97,7 +97,8 @@ func (e *encoder) history(h *history) {
 // isOver reports whether every process knows that the Job is about to end: then each creation is wrong, and what else the
 // Checker would compare it with does not matter. See knowsEnd.
 func (e *encoder) isOver(h *history) bool {
-	alone := h.endingBy != 0 && !h.tampered() && e.writesAlone(h.endingBy)
+	r := e.run
+	alone := h.endingBy != 0 && !h.tampered() && r.acted == len(r.user) && e.writesAlone(h.endingBy)
 	return !h.endingSince.IsZero() && (alone || e.isKnown(h.endingSince))
 }
 
@@ -123,6 +124,7 @@ func (e *encoder) statuses(all []statusVersion) {
 			e.value(reflect.ValueOf(&all[i].NewJob.Status))
 		}
 	}
+	e.text("statuses")
 }
 
 // authors returns for each status which process knows of it because it wrote it, or 0. Of those that

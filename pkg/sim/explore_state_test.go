@@ -125,6 +125,7 @@ func (e *encoder) carrier(c *carrier) {
 		e.data = binary.LittleEndian.AppendUint64(e.data, n)
 	}
 	e.age(c.began)
+	e.age(c.plannedAt)
 	if c.begun.process.alive {
 		e.number(e.place(c.begun.unknown))
 	}
@@ -146,6 +147,9 @@ func (e *encoder) carrier(c *carrier) {
 		e.version(v.version)
 	}
 	e.class = podVersions
+	if strings.HasPrefix(c.verb, verbList) && c.resultAt > 0 {
+		e.position(podVersions, c.resultAt)
+	}
 }
 
 // process writes what a controller process knows.
@@ -194,6 +198,7 @@ func (e *encoder) engine(p *process) {
 	byJob := cache.FieldByName("byJob")
 	for _, job := range byJob.MapKeys() {
 		e.text(job.String())
+		e.value(byJob.MapIndex(job).Elem().FieldByName("leftOut"))
 		e.position(podVersions, versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String()))
 	}
 	e.value(reflect.ValueOf(p.engine).Elem().FieldByName("memory").FieldByName("jobs"))

@@ -55,6 +55,9 @@ func (e *encoder) work(work any) {
 		refs := refsOf(plan.FieldByName(name))
 		slices.SortFunc(refs, func(a, b reconcile.PodRef) int { return cmp.Compare(e.names.apply(a.Name), e.names.apply(b.Name)) })
 		e.value(reflect.ValueOf(refs))
+		for _, ref := range refs {
+			e.flag(ref.ResourceVersion != "")
+		}
 	}
 	after := time.Duration(reflect.ValueOf(work).FieldByName("result").FieldByName("After").Int())
 	e.number(int64((after + timeGrain/2) / timeGrain))
