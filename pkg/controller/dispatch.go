@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 // Queue holds the Jobs that wait for a sync. A workqueue is one.
@@ -32,6 +34,7 @@ type Dispatcher struct {
 	own      func(*batchv1.Job)
 	others   func(*batchv1.Job)
 	podEnded func(job types.UID)
+	released func(job types.UID)
 }
 
 // OnOwnJob sets a handler for every event about a Job of ours, including its
@@ -44,10 +47,14 @@ func (d *Dispatcher) OnOthersJob(tell func(*batchv1.Job)) { d.others = tell }
 // OnPodEnded sets a handler for pods of our Jobs that end or are gone.
 func (d *Dispatcher) OnPodEnded(tell func(job types.UID)) { d.podEnded = tell }
 
+// OnReleased sets a handler for pods of our Jobs that lose their finalizer, or are gone, although the status of
+// the Job, as far as it is known, has not recorded them.
+func (d *Dispatcher) OnReleased(tell func(job types.UID)) { d.released = tell }
+
 // NewDispatcher returns a Dispatcher, and the cache that it listens to.
 func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	config.setDefaults()
-	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}}
+	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}, released: func(types.UID) {}}
 	d.cache = observe.NewCache(config.Namespaces, d)
 	if config.ReplaceBuiltin {
 		d.cache.OrphansOfAll()
@@ -105,6 +112,9 @@ func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	if ours && hasEnded(c.New) && !hasEnded(c.Old) {
 		d.podEnded(c.Job)
 	}
+	if ours && isReleased(c) && !isRecorded(&job.Status, c.Old) {
+		d.released(c.Job)
+	}
 	if ours || job == nil && c.New != nil && c.New.Finalizer {
 		d.enqueue(c.Job, podUrgency(c, ours && job.Spec.PodFailurePolicy != nil))
 	}
@@ -112,6 +122,20 @@ func (d *Dispatcher) PodChanged(c observe.PodChange) {
 
 // hasEnded reports whether a pod has ended; nil is a pod that is gone or was not there yet.
 func hasEnded(p *reconcile.Pod) bool { return p == nil || p.IsTerminal() }
+
+// isReleased reports whether a pod had the finalizer, and has it no longer.
+func isReleased(c observe.PodChange) bool {
+	return c.Old != nil && c.Old.Finalizer && (c.New == nil || !c.New.Finalizer)
+}
+
+// isRecorded reports whether a status has recorded how a pod ended, and not yet dropped it because it is released.
+func isRecorded(s *batchv1.JobStatus, p *reconcile.Pod) bool {
+	if u := s.UncountedTerminatedPods; u != nil && (slices.Contains(u.Succeeded, p.UID) || slices.Contains(u.Failed, p.UID)) {
+		return true
+	}
+	completed, err := indexset.Parse(s.CompletedIndexes)
+	return err == nil && completed.Contains(p.Index)
+}
 
 // StrayChanged implements observe.Listener.
 func (d *Dispatcher) StrayChanged(adopters []*batchv1.Job) {

@@ -37,6 +37,9 @@ type jobMemory struct {
 	unanswered *unanswered
 	// releasing has, of pods whose failure no status will record, when they failed, until their release is seen.
 	releasing map[types.UID]time.Time
+	// released reports whether somebody else may have released a pod since the Job was read: it may have
+	// recorded the pod first.
+	released bool
 	// written is when this process last wrote the status.
 	written time.Time
 	// lastEnd is when this process last saw a pod of the Job end.

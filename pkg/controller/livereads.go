@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -43,17 +45,25 @@ func (s *jobSync) confirmExists(ctx context.Context) error {
 	return nil
 }
 
-// confirmStatus reads the Job again before pods are created after a status write that got no answer: if it
-// was stored, the pods that showed why may be gone.
+// Released notes that a pod of the Job was released that its status, as this process knows it, has not recorded.
+func (e *Engine) Released(job types.UID) {
+	e.memory.update(job, func(m *jobMemory) { m.released = true })
+}
+
+// confirmStatus reads the Job again before pods are created after a status write that got no answer, or after
+// somebody else has released a pod: the status may have been stored, and the pods that showed why may be
+// gone.
 func (s *jobSync) confirmStatus(ctx context.Context, plan *reconcile.Plan) (current bool, err error) {
-	u := s.memory.get(s.uid).unanswered
-	if len(plan.Create) == 0 || u == nil || u.before.ResourceVersion != s.job.ResourceVersion {
+	m := s.memory.get(s.uid)
+	unanswered := m.unanswered != nil && m.unanswered.before.ResourceVersion == s.job.ResourceVersion
+	if len(plan.Create) == 0 || !unanswered && !m.released {
 		return true, nil
 	}
 	live, err := s.readLive(ctx)
 	if err != nil {
-		return false, fmt.Errorf("before creating pods, after a status write without an answer: %w", err)
+		return false, fmt.Errorf("before creating pods that may no longer be needed: %w", err)
 	}
+	s.memory.update(s.uid, func(m *jobMemory) { m.released = false })
 	return live.ResourceVersion == s.job.ResourceVersion, nil
 }
 

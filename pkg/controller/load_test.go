@@ -50,6 +50,7 @@ func newTransit(t *testing.T) *transit {
 	}})
 	f.dispatcher.OnOwnJob(f.engine.Own)
 	f.dispatcher.OnPodEnded(f.engine.PodEnded)
+	f.dispatcher.OnReleased(f.engine.Released)
 	f.jobs, f.pods = f.cache.JobStore(""), f.cache.PodStore("")
 	return f
 }

@@ -71,6 +71,7 @@ func New(config Config) (*Runtime, error) {
 	r.engine = NewEngine(config, r.cache, r.live.Cluster(config.PodConcurrency))
 	r.dispatcher.OnOwnJob(r.engine.Own)
 	r.dispatcher.OnPodEnded(r.engine.PodEnded)
+	r.dispatcher.OnReleased(r.engine.Released)
 	return r, nil
 }
 

@@ -85,6 +85,7 @@ func newProcess(w *World, o ProcessOptions) *process {
 	}
 	p.engine, p.cache = controller.NewEngine(config, cache, api), cache
 	p.dispatcher.OnOwnJob(p.engine.Own)
+	p.dispatcher.OnReleased(p.engine.Released)
 	p.jobs = &stream{process: p, resource: jobsOnly, store: cache.JobStore("")}
 	p.pods = &stream{process: p, resource: podsOnly, store: cache.PodStore("")}
 	p.list()

@@ -1,0 +1,74 @@
+package controller
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// TRK-03: somebody else who releases a pod may have recorded it first. The Job is read before another pod is created.
+func TestReleasedPodIsNotReplacedUnread_TRK_03(t *testing.T) {
+	f := newFakeCluster(t, nil)
+	job := ourJob(1)
+	f.addJob(job)
+	f.engine.Trust(job)
+	const read = "get ns/train"
+	f.getErr = errors.New("timeout")
+	f.engine.Released(job.UID)
+	if _, err := f.engine.Sync(t.Context(), job.UID); err == nil || !slices.Equal(f.calls, []string{read}) {
+		t.Fatalf("not readable: calls %q, %v", f.calls, err)
+	}
+	f.calls, f.getErr = nil, nil
+	done := job.DeepCopy()
+	done.ResourceVersion = "200"
+	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+	f.live = done
+	if _, err := f.engine.Sync(t.Context(), job.UID); err != nil || !slices.Equal(f.calls, []string{read}) {
+		t.Errorf("recorded: calls %q, %v", f.calls, err)
+	}
+}
+
+// TRK-03: a pod that is released counts as recorded by somebody else unless the status has it.
+func TestUnrecordedReleaseIsNoted_TRK_03(t *testing.T) {
+	tracked := &reconcile.Pod{UID: "p", Index: 1, Finalizer: true, Phase: corev1.PodSucceeded}
+	freed := ptr.To(*tracked)
+	freed.Finalizer = false
+	for name, c := range map[string]struct {
+		status   batchv1.JobStatus
+		old, new *reconcile.Pod
+		want     bool
+	}{
+		"released":              {batchv1.JobStatus{}, tracked, freed, true},
+		"gone":                  {batchv1.JobStatus{}, tracked, nil, true},
+		"released before":       {batchv1.JobStatus{}, freed, nil, false},
+		"still tracked":         {batchv1.JobStatus{}, tracked, tracked, false},
+		"new":                   {batchv1.JobStatus{}, nil, freed, false},
+		"recorded":              {batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"p"}}}, tracked, freed, false},
+		"recorded as failed":    {batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Failed: []types.UID{"p"}}}, tracked, nil, false},
+		"another is recorded":   {batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Failed: []types.UID{"q"}}}, tracked, nil, true},
+		"its index is done":     {batchv1.JobStatus{CompletedIndexes: "0,1"}, tracked, freed, false},
+		"another index is done": {batchv1.JobStatus{CompletedIndexes: "0"}, tracked, freed, true},
+	} {
+		d, cache := NewDispatcher(Config{Clock: clocktesting.NewFakeClock(testTime)}, &fakeQueue{})
+		noted := false
+		d.OnReleased(func(types.UID) { noted = true })
+		job := ourJob(2)
+		job.Status = c.status
+		if err := cache.JobStore("").Add(job); err != nil {
+			t.Fatal(err)
+		}
+		d.PodChanged(observe.PodChange{Job: job.UID, Old: c.old, New: c.new})
+		if noted != c.want {
+			t.Errorf("%s: noted %v, want %v", name, noted, c.want)
+		}
+	}
+}
