@@ -109,14 +109,21 @@ func (d *Dispatcher) followForeign(job *batchv1.Job, gone bool) {
 func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	job := d.cache.Job(c.Job)
 	ours := job != nil && d.config.owns(job)
-	if ours && hasEnded(c.New) && !hasEnded(c.Old) {
-		d.podEnded(c.Job)
-	}
-	if ours && isReleased(c) && !isRecorded(&job.Status, c.Old) {
-		d.released(c.Job)
+	if ours {
+		d.noteEnd(job, c)
 	}
 	if ours || job == nil && c.New != nil && c.New.Finalizer {
 		d.enqueue(c.Job, podUrgency(c, ours && job.Spec.PodFailurePolicy != nil))
+	}
+}
+
+// noteEnd tells of a pod of ours that has ended, or was released by somebody else.
+func (d *Dispatcher) noteEnd(job *batchv1.Job, c observe.PodChange) {
+	if hasEnded(c.New) && !hasEnded(c.Old) {
+		d.podEnded(c.Job)
+	}
+	if isReleased(c) && !isRecorded(&job.Status, c.Old) {
+		d.released(c.Job)
 	}
 }
 

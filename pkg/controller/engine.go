@@ -60,6 +60,14 @@ func (e *Engine) Own(job *batchv1.Job) {
 // the deletion, which leads to another sync.
 var errJobGone = errors.New("the Job is gone")
 
+// unlessGone returns an error, or nil if it is only that the Job is gone.
+func unlessGone(err error) error {
+	if errors.Is(err, errJobGone) {
+		return nil
+	}
+	return err
+}
+
 // maxConflicts is how often one sync reads the Job again after a conflict, and how
 // many conflicts in a row about a pod are no error.
 const maxConflicts = 3
@@ -125,11 +133,8 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, nil // The next sync decides.
 		}
 		s.settleUnanswered()
-		switch err := s.completePods(ctx); {
-		case errors.Is(err, errJobGone):
-			return Result{}, nil
-		case err != nil:
-			return Result{}, err
+		if err := s.completePods(ctx); err != nil {
+			return Result{}, unlessGone(err)
 		}
 		if s.cache.Job(s.uid) != s.job { // It changed during a call.
 			continue
