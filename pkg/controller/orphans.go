@@ -60,10 +60,10 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	orphans, rest, left := s.freeOrphans()
 	freed := 0
 	for _, lost := range lostJobs(m, orphans) {
-		if !m.ours && !s.isGone(ctx, lost) {
-			continue
-		}
 		if !m.ours {
+			if !s.isGone(ctx, lost) {
+				continue
+			}
 			s.noteAbsent()
 		}
 		s.releaseOf(ctx, lost)

@@ -20,10 +20,9 @@ type carrier struct {
 	began, plannedAt, asked time.Time
 	// hashes are those of what it has read, for each way to name the pods.
 	hashes []carrierHash
-	// clean reports whether all calls of the sync were writes that succeeded, planned whether the call
-	// in flight belongs to a plan.
-	clean, planned bool
-	verb           string
+	// clean reports whether all calls of the sync were writes that succeeded.
+	clean bool
+	verb  string
 	// read are the versions of objects that it may name in preconditions.
 	read []objectVersion
 	// work is what the stage is about to do, or nil while the sync reads.
@@ -69,7 +68,7 @@ type beforeStep struct {
 
 func (r *run) beforeStep(s step) beforeStep {
 	b := beforeStep{step: s.String(), number: r.world.number, version: r.world.Store.version, unknown: r.unknownBut(s)}
-	r.planned, r.work = false, nil
+	r.work = nil
 	if s.event == nil || s.event.process == nil {
 		return b
 	}
@@ -143,7 +142,7 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 	switch {
 	case b.arrival != nil:
 		return r.arrived(b)
-	case b.carrier != nil && !r.planned && b.carrier.planned && isStageCall(b.carrier.verb) && isStageCall(verb) && len(b.process.cache.Jobs()) > 0:
+	case b.carrier != nil && r.work == nil && b.carrier.work != nil && isStageCall(b.carrier.verb) && isStageCall(verb) && len(b.process.cache.Jobs()) > 0:
 		// The next call of the same stage: nothing was read.
 		c := *b.carrier
 		c.verb, c.result, c.resultAt, c.asked = verb, nil, 0, r.world.Now()
@@ -151,9 +150,7 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 		for i := range c.hashes {
 			h := &c.hashes[i]
 			h.calls, h.answer, h.done = h.calls+h.done, 0, 0
-			if c.work != nil {
-				h.sync = r.syncHash(c.work, r.renamings[i])
-			}
+			h.sync = r.syncHash(c.work, r.renamings[i])
 		}
 		return &c
 	}
@@ -170,15 +167,15 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	now := r.world.Now()
 	c := &carrier{
 		begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, began: now, asked: now,
-		clean: true, planned: r.planned, verb: verb,
+		clean: true, work: r.work, verb: verb,
 	}
 	if old := b.carrier; old != nil {
 		c.began, c.clean = old.began, old.clean
-		if c.begun.depth = old.begun.depth; !r.planned {
+		if c.begun.depth = old.begun.depth; r.work == nil {
 			c.begun = old.begun
 		}
 	}
-	if c.work = r.work; r.work != nil {
+	if r.work != nil {
 		c.plannedAt = now
 		c.read, c.hashes = versionsOf(r.work), r.workHashes()
 		return c

@@ -190,10 +190,12 @@ func (r *run) delivered() (all [classes]int64) {
 		return all
 	}
 	for i, p := range r.world.processes {
-		for class, seen := range map[tokenClass]int64{podVersions: p.pods.seen, jobVersions: p.jobs.seen} {
-			if i == 0 || seen < all[class] {
-				all[class] = seen
-			}
+		seen := [classes]int64{podVersions: p.pods.seen, jobVersions: p.jobs.seen}
+		if i == 0 {
+			all = seen
+		}
+		for class := range all {
+			all[class] = min(all[class], seen[class])
 		}
 	}
 	return all

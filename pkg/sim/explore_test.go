@@ -113,9 +113,8 @@ type run struct {
 	carriers map[any]*carrier
 	// since is the depth from which on carriers are hashed.
 	since int
-	// planned reports whether a sync has planned a stage in the present step, work is what the stage is about to do.
-	planned bool
-	work    any
+	// work is what a stage that a sync has planned in the present step is about to do, if there is one.
+	work any
 	// echoing is set while nothing goes wrong with watches, closing while the present step ends
 	// one.
 	echoing, closing bool
@@ -138,7 +137,7 @@ func newRun(s *smallWorld, since int) *run {
 	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, o)
 	r.world.checker().exact = r.unknownSince
 	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{
-		planned: func() { r.planned = true },
+		planned: func() {},
 		work:    func(work any) { r.work = work },
 	}))
 	act := Act{TerminateExit: 143, NodeGone: s.lost}
