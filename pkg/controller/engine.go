@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
@@ -207,8 +206,8 @@ func (s *jobSync) completePods(ctx context.Context) error {
 // cannot be newer than the pods.
 func (s *jobSync) refreshPods(ctx context.Context) error {
 	m := s.memory.get(s.uid)
-	foreign := m.status == nil || m.status != &s.job.Status && !equality.Semantic.DeepEqual(*m.status, s.job.Status)
-	if !m.listPods && (!foreign || equality.Semantic.DeepEqual(s.job.Status, batchv1.JobStatus{})) {
+	foreign := m.status == nil || !reconcile.SameStatus(m.status, &s.job.Status)
+	if !m.listPods && (!foreign || reconcile.SameStatus(&s.job.Status, &batchv1.JobStatus{})) {
 		return nil
 	}
 	if reconcile.IsFinished(s.job) {

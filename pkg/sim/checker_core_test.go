@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -21,7 +20,7 @@ func checkCore(o reconcile.Observation, config reconcile.Config, order []int) []
 	var broken []string
 	job, pods := o.Job.DeepCopy(), clonePods(o.Pods)
 	plan := reconcile.Compute(o, config)
-	if !equality.Semantic.DeepEqual(job, o.Job) || len(pods) != len(o.Pods) || len(pods) > 0 && !reflect.DeepEqual(pods, o.Pods) {
+	if !reflect.DeepEqual(job, o.Job) || len(pods) != len(o.Pods) || len(pods) > 0 && !reflect.DeepEqual(pods, o.Pods) {
 		broken = append(broken, "Compute changed its input")
 	}
 	shuffled := o
@@ -45,8 +44,8 @@ func checkCore(o reconcile.Observation, config reconcile.Config, order []int) []
 
 // samePlan compares plans as sets of operations.
 func samePlan(a, b reconcile.Plan) bool {
-	return equality.Semantic.DeepEqual(a.Status, b.Status) && a.RequeueAfter == b.RequeueAfter && a.Urgent == b.Urgent &&
-		equality.Semantic.DeepEqual(a.Create, b.Create) && sameRefs(a.Delete, b.Delete) && sameRefs(a.Release, b.Release) &&
+	return same(a.Status, b.Status) && a.RequeueAfter == b.RequeueAfter && a.Urgent == b.Urgent &&
+		same(&a.Create, &b.Create) && sameRefs(a.Delete, b.Delete) && sameRefs(a.Release, b.Release) &&
 		sameRefs(a.Adopt, b.Adopt) && sameRefs(a.Disown, b.Disown) && reflect.DeepEqual(a.Findings, b.Findings)
 }
 

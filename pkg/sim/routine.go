@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"iter"
+	"runtime"
 	"runtime/debug"
 	"time"
 )
@@ -39,6 +40,7 @@ func (w *World) begin(p *process, do func()) {
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		r.yield = yield
 		defer keepStack()
+		growStack()
 		do()
 	})
 	r.stop = stop
@@ -53,6 +55,14 @@ func (w *World) begin(p *process, do func()) {
 	}
 	w.busy++
 	r.resume()
+}
+
+// growStack makes the stack large enough for a sync at once, while there is nothing to move.
+//
+//go:noinline
+func growStack() {
+	var frame [12 << 10]byte
+	runtime.KeepAlive(&frame)
 }
 
 // keepStack adds the stack to a panic, which is lost where the routine is resumed.

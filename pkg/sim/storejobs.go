@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -118,10 +117,10 @@ func (s *Store) EditJob(name string, edit func(*batchv1.Job)) (*batchv1.Job, err
 	if list := validateJobUpdate(old, job); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, name, list)
 	}
-	if !equality.Semantic.DeepEqual(old.Spec, job.Spec) {
+	if !same(&old.Spec, &job.Spec) {
 		job.Generation++
 	}
-	if equality.Semantic.DeepEqual(old, job) {
+	if same(old, job) {
 		return job, nil
 	}
 	return s.commitJob("edit", job), nil
@@ -196,7 +195,7 @@ func (s *Store) UpdateJobStatus(job *batchv1.Job) (*batchv1.Job, error) {
 	if list := validateStatus(old, next); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
 	}
-	if equality.Semantic.DeepEqual(old.Status, next.Status) {
+	if same(&old.Status, &next.Status) {
 		return old.DeepCopy(), nil
 	}
 	return s.commitJob("status", next), nil

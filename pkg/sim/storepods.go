@@ -9,7 +9,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -177,14 +176,13 @@ func jobReference(job *batchv1.Job) metav1.OwnerReference {
 
 // replacePod stores a changed pod, if anything has changed, and the API server accepts that.
 func (s *Store) replacePod(verb string, old, pod *corev1.Pod) (*corev1.Pod, error) {
-	same := equality.Semantic.DeepEqual
-	sameMeta, sameSpec := same(old.ObjectMeta, pod.ObjectMeta), same(old.Spec, pod.Spec)
-	if sameMeta && sameSpec && same(old.Status, pod.Status) {
+	sameMeta, sameSpec := same(&old.ObjectMeta, &pod.ObjectMeta), same(&old.Spec, &pod.Spec)
+	if sameMeta && sameSpec && same(&old.Status, &pod.Status) {
 		return s.copy(old), nil
 	}
 	list := validateContainers(old, pod)
 	if !sameMeta {
-		list = append(list, validateMetaUpdate(old, pod)...)
+		list = append(list, validateMetaUpdate(&old.ObjectMeta, &pod.ObjectMeta)...)
 	}
 	if !sameSpec {
 		list = append(list, validatePodSpec(&old.Spec, &pod.Spec)...)

@@ -2,7 +2,9 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -32,9 +34,16 @@ func validateMeta(object metav1.Object) field.ErrorList {
 	return list
 }
 
-// validateMetaUpdate checks changed metadata.
-func validateMetaUpdate(old, object metav1.Object) field.ErrorList {
-	return append(validateMeta(object), apivalidation.ValidateObjectMetaAccessorUpdate(object, old, field.NewPath("metadata"))...)
+// validateMetaUpdate checks changed metadata. Labels and annotations that stay have been checked before.
+func validateMetaUpdate(old, now *metav1.ObjectMeta) field.ErrorList {
+	checked := *now
+	if maps.Equal(old.Labels, now.Labels) {
+		checked.Labels = nil
+	}
+	if maps.Equal(old.Annotations, now.Annotations) {
+		checked.Annotations = nil
+	}
+	return append(validateMeta(&checked), apivalidation.ValidateObjectMetaAccessorUpdate(&checked, old, field.NewPath("metadata"))...)
 }
 
 // validateJob checks a new Job with its defaults set.
@@ -75,7 +84,7 @@ func hostnameProblems(job *batchv1.Job) field.ErrorList {
 
 // validateJobUpdate checks a changed Job, and that the immutable fields of its spec do not change.
 func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
-	list := slices.Concat(validateMetaUpdate(old, job), validateSpec(&job.Spec), hostnameProblems(job))
+	list := slices.Concat(validateMetaUpdate(&old.ObjectMeta, &job.ObjectMeta), validateSpec(&job.Spec), hostnameProblems(job))
 	was, is := &old.Spec, &job.Spec
 	elastic := isIndexed(is) && (is.Completions == nil || ptr.Equal(is.Completions, is.Parallelism))
 	for _, f := range []struct {
@@ -84,12 +93,12 @@ func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
 	}{
 		{"completions", !ptr.Equal(was.Completions, is.Completions) && !elastic},
 		{"completionMode", !ptr.Equal(was.CompletionMode, is.CompletionMode)},
-		{"selector", !equality.Semantic.DeepEqual(was.Selector, is.Selector)},
+		{"selector", !same(was.Selector, is.Selector)},
 		{"managedBy", !ptr.Equal(was.ManagedBy, is.ManagedBy)},
 		{"backoffLimitPerIndex", !ptr.Equal(was.BackoffLimitPerIndex, is.BackoffLimitPerIndex)},
-		{"podFailurePolicy", !equality.Semantic.DeepEqual(was.PodFailurePolicy, is.PodFailurePolicy)},
-		{"successPolicy", !equality.Semantic.DeepEqual(was.SuccessPolicy, is.SuccessPolicy)},
-		{"scheduling", !equality.Semantic.DeepEqual(withoutMinCount(was.Scheduling), withoutMinCount(is.Scheduling))},
+		{"podFailurePolicy", !same(was.PodFailurePolicy, is.PodFailurePolicy)},
+		{"successPolicy", !same(was.SuccessPolicy, is.SuccessPolicy)},
+		{"scheduling", !same(withoutMinCount(was.Scheduling), withoutMinCount(is.Scheduling))},
 		templateChange(old, &is.Template),
 	} {
 		if f.changed {
@@ -105,17 +114,17 @@ func templateChange(old *batchv1.Job, is *corev1.PodTemplateSpec) (change struct
 	path    string
 	changed bool
 }) {
-	was := old.Spec.Template.DeepCopy()
 	v := view(old)
 	mutable := ptr.Deref(old.Spec.Suspend, false) && (old.Status.StartTime == nil || v.suspended) && old.Status.Active == 0
 	if !mutable {
-		change.path, change.changed = "template", !equality.Semantic.DeepEqual(was, is)
+		change.path, change.changed = "template", !same(&old.Spec.Template, is)
 		return change
 	}
+	was := old.Spec.Template.DeepCopy()
 	was.Spec.NodeSelector, was.Spec.Tolerations, was.Spec.SchedulingGates = is.Spec.NodeSelector, is.Spec.Tolerations, is.Spec.SchedulingGates
 	takeResources(was.Spec.Containers, is.Spec.Containers)
 	takeResources(was.Spec.InitContainers, is.Spec.InitContainers)
-	change.path, change.changed = "template.spec", !equality.Semantic.DeepEqual(was.Spec, is.Spec)
+	change.path, change.changed = "template.spec", !same(&was.Spec, &is.Spec)
 	return change
 }
 
@@ -154,7 +163,7 @@ func validatePodSpec(was, is *corev1.PodSpec) (list field.ErrorList) {
 	if was.NodeName == "" {
 		rest.NodeName = ""
 	}
-	if !equality.Semantic.DeepEqual(was, &rest) {
+	if !same(was, &rest) {
 		list = append(list, problem(forbidden, path, immutable))
 	}
 	return list
@@ -191,4 +200,9 @@ func restarts(spec *corev1.PodSpec, c corev1.ContainerStatus) bool {
 		return c.State.Terminated.ExitCode != 0
 	}
 	return false
+}
+
+// same reports whether values are equal for the API server. Most are, in every detail, which is faster to find out.
+func same[T any](a, b *T) bool {
+	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }

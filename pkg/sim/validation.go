@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -126,7 +125,7 @@ var statusRules = []statusRule{
 	}},
 	{"STV-13", "uncountedTerminatedPods", invalid, "finished with uncounted pods", func(o, n *jobView) bool {
 		was, is := o.Status.UncountedTerminatedPods, n.Status.UncountedTerminatedPods
-		changed := o.finished() != n.finished() || !equality.Semantic.DeepEqual(was, is)
+		changed := o.finished() != n.finished() || !same(was, is)
 		return changed && n.finished() && is != nil && len(is.Succeeded)+len(is.Failed) > 0
 	}},
 	{"STV-14", "startTime", required, "finished without a start time", func(o, n *jobView) bool {
