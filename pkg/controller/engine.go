@@ -100,7 +100,7 @@ type jobSync struct {
 	conflicted map[types.UID]bool
 	// claimed are the pods that this sync has labeled, or failed to.
 	claimed map[types.UID]bool
-	// listed reports whether this sync has listed the Job's pods.
+	// listed reports whether the last call listed the Job's pods.
 	listed bool
 	// exists reports whether a live read in this sync has shown the Job, and that it is not
 	// being deleted.
@@ -205,6 +205,7 @@ func (s *jobSync) completePods(ctx context.Context) error {
 // happened, it lists the pods from the API server. A status that counts nothing
 // cannot be newer than the pods.
 func (s *jobSync) refreshPods(ctx context.Context) error {
+	s.listed = false
 	m := s.memory.get(s.uid)
 	foreign := m.status == nil || !reconcile.SameStatus(m.status, &s.job.Status)
 	if !m.listPods && (!foreign || reconcile.SameStatus(&s.job.Status, &batchv1.JobStatus{})) {

@@ -140,16 +140,25 @@ func (e *Engine) matters(uid types.UID, pod *metav1.PartialObjectMetadata, contr
 	return e.config.owns(job) && (held || controlled && !reconcile.IsFinished(job))
 }
 
-// claimUnwatched labels the pods that matter to the Job and that the watch does not deliver.
-// The answers show their state, or that they are gone. After an error, nothing can be decided
-// unless a list has just shown their state.
+// claimUnwatched labels the pods that matter to the Job and that the watch does not deliver,
+// until there are no more: meanwhile, a new list of the watch may lack others.
 func (s *jobSync) claimUnwatched(ctx context.Context) error {
-	s.noteLeftOut()
-	cached := s.cache.Unwatched(s.uid)
-	pods := s.unclaimed(cached)
-	if len(pods) == 0 {
-		return nil
+	for {
+		s.noteLeftOut()
+		cached := s.cache.Unwatched(s.uid)
+		pods := s.unclaimed(cached)
+		if len(pods) == 0 {
+			return nil
+		}
+		if err := s.claimPods(ctx, pods, cached); err != nil {
+			return err
+		}
 	}
+}
+
+// claimPods labels pods. The answers show their state, or that they are gone. After an error, nothing can be
+// decided unless a list has just shown their state.
+func (s *jobSync) claimPods(ctx context.Context, pods, cached map[types.UID]types.NamespacedName) error {
 	klog.FromContext(ctx).V(2).Info("Labeling pods that are not watched", "jobUID", s.uid, "pods", len(pods))
 	uids := slices.Sorted(maps.Keys(pods))
 	errs := make([]error, len(uids))
@@ -167,6 +176,7 @@ func (s *jobSync) claimUnwatched(ctx context.Context) error {
 		m.unwatched = maps.Clone(m.unwatched)
 		maps.DeleteFunc(m.unwatched, func(uid types.UID, _ unwatchedPod) bool { return settled[uid] })
 	})
+	s.listed = false
 	err := errors.Join(errs...)
 	if unknown {
 		// The pods that could not be labeled may lack the labels of the selector, too.
@@ -231,6 +241,7 @@ func (s *jobSync) seekStrays(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the Job's selector: %w", err)
 	}
+	s.listed = false
 	err = s.cluster.Unwatched(ctx, s.job.Namespace, selector, func(pods []metav1.PartialObjectMetadata) {
 		noted := map[types.UID]unwatchedPod{}
 		for i := range pods {
