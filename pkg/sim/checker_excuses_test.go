@@ -25,8 +25,8 @@ type excuses struct {
 		knowledge
 		at time.Time
 	}
-	// exact, if set, returns that moment for all processes together.
-	exact func() time.Time
+	// exact reports whether only what a process knew is an excuse, and not how long something takes.
+	exact bool
 }
 
 // planSink notices when a sync plans a stage: it would log the plan then. And work, if set, gets what the
@@ -81,7 +81,7 @@ func (e *excuses) recent(at time.Time) bool {
 // shows it, some calls before the write, which may have to wait.
 func (e *excuses) recentOf(pod *corev1.Pod, at time.Time) bool {
 	by, now := e.world.Store.knew.process, e.world.Now()
-	if e.recent(at) || by == nil || e.exact != nil {
+	if e.recent(at) || by == nil || e.exact {
 		return e.recent(at)
 	}
 	relabeled, was := e.relabeled[pod.UID]
@@ -99,8 +99,6 @@ func (e *excuses) isLateFor(at time.Time) bool {
 func (e *excuses) unknown() time.Time {
 	knew := e.world.Store.knew
 	switch {
-	case e.exact != nil:
-		return e.exact()
 	case knew.process == nil: // Nobody in particular writes, and everything may be known.
 		return e.world.Now().Add(1)
 	case e.horizon.knowledge == knew:
@@ -178,7 +176,7 @@ func (e *excuses) begins(o ProcessOptions) {
 	e.slowest = max(e.slowest, o.Lag)
 	e.skewed(e.world.skew + o.Clock)
 	e.extend(&e.lostAt, now)
-	if (o.JobsOlder > 0 || o.PodsOlder > 0) && e.exact == nil {
+	if (o.JobsOlder > 0 || o.PodsOlder > 0) && !e.exact {
 		e.blind(now.Add(e.lag()))
 	}
 }

@@ -66,11 +66,15 @@
 //
 //   - While the call of a process is on its way to the API server, its watches deliver nothing:
 //     the process reads nothing before the answer. (If watches may be closed, they may then, too.)
-//   - If both watches of a process have something to deliver, only its local steps are taken, unless
+//   - If both watches of the only process have something to deliver, only its local steps are taken, unless
 //     its call is on its way: others can only add to what is delivered later, and cannot
 //     prevent anything, or lead to another local step. The watch of Jobs may be empty if nobody else
 //     writes to the Job anymore. That it goes first makes the Checker stricter: the process knows
 //     more when something else is written.
+//   - Of several processes, one that has taken a local step goes on until its next call has arrived, or
+//     it has nothing to do: whatever others do in between may as well come before. What that adds to its
+//     watches comes after what it has taken, and the Checker excuses a process by what it knew itself,
+//     not by what others knew.
 //   - A sync that is due does not begin while its Job is being synced: it would only be noted that
 //     another one follows.
 //   - If time may pass although messages are on their way, nothing is left out.

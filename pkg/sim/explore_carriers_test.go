@@ -67,12 +67,13 @@ type beforeStep struct {
 }
 
 func (r *run) beforeStep(s step) beforeStep {
-	b := beforeStep{step: s.String(), number: r.world.number, version: r.world.Store.version, unknown: r.unknownBut(s)}
+	b := beforeStep{step: s.String(), number: r.world.number, version: r.world.Store.version}
 	r.work = nil
 	if s.event == nil || s.event.process == nil {
 		return b
 	}
 	b.process = s.event.process
+	b.unknown = r.unknownTo(b.process)
 	if s.event.routine != nil {
 		b.carrier = r.carriers[s.event.routine]
 	}
@@ -97,18 +98,6 @@ func (r *run) engineHashes(p *process) (all []fingerprint) {
 		all = append(all, e.sum())
 	}
 	return all
-}
-
-// unknownBut returns the first moment of which some process may not know, apart from the sync that
-// the step continues.
-func (r *run) unknownBut(s step) time.Time {
-	if s.event != nil && s.event.routine != nil {
-		if own := r.carriers[s.event.routine]; own != nil {
-			delete(r.carriers, s.event.routine)
-			defer func() { r.carriers[s.event.routine] = own }()
-		}
-	}
-	return r.unknownSince()
 }
 
 // afterStep updates the carriers.

@@ -100,6 +100,9 @@ func TestReductionsKeepEnds_PRV_05(t *testing.T) {
 	if !testing.Short() && !underRace {
 		worlds = append(worlds, worldNamed("a named rule fails the Job"), worldNamed("suspended, and nothing to do, one fault"))
 	}
+	if *proveAll { // With two processes, this takes minutes.
+		worlds = append(worlds, worldNamed("two leaders, once a success is recorded"))
+	}
 	for _, s := range worlds {
 		plain := *s
 		plain.plain = true

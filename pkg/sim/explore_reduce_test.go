@@ -8,8 +8,11 @@ import (
 // reduced leaves out steps that may as well be taken later; doc.go explains why nothing is lost.
 func (r *run) reduced(all []step) []step {
 	all = slices.DeleteFunc(all, repeats)
-	for _, p := range r.world.processes {
-		if own := r.ownSteps(p, all); len(own) > 0 {
+	switch {
+	case r.going != nil:
+		all = slices.DeleteFunc(all, func(s step) bool { return !goesOn(s, r.going) })
+	case len(r.world.processes) == 1:
+		if own := r.ownSteps(r.world.processes[0], all); len(own) > 0 {
 			return own
 		}
 	}
@@ -25,6 +28,30 @@ func (r *run) reduced(all []step) []step {
 	}
 	slices.SortStableFunc(kept, compareSteps)
 	return kept
+}
+
+// goingOn returns the process that has taken a local step, if it goes on before any other one does something, or nil.
+func (r *run) goingOn(p *process) *process {
+	if p == nil || r.plain || r.usedSlow < r.slow || len(r.world.processes) == 1 || !p.alive {
+		return nil
+	}
+	if slices.ContainsFunc(r.allSteps(), func(s step) bool { return !repeats(s) && goesOn(s, p) }) {
+		return p
+	}
+	return nil
+}
+
+// goesOn reports whether a step is one of a process that is local, or is its next call.
+func goesOn(s step, p *process) bool {
+	return s.event != nil && s.event.process == p && (s.event.kind == fromCall || localProcess(s) == p)
+}
+
+// localProcess returns the process of a step that changes only what that knows, or nil.
+func localProcess(s step) *process {
+	if e := s.event; e != nil && (isDelivery(e) || e.kind == fromCall && e.text == answering || e.kind == fromTimer && s.rank == rankMessage) {
+		return e.process
+	}
+	return nil
 }
 
 // repeats reports whether a step asks for a sync of a Job that is being synced: that sync is followed
@@ -52,13 +79,13 @@ func (r *run) ownSteps(p *process, all []step) (own []step) {
 	for _, s := range all {
 		switch e := s.event; {
 		case e == nil || e.process != p || e.kind == fromLateWrite:
-		case isDelivery(e):
-			delivers[resource(strings.HasSuffix(e.text, jobsOnly.String()))] = true
-			own = append(own, s)
-		case e.kind == fromCall && e.text == answering, e.kind == fromTimer && s.rank == rankMessage:
-			own = append(own, s)
-		default: // A call or the request of a list arrives at the API server.
+		case localProcess(s) == nil: // A call or the request of a list arrives at the API server.
 			return nil
+		default:
+			own = append(own, s)
+			if isDelivery(e) {
+				delivers[resource(strings.HasSuffix(e.text, jobsOnly.String()))] = true
+			}
 		}
 	}
 	if !delivers[podsOnly] || !delivers[jobsOnly] && r.jobMayChange() {
@@ -74,7 +101,7 @@ func (r *run) jobMayChange() bool {
 			return true
 		}
 	}
-	return r.acted < len(r.user) || len(r.world.processes) > 1 || slices.ContainsFunc(r.world.events, func(e event) bool {
+	return r.acted < len(r.user) || slices.ContainsFunc(r.world.events, func(e event) bool {
 		return e.kind == fromCollector || e.kind == fromLateWrite
 	})
 }

@@ -25,6 +25,7 @@ func (e *encoder) state() {
 	for _, n := range []int{r.usedFaults, r.usedSlow, r.failed, r.acted} {
 		e.number(int64(n))
 	}
+	e.number(int64(slices.Index(r.world.processes, r.going)))
 	e.store()
 	e.events()
 	for _, p := range r.world.processes {

@@ -106,6 +106,8 @@ type run struct {
 	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods (inTurn: all that have ended) and steps
 	// of users.
 	usedFaults, usedSlow, failed, acted int
+	// going is the process that has taken a local step, and goes on before others do anything.
+	going *process
 	// depth is the number of steps so far.
 	depth int
 	// carriers are what has read something and not yet finished: routines, and late writes by
@@ -135,9 +137,9 @@ func newRun(s *smallWorld, since int) *run {
 		o.Controller.Limits.MaxUncounted = s.records
 	}
 	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, o)
-	r.world.checker().exact = r.unknownSince
+	r.world.checker().exact = true
 	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{
-		planned: func() {},
+		planned: r.world.plans,
 		work:    func(work any) { r.work = work },
 	}))
 	act := Act{TerminateExit: 143, NodeGone: s.lost}
@@ -201,7 +203,7 @@ func (r *run) take(steps []step, choices []uint8) {
 	r.choices, r.taken, r.options = choices, r.taken[:0], r.options[:0]
 	s := steps[r.choose(len(steps))]
 	r.hashing = r.depth >= r.since
-	before := r.beforeStep(s)
+	before, local := r.beforeStep(s), localProcess(s)
 	if s.user != nil {
 		r.world.advance(r.world.Now().Add(stepTime))
 		r.acted++
@@ -215,6 +217,7 @@ func (r *run) take(steps []step, choices []uint8) {
 	}
 	r.depth++
 	r.afterStep(before)
+	r.going = r.goingOn(local)
 }
 
 func (r *run) happen(s step) {

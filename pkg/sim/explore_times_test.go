@@ -34,6 +34,11 @@ func (r *run) unknownSince() time.Time {
 	return at
 }
 
+// unknownTo returns the first moment of which a process does not know.
+func (r *run) unknownTo(p *process) time.Time {
+	return slices.MinFunc(append(r.undeliveredTo(p, false), r.world.Now().Add(1)), time.Time.Compare)
+}
+
 // horizons returns when what watches have not delivered was stored, and from when on each sync that
 // is running may not have known.
 func (r *run) horizons() []time.Time {
@@ -72,11 +77,16 @@ func (r *run) knownUntil() time.Time {
 // undeliveredAt returns when what some watch has not delivered was stored, with or without what its
 // process wrote itself.
 func (r *run) undeliveredAt(own bool) (all []time.Time) {
-	j := &r.world.journal
 	for _, p := range r.world.processes {
-		if !p.isWorking() {
-			continue
-		}
+		all = append(all, r.undeliveredTo(p, own)...)
+	}
+	return all
+}
+
+// undeliveredTo is undeliveredAt for the watches of one process.
+func (r *run) undeliveredTo(p *process, own bool) (all []time.Time) {
+	j := &r.world.journal
+	if p.isWorking() {
 		for _, s := range []*stream{p.jobs, p.pods} {
 			for i := len(j.commits) - len(r.world.since(s.seen)); i < len(j.commits); i++ {
 				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && (own || !p.knowsOfOwn(c)) {
