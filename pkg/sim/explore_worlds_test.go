@@ -334,15 +334,20 @@ func deletedWorlds() (worlds []*smallWorld) {
 func sharedWorlds() []*smallWorld {
 	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
 	second := userStep{name: "second leader", do: func(w *World) { w.SecondLeader(ProcessOptions{}) }}
-	atTheEnd := second
-	atTheEnd.when = succeededAndReleased
+	afterwards := second
+	afterwards.when = func(w *World) bool {
+		job := w.Store.jobs["a"]
+		return job != nil && len(succeededUIDs(&job.Status))+len(failedUIDs(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
+	}
+	limited := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 0) }
 	nothing := func() batchv1.JobSpec { return nonIndexedSpec(0, 1, 6) }
 	more := edit("two indexes", size(2))
 	one := userStep{name: "one leader", do: (*World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
 		{name: "two leaders, and nothing to do", shared: true, spec: nothing, user: []userStep{second, one}},
-		{name: "two leaders, once a success is recorded", shared: true, spec: spec, exits: []int32{0}, user: []userStep{atTheEnd, one}},
+		{name: "two leaders, once a success is recorded", shared: true, spec: spec, exits: []int32{0}, user: []userStep{afterwards, one}},
+		{name: "two leaders, once the last failure is recorded", shared: true, spec: limited, exits: []int32{1}, failures: 1, user: []userStep{afterwards, one}},
 		{name: "two leaders", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
 		{name: "two leaders, scaled up", size: large, shared: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
 		{name: "a shard held twice", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
