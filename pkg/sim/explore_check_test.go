@@ -218,6 +218,23 @@ func TestViolationIsReplayed_PRV_03(t *testing.T) {
 	}
 }
 
+// TestHistoryLeadsToItsState_PRV_03 writes random histories, most of them of two processes, and follows them.
+func TestHistoryLeadsToItsState_PRV_03(t *testing.T) {
+	worlds := append(sharedWorlds(), onePod().withFaults("one fault", 1))
+	for seed := range fewerSeeds(200) {
+		s := worlds[int(seed)%len(worlds)]
+		path, _, want := randomWalk(s, seed)
+		r := newRun(s, 0)
+		for _, line := range s.lines(path) {
+			r.follow(line)
+		}
+		if got := r.fingerprint(); got != want {
+			t.Errorf("%s, seed %d: it leads to %v, want %v:\n%s", s.name, seed, got, want, strings.Join(s.lines(path), "\n"))
+		}
+		r.abandon()
+	}
+}
+
 // TestHistoryThatIsNotPossibleAnymore_PRV_03 leaves out what does not happen, and faults of another kind.
 func TestHistoryThatIsNotPossibleAnymore_PRV_03(t *testing.T) {
 	r := onePod().followed([]string{"watch: Jobs, create job a", "call: call delete pod a-p1", "timer: sync", "call: call create pod a- | 200"})

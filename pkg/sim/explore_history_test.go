@@ -28,31 +28,38 @@ func (s *smallWorld) lines(path [][]uint8) (lines []string) {
 	defer r.abandon()
 	for _, choices := range path {
 		steps := r.steps()
-		lines = append(lines, line(steps, choices))
+		lines = append(lines, line(r.anySteps(), steps[choices[0]], choices[1:]))
 		r.take(steps, choices)
 	}
 	return lines
 }
 
-// line is one of the steps, which of several with the same text, and the other choices, such as those of faults.
-func line(steps []step, choices []uint8) string {
-	chosen, nth := steps[choices[0]].String(), 1
-	for _, s := range steps[:choices[0]] {
-		if s.String() == chosen {
+// line is the chosen step, which of several with the same text, and the choices for it, such as those of faults.
+func line(steps []step, chosen step, choices []uint8) string {
+	text, nth := chosen.String(), 1
+	for _, s := range steps[:slices.Index(steps, chosen)] {
+		if s.String() == text {
 			nth++
 		}
 	}
 	if nth > 1 {
-		chosen += fmt.Sprintf(" | #%d", nth)
+		text += fmt.Sprintf(" | #%d", nth)
 	}
 	last := len(choices)
-	for last > 1 && choices[last-1] == 0 {
+	for last > 0 && choices[last-1] == 0 {
 		last--
 	}
-	for _, c := range choices[1:last] {
-		chosen += fmt.Sprintf(" | %d", c)
+	for _, c := range choices[:last] {
+		text += fmt.Sprintf(" | %d", c)
 	}
-	return chosen
+	return text
+}
+
+// anySteps returns what can happen next, also if a process goes on: a history may be one in which others come first.
+func (r *run) anySteps() []step {
+	defer func(p *process) { r.going = p }(r.going)
+	r.going = nil
+	return r.steps()
 }
 
 // history runs a small world, whose name is the first line of the input, through a history that the model checker found.
@@ -80,7 +87,7 @@ func (s *smallWorld) followed(lines []string) *run {
 		r.follow(line)
 	}
 	for range maxHistory {
-		steps := r.steps()
+		steps := r.anySteps()
 		if len(steps) == 0 || len(c.Violations) > 0 {
 			break
 		}
@@ -97,7 +104,7 @@ const maxHistory = 1000
 
 // follow takes the step of a line.
 func (r *run) follow(line string) {
-	words, steps, nth := strings.Split(line, " | "), r.steps(), 1
+	words, steps, nth := strings.Split(line, " | "), r.anySteps(), 1
 	choices := []uint8{0}
 	for _, word := range words[1:] {
 		if n, isNth := strings.CutPrefix(word, "#"); isNth {
