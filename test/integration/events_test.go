@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -135,7 +136,9 @@ func TestSmallJobHasEachEventOnce_JOB_47_JOB_48_SCL_03(t *testing.T) {
 	f := newFixture(t)
 	option, sent := f.eventClient()
 	writes := f.follow()
-	p := f.startController(option)
+	// However slow the API server is, one stage creates all pods.
+	patient := func(c *controller.Config) { c.SyncBudget = time.Minute }
+	p := f.startController(option, patient)
 	job := f.create(newJob(parallelism(6), onNode))
 	first := f.untilActive(6)
 	f.untilCounts("a", counts{active: 6})
