@@ -100,7 +100,7 @@ type jobSync struct {
 	conflicted map[types.UID]bool
 	// claimed are the pods that this sync has labeled, or failed to.
 	claimed map[types.UID]bool
-	// listed reports whether the last call listed the Job's pods.
+	// listed reports whether the Job's pods have just been listed.
 	listed bool
 	// exists reports whether a live read in this sync has shown the Job, and that it is not
 	// being deleted.

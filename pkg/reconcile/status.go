@@ -44,8 +44,8 @@ func (s *state) writeStatus(l ledger) {
 	s.plan.Backoff = s.backoffRecord(l.recordedNow)
 }
 
-// SameStatus reports whether two statuses are the same for the API server. Most are in every detail, and the API's own
-// comparison, which knows that an empty list is none, takes five times as long to find that out.
+// SameStatus reports whether two statuses are the same for the API server. Most are in every detail, and the comparison
+// that knows that an empty list is none takes longer to find that out.
 func SameStatus(a, b *batchv1.JobStatus) bool {
 	return a == b || reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }
