@@ -207,8 +207,8 @@ func (s *jobSync) completePods(ctx context.Context) error {
 func (s *jobSync) refreshPods(ctx context.Context) error {
 	s.listed = false
 	m := s.memory.get(s.uid)
-	foreign := m.status == nil || !reconcile.SameStatus(m.status, &s.job.Status)
-	if !m.listPods && (!foreign || reconcile.SameStatus(&s.job.Status, &batchv1.JobStatus{})) {
+	foreign := m.status == nil || !reconcile.Same(m.status, &s.job.Status)
+	if !m.listPods && (!foreign || reconcile.Same(&s.job.Status, &batchv1.JobStatus{})) {
 		return nil
 	}
 	if reconcile.IsFinished(s.job) {

@@ -28,7 +28,7 @@ func (s *state) writeStatus(l ledger) {
 	s.setGauges(next)
 	s.setConditions(next, l)
 	s.setStartTime(next)
-	if SameStatus(next, &s.job.Status) {
+	if Same(next, &s.job.Status) {
 		return
 	}
 	s.plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, s.job.Status.Conditions)
@@ -44,10 +44,10 @@ func (s *state) writeStatus(l ledger) {
 	s.plan.Backoff = s.backoffRecord(l.recordedNow)
 }
 
-// SameStatus reports whether two statuses are the same for the API server. Most are in every detail, and the comparison
-// that knows that an empty list is none takes longer to find that out.
-func SameStatus(a, b *batchv1.JobStatus) bool {
-	return a == b || reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
+// Same reports whether two values are the same to the API server, which treats an empty list as no list. Most values
+// match exactly, and the exact comparison is faster.
+func Same[T any](a, b *T) bool {
+	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }
 
 func (s *state) setCounts(next *batchv1.JobStatus, l ledger) {

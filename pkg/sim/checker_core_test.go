@@ -44,8 +44,8 @@ func checkCore(o reconcile.Observation, config reconcile.Config, order []int) []
 
 // samePlan compares plans as sets of operations.
 func samePlan(a, b reconcile.Plan) bool {
-	return same(a.Status, b.Status) && a.RequeueAfter == b.RequeueAfter && a.Urgent == b.Urgent &&
-		same(&a.Create, &b.Create) && sameRefs(a.Delete, b.Delete) && sameRefs(a.Release, b.Release) &&
+	return reconcile.Same(a.Status, b.Status) && a.RequeueAfter == b.RequeueAfter && a.Urgent == b.Urgent &&
+		reconcile.Same(&a.Create, &b.Create) && sameRefs(a.Delete, b.Delete) && sameRefs(a.Release, b.Release) &&
 		sameRefs(a.Adopt, b.Adopt) && sameRefs(a.Disown, b.Disown) && reflect.DeepEqual(a.Findings, b.Findings)
 }
 

@@ -71,10 +71,10 @@
 //     prevent anything, or lead to another local step. The watch of Jobs may be empty if nobody else
 //     writes to the Job anymore. That it goes first makes the Checker stricter: the process knows
 //     more when something else is written.
-//   - Of several processes, one that has taken a local step goes on until its next call has arrived, or
-//     it has nothing to do: whatever others do in between may as well come before. What that adds to its
-//     watches comes after what it has taken, and the Checker excuses a process by what it knew itself,
-//     not by what others knew.
+//   - With several processes, one that takes a local step continues until its next call arrives, or until it
+//     has nothing left to do: what others do in between can just as well happen before. That only adds to the
+//     end of its watches, and the Checker excuses a process for what it did not know itself, whatever
+//     others knew.
 //   - A sync that is due does not begin while its Job is being synced: it would only be noted that
 //     another one follows.
 //   - If time may pass although messages are on their way, nothing is left out.

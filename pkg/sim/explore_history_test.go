@@ -55,7 +55,7 @@ func line(steps []step, chosen step, choices []uint8) string {
 	return text
 }
 
-// anySteps returns what can happen next, also if a process goes on: a history may be one in which others come first.
+// anySteps returns everything that can happen next, even if the search would let one process continue first.
 func (r *run) anySteps() []step {
 	defer func(p *process) { r.going = p }(r.going)
 	r.going = nil

@@ -30,7 +30,7 @@ func (r *run) reduced(all []step) []step {
 	return kept
 }
 
-// goingOn returns the process that has taken a local step, if it goes on before any other one does something, or nil.
+// goingOn returns the process that took a local step if it has more to do before others may act, or nil.
 func (r *run) goingOn(p *process) *process {
 	if p == nil || r.plain || r.usedSlow < r.slow || len(r.world.processes) == 1 || !p.alive {
 		return nil
@@ -41,7 +41,7 @@ func (r *run) goingOn(p *process) *process {
 	return nil
 }
 
-// goesOn reports whether a step is one of a process that is local, or is its next call.
+// goesOn reports whether a step is a local step of a process, or its next call.
 func goesOn(s step, p *process) bool {
 	return s.event != nil && s.event.process == p && (s.event.kind == fromCall || localProcess(s) == p)
 }

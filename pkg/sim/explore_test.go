@@ -106,7 +106,7 @@ type run struct {
 	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods (inTurn: all that have ended) and steps
 	// of users.
 	usedFaults, usedSlow, failed, acted int
-	// going is the process that has taken a local step, and goes on before others do anything.
+	// going is the process that took a local step and continues before others may act, or nil.
 	going *process
 	// depth is the number of steps so far.
 	depth int

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -117,10 +118,10 @@ func (s *Store) EditJob(name string, edit func(*batchv1.Job)) (*batchv1.Job, err
 	if list := validateJobUpdate(old, job); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, name, list)
 	}
-	if !same(&old.Spec, &job.Spec) {
+	if !reconcile.Same(&old.Spec, &job.Spec) {
 		job.Generation++
 	}
-	if same(old, job) {
+	if reconcile.Same(old, job) {
 		return job, nil
 	}
 	return s.commitJob("edit", job), nil
@@ -195,7 +196,7 @@ func (s *Store) UpdateJobStatus(job *batchv1.Job) (*batchv1.Job, error) {
 	if list := validateStatus(old, next); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
 	}
-	if same(&old.Status, &next.Status) {
+	if reconcile.Same(&old.Status, &next.Status) {
 		return old.DeepCopy(), nil
 	}
 	return s.commitJob("status", next), nil

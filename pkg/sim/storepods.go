@@ -176,8 +176,8 @@ func jobReference(job *batchv1.Job) metav1.OwnerReference {
 
 // replacePod stores a changed pod, if anything has changed, and the API server accepts that.
 func (s *Store) replacePod(verb string, old, pod *corev1.Pod) (*corev1.Pod, error) {
-	sameMeta, sameSpec := same(&old.ObjectMeta, &pod.ObjectMeta), same(&old.Spec, &pod.Spec)
-	if sameMeta && sameSpec && same(&old.Status, &pod.Status) {
+	sameMeta, sameSpec := reconcile.Same(&old.ObjectMeta, &pod.ObjectMeta), reconcile.Same(&old.Spec, &pod.Spec)
+	if sameMeta && sameSpec && reconcile.Same(&old.Status, &pod.Status) {
 		return s.copy(old), nil
 	}
 	list := validateContainers(old, pod)

@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // standardFinalizers are those that need no domain.
@@ -93,12 +93,12 @@ func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
 	}{
 		{"completions", !ptr.Equal(was.Completions, is.Completions) && !elastic},
 		{"completionMode", !ptr.Equal(was.CompletionMode, is.CompletionMode)},
-		{"selector", !same(was.Selector, is.Selector)},
+		{"selector", !reconcile.Same(was.Selector, is.Selector)},
 		{"managedBy", !ptr.Equal(was.ManagedBy, is.ManagedBy)},
 		{"backoffLimitPerIndex", !ptr.Equal(was.BackoffLimitPerIndex, is.BackoffLimitPerIndex)},
-		{"podFailurePolicy", !same(was.PodFailurePolicy, is.PodFailurePolicy)},
-		{"successPolicy", !same(was.SuccessPolicy, is.SuccessPolicy)},
-		{"scheduling", !same(withoutMinCount(was.Scheduling), withoutMinCount(is.Scheduling))},
+		{"podFailurePolicy", !reconcile.Same(was.PodFailurePolicy, is.PodFailurePolicy)},
+		{"successPolicy", !reconcile.Same(was.SuccessPolicy, is.SuccessPolicy)},
+		{"scheduling", !reconcile.Same(withoutMinCount(was.Scheduling), withoutMinCount(is.Scheduling))},
 		templateChange(old, &is.Template),
 	} {
 		if f.changed {
@@ -117,14 +117,14 @@ func templateChange(old *batchv1.Job, is *corev1.PodTemplateSpec) (change struct
 	v := view(old)
 	mutable := ptr.Deref(old.Spec.Suspend, false) && (old.Status.StartTime == nil || v.suspended) && old.Status.Active == 0
 	if !mutable {
-		change.path, change.changed = "template", !same(&old.Spec.Template, is)
+		change.path, change.changed = "template", !reconcile.Same(&old.Spec.Template, is)
 		return change
 	}
 	was := old.Spec.Template.DeepCopy()
 	was.Spec.NodeSelector, was.Spec.Tolerations, was.Spec.SchedulingGates = is.Spec.NodeSelector, is.Spec.Tolerations, is.Spec.SchedulingGates
 	takeResources(was.Spec.Containers, is.Spec.Containers)
 	takeResources(was.Spec.InitContainers, is.Spec.InitContainers)
-	change.path, change.changed = "template.spec", !same(&was.Spec, &is.Spec)
+	change.path, change.changed = "template.spec", !reconcile.Same(&was.Spec, &is.Spec)
 	return change
 }
 
@@ -163,7 +163,7 @@ func validatePodSpec(was, is *corev1.PodSpec) (list field.ErrorList) {
 	if was.NodeName == "" {
 		rest.NodeName = ""
 	}
-	if !same(was, &rest) {
+	if !reconcile.Same(was, &rest) {
 		list = append(list, problem(forbidden, path, immutable))
 	}
 	return list
@@ -200,9 +200,4 @@ func restarts(spec *corev1.PodSpec, c corev1.ContainerStatus) bool {
 		return c.State.Terminated.ExitCode != 0
 	}
 	return false
-}
-
-// same reports whether values are equal for the API server. Most are, in every detail, which is faster to find out.
-func same[T any](a, b *T) bool {
-	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // statusRule is one rule that the API server enforces on a write to /status
@@ -125,7 +127,7 @@ var statusRules = []statusRule{
 	}},
 	{"STV-13", "uncountedTerminatedPods", invalid, "finished with uncounted pods", func(o, n *jobView) bool {
 		was, is := o.Status.UncountedTerminatedPods, n.Status.UncountedTerminatedPods
-		changed := o.finished() != n.finished() || !same(was, is)
+		changed := o.finished() != n.finished() || !reconcile.Same(was, is)
 		return changed && n.finished() && is != nil && len(is.Succeeded)+len(is.Failed) > 0
 	}},
 	{"STV-14", "startTime", required, "finished without a start time", func(o, n *jobView) bool {
