@@ -223,7 +223,9 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 		return fmt.Errorf("listing the pods of the Job: %w", err)
 	}
 	klog.FromContext(ctx).V(2).Info("Listed the pods of a Job past the cache", "job", klog.KObj(s.job), "pods", len(pods), "foreignStatus", foreign)
+	before := s.cache.Pods(s.uid)
 	s.cache.ListedPods(s.job, pods, version)
+	s.noteReleased(before)
 	s.listed = true
 	if m.listAll {
 		s.forgetUnwatched(pods)

@@ -33,9 +33,11 @@ type fakeCluster struct {
 	engine *Engine
 	cache  *observe.Cache
 	// live is what a read past the cache finds, unless there is an error.
-	live    *batchv1.Job
-	getErr  error
-	pods    map[types.UID]*corev1.Pod
+	live   *batchv1.Job
+	getErr error
+	pods   map[types.UID]*corev1.Pod
+	// listed are the pods that a list past the cache shows.
+	listed  []corev1.Pod
 	version int
 	// fail says which patch fails.
 	fail func(ref reconcile.PodRef) error
@@ -132,10 +134,13 @@ func (f *fakeCluster) did(call string) (n int) {
 	return n
 }
 
-// List is not needed by tests that trust their Jobs.
+// List returns the pods that are listed. It is not needed by tests that trust their Jobs.
 func (f *fakeCluster) List(context.Context, *batchv1.Job, bool) ([]corev1.Pod, string, error) {
 	f.note("list")
-	return nil, "", errors.New("no list")
+	if f.listed == nil {
+		return nil, "", errors.New("no list")
+	}
+	return f.listed, "200", nil
 }
 
 type fakeJobs struct{ *fakeCluster }

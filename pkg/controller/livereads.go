@@ -50,6 +50,20 @@ func (e *Engine) Released(job types.UID) {
 	e.memory.update(job, func(m *jobMemory) { m.released = true })
 }
 
+// noteReleased notes whether a list of pods shows that somebody else has released one. The watch will deliver nothing
+// new about it.
+func (s *jobSync) noteReleased(before []*reconcile.Pod) {
+	now := map[types.UID]*reconcile.Pod{}
+	for _, pod := range s.cache.Pods(s.uid) {
+		now[pod.UID] = pod
+	}
+	if slices.ContainsFunc(before, func(old *reconcile.Pod) bool {
+		return isReleased(observe.PodChange{Old: old, New: now[old.UID]}) && !isRecorded(&s.job.Status, old)
+	}) {
+		s.Released(s.uid)
+	}
+}
+
 // confirmStatus reads the Job again before pods are created after a status write that got no answer, or after
 // somebody else has released a pod: the status may have been stored, and the pods that showed why may be
 // gone.

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
@@ -34,6 +35,39 @@ func TestReleasedPodIsNotReplacedUnread_TRK_03(t *testing.T) {
 	f.live = done
 	if _, err := f.engine.Sync(t.Context(), job.UID); err != nil || !slices.Equal(f.calls, []string{read}) {
 		t.Errorf("recorded: calls %q, %v", f.calls, err)
+	}
+}
+
+// TRK-03: the same if a list past the cache shows it, which the watch will not tell again.
+func TestListedReleaseIsNotReplacedUnread_TRK_03(t *testing.T) {
+	released := func(pod *corev1.Pod) []corev1.Pod {
+		freed := pod.DeepCopy()
+		freed.ResourceVersion, freed.Finalizers, freed.Status.Phase = "150", nil, corev1.PodSucceeded
+		return []corev1.Pod{*freed}
+	}
+	for name, c := range map[string]struct {
+		list func(*corev1.Pod) []corev1.Pod
+		want []string
+	}{
+		"released":     {released, []string{"list", "get ns/train"}},
+		"gone":         {func(*corev1.Pod) []corev1.Pod { return []corev1.Pod{} }, []string{"list", "list", "get ns/train"}}, // The second list is by owner.
+		"still active": {func(pod *corev1.Pod) []corev1.Pod { return []corev1.Pod{*pod} }, []string{"list", "create"}},
+	} {
+		f := newFakeCluster(t, nil)
+		job := ourJob(2)
+		job.Status = batchv1.JobStatus{Active: 1, Ready: ptr.To[int32](0), Terminating: ptr.To[int32](0), StartTime: &metav1.Time{Time: testTime}, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
+		f.addJob(job)
+		pod := runningPod("p", job)
+		f.addPods(pod)
+		f.listed = c.list(pod)
+		done := job.DeepCopy()
+		done.ResourceVersion = "200"
+		done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+		f.live = done
+		_, err := f.engine.Sync(t.Context(), job.UID)
+		if calls := f.calls[:min(len(c.want), len(f.calls))]; err != nil || !slices.Equal(calls, c.want) {
+			t.Errorf("%s: calls %q, want %q first, %v", name, f.calls, c.want, err)
+		}
 	}
 }
 
