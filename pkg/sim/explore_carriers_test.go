@@ -67,8 +67,10 @@ type beforeStep struct {
 }
 
 func (r *run) beforeStep(s step) beforeStep {
-	b := beforeStep{step: s.String(), number: r.world.number, version: r.world.Store.version}
-	r.work = nil
+	b := beforeStep{number: r.world.number, version: r.world.Store.version}
+	if r.work = nil; r.hashing {
+		b.step = s.String()
+	}
 	if s.event == nil || s.event.process == nil {
 		return b
 	}
@@ -85,6 +87,36 @@ func (r *run) beforeStep(s step) beforeStep {
 		b.engine, b.read = r.engineHashes(b.process), versionsIn(b.process)
 	}
 	return b
+}
+
+// knownHashes returns those of all carriers, by the numbers of the events that they wait for.
+func (r *run) knownHashes() map[uint64][]carrierHash {
+	all := map[uint64][]carrierHash{}
+	for number, c := range r.waiting() {
+		all[number] = c.hashes
+	}
+	return all
+}
+
+// hashesAre sets the hashes of all carriers to those of another run that has made the same choices.
+func (r *run) hashesAre(known map[uint64][]carrierHash) {
+	for number, c := range r.waiting() {
+		c.hashes = known[number]
+	}
+}
+
+// waiting returns all carriers, by the numbers of the events that they wait for.
+func (r *run) waiting() map[uint64]*carrier {
+	all := map[uint64]*carrier{}
+	for i := range r.world.events {
+		switch e := &r.world.events[i]; e.kind {
+		case fromCall:
+			all[e.number] = r.carriers[e.routine]
+		case fromLateWrite:
+			all[e.number] = r.carriers[e.number]
+		}
+	}
+	return all
 }
 
 // engineHashes returns the hashes of what a sync can read.
@@ -243,11 +275,28 @@ func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) stri
 	return string(sum[:])
 }
 
+// versionIn returns the version of an object in a process's cache, or "".
+func versionIn(p *process, kind resource, uid types.UID) string {
+	row := rowsOf(p, kind).MapIndex(reflect.ValueOf(uid))
+	if !row.IsValid() {
+		return ""
+	}
+	return row.Elem().FieldByName("version").String()
+}
+
+// rowsOf returns the objects of one kind in a process's cache, by their UIDs.
+func rowsOf(p *process, kind resource) reflect.Value {
+	table := "pods"
+	if kind == jobsOnly {
+		table = "jobs"
+	}
+	return reflect.ValueOf(p.cache).Elem().FieldByName(table).FieldByName("rows")
+}
+
 // versionsIn returns the versions of objects in a process's cache.
 func versionsIn(p *process) (all []objectVersion) {
-	cache := reflect.ValueOf(p.cache).Elem()
-	for _, table := range []string{"jobs", "pods"} {
-		rows := cache.FieldByName(table).FieldByName("rows")
+	for _, kind := range []resource{jobsOnly, podsOnly} {
+		rows := rowsOf(p, kind)
 		for _, key := range rows.MapKeys() {
 			all = append(all, objectVersion{key.String(), rows.MapIndex(key).Elem().FieldByName("version").String()})
 		}

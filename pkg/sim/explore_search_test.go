@@ -187,7 +187,7 @@ func (x *search) expand(id int32) {
 	if r == nil {
 		r = x.replayed(path, since)
 	}
-	steps := r.steps()
+	steps, hashes := r.steps(), r.knownHashes()
 	if len(steps) == 0 {
 		x.rest(id, r, path)
 		return
@@ -195,7 +195,8 @@ func (x *search) expand(id int32) {
 	for i, n := 0, len(steps); i < n; i++ {
 		for choices := []uint8{uint8(i)}; choices != nil; {
 			if i > 0 || len(choices) > 1 {
-				r = x.replayed(path, since)
+				r = x.replayed(path, len(path))
+				r.hashesAre(hashes)
 				steps = r.steps()
 			}
 			choices = x.child(id, r, steps, choices, path)

@@ -7,12 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -260,31 +258,43 @@ func (r *run) endDead() {
 func (r *run) deliverEchoes() {
 	r.echoing = true
 	defer func() { r.echoing = false }()
-	for again := true; again; {
-		again = false
-		for _, s := range r.allSteps() {
-			if e := s.event; e != nil && e.kind == fromWatch && e.commit != nil && isEcho(e.process, *e.commit) {
-				r.happen(s)
-				again = true
-				break
-			}
+	for e := r.echo(); e != nil; e = r.echo() {
+		r.happen(step{event: e, rank: rankMessage})
+	}
+}
+
+// echo returns the next event of a watch that is no news to its process, or nil.
+func (r *run) echo() (first *event) {
+	var next []*event // Of each watch.
+	for i := range r.world.events {
+		e := &r.world.events[i]
+		if e.kind != fromWatch || e.void != nil && e.void() {
+			continue
+		}
+		at := slices.IndexFunc(next, func(other *event) bool { return other.process == e.process && other.text == e.text })
+		switch {
+		case at < 0:
+			next = append(next, e)
+		case e.number < next[at].number:
+			next[at] = e
 		}
 	}
+	for _, e := range next {
+		if e.commit != nil && (first == nil || e.number < first.number) && isEcho(e.process, *e.commit) {
+			first = e
+		}
+	}
+	return first
 }
 
 // isEcho reports whether a process's cache has what a watch is about to deliver.
 func isEcho(p *process, c Commit) bool {
-	uid := types.UID("")
+	known := ""
 	switch {
 	case c.NewJob != nil:
-		uid = c.NewJob.UID
+		known = versionIn(p, jobsOnly, c.NewJob.UID)
 	case c.NewPod != nil && p.watches(c.NewPod):
-		uid = c.NewPod.UID
+		known = versionIn(p, podsOnly, c.NewPod.UID)
 	}
-	for _, v := range versionsIn(p) {
-		if known, _ := strconv.ParseInt(v.version, 10, 64); v.uid == string(uid) && known >= c.Version {
-			return true
-		}
-	}
-	return false
+	return versionOf(known) >= c.Version
 }
