@@ -135,8 +135,10 @@ func (f *fakeCluster) did(call string) (n int) {
 }
 
 // List returns the pods that are listed. It is not needed by tests that trust their Jobs.
-func (f *fakeCluster) List(context.Context, *batchv1.Job, bool) ([]corev1.Pod, string, error) {
-	f.note("list")
+func (f *fakeCluster) List(_ context.Context, _ *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+	if f.note("list"); all {
+		f.calls[len(f.calls)-1] = "list all"
+	}
 	if f.listed == nil {
 		return nil, "", errors.New("no list")
 	}
