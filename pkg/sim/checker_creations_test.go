@@ -176,7 +176,7 @@ func (c *Checker) endedIndexes(h *history, status *batchv1.JobStatus, spec *batc
 func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 	var success time.Time
 	for _, l := range h.order {
-		for _, ended := range []time.Time{l.endedAt, l.finishedAt()} { // Not the same if somebody tampered.
+		for _, ended := range []time.Time{l.endedAt, l.finishedAt(), l.deletedSooner()} { // Not the same if somebody tampered.
 			if ended = ended.Truncate(time.Second); l.succeeded && ended.After(success) {
 				success = ended
 			}

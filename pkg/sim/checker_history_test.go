@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
 // history is what the Checker saw of one Job.
@@ -344,6 +345,15 @@ func (l *life) finishedAt() (at time.Time) {
 		return l.deletedAt
 	}
 	return l.pod.CreationTimestamp.Time
+}
+
+// deletedSooner returns when a pod finished that shows no other time than that of its deletion, according to the pod: a second
+// deletion with a shorter grace period moves it.
+func (l *life) deletedSooner() time.Time {
+	if l.deletedAt.IsZero() || !l.finishedAt().Equal(l.deletedAt) {
+		return time.Time{}
+	}
+	return l.pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(l.pod.DeletionGracePeriodSeconds, 0)) * time.Second)
 }
 
 // parted notes that a pod is gone, or has left the Job.
