@@ -2,6 +2,8 @@ package controller
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,5 +252,20 @@ func TestStrayBringsASyncToItsJobs_JOB_35_JOB_37(t *testing.T) {
 	_ = cache.PodStore("").Add(pod)
 	if len(q.added) != 1 || q.added[0] != "ours" {
 		t.Errorf("syncs of %q", q.added)
+	}
+	// One that has the finalizer of a Job that does not adopt it must be let go (L2).
+	for _, deleting := range []bool{false, true} {
+		q.added = nil
+		held := runningPod(fmt.Sprint("held-", deleting), nil)
+		held.Labels = map[string]string{batchv1.ControllerUidLabel: "finished"}
+		held.Annotations = map[string]string{AttemptAnnotation: "1"}
+		held.Finalizers = []string{batchv1.JobTrackingFinalizer}
+		if deleting {
+			held.DeletionTimestamp = &metav1.Time{Time: testTime}
+		}
+		_ = cache.PodStore("").Add(held)
+		if !slices.Equal(q.added, []types.UID{"finished"}) {
+			t.Errorf("deleting %v: syncs of %q", deleting, q.added)
+		}
 	}
 }

@@ -145,9 +145,9 @@ func isRecorded(s *batchv1.JobStatus, p *reconcile.Pod) bool {
 }
 
 // StrayChanged implements observe.Listener.
-func (d *Dispatcher) StrayChanged(adopters []*batchv1.Job) {
-	for _, job := range adopters {
-		if d.config.owns(job) && mayAdopt(job) {
+func (d *Dispatcher) StrayChanged(takers []*batchv1.Job) {
+	for _, job := range takers {
+		if d.config.owns(job) && (mayAdopt(job) || len(d.cache.Orphans(job.UID)) > 0) {
 			d.enqueue(job.UID, batched)
 		}
 	}

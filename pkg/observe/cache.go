@@ -36,9 +36,9 @@ type Listener interface {
 	PodChanged(PodChange)
 	JobChanged(JobChange)
 	// StrayChanged reports a pod that has just lost its controller, or has none and has new
-	// labels; adopters are the Jobs whose selector matches it, at least one. It is also
-	// called after the caller's own writes, which concern other Jobs.
-	StrayChanged(adopters []*batchv1.Job)
+	// labels; takers are the Jobs whose selector matches it, and the one that it has lost if it has the tracking finalizer, at
+	// least one. It is also called after the caller's own writes, which concern other Jobs.
+	StrayChanged(takers []*batchv1.Job)
 }
 
 // Cache holds all Jobs of the watched namespaces, all pods that Jobs control, and all pods
@@ -229,27 +229,27 @@ func (c *Cache) WroteJob(job *batchv1.Job) {
 
 // WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
-	adopters, _ := c.wrotePod(pod)
-	if len(adopters) > 0 {
-		c.listener.StrayChanged(adopters)
+	takers, _ := c.wrotePod(pod)
+	if len(takers) > 0 {
+		c.listener.StrayChanged(takers)
 	}
 }
 
 // ClaimedPod does the same for a pod that the watch did not deliver before, and that a write about one Job
 // showed. If it belongs to another Job, that one is told: the watch will bring nothing new.
 func (c *Cache) ClaimedPod(job types.UID, pod *corev1.Pod) {
-	adopters, changes := c.wrotePod(pod)
+	takers, changes := c.wrotePod(pod)
 	for _, change := range changes {
 		if change.Job != job {
 			c.listener.PodChanged(change)
 		}
 	}
-	if len(adopters) > 0 {
-		c.listener.StrayChanged(adopters)
+	if len(takers) > 0 {
+		c.listener.StrayChanged(takers)
 	}
 }
 
-func (c *Cache) wrotePod(pod *corev1.Pod) (adopters []*batchv1.Job, changes []PodChange) {
+func (c *Cache) wrotePod(pod *corev1.Pod) (takers []*batchv1.Job, changes []PodChange) {
 	p := c.slim(pod)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,7 +267,7 @@ func (c *Cache) wrotePod(pod *corev1.Pod) (adopters []*batchv1.Job, changes []Po
 	if !row.isKept() || !c.putRead(row, s, pod.ResourceVersion) {
 		return nil, nil
 	}
-	return c.newAdopters(old, row), c.changes(old, row)
+	return c.takers(old, row), c.changes(old, row)
 }
 
 // HasMore reports whether the cache has pods of the Job that are not in the list.
@@ -286,18 +286,18 @@ func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 // the Job no longer controls is removed from the Job's pods, so that it cannot be counted
 // again. (Pods in it that never were the Job's are left to the watch.)
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
-	changes, adopters := c.listedPods(job, pods, version)
+	changes, takers := c.listedPods(job, pods, version)
 	for _, change := range changes {
 		c.listener.PodChanged(change)
 	}
-	if len(adopters) > 0 {
-		c.listener.StrayChanged(adopters)
+	if len(takers) > 0 {
+		c.listener.StrayChanged(takers)
 	}
 }
 
 // listedPods returns the changes that the watch will not report again: those of pods that
 // the Job no longer controls.
-func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) (changes []PodChange, adopters []*batchv1.Job) {
+func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) (changes []PodChange, takers []*batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range pods {
@@ -311,14 +311,14 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		}
 		news := c.putRead(row, s, pods[i].ResourceVersion)
 		if lost && news {
-			changes, adopters = append(changes, c.changes(old, row)...), append(adopters, c.newAdopters(old, row)...)
+			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
 		}
 		if news && !row.isKept() {
 			c.remove(uid, func() { c.pods.leaves(s, uid, pods[i].ResourceVersion) })
 		}
 	}
 	c.removeUnlisted(job, pods, version)
-	return changes, adopters
+	return changes, takers
 }
 
 // removeUnlisted removes the pods of the Job that are not in a list, unless they are newer.

@@ -171,15 +171,15 @@ func (s *podStore) Update(object any) error {
 	if err != nil {
 		return err
 	}
-	changes, adopters := s.take(pod)
+	changes, takers := s.take(pod)
 	s.report(changes)
-	if len(adopters) > 0 {
-		s.cache.listener.StrayChanged(adopters)
+	if len(takers) > 0 {
+		s.cache.listener.StrayChanged(takers)
 	}
 	return nil
 }
 
-// take stores a pod, and returns the changes and the adopters to report.
+// take stores a pod, and returns the changes and the takers to report.
 func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	c, uid := s.cache, pod.row.pod.UID
 	c.mu.Lock()
@@ -203,7 +203,7 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	case !c.put(uid, row, func() bool { return c.pods.delivered(from, uid, pod.version, row) }):
 		return nil, nil
 	}
-	return c.changes(old, row), c.newAdopters(old, row)
+	return c.changes(old, row), c.takers(old, row)
 }
 
 // outdated reports whether a complete list of the Job's pods was newer than this

@@ -89,13 +89,17 @@ func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	return out
 }
 
-// newAdopters returns the Jobs that may adopt a pod that has just become a stray, or has
-// new labels. The caller holds the lock.
-func (c *Cache) newAdopters(old, now podRow) []*batchv1.Job {
+// takers returns the Jobs that may adopt a pod that has just become a stray, or has new labels, and the one that it has lost,
+// which lets it go otherwise. The caller holds the lock.
+func (c *Cache) takers(old, now podRow) []*batchv1.Job {
 	if !now.isStray() || old.isStray() && maps.Equal(old.labels(), now.labels()) {
 		return nil
 	}
-	return c.adopters(now)
+	takers := c.adopters(now)
+	if former := c.job(now.job); former != nil && now.pod.Finalizer && !slices.Contains(takers, former) {
+		takers = append(takers, former)
+	}
+	return takers
 }
 
 // adopters returns the Jobs whose selector matches a stray, unless it is being deleted. The
