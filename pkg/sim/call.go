@@ -151,8 +151,16 @@ func carryOut[T any](p *process, c Call, by writer, write func() (T, error)) (T,
 	return out, err
 }
 
+// podList is which pods a process lists: those that the selector of a Job matches, as it knows the Job, or all.
+type podList struct {
+	job *batchv1.Job
+	all bool
+}
+
 const (
+	verbStatus = "status"
 	verbCreate = "create pod"
+	verbClaim  = "claim pod"
 	verbGet    = "get job"
 	verbList   = "list pods of"
 	// verbListJobs lists all Jobs of the namespace.
@@ -163,6 +171,7 @@ const (
 
 // List implements cluster.PodLister.
 func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
+	p.lists = podList{job, all}
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	must(err)
 	type answer struct {
@@ -227,7 +236,7 @@ func (a jobAPI) List(_ context.Context, namespace string) ([]batchv1.Job, error)
 }
 
 func (a jobAPI) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	return call(a.process, "status", job.Name, func() (*batchv1.Job, error) {
+	return call(a.process, verbStatus, job.Name, func() (*batchv1.Job, error) {
 		a.world.notify(writingStatus{job})
 		out, err := a.world.Store.UpdateJobStatus(job)
 		a.world.notify(statusAnswered{err})

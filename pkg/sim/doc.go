@@ -29,13 +29,15 @@
 // reached by replaying the choices that lead to it, because syncs are coroutines. Two states are
 // one if they have the same fingerprint. These simplifications make that finite:
 //
-//   - Versions of one resource are compared by their order, since nothing else about them
-//     matters; that of a list is that of the last write to its resource.
+//   - Versions are compared by their order, since nothing else about them matters: those of an object with others of
+//     it that the same process or the store has, and with up to where the process has read. That of a list is that of
+//     the last write to its resource.
 //   - Most times that the Checker remembers only excuse a process that may not know what happened
 //     then. Each is compared with the moments that it can ever be compared with: since when a watch
 //     has not delivered what was stored, a sync may not have known, a write is on its way, a process
-//     runs. If it is before all of them, it excuses nobody anymore, and is left out, along with what else is
-//     remembered for that. Processes that ended, and of which no write is on its way, are the same.
+//     runs. Only which of them are before it matters. If it is before all of them, it excuses nobody anymore, and is
+//     left out, along with what else is remembered for that. Processes that ended, and of which no write is on its way,
+//     are the same.
 //   - Other times are relative to now, in steps of 10 ms. All that happens between two timers
 //     takes less than that in these worlds, and no timer is shorter than a second. What is older
 //     than any wait is equally old: three minutes, or three seconds as long as no pod has failed
@@ -43,8 +45,11 @@
 //   - What a sync in flight will do is a function of what it is about to do in its present stage, and
 //     of what it remembers for the next one: both are in the log at -v=6 (controller.Engine). A hash
 //     of that stands for its stack, with the versions that it names in preconditions. The order of
-//     the calls of a stage makes no difference to it: results are kept as sets. While a sync reads
-//     between two plans, a hash of all that it has read stands for its stack.
+//     the calls of a stage makes no difference to it: results are kept as sets. The status that it is to write makes none
+//     once somebody else has written the Job, unless there are faults. A read of the Job between the calls of a stage
+//     only changes the cache. While a sync lists pods, a hash of the Job as it knows it stands for its stack, and while it
+//     reads otherwise between two plans, a hash of all that it has read.
+//   - A process that knows how a Job ends plans no creations: what only they depend on, such as the back-off, is left out.
 //   - Where the cache has a pod, in which order, does not matter: Compute makes the same plan for
 //     every order (S10, which the Checker checks in each state).
 //   - A watch delivers at once what the cache of its process already has: the process's own write,

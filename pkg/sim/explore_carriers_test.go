@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -22,11 +23,18 @@ type carrier struct {
 	hashes []carrierHash
 	// clean reports whether all calls of the sync were writes that succeeded.
 	clean bool
-	verb  string
+	// stored reports whether the stage has written a status that was stored.
+	stored bool
+	verb   string
 	// read are the versions of objects that it may name in preconditions.
 	read []objectVersion
 	// work is what the stage is about to do, or nil while the sync reads.
 	work any
+	// planned is the last work of the sync, or nil. claims reports whether it has labeled pods, which no work shows.
+	planned any
+	claims  bool
+	// listing is the Job, as the sync knows it, whose pods it lists.
+	listing *batchv1.Job
 	// result are the versions in the answer that is on its way, resultAt is that of the store.
 	result   []objectVersion
 	resultAt int64
@@ -35,8 +43,8 @@ type carrier struct {
 // carrierHash stands for what the present stage of a sync is to do, for the answer that is on its way, and for the
 // calls before that, and what the sync remembers of them: they are a sum, because their order makes no difference to it.
 type carrierHash struct {
-	plan, sync    fingerprint
-	calls, answer uint64
+	plan, status, sync fingerprint
+	calls, answer      uint64
 	// done is what the call adds once it is answered.
 	done uint64
 }
@@ -163,8 +171,8 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 	switch {
 	case b.arrival != nil:
 		return r.arrived(b)
-	case b.carrier != nil && r.work == nil && b.carrier.work != nil && isStageCall(b.carrier.verb) && isStageCall(verb) && len(b.process.cache.Jobs()) > 0:
-		// The next call of the same stage: nothing was read.
+	case r.isSameStage(b, verb):
+		// Nothing was read.
 		c := *b.carrier
 		c.verb, c.result, c.resultAt, c.asked = verb, nil, 0, r.world.Now()
 		c.hashes = slices.Clone(c.hashes)
@@ -178,9 +186,19 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 	return r.readOn(b, verb)
 }
 
+// isSameStage reports whether the next call of a sync carries out the plan that the last one did. After a conflict, a stage
+// reads the Job, and goes on; some read it before they begin.
+func (r *run) isSameStage(b beforeStep, verb string) bool {
+	c := b.carrier
+	if c == nil || c.work == nil || r.work != nil || len(b.process.cache.Jobs()) == 0 {
+		return false
+	}
+	return isStageCall(verb) && (isStageCall(c.verb) || c.verb == verbGet) || verb == verbGet && c.verb == verbStatus
+}
+
 // isStageCall reports whether a call carries out a plan.
 func isStageCall(verb string) bool {
-	return slices.Contains([]string{"status", verbCreate, "delete pod", "release pod"}, verb)
+	return slices.Contains([]string{verbStatus, verbCreate, "delete pod", "release pod"}, verb)
 }
 
 // readOn returns what a sync has read that has begun, or has read on.
@@ -188,10 +206,13 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	now := r.world.Now()
 	c := &carrier{
 		begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, began: now, asked: now,
-		clean: true, work: r.work, verb: verb,
+		clean: true, work: r.work, planned: r.work, verb: verb, claims: verb == verbClaim,
 	}
 	if old := b.carrier; old != nil {
-		c.began, c.clean = old.began, old.clean
+		c.began, c.clean, c.claims = old.began, old.clean, old.claims || c.claims
+		if r.work == nil {
+			c.planned = old.planned
+		}
 		if c.begun.depth = old.begun.depth; r.work == nil {
 			c.begun = old.begun
 		}
@@ -199,6 +220,10 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	if r.work != nil {
 		c.plannedAt = now
 		c.read, c.hashes = versionsOf(r.work), r.workHashes()
+		return c
+	}
+	if verb == verbList && !c.claims {
+		c.listing, c.hashes = b.process.lists.job, r.listHashes(c, b.process.lists)
 		return c
 	}
 	if c.read = versionsIn(b.process); b.carrier != nil {
@@ -221,12 +246,36 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	return c
 }
 
+// listHashes returns the hashes of what a sync knows while it lists the pods of a Job, for each way to name the pods.
+func (r *run) listHashes(c *carrier, l podList) (all []carrierHash) {
+	if !r.hashing {
+		return nil
+	}
+	for _, names := range r.renamings {
+		e := newEncoder(r, names)
+		e.unversioned = true
+		e.value(reflect.ValueOf(l.job))
+		e.flag(l.all)
+		h := carrierHash{plan: e.sum()}
+		if c.planned != nil {
+			h.sync = r.syncHash(c.planned, names)
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
 // arrived returns what a sync will read when the answer comes.
 func (r *run) arrived(b beforeStep) *carrier {
 	c := *b.carrier
 	c.asked, c.result, c.resultAt = r.world.Now(), r.result(*b.arrival), r.world.Store.version
 	fault := slices.ContainsFunc(r.taken[1:], func(choice uint8) bool { return choice > 0 })
-	c.clean = c.clean && !fault && !b.arrival.reads() && r.world.Store.version > b.version
+	stored := r.world.Store.version > b.version
+	if b.arrival.Verb == verbStatus && c.work != nil && !stored && !r.isCurrent(versionsOf(c.work)[0]) {
+		c.result = nil // A conflict shows nothing.
+	}
+	c.stored = c.stored || b.arrival.Verb == verbStatus && stored
+	c.clean = c.clean && !fault && !b.arrival.reads() && stored
 	c.hashes = slices.Clone(c.hashes)
 	if !r.hashing || len(c.hashes) == 0 {
 		return &c
@@ -234,7 +283,12 @@ func (r *run) arrived(b beforeStep) *carrier {
 	for i, names := range r.renamings {
 		step, h := names.apply(b.step), &c.hashes[i]
 		h.answer = hashOf([]byte(step + string(r.taken[1:]) + r.outcome(b, c.result, names))).number()
-		if h.done = h.answer; c.work != nil && b.arrival.Verb != "status" { // The sync remembers what failed, the cache what did not.
+		switch {
+		case c.work == nil || b.arrival.Verb == verbStatus:
+			h.done = h.answer
+		case b.arrival.Verb == verbGet: // The cache has what was read.
+			h.done = hashOf([]byte(fmt.Sprint(step, r.taken[1:], len(c.result)))).number()
+		default: // The sync remembers what failed, the cache what did not.
 			h.done = hashOf([]byte(step)).number()
 		}
 	}
@@ -245,7 +299,7 @@ func (r *run) arrived(b beforeStep) *carrier {
 func (r *run) result(c Call) (all []objectVersion) {
 	s := r.world.Store
 	for _, name := range slices.Sorted(maps.Keys(s.jobs)) {
-		if c.Verb == "status" || c.reads() {
+		if c.Verb == verbStatus || c.reads() {
 			all = append(all, objectVersion{string(s.jobs[name].UID), s.jobs[name].ResourceVersion})
 		}
 	}
@@ -260,6 +314,7 @@ func (r *run) result(c Call) (all []objectVersion) {
 // outcome writes what the answer to a call depends on.
 func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) string {
 	e := newEncoder(r, names)
+	e.unversioned = true // See carrier.result.
 	e.number(r.world.Store.version - b.version)
 	for _, v := range names.sorted(result) {
 		e.text(v.uid)

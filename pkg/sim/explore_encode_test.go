@@ -39,19 +39,22 @@ type encoder struct {
 	old time.Duration
 	// names are the numbers that pods get.
 	names renaming
-	// tokens are the resourceVersions of Jobs and of pods that some watch has not delivered, and then of each object
-	// those that all have, in the order in which they were written; only their order by size matters. delivered is up to
-	// where all have, objects are the UIDs, class is what is written now.
-	tokens    [][]int64
-	objects   []types.UID
-	delivered [classes]int64
-	class     tokenClass
+	// versions are those that were written, class is that of what is written now, and owner is the number of the process that has
+	// it, or inStore.
+	versions []writtenVersion
+	class    tokenClass
+	owner    int
+	// key is the UID of what is written now, if it is in a map by UID.
+	key types.UID
 	// moments are those that the Checker's times may be compared with, from known on, before which every
-	// process knows everything.
-	moments []time.Time
-	known   time.Time
+	// process knows everything. compared are those that were written, and the Checker's times.
+	moments  []time.Time
+	known    time.Time
+	compared []comparedTime
 	// checking is set while the Checker's history is written, where versions do not matter.
 	checking bool
+	// unversioned leaves out versions.
+	unversioned bool
 	// part, if set, is an object that is being written on its own.
 	part *encodedObject
 }
@@ -76,24 +79,22 @@ type tokenClass int
 const (
 	podVersions tokenClass = iota
 	jobVersions
-	classes
 )
 
 func newEncoder(r *run, names renaming) *encoder {
-	e := &encoder{run: r, now: r.world.Now(), old: r.oldTime(), names: names, delivered: r.delivered(), tokens: make([][]int64, classes, 2*classes)}
+	e := &encoder{run: r, now: r.world.Now(), old: r.oldTime(), names: names, owner: inStore}
 	e.data, r.buffer = r.buffer[:0], nil
 	return e
 }
 
 func (e *encoder) sum() fingerprint {
-	for _, tokens := range e.tokens {
-		sorted := slices.Clone(tokens)
-		slices.Sort(sorted)
-		sorted = slices.Compact(sorted)
-		for _, v := range tokens {
-			at, _ := slices.BinarySearch(sorted, v)
-			e.number(int64(at))
+	for _, v := range e.versions {
+		for _, n := range v.among(e.versions) {
+			e.number(n)
 		}
+	}
+	for _, rank := range ranksOf(e.compared) {
+		e.number(rank)
 	}
 	e.run.buffer = e.data
 	return hashOf(e.data)
@@ -131,46 +132,6 @@ func versionOf(text string) int64 {
 	return v
 }
 
-// token writes the version of an object. Once all watches have delivered it, it is only compared with other versions of
-// the same object.
-func (e *encoder) token(class tokenClass, v int64) {
-	if e.checking {
-		return
-	}
-	n := e.run.lastWrite(class, v)
-	commits := e.run.world.journal.commits
-	if n < 0 || commits[n].Version > e.delivered[class] {
-		e.rank(int(class), n)
-		return
-	}
-	uid := commits[n].uid()
-	at := slices.Index(e.objects, uid)
-	if at < 0 {
-		at = len(e.objects)
-		e.objects, e.tokens = append(e.objects, uid), append(e.tokens, nil)
-	}
-	e.rank(int(classes)+at, n)
-}
-
-// position writes up to where a watch has delivered the versions of a resource, or a list has them.
-func (e *encoder) position(class tokenClass, v int64) {
-	n := e.run.lastWrite(class, v)
-	if n >= 0 && e.run.world.journal.commits[n].Version <= e.delivered[class] {
-		n = -1
-	}
-	e.rank(int(class), n)
-}
-
-// rank writes a version, that of a commit or none, so that only its order among others matters.
-func (e *encoder) rank(others, commit int) {
-	e.number(int64(others))
-	v := int64(0)
-	if commit >= 0 {
-		v = e.run.world.journal.commits[commit].Version
-	}
-	e.tokens[others] = append(e.tokens[others], v)
-}
-
 func (c *Commit) uid() types.UID {
 	switch {
 	case c.NewJob != nil:
@@ -181,24 +142,6 @@ func (c *Commit) uid() types.UID {
 		return c.NewPod.UID
 	}
 	return c.OldPod.UID
-}
-
-// delivered returns the versions up to which all watches have delivered everything. If a process may begin with lists
-// that lack the last write, it matters which one that was.
-func (r *run) delivered() (all [classes]int64) {
-	if r.mayFail() && r.stale {
-		return all
-	}
-	for i, p := range r.world.processes {
-		seen := [classes]int64{podVersions: p.pods.seen, jobVersions: p.jobs.seen}
-		if i == 0 {
-			all = seen
-		}
-		for class := range all {
-			all[class] = min(all[class], seen[class])
-		}
-	}
-	return all
 }
 
 // lastWrite returns the index of the last commit that wrote to a resource up to a version, or -1: a list of it is the same
@@ -229,7 +172,7 @@ func (e *encoder) time(t time.Time) {
 	default:
 		e.age(t)
 		if e.checking && !t.IsZero() && !t.Before(e.known) {
-			e.number(e.place(t))
+			e.compare(t)
 		}
 	}
 }
@@ -349,6 +292,9 @@ func (e *encoder) mapping(v reflect.Value) {
 	})
 	for _, key := range keys {
 		e.value(key)
+		if e.key = ""; key.Type() == reflect.TypeFor[types.UID]() {
+			e.key = types.UID(key.String())
+		}
 		e.value(v.MapIndex(key))
 	}
 }
@@ -382,6 +328,7 @@ func (e *encoder) structure(v reflect.Value) {
 	if ignoredTypes[t] {
 		return
 	}
+	isGone := t.Name() == "goneObject"
 	for _, f := range fieldsOf(t) {
 		field := v.Field(f.at)
 		switch {
@@ -391,6 +338,8 @@ func (e *encoder) structure(v reflect.Value) {
 			e.position(e.class, versionOf(field.String()))
 		case !f.version:
 			e.value(field)
+		case isGone: // This may be the version of a list.
+			e.written(e.class, e.run.lastWrite(e.class, versionOf(field.String())), e.key)
 		case field.Kind() == reflect.String:
 			e.version(field.String())
 		default:

@@ -135,6 +135,6 @@ func (r *run) signature(name string) (fingerprint, int64) {
 			e.flag(slices.Contains(list, types.UID(uid)))
 		}
 	}
-	e.tokens = nil
+	e.versions = nil
 	return e.sum(), version
 }

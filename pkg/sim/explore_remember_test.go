@@ -17,7 +17,7 @@ func (e *encoder) checker() {
 	c := r.world.checker()
 	e.checking = true
 	for _, t := range r.undeliveredAt(r.mayFail()) {
-		e.number(e.place(t))
+		e.comparedWith(t)
 	}
 	for _, h := range c.order {
 		e.history(h)
@@ -47,7 +47,8 @@ func (e *encoder) moment(t time.Time) {
 	case e.isKnown(t):
 		e.number(-1)
 	default:
-		e.number(e.place(t))
+		e.number(0)
+		e.compare(t)
 	}
 }
 

@@ -28,9 +28,11 @@ func (e *encoder) state() {
 	e.number(int64(slices.Index(r.world.processes, r.going)))
 	e.store()
 	e.events()
-	for _, p := range r.world.processes {
+	for at, p := range r.world.processes {
+		e.owner = at
 		e.process(p)
 	}
+	e.owner = inStore
 	e.checker()
 }
 
@@ -65,12 +67,14 @@ func (e *encoder) placeOf(v *event) int { return slices.Index(e.run.world.proces
 // events writes what is pending.
 func (e *encoder) events() {
 	for _, v := range e.pending(nil) {
+		e.owner = e.placeOf(v)
 		e.number(int64(v.kind))
-		e.number(int64(e.placeOf(v)))
+		e.number(int64(e.owner))
 		e.text(v.text)
 		switch v.kind {
 		case fromTimer:
 			e.time(v.at)
+			e.number(e.timersBefore(v))
 		case fromWatch:
 			e.delivery(v)
 		case fromCall:
@@ -80,10 +84,22 @@ func (e *encoder) events() {
 			c := e.run.carriers[v.number]
 			e.carrier(c)
 			e.number(e.writer(c.begun.process.number))
-			e.number(e.place(c.begun.unknown))
-			e.number(e.place(c.asked))
+			e.comparedWith(c.begun.unknown)
+			e.comparedWith(c.asked)
 		}
 	}
+	e.owner = inStore
+}
+
+// timersBefore returns how many timers come before one that time has to pass for.
+func (e *encoder) timersBefore(timer *event) (n int64) {
+	w := e.run.world
+	for i := range w.events {
+		if v := &w.events[i]; timer.at.After(w.Now()) && v.kind == fromTimer && v.at.After(w.Now()) && (v.void == nil || !v.void()) && compareTimers(v, timer) < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // delivery writes what a watch is about to deliver.
@@ -122,35 +138,46 @@ func (e *encoder) commit(p *process, c Commit) {
 func (e *encoder) carrier(c *carrier) {
 	h := c.hashes[slices.Index(e.run.renamings, e.names)]
 	e.data = append(append(e.data, h.plan[:]...), h.sync[:]...)
+	if c.work != nil && (c.stored || e.run.maxFaults > 0 || e.run.isCurrent(versionsOf(c.work)[0])) {
+		e.data = append(e.data, h.status[:]...)
+	}
 	for _, n := range []uint64{h.calls, h.answer} {
 		e.data = binary.LittleEndian.AppendUint64(e.data, n)
 	}
 	e.age(c.began)
 	e.age(c.plannedAt)
 	if c.begun.process.alive {
-		e.number(e.place(c.begun.unknown))
+		e.comparedWith(c.begun.unknown)
 	}
-	s := e.run.world.Store
 	for _, v := range e.names.sorted(c.read) {
-		current := ""
-		if pod := s.byUID[types.UID(v.uid)]; pod != nil {
-			current = pod.ResourceVersion
-		}
-		for _, job := range s.jobs {
-			if string(job.UID) == v.uid {
-				current = job.ResourceVersion
-			}
-		}
-		e.flag(current == v.version)
+		e.flag(e.run.isCurrent(v))
+	}
+	if c.listing != nil {
+		e.flag(versionIn(c.begun.process, jobsOnly, c.listing.UID) == c.listing.ResourceVersion)
 	}
 	for _, v := range e.names.sorted(c.result) {
 		e.class = classOf(resource(strings.HasPrefix(v.uid, "job-")))
 		e.version(v.version)
+		e.flag(slices.Contains(c.read, v))
 	}
 	e.class = podVersions
 	if strings.HasPrefix(c.verb, verbList) && c.resultAt > 0 {
 		e.position(podVersions, c.resultAt)
 	}
+}
+
+// isCurrent reports whether a version of an object is the one that is stored.
+func (r *run) isCurrent(v objectVersion) bool {
+	s := r.world.Store
+	if pod := s.byUID[types.UID(v.uid)]; pod != nil {
+		return pod.ResourceVersion == v.version
+	}
+	for _, job := range s.jobs {
+		if string(job.UID) == v.uid {
+			return job.ResourceVersion == v.version
+		}
+	}
+	return v.version == ""
 }
 
 // process writes what a controller process knows.
@@ -200,7 +227,50 @@ func (e *encoder) engine(p *process) {
 	for _, job := range byJob.MapKeys() {
 		e.text(job.String())
 		e.value(byJob.MapIndex(job).Elem().FieldByName("leftOut"))
-		e.position(podVersions, versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String()))
+		listed := versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String())
+		if r := e.run; r.lastWrite(podVersions, listed) <= r.lastWrite(podVersions, p.pods.seen) { // All that the watch delivers from now on is newer.
+			listed = 0
+		}
+		e.position(podVersions, listed)
 	}
-	e.value(reflect.ValueOf(p.engine).Elem().FieldByName("memory").FieldByName("jobs"))
+	e.memories(p)
+}
+
+// memories writes what a process remembers of its Jobs. Once it knows how one ends, it plans no creations, and what they depend on
+// does not matter.
+func (e *encoder) memories(p *process) {
+	jobs := reflect.ValueOf(p.engine).Elem().FieldByName("memory").FieldByName("jobs")
+	uids := jobs.MapKeys()
+	slices.SortFunc(uids, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+	for _, uid := range uids {
+		e.text(uid.String())
+		unread := map[string]bool{}
+		if p.knowsEnd(types.UID(uid.String())) {
+			unread["backoff"], unread["released"] = true, !e.run.mayCreate(p)
+		}
+		m := jobs.MapIndex(uid)
+		for i := range m.NumField() {
+			if name := m.Type().Field(i).Name; !ignoredFields[name] && !unread[name] {
+				e.value(m.Field(i))
+			}
+		}
+	}
+}
+
+// mayCreate reports whether a process has planned to create pods.
+func (r *run) mayCreate(p *process) bool {
+	for _, c := range r.carriers {
+		if c.begun.process == p && c.work != nil {
+			if _, plan := partsOf(c.work); plan.FieldByName("Create").Len() > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// knowsEnd reports whether a process's cache has a Job whose outcome is decided.
+func (p *process) knowsEnd(uid types.UID) bool {
+	job := p.cache.Job(uid)
+	return job != nil && isDecided(job)
 }

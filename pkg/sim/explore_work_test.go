@@ -19,17 +19,31 @@ func (r *run) workHashes() (all []carrierHash) {
 	}
 	for _, names := range r.renamings {
 		e := newEncoder(r, names)
+		e.unversioned = true // See carrier.read.
 		e.work(r.work)
-		all = append(all, carrierHash{plan: e.sum(), sync: r.syncHash(r.work, names)})
+		all = append(all, carrierHash{plan: e.sum(), status: r.statusHash(r.work, names), sync: r.syncHash(r.work, names)})
 	}
 	return all
+}
+
+// statusHash stands for the status that a stage is about to write, and what the process remembers if that is stored: once it decides
+// how the Job ends, no back-off matters.
+func (r *run) statusHash(work any, names renaming) fingerprint {
+	e := newEncoder(r, names)
+	e.unversioned = true
+	_, plan := partsOf(work)
+	e.value(plan.FieldByName("Status"))
+	if status := (*batchv1.JobStatus)(plan.FieldByName("Status").UnsafePointer()); status == nil || !isDecided(&batchv1.Job{Status: *status}) {
+		e.value(plan.FieldByName("Backoff"))
+	}
+	return e.sum()
 }
 
 // syncHash stands for what the sync of a stage remembers now.
 func (r *run) syncHash(work any, names renaming) fingerprint {
 	e := newEncoder(r, names)
 	sync, _ := partsOf(work)
-	for _, name := range []string{"skip", "conflicted", "claimed", "listed", "exists", "held", "retry", "changesLeft", "conflicts"} {
+	for _, name := range []string{"skip", "conflicted", "claimed", "exists", "held", "retry", "changesLeft", "conflicts"} {
 		e.value(sync.FieldByName(name))
 	}
 	e.flag(sync.FieldByName("errs").Len() > 0)
@@ -42,13 +56,13 @@ func partsOf(work any) (sync, plan reflect.Value) {
 	return w.FieldByName("jobSync").Elem(), w.FieldByName("plan").Elem()
 }
 
-// work writes what a stage is about to do. Findings make only events and metrics.
+// work writes what a stage is about to do, but for the status that it writes. Findings make only events and metrics.
 func (e *encoder) work(work any) {
 	sync, plan := partsOf(work)
 	e.class = jobVersions
 	e.value(sync.FieldByName("job"))
 	e.class = podVersions
-	for _, name := range []string{"Status", "Create", "Backoff", "BackoffSeen"} {
+	for _, name := range []string{"Create", "BackoffSeen"} {
 		e.value(plan.FieldByName(name))
 	}
 	for _, name := range changesOfPods {

@@ -43,6 +43,8 @@ type process struct {
 	retries map[types.UID]int
 	running map[types.UID]bool
 	again   map[types.UID]bool
+	// lists is what it listed last.
+	lists podList
 	// waiting are Jobs that are due, but have no free worker.
 	waiting []types.UID
 	// nextCall is when the rate limit allows the next call.
