@@ -287,7 +287,7 @@ func (r *run) arrived(b beforeStep) *carrier {
 		case c.work == nil || b.arrival.Verb == verbStatus:
 			h.done = h.answer
 		case b.arrival.Verb == verbGet: // The cache has what was read.
-			h.done = hashOf([]byte(fmt.Sprint(step, r.taken[1:], len(c.result)))).number()
+			h.done = hashOf([]byte(fmt.Sprint(step, string(r.taken[1:]), len(c.result)))).number()
 		default: // The sync remembers what failed, the cache what did not.
 			h.done = hashOf([]byte(step)).number()
 		}
