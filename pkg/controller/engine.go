@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -238,27 +237,12 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 // listPods lists the Job's pods, or all of its namespace.
 func (s *jobSync) listPods(ctx context.Context, all bool) (pods []corev1.Pod, version string, err error) {
 	pods, version, err = s.cluster.List.List(ctx, s.job, all)
-	if err != nil || all || !s.cache.HasMore(s.job, pods) && !s.recordsMore(pods) {
+	if err != nil || all || !s.cache.HasMore(s.job, pods) {
 		return pods, version, err
 	}
 	// A pod that the Job owns may have lost the labels of the selector: that it
 	// is not listed does not mean that it is gone.
 	return s.cluster.List.List(ctx, s.job, true)
-}
-
-// recordsMore reports whether the status has recorded pods that are not in a list, and not yet counted them. The cache need
-// not have them: another leader may have recorded what our watch has yet to deliver.
-func (s *jobSync) recordsMore(pods []corev1.Pod) bool {
-	u := s.job.Status.UncountedTerminatedPods
-	if u == nil || len(u.Succeeded)+len(u.Failed) == 0 {
-		return false
-	}
-	listed := make(map[types.UID]bool, len(pods))
-	for i := range pods {
-		listed[pods[i].UID] = true
-	}
-	missing := func(uid types.UID) bool { return !listed[uid] }
-	return slices.ContainsFunc(u.Succeeded, missing) || slices.ContainsFunc(u.Failed, missing)
 }
 
 func (s *jobSync) compute(ctx context.Context) reconcile.Plan {

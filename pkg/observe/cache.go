@@ -270,9 +270,14 @@ func (c *Cache) wrotePod(pod *corev1.Pod) (takers []*batchv1.Job, changes []PodC
 	return c.takers(old, row), c.changes(old, row)
 }
 
-// HasMore reports whether the cache has pods of the Job that are not in the list.
+// HasMore reports whether a list lacks pods of the Job that the cache has, or that its status has recorded and not yet
+// counted: another process may have recorded what our watch has yet to deliver.
 func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 	listed := uidsOf(pods)
+	missing := func(uid types.UID) bool { return !listed[uid] }
+	if u := job.Status.UncountedTerminatedPods; u != nil && (slices.ContainsFunc(u.Succeeded, missing) || slices.ContainsFunc(u.Failed, missing)) {
+		return true
+	}
 	for _, p := range c.Pods(job.UID) {
 		if !listed[p.UID] {
 			return true
