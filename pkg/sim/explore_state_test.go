@@ -93,14 +93,19 @@ func (e *encoder) events() {
 
 // timersBefore returns how many timers come before one that time has to pass for.
 func (e *encoder) timersBefore(timer *event) (n int64) {
-	w := e.run.world
-	for i := range w.events {
-		if v := &w.events[i]; timer.at.After(w.Now()) && v.kind == fromTimer && v.at.After(w.Now()) && (v.void == nil || !v.void()) && compareTimers(v, timer) < 0 {
+	if e.isDue(timer) {
+		return 0
+	}
+	for _, v := range e.pending(nil) {
+		if v.kind == fromTimer && !e.isDue(v) && compareTimers(v, timer) < 0 {
 			n++
 		}
 	}
 	return n
 }
+
+// isDue reports whether no time has to pass for an event.
+func (e *encoder) isDue(v *event) bool { return !v.at.After(e.now) }
 
 // delivery writes what a watch is about to deliver.
 func (e *encoder) delivery(v *event) {
@@ -228,16 +233,16 @@ func (e *encoder) engine(p *process) {
 		e.text(job.String())
 		e.value(byJob.MapIndex(job).Elem().FieldByName("leftOut"))
 		listed := versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String())
-		if r := e.run; r.lastWrite(podVersions, listed) <= r.lastWrite(podVersions, p.pods.seen) { // All that the watch delivers from now on is newer.
-			listed = 0
+		if e.run.lastWrite(podVersions, listed) <= e.run.lastWrite(podVersions, p.pods.seen) {
+			listed = 0 // All that the watch delivers from now on is newer.
 		}
 		e.position(podVersions, listed)
 	}
 	e.memories(p)
 }
 
-// memories writes what a process remembers of its Jobs. Once it knows how one ends, it plans no creations, and what they depend on
-// does not matter.
+// memories writes what a process remembers of its Jobs. Once it knows how one ends, it plans no creations, and what they
+// depend on does not matter.
 func (e *encoder) memories(p *process) {
 	jobs := reflect.ValueOf(p.engine).Elem().FieldByName("memory").FieldByName("jobs")
 	uids := jobs.MapKeys()
