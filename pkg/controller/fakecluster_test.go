@@ -136,9 +136,11 @@ func (f *fakeCluster) did(call string) (n int) {
 
 // List returns the pods that are listed. It is not needed by tests that trust their Jobs.
 func (f *fakeCluster) List(_ context.Context, _ *batchv1.Job, all bool) ([]corev1.Pod, string, error) {
-	if f.note("list"); all {
-		f.calls[len(f.calls)-1] = "list all"
+	call := "list"
+	if all {
+		call = "list all"
 	}
+	f.note("%s", call)
 	if f.listed == nil {
 		return nil, "", errors.New("no list")
 	}

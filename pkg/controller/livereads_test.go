@@ -39,7 +39,7 @@ func TestReleasedPodIsNotReplacedUnread_TRK_03(t *testing.T) {
 	}
 }
 
-// TRK-03: the same if a list past the cache shows it, which the watch will not tell again.
+// TRK-03: the same if a list past the cache shows the release, so that the watch has nothing new to report.
 func TestListedReleaseIsNotReplacedUnread_TRK_03(t *testing.T) {
 	released := func(pod *corev1.Pod) []corev1.Pod {
 		freed := pod.DeepCopy()
@@ -72,8 +72,8 @@ func TestListedReleaseIsNotReplacedUnread_TRK_03(t *testing.T) {
 	}
 }
 
-// TRK-05: a pod that another leader has recorded may have lost its labels since, and our watch may not have shown it yet: it is not
-// gone because a list by labels lacks it.
+// TRK-05: a pod that another leader has recorded may have lost its labels since, and our watch may not have shown it yet:
+// that a list by labels lacks it does not mean that it is gone.
 func TestRecordedPodWithoutLabelsIsNotGone_TRK_05(t *testing.T) {
 	for name, c := range map[string]struct {
 		status batchv1.UncountedTerminatedPods

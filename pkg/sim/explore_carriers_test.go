@@ -186,8 +186,8 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 	return r.readOn(b, verb)
 }
 
-// isSameStage reports whether the next call of a sync carries out the plan that the last one did. After a conflict, a stage
-// reads the Job, and goes on; some read it before they begin.
+// isSameStage reports whether the next call of a sync carries out the same plan as the last one. A stage reads the Job
+// again after a conflict, and some stages read it first.
 func (r *run) isSameStage(b beforeStep, verb string) bool {
 	c := b.carrier
 	if c == nil || c.work == nil || r.work != nil || len(b.process.cache.Jobs()) == 0 {

@@ -265,21 +265,7 @@ func (r *run) deliverEchoes() {
 
 // echo returns the next event of a watch that is no news to its process, or nil.
 func (r *run) echo() (first *event) {
-	var next []*event // Of each watch.
-	for i := range r.world.events {
-		e := &r.world.events[i]
-		if e.kind != fromWatch || e.void != nil && e.void() {
-			continue
-		}
-		at := slices.IndexFunc(next, func(other *event) bool { return other.process == e.process && other.text == e.text })
-		switch {
-		case at < 0:
-			next = append(next, e)
-		case e.number < next[at].number:
-			next[at] = e
-		}
-	}
-	for _, e := range next {
+	for _, e := range r.pendingEvents().watches {
 		if e.commit != nil && (first == nil || e.number < first.number) && isEcho(e.process, *e.commit) {
 			first = e
 		}

@@ -26,8 +26,8 @@ func (r *run) workHashes() (all []carrierHash) {
 	return all
 }
 
-// statusHash stands for the status that a stage is about to write, and what the process remembers if that is stored: once it decides
-// how the Job ends, no back-off matters.
+// statusHash stands for the status that a stage is about to write, and for what the process remembers once it is stored:
+// no back-off, if the status decides how the Job ends.
 func (r *run) statusHash(work any, names renaming) fingerprint {
 	e := newEncoder(r, names)
 	e.unversioned = true
