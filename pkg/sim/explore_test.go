@@ -54,6 +54,8 @@ type smallWorld struct {
 	wrong func(job *batchv1.Job) string
 	// wrongUnseen, if set, does so after an unseen creation: a pod that the controller does not know of may fail, too.
 	wrongUnseen func(job *batchv1.Job) string
+	// unbatched does not make a sync wait for more changes.
+	unbatched bool
 	// symmetric is how many pods may have each other's names: no decision depends on their names.
 	symmetric int
 	// plain takes steps one by one that may as well be taken at once, or later. exact keeps apart

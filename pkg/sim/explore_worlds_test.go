@@ -348,8 +348,8 @@ func sharedWorlds() []*smallWorld {
 		{name: "two leaders, and nothing to do", shared: true, spec: nothing, user: []userStep{second, one}},
 		{name: "two leaders, once a success is recorded", shared: true, spec: spec, exits: []int32{0}, user: []userStep{afterwards, one}},
 		{name: "two leaders, once the last failure is recorded", shared: true, spec: limited, exits: []int32{1}, failures: 1, user: []userStep{afterwards, one}},
-		{name: "two leaders", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
-		{name: "two leaders, scaled up", size: large, shared: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
-		{name: "a shard held twice", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
+		{name: "two leaders", size: large, shared: true, unbatched: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
+		{name: "two leaders, scaled up", size: large, shared: true, unbatched: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
+		{name: "a shard held twice", size: large, shared: true, unbatched: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
 	}
 }
