@@ -339,6 +339,10 @@ func sharedWorlds() []*smallWorld {
 		job := w.Store.jobs["a"]
 		return job != nil && len(succeededUIDs(&job.Status))+len(failedUIDs(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
 	}
+	existing := func(u userStep) userStep {
+		u.when = func(w *World) bool { return firstPod(w) != nil }
+		return u
+	}
 	limited := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 0) }
 	nothing := func() batchv1.JobSpec { return nonIndexedSpec(0, 1, 6) }
 	more := edit("two indexes", size(2))
@@ -350,6 +354,7 @@ func sharedWorlds() []*smallWorld {
 		{name: "two leaders, once the last failure is recorded", shared: true, spec: limited, exits: []int32{1}, failures: 1, user: []userStep{afterwards, one}},
 		{name: "two leaders", size: large, shared: true, unbatched: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
 		{name: "two leaders, scaled up", size: large, shared: true, unbatched: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
-		{name: "a shard held twice", size: large, shared: true, unbatched: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{twice, one}},
+		{name: "two leaders, once the pod exists", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{existing(second), one}},
+		{name: "a shard held twice, once the pod exists", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{existing(twice), one}},
 	}
 }
