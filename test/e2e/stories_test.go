@@ -314,7 +314,7 @@ func TestLeaderOrFiveWorkersDecide_SUC_23(t *testing.T) {
 		t.Parallel()
 		ns := namespace(t)
 		apply(t, ns, "stories/kep-3998-story-2-the-leader-or-five-workers.yaml", func(j *batchv1.Job) {
-			j.Spec.Template.Annotations = map[string]string{"kwok.batchjob.dev/run-time": "1h", "kwok.batchjob.dev/run-time.0": "1s"}
+			j.Spec.Template.Annotations = map[string]string{"kwok.batchjob.dev/run-time": "1h", "kwok.batchjob.dev/run-time.0": "5s"}
 		})
 		untilEnd(t, ns, "fluid-simulation", complete(met, "Matched rules at index 0", 1, 0, "0", 10))
 	})
