@@ -69,7 +69,8 @@ func (e *encoder) planned(c *carrier) {
 		return
 	}
 	_, plan := partsOf(c.work)
-	for _, part := range append([]string{"Status", "Create"}, changesOfPods...) {
+	for _, part := range []string{"Status", "Create"} {
 		e.value(plan.FieldByName(part))
 	}
+	e.changes(plan)
 }
