@@ -22,8 +22,8 @@ func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
 	ns := namespace(t)
 	template := load(t, "stories/kep-3998-story-1-the-leader-decides.yaml")[0]
 	template.Spec.Completions, template.Spec.Parallelism = ptr.To[int32](2), ptr.To[int32](2)
-	template.Spec.Template.Annotations["kwok.batchjob.dev/run-time.0"] = "500ms"
-	template.Spec.Template.Annotations["kwok.batchjob.dev/termination-time"] = "4s"
+	template.Spec.Template.Annotations[terminationTimeKey] = "1h"
+	times := withoutEnd(&template.Spec)
 	now := time.Now().UTC()
 	at := func(minutes ...int) string {
 		schedule := ""
@@ -51,6 +51,7 @@ func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := untilOwned(t, ns, 1)[0]
+	endTogether(t, ns, first, 2, times)
 	met := untilJob(t, ns, first, "the criteria met", func(j *batchv1.Job) bool { return condition(j, batchv1.JobSuccessCriteriaMet) != nil })
 	if isFinished(met) || met.Status.CompletionTime != nil {
 		t.Errorf("with a pod that terminates: %+v", met.Status)
@@ -66,7 +67,12 @@ func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
 		events, err := client.CoreV1().Events(ns).List(ctx, metav1.ListOptions{FieldSelector: "reason=JobAlreadyActive,involvedObject.name=nightly"})
 		return err == nil && len(events.Items) > 0, err
 	})
+	times[terminationTimeKey] = "1s"
+	for _, pod := range past.pods(ns, first) {
+		annotate(t, pod, times)
+	}
 	second := untilOwned(t, ns, 2)[1]
+	endTogether(t, ns, second, 2, times)
 	// The second Job was created after the version that made the first one Complete.
 	done, created := uint64(0), uint64(0)
 	for _, v := range past.in(ns) {

@@ -24,6 +24,12 @@ import (
 
 const patience = 90 * time.Second
 
+// runTimeKey is the annotation for how long a pod runs, terminationTimeKey for how long it takes to end once it is deleted.
+const (
+	runTimeKey         = "kwok.batchjob.dev/run-time"
+	terminationTimeKey = "kwok.batchjob.dev/termination-time"
+)
+
 // process is a running controller.
 type process struct{ *leash.Controller }
 

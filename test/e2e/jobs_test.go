@@ -120,7 +120,7 @@ func TestEachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) 
 func TestDeletedJobLeavesNoPodBehind_TRK_20_JOB_58_MGB_15(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	apply(t, ns, "indexed-10.yaml")
+	apply(t, ns, "indexed-10.yaml", func(j *batchv1.Job) { withoutEnd(&j.Spec) })
 	eventually(t, "pods", func(context.Context) (bool, error) { return len(pods(t, ns, "indexed-ten")) == 5, nil })
 	background := metav1.DeletePropagationBackground
 	if err := client.BatchV1().Jobs(ns).Delete(t.Context(), "indexed-ten", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {

@@ -55,18 +55,17 @@ type replica struct {
 	identity string
 }
 
-const (
-	leaseDuration = 3 * time.Second
-	retryPeriod   = 500 * time.Millisecond
-)
+// leaseDuration is long enough that a leader on a busy machine does not lose its Lease.
+const leaseDuration = 8 * time.Second
+
+var leaseArgs = []string{"--leader-elect", "--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=5s", "--leader-elect-retry-period=500ms"}
 
 // startReplica runs a controller of the namespace's Jobs that works while it leads, and
 // waits until it is ready, be it to lead.
 func startReplica(t *testing.T, ns string) replica {
 	t.Helper()
-	r := replica{process: startController(t, "--namespaces", ns, "--managed-by", ownManager(ns),
-		"--leader-elect", "--leader-elect-resource-namespace", systemNamespace, "--leader-elect-resource-name", ns,
-		"--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period", retryPeriod.String())}
+	r := replica{process: startController(t, append([]string{"--namespaces", ns, "--managed-by", ownManager(ns),
+		"--leader-elect-resource-namespace", systemNamespace, "--leader-elect-resource-name", ns}, leaseArgs...)...)}
 	for _, path := range []string{"/healthz", "/readyz"} {
 		eventually(t, path, func(context.Context) (bool, error) {
 			code, _ := fetch(t, r.url(t, "Health probes")+path)

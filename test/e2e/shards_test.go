@@ -63,10 +63,8 @@ func newSharers(t *testing.T, namespaces int) *sharers {
 
 func (s *sharers) start() *process {
 	s.t.Helper()
-	return startController(s.t, "--kubeconfig", kubeconfig, "--as", s.user, "--as-group", "system:serviceaccounts",
-		"--managed-by", ownManager(s.namespaces[0]), "--shards", fmt.Sprint(shards),
-		"--leader-elect", "--leader-elect-resource-namespace", s.namespaces[0],
-		"--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period", retryPeriod.String())
+	return startController(s.t, append([]string{"--kubeconfig", kubeconfig, "--as", s.user, "--as-group", "system:serviceaccounts",
+		"--managed-by", ownManager(s.namespaces[0]), "--shards", fmt.Sprint(shards), "--leader-elect-resource-namespace", s.namespaces[0]}, leaseArgs...)...)
 }
 
 // leases are how many shards each replica holds, and how many replicas have a Lease.

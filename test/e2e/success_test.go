@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,8 +20,8 @@ func TestConformanceCasesOfSuccessPoliciesPass_SUC_24(t *testing.T) {
 		}
 	}
 	quick := map[string]string{"run-time": "500ms"}
-	// Index 0 of two at a time succeeds, index 1 fails or continues.
-	failing := map[string]string{"run-time": "500ms", "exit-code.1": "1", "run-time.0": "2s"}
+	// Index 0 of two at a time succeeds, index 1 has failed before or continues.
+	failing := map[string]string{"run-time": "500ms", "exit-code.1": "1", "run-time.0": "1h"}
 	slow := map[string]string{"run-time": "500ms", "run-time.0": "1h"}
 	for what, c := range map[string]struct {
 		job  *batchv1.Job
@@ -34,7 +36,11 @@ func TestConformanceCasesOfSuccessPoliciesPass_SUC_24(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			ns := namespace(t)
-			create(t, ns, c.job)
+			createTogether(t, ns, c.job)
+			if c.want.failed > 0 {
+				untilPods(t, ns, "job", int(c.want.failed), "failed", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
+				endTogether(t, ns, "job", 1, map[string]string{runTimeKey + ".0": "500ms"})
+			}
 			untilEnd(t, ns, "job", c.want)
 		})
 	}
@@ -44,7 +50,11 @@ func TestConformanceCasesOfSuccessPoliciesPass_SUC_24(t *testing.T) {
 func TestDeadlineEndsPodsThatNeverEnd_JOB_61(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	create(t, ns, indexedJob(2, 2, map[string]string{"run-time": "1h"}, func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](1) }))
+	create(t, ns, indexedJob(2, 2, map[string]string{"run-time": "1h"}, nil))
+	untilRunning(t, ns, "job", 2)
+	started := untilJob(t, ns, "job", "a start time", func(j *batchv1.Job) bool { return j.Status.StartTime != nil }).Status.StartTime
+	deadline := time.Since(started.Time) + 5*time.Second
+	patchJob(t, ns, "job", fmt.Sprintf(`{"spec":{"activeDeadlineSeconds":%.0f}}`, deadline.Seconds()))
 	untilEnd(t, ns, "job", failure(batchv1.JobReasonDeadlineExceeded, deadlineExceeded, 0, 2, "", 2))
 }
 
