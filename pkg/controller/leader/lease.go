@@ -151,15 +151,15 @@ func (l *lease) leaseLabels() map[string]string {
 }
 
 // giveBack releases the Lease, if it is still ours, so that others need not wait until it
-// expires. If that fails, they wait.
+// expires. If all tries fail, they wait.
 func (l *lease) giveBack(ctx context.Context) {
 	if !l.mayBeOurs() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.RenewDeadline)
 	defer cancel()
-	// A last renewal that was not waited for may be stored in between.
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	// There is a conflict if a last renewal that was not waited for is stored in between.
+	err := retried(ctx, func() error {
 		held, err := l.api.Get(ctx, l.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
@@ -178,4 +178,10 @@ func (l *lease) giveBack(ctx context.Context) {
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Cannot release the Lease, the next leader has to wait until it expires")
 	}
+}
+
+// retried tries a last write a few times, until ctx ends.
+func retried(ctx context.Context, write func() error) error {
+	mayHelp := func(err error) bool { return ctx.Err() == nil && cluster.IsTransient(err) }
+	return retry.OnError(retry.DefaultBackoff, mayHelp, write)
 }

@@ -101,11 +101,12 @@ func (r *replicas) renew(ctx context.Context) error {
 	return err
 }
 
-// leave removes the Lease of this replica. If that fails, it expires.
+// leave removes the Lease of this replica. If all tries fail, it expires.
 func (r *replicas) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.sharding.RenewDeadline)
 	defer cancel()
-	if err := r.leases.Delete(ctx, r.own(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+	err := retried(ctx, func() error { return r.leases.Delete(ctx, r.own(), metav1.DeleteOptions{}) })
+	if err != nil && !apierrors.IsNotFound(err) {
 		klog.FromContext(ctx).Error(err, "Cannot delete the Lease of this replica, the others have to wait until it expires")
 	}
 }

@@ -330,3 +330,28 @@ func TestFailedShardEndsTheReplica_SHD_03(t *testing.T) {
 		}
 	})
 }
+
+// A replica that ends deletes its own Lease, also if the first try gets no answer.
+func TestLeavingIsRepeated_SHD_03(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLeaseStore()
+		r := newReplicas(&Sharding{Election: store.candidate("a"), Shards: 2, Clock: clock.RealClock{}})
+		if err := r.renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		deletions := 0
+		store.failing(func(verb, _ string) error {
+			if verb == "delete" {
+				if deletions++; deletions == 1 {
+					return context.DeadlineExceeded
+				}
+			}
+			return nil
+		})
+		r.leave(t.Context())
+		list, err := r.leases.List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) > 0 || deletions != 2 {
+			t.Errorf("%d deletions, and %d Leases are left, %v", deletions, len(list.Items), err)
+		}
+	})
+}
