@@ -166,7 +166,7 @@ mutants-doc: ## The same, and write what caught each into docs/reliability.md: m
 	$(GO) test ./hack/mutants -run HasTheKnownBugs -rewrite
 
 .PHONY: prove
-prove: ## Explore every history of small worlds in the virtual cluster, for hours; again, to continue. PROVE=REGEXP names worlds
+prove: ## Explore every history of small worlds in the virtual cluster, for about an hour; again, to continue. PROVE=REGEXP names worlds
 	mkdir -p bin/prove
 	$(GO) test -c -o bin/prove/prove.test ./pkg/sim
 	cd pkg/sim && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \

@@ -58,9 +58,6 @@
 //   - The operations of a stage are made one after the other, in every order.
 //   - Nodes, garbage collectors and users act at any time, and have no timers. Time passes when
 //     no message is on its way, or as often as the world says although one is.
-//   - In the two largest worlds, changes do not wait for a second to be handled together: the sync
-//     that they ask for is due at once. Only times differ, as a sync that is due may also begin once all
-//     that is on its way has arrived. TestBatchesAddNothing compares smaller worlds with and without that wait.
 //   - The search for pods without the label of the watch is left out: all pods have it.
 //   - After a fault of a call, L5 is not checked: retries may wait longer than these worlds last.
 //   - Faults come in two kinds of worlds, since those after which the controller does not know of a pod that it

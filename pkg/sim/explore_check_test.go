@@ -28,7 +28,7 @@ func neverRight() *smallWorld {
 // has the same fingerprint, also if only the end of the history is hashed.
 func TestChoicesDetermineTheState_PRV_04(t *testing.T) {
 	for seed := range fewerSeeds(100) {
-		s := smallWorlds()[int(seed)%len(smallWorlds())]
+		s := allWorlds()[int(seed)%len(allWorlds())]
 		path, since, want := randomWalk(s, seed)
 		again := s.replayed(path, 0)
 		if got := again.fingerprint(); got != want {
@@ -133,7 +133,7 @@ func ends(s *smallWorld) map[fingerprint]bool {
 // states that follow.
 func TestEqualStatesContinueAlike_PRV_04(t *testing.T) {
 	compared := 0
-	for i, s := range smallWorlds() {
+	for i, s := range allWorlds() {
 		known := map[fingerprint][][]uint8{}
 		for walk := range min(fewerSeeds(20), 3) {
 			for path := range prefixes(s, 100*uint64(i)+walk) {

@@ -89,9 +89,6 @@ func (r *run) next(n int) int {
 // grain implements decider.
 func (*run) grain() time.Duration { return timeGrain }
 
-// batches implements decider.
-func (r *run) batches() bool { return !r.unbatched }
-
 // end implements decider.
 func (r *run) end(_ *corev1.Pod, act *Act, terminated bool) *Act {
 	exits := r.exits

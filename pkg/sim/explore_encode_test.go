@@ -55,8 +55,6 @@ type encoder struct {
 	checking bool
 	// unversioned leaves out versions.
 	unversioned bool
-	// timeless leaves out times.
-	timeless bool
 	// part, if set, is an object that is being written on its own.
 	part *encodedObject
 }
@@ -185,7 +183,6 @@ func (e *encoder) age(t time.Time) {
 	switch {
 	case t.IsZero():
 		e.text("never")
-	case e.timeless:
 	case since > e.old:
 		e.text("long ago")
 	case since < -time.Hour:

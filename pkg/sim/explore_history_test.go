@@ -65,7 +65,7 @@ func (r *run) anySteps() []step {
 // history runs a small world, whose name is the first line of the input, through a history that the model checker found.
 func (s *scenario) history(t *testing.T, d *datadriven.TestData) string {
 	lines := strings.Split(strings.TrimSpace(d.Input), "\n")
-	worlds := smallWorlds()
+	worlds := allWorlds()
 	at := slices.IndexFunc(worlds, func(w *smallWorld) bool { return w.name == lines[0] })
 	if at < 0 {
 		d.Fatalf(t, "there is no small world %q", lines[0])

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// smallWorld is a world of which every history is tried.
+// smallWorld is a world of which every history is tried, unless it is vast.
 type smallWorld struct {
 	name        string
 	spec        func() batchv1.JobSpec
@@ -54,8 +54,6 @@ type smallWorld struct {
 	wrong func(job *batchv1.Job) string
 	// wrongUnseen, if set, does so after an unseen creation: a pod that the controller does not know of may fail, too.
 	wrongUnseen func(job *batchv1.Job) string
-	// unbatched does not make a sync wait for more changes.
-	unbatched bool
 	// symmetric is how many pods may have each other's names: no decision depends on their names.
 	symmetric int
 	// plain takes steps one by one that may as well be taken at once, or later. exact keeps apart
@@ -74,11 +72,13 @@ const (
 	tiny
 	// large worlds have more, and no faults.
 	large
+	// vast worlds have many millions: no search of them has ended. They are explored only by name.
+	vast
 )
 
 // most returns how many states a world of a size has at most.
 func (s worldSize) most() int {
-	return map[worldSize]int{tiny: 1_000, medium: 20_000, large: math.MaxInt}[s]
+	return map[worldSize]int{tiny: 1_000, medium: 20_000, large: math.MaxInt, vast: math.MaxInt}[s]
 }
 
 type userStep struct {

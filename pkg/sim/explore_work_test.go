@@ -65,13 +65,6 @@ func (e *encoder) work(work any) {
 	for _, name := range []string{"Create", "BackoffSeen"} {
 		e.value(plan.FieldByName(name))
 	}
-	e.changes(plan)
-	after := time.Duration(reflect.ValueOf(work).FieldByName("result").FieldByName("After").Int())
-	e.number(int64((after + timeGrain/2) / timeGrain))
-}
-
-// changes writes which pods a plan changes, and how.
-func (e *encoder) changes(plan reflect.Value) {
 	for _, name := range changesOfPods {
 		refs := refsOf(plan.FieldByName(name))
 		slices.SortFunc(refs, func(a, b reconcile.PodRef) int { return cmp.Compare(e.names.apply(a.Name), e.names.apply(b.Name)) })
@@ -80,6 +73,8 @@ func (e *encoder) changes(plan reflect.Value) {
 			e.flag(ref.ResourceVersion != "")
 		}
 	}
+	after := time.Duration(reflect.ValueOf(work).FieldByName("result").FieldByName("After").Int())
+	e.number(int64((after + timeGrain/2) / timeGrain))
 }
 
 // changesOfPods are the fields of a plan that name pods.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -24,12 +25,16 @@ var (
 	allFaults  = slices.Concat(crashes, unanswered, refusals)
 )
 
-// smallWorlds are in the order of their size. The short ones are explored by every test run.
+// smallWorlds are in the order of their size, without the vast ones. The short ones are explored by every test run.
 func smallWorlds() []*smallWorld {
-	base := slices.Concat(plainWorlds(), policyWorlds(), evictedWorlds(), editedWorlds(), deletedWorlds(), sharedWorlds())
+	return slices.DeleteFunc(allWorlds(), func(s *smallWorld) bool { return s.size == vast })
+}
+
+func allWorlds() []*smallWorld {
+	base := slices.Concat(plainWorlds(), policyWorlds(), evictedWorlds(), editedWorlds(), deletedWorlds(), otherPodWorlds(), sharedWorlds())
 	worlds := slices.Clone(base)
 	for _, s := range base {
-		if s.size != large {
+		if s.size != large && s.size != vast {
 			worlds = append(worlds, s.withFaults("one fault", 1))
 		}
 	}
@@ -259,6 +264,14 @@ func succeededAndReleased(w *World) bool {
 // firstPod returns the first pod of the Job, or nil once it is gone.
 func firstPod(w *World) *corev1.Pod { return cmp.Or(w.Store.pods["a-p1"], w.Store.pods["a-0-p1"]) }
 
+// whenPod makes a step possible as long as the first pod is as wanted.
+func whenPod(u userStep, wanted func(*corev1.Pod) bool) userStep {
+	u.when = func(w *World) bool { return wanted(firstPod(w)) }
+	return u
+}
+
+func exists(pod *corev1.Pod) bool { return pod != nil }
+
 func edit(name string, change func(*batchv1.JobSpec)) userStep {
 	return userStep{name: name, do: func(w *World) { w.edit(change) }}
 }
@@ -339,22 +352,47 @@ func sharedWorlds() []*smallWorld {
 		job := w.Store.jobs["a"]
 		return job != nil && len(succeededUIDs(&job.Status))+len(failedUIDs(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
 	}
-	existing := func(u userStep) userStep {
-		u.when = func(w *World) bool { return firstPod(w) != nil }
-		return u
-	}
 	limited := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 0) }
 	nothing := func() batchv1.JobSpec { return nonIndexedSpec(0, 1, 6) }
-	more := edit("two indexes", size(2))
 	one := userStep{name: "one leader", do: (*World).OneLeader}
 	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
 		{name: "two leaders, and nothing to do", shared: true, spec: nothing, user: []userStep{second, one}},
 		{name: "two leaders, once a success is recorded", shared: true, spec: spec, exits: []int32{0}, user: []userStep{afterwards, one}},
 		{name: "two leaders, once the last failure is recorded", shared: true, spec: limited, exits: []int32{1}, failures: 1, user: []userStep{afterwards, one}},
-		{name: "two leaders", size: large, shared: true, unbatched: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
-		{name: "two leaders, scaled up", size: large, shared: true, unbatched: true, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, more, one}},
-		{name: "two leaders, once the pod exists", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{existing(second), one}},
-		{name: "a shard held twice, once the pod exists", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{existing(twice), one}},
+		{name: "two leaders", size: vast, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{second, one}},
+		{name: "two leaders, once the pod exists", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{whenPod(second, exists), one}},
+		{name: "a shard held twice, once the pod exists", size: large, shared: true, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{whenPod(twice, exists), one}},
 	}
+}
+
+// otherPodWorlds have a pod that another leader created, which writes nothing else.
+func otherPodWorlds() []*smallWorld {
+	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	more := whenPod(edit("two indexes", size(2)), func(pod *corev1.Pod) bool { return exists(pod) && isTerminal(pod) })
+	return []*smallWorld{
+		{name: "a pod of another leader", size: large, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(reconcile.NoIndex)}},
+		{name: "two indexes, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return indexedSpec(2, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(0)}},
+		{name: "scaled up, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{more, otherPod(1)}},
+	}
+}
+
+// otherPod creates a pod of an index, or without one for NoIndex, with the other labels and annotations, and the owner, of the first
+// one.
+func otherPod(index int32) userStep {
+	create := func(w *World) {
+		meta := firstPod(w).ObjectMeta.DeepCopy()
+		pod := &corev1.Pod{Spec: w.Store.jobs["a"].Spec.Template.Spec, ObjectMeta: metav1.ObjectMeta{
+			GenerateName: meta.GenerateName, Labels: meta.Labels, Annotations: meta.Annotations, OwnerReferences: meta.OwnerReferences,
+			Finalizers: []string{batchv1.JobTrackingFinalizer},
+		}}
+		if index != reconcile.NoIndex {
+			pod.GenerateName = fmt.Sprintf("a-%d-", index)
+			metav1.SetMetaDataLabel(&pod.ObjectMeta, batchv1.JobCompletionIndexAnnotation, fmt.Sprint(index))
+			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, batchv1.JobCompletionIndexAnnotation, fmt.Sprint(index))
+		}
+		_, err := w.Store.CreatePod(pod)
+		must(err)
+	}
+	return whenPod(userStep{name: "create another pod", do: create}, exists)
 }

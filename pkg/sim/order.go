@@ -54,8 +54,6 @@ type decider interface {
 	// grain is how exact the times of a process are. What happens within a grain happens at one moment for
 	// it, whatever the order.
 	grain() time.Duration
-	// batches reports whether syncs wait for more changes of pods, as configured.
-	batches() bool
 	// end returns how a pod ends whose act is given.
 	end(pod *corev1.Pod, act *Act, terminated bool) *Act
 }

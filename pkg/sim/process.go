@@ -72,16 +72,12 @@ func newProcess(w *World, o ProcessOptions) *process {
 		running: map[types.UID]bool{}, again: map[types.UID]bool{},
 	}
 	config := w.Controller
-	changes := config
 	if w.decider != nil {
 		p.grain = w.decider.grain()
-		if !w.decider.batches() {
-			changes.BatchPeriod = time.Nanosecond
-		}
 	}
-	changes.Clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun}}, grain: p.grain}
+	config.Clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun}}, grain: p.grain}
 	var cache *observe.Cache
-	p.dispatcher, cache = controller.NewDispatcher(changes, p)
+	p.dispatcher, cache = controller.NewDispatcher(config, p)
 	p.clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun, by: w.skew + o.Clock}}, grain: p.grain}
 	config.Clock, config.Shard = p.clock, o.Shard
 	p.label = w.watchLabel()
