@@ -59,7 +59,7 @@ func play(t *testing.T, file string, user func(t *testing.T, ns string), changes
 	ns = namespace(t)
 	for _, job := range load(t, "stories/"+file+".yaml") {
 		if job.Spec.SuccessPolicy != nil {
-			createTogether(t, ns, job)
+			createTogether(t, ns, job, changes...)
 		} else {
 			create(t, ns, job, changes...)
 		}
@@ -75,10 +75,10 @@ func play(t *testing.T, file string, user func(t *testing.T, ns string), changes
 
 // createTogether creates a Job whose pods end only once all of them run, however long their
 // creation takes.
-func createTogether(t *testing.T, ns string, job *batchv1.Job) {
+func createTogether(t *testing.T, ns string, job *batchv1.Job, changes ...func(*batchv1.Job)) {
 	t.Helper()
 	times := withoutEnd(&job.Spec)
-	create(t, ns, job)
+	create(t, ns, job, changes...)
 	endTogether(t, ns, job.Name, int(*job.Spec.Parallelism), times)
 }
 
