@@ -81,7 +81,7 @@ func lastStatusWrite(fields []metav1.ManagedFieldsEntry) (string, *metav1.Time) 
 	var last *metav1.ManagedFieldsEntry
 	for i := range fields {
 		f := &fields[i]
-		if f.Subresource == "status" && f.Time != nil && (last == nil || last.Time.Before(f.Time)) {
+		if f.Subresource == "status" && !f.Time.IsZero() && (last == nil || last.Time.Before(f.Time)) {
 			last = f
 		}
 	}
@@ -155,7 +155,7 @@ func (a *analysis) leaseExpired() bool {
 
 // leaseHeld reports whether there is a leader.
 func (a *analysis) leaseHeld() bool {
-	return a.Lease != nil && a.Lease.Holder != "" && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration
+	return a.Lease != nil && a.Lease.Holder != "" && !a.Lease.Renewed.IsZero() && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration
 }
 
 // latePods is the result of overdue.
