@@ -41,9 +41,8 @@ func policiesText(p *explain.Policies) string {
 
 // FineSeconds is "12.3s", and from a minute on "2m5s".
 func FineSeconds(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < time.Minute {
-		return d.Round(100 * time.Millisecond).String()
+	if seconds < 60 {
+		return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
 	}
-	return Age(d)
+	return Seconds(int64(seconds))
 }
