@@ -182,6 +182,9 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 // either need not take virtual time.
 const eventsPerWrite = 50
 
+// GaveUp reports whether MaxWrites ended the simulation.
+func (w *World) GaveUp() bool { return w.gaveUp != "" }
+
 // givesUp reports whether the controller never becomes idle.
 func (w *World) givesUp() bool {
 	most := w.MaxWrites

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,10 +10,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
@@ -67,7 +68,7 @@ func indexInName(job *batchv1.Job, name string) (int32, bool) {
 	return int32(index), hasMore && err == nil
 }
 
-// addGone adds the pods that only events name, and one for each index that has ended without a trace.
+// addGone adds the pods that only events name.
 func (o *observer) addGone(all map[int32][]attempt) {
 	names := map[string]time.Duration{}
 	for name := range o.stopped {
@@ -87,14 +88,60 @@ func (o *observer) addGone(all map[int32][]attempt) {
 			o.uncounted--
 		}
 	}
+}
+
+// vanished is what the pods of indexes did that left no trace: neither a pod nor an event. As many as 2^31 indexes have three
+// kinds of ends, and that of a failed one is counted or ignored.
+type vanished struct {
+	completed, failed                    indexset.Set
+	succeeded, counted, ignored, stopped attempt
+	// lastCounted is the highest index whose failure is counted.
+	lastCounted int32
+}
+
+// vanished returns nil if the end of the Job is not decided, or if it has no indexes.
+func (o *observer) vanished(all map[int32][]attempt) *vanished {
 	if !jobspec.IsIndexed(&o.in.Job.Spec) || o.decided.IsZero() {
-		return
+		return nil
 	}
-	for index := range ptr.Deref(o.in.Job.Spec.Completions, 0) {
-		if len(all[index]) == 0 {
-			all[index] = []attempt{{ending: unseen, act: sim.Act{TerminateExit: exitTerminated}}}
+	v := &vanished{completed: o.completed, failed: o.failed, lastCounted: reconcile.NoIndex}
+	traceless := o.failed.Difference(o.completed).Difference(indexset.Of(slices.Collect(maps.Keys(all))...))
+	for run := range traceless.Intervals() {
+		if o.uncounted <= 0 {
+			break
 		}
+		counted := int32(min(run.Len(), int(o.uncounted)))
+		v.lastCounted = run.First + counted - 1
+		o.uncounted -= counted
 	}
+	ended := between(o.begun, o.decided)
+	act := sim.Act{TerminateExit: exitTerminated}
+	v.stopped = attempt{act: act, ending: stopped, assumed: true, known: ended}
+	v.succeeded = attempt{act: act, ending: endedItself, assumed: true, known: max(time.Millisecond, ended-time.Second)}
+	v.succeeded.act.Run = v.succeeded.known
+	v.counted = attempt{act: act, assumed: true}
+	v.counted.remove(max(time.Second, ended))
+	v.ignored = v.counted
+	v.ignored.act.Conditions = evicted()
+	return v
+}
+
+// of is what the pods of an index did.
+func (v *vanished) of(index int32) *attempt {
+	switch {
+	case v.completed.Contains(index):
+		return &v.succeeded
+	case !v.failed.Contains(index):
+		return &v.stopped
+	case index <= v.lastCounted:
+		return &v.counted
+	}
+	return &v.ignored
+}
+
+// evicted is the condition of a pod whose failure a rule usually ignores.
+func evicted() []corev1.PodCondition {
+	return []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 }
 
 // endGone adds how a pod that is gone ended. until is when the next pod of its index was created, zero if
@@ -113,8 +160,6 @@ func (o *observer) endGone(a *attempt, index int32, until time.Time) {
 		a.act.Run = a.known
 	case failed != nil:
 		o.endFailed(a, failed)
-	case a.name == "" && !o.failed.Contains(index):
-		a.ending, a.assumed, a.known = stopped, true, between(created, cmp.Or(o.decided, o.in.Now))
 	default:
 		a.assumed = true
 		o.endVanished(a, cmp.Or(until, o.decided, o.in.Now), !until.IsZero())
@@ -128,7 +173,7 @@ func (o *observer) endVanished(a *attempt, end time.Time, replaced bool) {
 	if counted {
 		o.uncounted--
 	} else {
-		a.act.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+		a.act.Conditions = evicted()
 	}
 	if replaced && counted {
 		end = end.Add(-reconcile.DefaultConfig().Backoff.Base)

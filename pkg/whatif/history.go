@@ -32,8 +32,12 @@ type History struct {
 	maxWrites int
 }
 
-// defaultWrites are enough for 100,000 pods.
-const defaultWrites = 2_000_000
+// A replay makes at most writesPerPod for each pod that is known, and for leastPods: a Job may have completions without an
+// end, and each pod of a replay takes memory.
+const (
+	writesPerPod = 20
+	leastPods    = 5000
+)
 
 // edit sets spec.suspend at a time after the creation of the Job.
 type edit struct {
@@ -76,10 +80,11 @@ func Observe(in explain.Input) *History {
 		// Times are in whole seconds: what happened in the last one has happened.
 		Job: in.Job.DeepCopy(), observed: between(o.begun, in.Now) + time.Second,
 		decided: between(o.begun, o.decided), // 0 if it is not.
-		Model:   newModel(o.attempts()), toggles: o.toggles, maxWrites: defaultWrites,
+		Model:   o.model(), toggles: o.toggles,
 	}
 	metav1.SetMetaDataAnnotation(&h.Job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	h.PodsKnown = o.podsKnown
+	h.maxWrites = writesPerPod * max(h.PodsKnown, leastPods)
 	return h
 }
 
@@ -93,6 +98,11 @@ func between(from, to time.Time) time.Duration {
 		return 0
 	}
 	return max(0, min(to.Sub(from), century))
+}
+
+func (o *observer) model() *Model {
+	attempts := o.attempts()
+	return newModel(attempts, o.vanished(attempts))
 }
 
 // attempts are those that pods and events report, by index, in order.

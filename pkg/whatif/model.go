@@ -44,6 +44,8 @@ type attempt struct {
 type Model struct {
 	// attempts are by completion index (reconcile.NoIndex in a NonIndexed Job), in the order of creation.
 	attempts map[int32][]attempt
+	// vanished is what pods of other indexes did; nil if that is not known.
+	vanished *vanished
 	// typical is what most pods did that ended by themselves.
 	typical attempt
 }
@@ -52,22 +54,29 @@ type Model struct {
 const margin = 5 * time.Second
 
 // newModel lets stopped pods continue like a typical one, or forever if none ended by itself.
-func newModel(attempts map[int32][]attempt) *Model {
-	m := &Model{attempts: attempts, typical: typicalOf(attempts)}
-	typical := &m.typical.act
+func newModel(attempts map[int32][]attempt, gone *vanished) *Model {
+	m := &Model{attempts: attempts, vanished: gone, typical: typicalOf(attempts)}
 	for _, list := range attempts {
 		for i := range list {
-			a := &list[i].act
-			switch {
-			case list[i].ending != stopped:
-			case typical.Run == sim.Forever:
-				a.Run = sim.Forever
-			default:
-				a.Run, a.Ends, a.FailReason = max(list[i].known-a.Delay+margin, typical.Run), typical.Ends, typical.FailReason
-			}
+			list[i].continueLike(&m.typical.act)
 		}
 	}
+	if gone != nil {
+		gone.stopped.continueLike(&m.typical.act)
+	}
 	return m
+}
+
+// continueLike says what a pod would have done if it had not been stopped.
+func (a *attempt) continueLike(typical *sim.Act) {
+	act := &a.act
+	switch {
+	case a.ending != stopped:
+	case typical.Run == sim.Forever:
+		act.Run = sim.Forever
+	default:
+		act.Run, act.Ends, act.FailReason = max(a.known-act.Delay+margin, typical.Run), typical.Ends, typical.FailReason
+	}
 }
 
 // typicalOf returns the median of the largest group of attempts with the same cause. Of each index, the
@@ -104,6 +113,9 @@ func (m *Model) Act(pod sim.PodKey) *sim.Act {
 // an estimate.
 func (m *Model) lookup(pod sim.PodKey) (attempt, bool) {
 	list := m.attempts[pod.Index]
+	if len(list) == 0 && m.vanished != nil {
+		list = []attempt{*m.vanished.of(pod.Index)}
+	}
 	if pod.Nth <= len(list) {
 		return list[pod.Nth-1], !list[pod.Nth-1].assumed
 	}

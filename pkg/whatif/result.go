@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -75,12 +74,12 @@ func statusOf(job *batchv1.Job) Status {
 
 func (t *tracer) result(job *batchv1.Job) Result {
 	now := t.world.Elapsed()
-	r := Result{Status: statusOf(job), Finished: t.world.Finished(job.Name), Seconds: seconds(now), PodsStarted: len(t.pods), decisions: t.decisions}
+	r := Result{Status: statusOf(job), Finished: t.world.Finished(job.Name), Seconds: tenths(now.Seconds()), PodsStarted: len(t.pods), decisions: t.decisions}
 	// Those that end a Job sort before those that decide its end.
 	if len(r.Conditions) > 0 && r.Conditions[0].Type != string(batchv1.JobSuspended) {
 		r.Outcome = r.Conditions[0]
 	}
-	var used, wasted time.Duration
+	var used, wasted float64
 	for _, p := range t.pods {
 		if t.isEstimated(p) {
 			r.PodsEstimated++
@@ -88,12 +87,12 @@ func (t *tracer) result(job *batchv1.Job) Result {
 		if p.begun == 0 {
 			continue
 		}
-		used += cmp.Or(p.ended, now) - p.begun
+		used += (cmp.Or(p.ended, now) - p.begun).Seconds() // All of them may be more than a Duration holds.
 		if p.ended > 0 && !p.succeeded {
-			wasted += p.ended - p.begun
+			wasted += (p.ended - p.begun).Seconds()
 		}
 	}
-	r.PodSeconds, r.PodSecondsWasted = seconds(used), seconds(wasted)
+	r.PodSeconds, r.PodSecondsWasted = tenths(used), tenths(wasted)
 	return r
 }
 
@@ -104,8 +103,8 @@ func (t *tracer) isEstimated(p *podRun) bool {
 	return !known || a.ending == stopped && (p.ended > 0 && !p.deleted || lasted > a.known+margin)
 }
 
-// seconds rounds to a tenth.
-func seconds(d time.Duration) float64 { return math.Round(10*d.Seconds()) / 10 }
+// tenths rounds to a tenth.
+func tenths(seconds float64) float64 { return math.Round(10*seconds) / 10 }
 
 // Difference is how a replay with the unchanged policy differs from what happened.
 type Difference struct {

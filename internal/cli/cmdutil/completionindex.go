@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,17 +40,32 @@ func indexCandidates(job *batchv1.Job, before, toComplete string, last int32) (c
 	if job.Status.FailedIndexes != nil {
 		failed, _ = indexset.ParseTolerant(*job.Status.FailedIndexes, *job.Spec.Completions)
 	}
+	offered := beginningWith(strings.TrimPrefix(toComplete, before)).Difference(indexset.Below(last + 1))
 	for _, set := range []indexset.Set{failed, all.Difference(failed)} {
-		for i := range set.All() {
+		for i := range set.Intersection(offered).All() {
 			if len(candidates) == completedIndexes {
 				return candidates
 			}
-			if text := before + strconv.Itoa(int(i)); i > last && strings.HasPrefix(text, toComplete) {
-				candidates = append(candidates, text)
-			}
+			candidates = append(candidates, before+strconv.Itoa(int(i)))
 		}
 	}
 	return candidates
+}
+
+// beginningWith are the indexes whose decimal begins with the digits: there are too many to try each.
+func beginningWith(digits string) indexset.Set {
+	first, err := strconv.ParseInt("0"+digits, 10, 32)
+	if err != nil || len(digits) > 1 && digits[0] == '0' {
+		return indexset.Set{}
+	}
+	if digits == "" {
+		return indexset.Below(math.MaxInt32)
+	}
+	intervals := []indexset.Interval{{First: int32(first), Last: int32(first)}}
+	for ten := int64(10); first > 0 && first*ten < math.MaxInt32; ten *= 10 {
+		intervals = append(intervals, indexset.Interval{First: int32(first * ten), Last: int32(min(first*ten+ten, math.MaxInt32) - 1)})
+	}
+	return indexset.OfIntervals(intervals...)
 }
 
 // CompleteContainers completes the last of the names that commas separate.

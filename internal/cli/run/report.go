@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -51,16 +52,14 @@ func (t *task) suite(timeout bool) junit.Suite {
 	c := &cases{class: first.job.Name, unfinished: unfinished(last, timeout)}
 	for _, a := range t.attempts {
 		if a.report != nil && a.report.Job.DurationSeconds != nil {
-			suite.Time += junit.Seconds(time.Duration(*a.report.Job.DurationSeconds) * time.Second)
+			suite.Time += junit.Seconds(time.Duration(min(*a.report.Job.DurationSeconds, math.MaxInt32)) * time.Second)
 		}
 		c.attempts = append(c.attempts, &outcome{
 			attempt: a, pods: podsByIndex(a.report), runs: retry.Runs(a.job), completed: retry.Completed(a.job), failed: retry.Failed(a.job),
 		})
 	}
 	if jobspec.IsIndexed(&last.job.Spec) {
-		for index := range ptr.Deref(last.job.Spec.Completions, 0) {
-			suite.Cases = append(suite.Cases, c.of(index))
-		}
+		suite.Cases = c.ofIndexes(ptr.Deref(last.job.Spec.Completions, 0))
 	}
 	failed := slices.ContainsFunc(suite.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil })
 	if len(suite.Cases) == 0 || last.end != feed.Complete && !failed { // The Job failed for a reason of its own.

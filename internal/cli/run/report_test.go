@@ -2,7 +2,9 @@ package run
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,5 +157,57 @@ func TestReportOfAHugeJob_RUN_13(t *testing.T) {
 	}
 	if len(suite.Cases) != n || suite.Cases[0].Failure == nil || suite.Cases[1].Failure != nil {
 		t.Errorf("%d cases", len(suite.Cases))
+	}
+}
+
+// alternate is "0,2,4,…", of n indexes.
+func alternate(n int) string {
+	var indexes []int32
+	for i := range n {
+		indexes = append(indexes, int32(2*i))
+	}
+	return indexset.Of(indexes...).String()
+}
+
+// A Job with 2^31 indexes has a test case for each of those that have pods, and shares one among neighbors that ended alike.
+// Requirements: RUN-13
+func TestReportOfMoreIndexesThanTestCasesHasRanges(t *testing.T) {
+	const most = math.MaxInt32
+	for name, c := range map[string]struct {
+		attempts []*attempt
+		want     string
+	}{
+		"failed": {[]*attempt{ended(feed.Failed, most, "0-9,12", "10-11", pod(10, corev1.PodFailed))}, `indexes 0-9 passed
+index 10 failure OOMKilled: Container main exited with code 137 (OOMKilled)
+index 11 failure Failed: failed; its pods are gone
+index 12 passed
+indexes 13-2147483646 skipped: did not run: the Job failed: FailJob: rule 0 matched`},
+		"complete":   {[]*attempt{ended(feed.Complete, most, "0-2147483646", "")}, "indexes 0-2147483646 passed"},
+		"all failed": {[]*attempt{ended(feed.Failed, most, "", "0-2147483646")}, "indexes 0-2147483646 failure Failed: failed; its pods are gone"},
+	} {
+		var got []string
+		for _, one := range (&task{attempts: c.attempts}).suite(false).Cases {
+			got = append(got, lineOf(one))
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, strings.Join(got, "\n"), c.want)
+		}
+	}
+}
+
+// Of 200,000 indexes that failed, 10,000 have test cases, and the rest one; so have those that did not run.
+// Requirements: RUN-13
+func TestReportHasNoMoreTestCasesThanCIReads(t *testing.T) {
+	suite := (&task{attempts: []*attempt{ended(feed.Failed, 400_000, "", alternate(200_000))}}).suite(false)
+	if n := len(suite.Cases); n != 2*maxCases+2 {
+		t.Fatalf("%d cases", n)
+	}
+	want := []string{"index 0 failure Failed: failed; its pods are gone", "index 1 skipped: did not run: the Job failed: FailJob: rule 0 matched"}
+	if got := []string{lineOf(suite.Cases[0]), lineOf(suite.Cases[1])}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	want = []string{"190,000 more indexes failure Failed: failed", "190,000 more indexes skipped: did not run: the Job failed: FailJob: rule 0 matched"}
+	if got := []string{lineOf(suite.Cases[2*maxCases]), lineOf(suite.Cases[2*maxCases+1])}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

@@ -35,7 +35,11 @@ func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 	if !world.Finished(job.Name) {
 		what := fmt.Sprintf("the Job had not finished when the limit of %s was reached", wording.Duration(o.limit))
 		fix := "let more virtual time pass with --limit"
-		if ptr.Deref(job.Spec.Suspend, false) {
+		switch {
+		case world.GaveUp():
+			what = fmt.Sprintf("the Job had not finished after %s, when it had too many pods to simulate more", wording.Duration(world.Elapsed()))
+			fix = "simulate it with fewer completions"
+		case ptr.Deref(job.Spec.Suspend, false):
 			fix = "it is suspended: simulate it with spec.suspend false"
 		}
 		problems = append(problems, cmdutil.NewUserError(cmdutil.KindTimeout, nil, what, fix))

@@ -163,13 +163,16 @@ func (o *Options) writeText(report explain.Report, begun time.Time) error {
 	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
+// maxWrites are those of some 15,000 pods, which take almost 200 MB. A Job may have completions without an end.
+const maxWrites = 120_000
+
 // play lets virtual time pass until the Job has finished, or the limit is reached.
 func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
 	pods, err := o.behavior(ctx)
 	if err != nil {
 		return nil, explain.Input{}, err
 	}
-	world := sim.NewWorld(sim.Options{Seed: 1})
+	world := sim.NewWorld(sim.Options{Seed: 1, MaxWrites: maxWrites})
 	if err := world.Play(job, pods); err != nil {
 		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}

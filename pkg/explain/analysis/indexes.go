@@ -159,8 +159,12 @@ func (a *analysis) indexBackoff() (time.Time, indexset.Set) {
 // other pod has to end before.
 func (a *analysis) roomForRetries() bool { return a.plan.Findings.RetryHeld }
 
-// maxIndexDetails is how many indexes are listed one by one.
-const maxIndexDetails = 100
+const (
+	// maxIndexDetails is how many indexes are listed one by one, unless all pods are.
+	maxIndexDetails = 100
+	// maxPodless is how long that list may get by indexes without pods, of which there may be 2^31.
+	maxPodless = 10_000
+)
 
 // indexDetails collects what is known of single indexes.
 type indexDetails struct {
@@ -293,7 +297,7 @@ func (d *indexDetails) withoutPods() {
 		return
 	}
 	for index := range d.sets.failed.All() {
-		if len(d.infos) >= d.most() {
+		if len(d.infos) >= min(d.most(), maxPodless) {
 			return
 		}
 		d.at(index)

@@ -4,7 +4,9 @@ package family
 
 import (
 	"cmp"
+	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -133,24 +135,28 @@ func histories(relatives []*relative) (out []explain.IndexHistory) {
 	for _, r := range relatives {
 		failed = failed.Union(r.failed)
 	}
-	steps, indexes := map[step]int{}, map[int][]int32{}
-	for index := range failed.All() {
+	steps, indexes := map[step]int{}, map[int][]indexset.Interval{}
+	for same := range alike(relatives) {
+		if !failed.Contains(same.First) {
+			continue
+		}
 		last := 0
 		for i, r := range relatives {
-			if !r.runs.Contains(index) {
+			if !r.runs.Contains(same.First) {
 				continue
 			}
-			outcome, failure := r.run(index)
+			outcome, failure := r.run(same.First)
 			s := step{last, i, outcome, ptr.Deref(failure, cause.Failure{})}
 			if steps[s] == 0 {
 				steps[s] = len(steps) + 1
 			}
 			last = steps[s]
 		}
-		indexes[last] = append(indexes[last], index)
+		indexes[last] = append(indexes[last], same)
 	}
 	for _, same := range indexes {
-		h := explain.IndexHistory{Indexes: indexset.Of(same...).String(), Count: int32(len(same)), Runs: runsOf(relatives, same[0])}
+		set := indexset.OfIntervals(same...)
+		h := explain.IndexHistory{Indexes: set.String(), Count: int32(set.Len()), Runs: runsOf(relatives, same[0].First)}
 		h.Text = words.HistoryText(h.Runs)
 		out = append(out, h)
 	}
@@ -158,6 +164,17 @@ func histories(relatives []*relative) (out []explain.IndexHistory) {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Indexes, y.Indexes))
 	})
 	return out
+}
+
+// alike yields intervals of indexes with the same history: there may be 2^31 indexes, but not as many pods.
+func alike(relatives []*relative) iter.Seq[indexset.Interval] {
+	var known []int32
+	var sets []indexset.Set
+	for _, r := range relatives {
+		known = slices.AppendSeq(known, maps.Keys(r.Failures))
+		sets = append(sets, r.runs, r.completed, r.failed)
+	}
+	return indexset.Pieces(math.MaxInt32, indexset.Of(known...), sets...)
 }
 
 // runsOf are the runs of an index by attempt.

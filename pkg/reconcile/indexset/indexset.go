@@ -208,6 +208,37 @@ func (s Set) without(t Set) iter.Seq[Interval] {
 	}
 }
 
+// Pieces yields 0..limit-1 in intervals as long as possible, increasing, of which each set has all indexes or none: what
+// depends on the sets only is the same for all indexes of a piece. Each index in alone is a piece.
+func Pieces(limit int32, alone Set, sets ...Set) iter.Seq[Interval] {
+	sets = append(sets[:len(sets):len(sets)], alone)
+	return func(yield func(Interval) bool) {
+		at := make([]int, len(sets))
+		for first := int64(0); first < int64(limit); {
+			end := int64(limit)
+			for i, s := range sets {
+				for at[i] < len(s.runs) && int64(s.runs[at[i]].Last) < first {
+					at[i]++
+				}
+				if at[i] == len(s.runs) {
+					continue
+				}
+				run := s.runs[at[i]]
+				if end = min(end, int64(run.Last)+1); int64(run.First) > first {
+					end = min(end, int64(run.First))
+				}
+			}
+			if alone.Contains(int32(first)) {
+				end = first + 1
+			}
+			if !yield(Interval{int32(first), int32(end - 1)}) {
+				return
+			}
+			first = end
+		}
+	}
+}
+
 // FirstMissing returns the n lowest indexes below limit that are not in the set, or
 // fewer if fewer are missing.
 func (s Set) FirstMissing(n int, limit int32) []int32 {

@@ -2,6 +2,7 @@ package indexset
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -105,6 +106,35 @@ func TestFirstMissing(t *testing.T) {
 }
 
 // BLI-10, JOB-09: the format of completedIndexes and failedIndexes.
+// Pieces cover all indexes in order; a set has all indexes of a piece or none, and the pieces are as long as that allows.
+func TestPiecesAreCoveredOrLeftOutByEachSet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.Int32Range(0, 60).Draw(t, "limit")
+		alone, s, u := Of(drawModel(t, "alone").indexes()...), Of(drawModel(t, "s").indexes()...), Of(drawModel(t, "u").indexes()...)
+		next, previous := int32(0), ""
+		for piece := range Pieces(limit, alone, s, u) {
+			state := fmt.Sprint(s.Contains(piece.First), u.Contains(piece.First))
+			if piece.First != next || piece.Last < piece.First {
+				t.Fatalf("%v begins after %d", piece, next-1)
+			}
+			for i := piece.First; i <= piece.Last; i++ {
+				if fmt.Sprint(s.Contains(i), u.Contains(i)) != state || alone.Contains(i) && piece.Len() > 1 {
+					t.Fatalf("%v has different indexes", piece)
+				}
+			}
+			if !alone.Contains(piece.First) && previous == state {
+				t.Fatalf("%v could have been longer", piece)
+			}
+			if next, previous = piece.Last+1, state; alone.Contains(piece.First) {
+				previous = ""
+			}
+		}
+		if next != limit {
+			t.Fatalf("the last piece ends at %d of %d", next-1, limit)
+		}
+	})
+}
+
 func TestIndexesAreWrittenAsIntervals_BLI_10_JOB_09(t *testing.T) {
 	for _, c := range []struct {
 		indexes []int32
