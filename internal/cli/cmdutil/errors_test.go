@@ -12,7 +12,9 @@ import (
 	"syscall"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/clientcmd"
@@ -25,6 +27,9 @@ func TestExplainError(t *testing.T) {
 	jobs := schema.GroupResource{Group: "batch", Resource: "jobs"}
 	list := apicall.Call{Verb: "list", Group: "batch", Resource: "jobs", Namespace: "prod"}
 	get := apicall.Call{Verb: "get", Group: "batch", Resource: "jobs", Namespace: "prod", Name: "train"}
+	create := apicall.Call{Verb: "create", Group: "batch", Resource: "jobs", Namespace: "prod"}
+	terminating := apierrors.NewForbidden(jobs, "train", errors.New("unable to create new content in namespace prod because it is being terminated"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	forbidden := apierrors.NewForbidden(jobs, "", errors.New(`User "eve" cannot list`))
 	refused := &url.Error{Op: "Get", URL: "https://10.0.0.1:6443/apis?x=1", Err: &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}
 	for _, tc := range []struct {
@@ -42,6 +47,14 @@ func TestExplainError(t *testing.T) {
 		{"forbidden everywhere", apicall.Call{Verb: "watch", Group: "batch", Resource: "jobs"}.Wrap(forbidden), KindForbidden, 1, []string{"watch", "all namespaces", "-A"}},
 		{"forbidden of unknown call", forbidden, KindForbidden, 1, []string{"eve", "ask for"}},
 		{"forbidden to impersonate", list.Wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "users"}, "bob", errors.New("cannot impersonate"))), KindForbidden, 1, []string{"users", "bob", "--as"}},
+		{"exceeded quota", create.Wrap(apierrors.NewForbidden(jobs, "train", errors.New("exceeded quota: few, requested: count/jobs.batch=1, used: count/jobs.batch=3, limited: count/jobs.batch=3"))), KindServerFailed, 1,
+			[]string{"count/jobs.batch=3", "kubectl describe resourcequota few -n prod"}},
+		{"terminating namespace", create.Wrap(terminating), KindServerFailed, 1, []string{"being terminated", "another one with -n"}},
+		{"policy", create.Wrap(apierrors.NewForbidden(jobs, "train", errors.New("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"))), KindServerFailed, 1, []string{"validatingadmissionpolicy p"}},
+		{"webhook", create.Wrap(&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "w.example" denied the request: no`}}), KindServerFailed, 1,
+			[]string{"w.example", "webhook"}},
+		{"Pod Security", create.Wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "train", errors.New(`violates PodSecurity "restricted:latest": privileged`))), KindServerFailed, 1, []string{"restricted:latest", "permissions do not matter"}},
+		{"unknown admission plugin", create.Wrap(apierrors.NewForbidden(jobs, "train", errors.New("pod does not have the right shape"))), KindServerFailed, 1, []string{"right shape", "permissions do not matter"}},
 		{"no such Job", get.Wrap(apierrors.NewNotFound(jobs, "train")), KindNotFound, 1, []string{"train", `"prod"`}},
 		{"no such API", list.Wrap(apierrors.NewGenericServerResponse(404, "list", jobs, "", "404 page not found", 0, true)), KindNotFound, 1, []string{"API"}},
 		{"not logged in", list.Wrap(apierrors.NewUnauthorized("token expired")), KindCredentials, 1, []string{"token expired", "log in"}},

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -19,6 +20,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
 // ExplainError turns any error into one that a user can act on: a *UserError, or several joined. It is idempotent,
@@ -93,6 +96,9 @@ func explainStatus(err error) *UserError {
 }
 
 func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserError {
+	if !IsMissingPermission(err) {
+		return explainAdmission(err, &status, call)
+	}
 	// An answer about another resource, e.g. the user to impersonate, is not about the call's own permission.
 	if call == (apicall.Call{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.Parent()) {
 		return NewUserError(KindForbidden, err, "the API server denied the request: "+status.Message,
@@ -104,6 +110,50 @@ func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserE
 	}
 	return NewUserError(KindForbidden, err,
 		fmt.Sprintf("you may not %s %s %s (%s)", call.Verb, call.Resource, call.Where(), status.Message), hint)
+}
+
+// IsMissingPermission reports whether an answer 403 is about a missing permission. Admission answers with 403, too, and only
+// authorization names the user: jobs.batch "train" is forbidden: User "eve" cannot create resource "jobs".
+func IsMissingPermission(err error) bool {
+	var answer apierrors.APIStatus
+	if !apierrors.IsForbidden(err) || !errors.As(err, &answer) {
+		return false
+	}
+	why, ofResource := forbiddenWhy(answer.Status().Message)
+	if ofResource {
+		return strings.HasPrefix(why, "User ") || strings.HasPrefix(why, "cannot ")
+	}
+	return eventtext.RefusalOf(why).Reason == explain.RefusalOther // Webhooks say what they want.
+}
+
+// forbiddenWhy is what the API server writes behind the name of a resource that it forbids. It reports whether there is such
+// a name.
+func forbiddenWhy(message string) (why string, ofResource bool) {
+	if _, why, found := strings.Cut(message, " is forbidden: "); found {
+		return why, true
+	}
+	return message, false
+}
+
+// explainAdmission explains an answer 403 of admission: permissions do not help.
+func explainAdmission(err error, status *metav1.Status, call apicall.Call) *UserError {
+	why, _ := forbiddenWhy(status.Message)
+	refusal := eventtext.RefusalOf(why)
+	hint := "change what it refuses; permissions do not matter here"
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		hint = "the namespace is being deleted: use another one with -n"
+	case refusal.Reason == explain.RefusalQuota:
+		hint = fmt.Sprintf("delete what is no longer needed, or ask for a higher quota; see it with: kubectl describe resourcequota %s", refusal.By)
+		if call.Namespace != "" {
+			hint += " -n " + call.Namespace
+		}
+	case refusal.Reason == explain.RefusalPolicy:
+		hint = "change the manifest; see the policy with: kubectl get validatingadmissionpolicy " + refusal.By + " -o yaml"
+	case refusal.Reason == explain.RefusalWebhook:
+		hint = "change the manifest, or ask who runs this webhook"
+	}
+	return NewUserError(KindServerFailed, err, "the API server refused the request: "+status.Message, hint)
 }
 
 func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserError {

@@ -74,6 +74,9 @@ func rerunHint(job *batchv1.Job) string {
 // explainForbidden is a permission that is missing after the creation; err is nil if nothing was tried.
 func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err error) error {
 	call := c.jobs.Call("patch", "")
+	if err != nil && !cmdutil.IsMissingPermission(err) {
+		return call.Wrap(err) // A webhook, or a policy.
+	}
 	if subresource != "" {
 		call.Resource += "/" + subresource
 	}
