@@ -88,7 +88,7 @@ type Options struct {
 
 // NewCommand returns the command retry, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{
 		Use:               "retry (NAME | job/NAME | cronjob/NAME)",
 		SuggestFor:        []string{"rerun", "restart"},
