@@ -81,7 +81,7 @@ func lastStatusWrite(fields []metav1.ManagedFieldsEntry) (string, *metav1.Time) 
 	var last *metav1.ManagedFieldsEntry
 	for i := range fields {
 		f := &fields[i]
-		if f.Subresource == "status" && f.Time != nil && (last == nil || last.Time.Before(f.Time)) {
+		if f.Subresource == "status" && !f.Time.IsZero() && (last == nil || last.Time.Before(f.Time)) {
 			last = f
 		}
 	}
