@@ -3,6 +3,7 @@ package retry
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -49,12 +50,20 @@ func Failed(job *batchv1.Job) indexset.Set {
 	return parse(job, ptr.Deref(job.Status.FailedIndexes, ""))
 }
 
-// Runs returns the indexes that the Job was made to run: all of them, unless it is a retry.
+// Runs returns the indexes that the Job runs: all of them, unless it is a retry of some. Indexes that it has gained since it
+// was made run as well.
 func Runs(job *batchv1.Job) indexset.Set {
-	if text, limited := job.Annotations[IndexesAnnotation]; limited {
-		return parse(job, text)
+	all := indexset.Below(completions(job))
+	text, limited := job.Annotations[IndexesAnnotation]
+	if !limited {
+		return all
 	}
-	return indexset.Below(completions(job))
+	retried := parse(job, text)
+	made, err := strconv.ParseUint(job.Annotations[CompletionsAnnotation], 10, 31)
+	if err != nil {
+		return retried
+	}
+	return retried.Union(all.Difference(indexset.Below(int32(made))))
 }
 
 // Missing returns the indexes of the Indexed Job that no Job of the family has completed.

@@ -18,9 +18,12 @@ const (
 	UIDAnnotation = "batchjob.dev/retry-of-uid"
 	// AttemptAnnotation counts the retries of a family from 1.
 	AttemptAnnotation = "batchjob.dev/retry-attempt"
-	// IndexesAnnotation has the indexes that the retry runs, in the format of status.completedIndexes.
-	// Our controller runs no others, whatever the status says. It is missing if it would be too long.
+	// IndexesAnnotation has the indexes that the retry runs, in the format of status.completedIndexes, if it does not run all.
+	// Of those that it had when it was made, our controller runs no others, whatever the status says. It is missing if it
+	// would be too long.
 	IndexesAnnotation = reconcile.RetryIndexesAnnotation
+	// CompletionsAnnotation, beside it, has spec.completions of that time: indexes that an elastic Job gains run as well.
+	CompletionsAnnotation = reconcile.RetryCompletionsAnnotation
 	// LeftOutAnnotation has the indexes that count as completed in the retry, and never completed.
 	LeftOutAnnotation = "batchjob.dev/retry-left-out"
 	// PendingAnnotation marks a retry whose status is not written yet. It is removed when the retry is resumed.

@@ -216,7 +216,8 @@ func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	labels[OfLabel] = r.Root
 	annotations[UIDAnnotation] = rootUID(job)
 	annotations[AttemptAnnotation] = strconv.Itoa(int(r.Attempt))
-	if r.Indexed {
+	if r.Indexed && r.Indexes.Len() < int(completions(job)) { // The others count as completed.
+		annotations[CompletionsAnnotation] = strconv.Itoa(int(completions(job)))
 		for name, set := range map[string]indexset.Set{IndexesAnnotation: r.Indexes, LeftOutAnnotation: leftOut} {
 			if text := set.String(); text != "" && len(text) <= maxListed {
 				annotations[name] = text

@@ -367,3 +367,28 @@ func TestCoreRunsTheRetry_RTY_04(t *testing.T) {
 		}
 	}
 }
+
+// A retry that is scaled up runs the indexes it gains, whether it was made to run all indexes or some.
+//
+// Requirements: RTY-25
+func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
+	for failed, want := range map[string]string{"0-3": "0-7", "1,2": "1,2,4-7"} {
+		left := indexset.Below(4).Difference(*indexes(t, failed))
+		r, err := make1(t, newJob(4, left.String(), failed), Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := started(t, r)
+		job.Spec.Completions, job.Spec.Parallelism = ptr.To[int32](8), ptr.To[int32](8)
+		if runs := Runs(job); runs.String() != want {
+			t.Errorf("%s: it runs %s", failed, runs)
+		}
+		var created []int32
+		for _, pod := range reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig()).Create {
+			created = append(created, pod.Index)
+		}
+		if got := indexset.Of(created...); got.String() != want {
+			t.Errorf("%s: pods are created for %s", failed, got)
+		}
+	}
+}
