@@ -82,14 +82,21 @@ func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 	return max(missing, 0)
 }
 
-// Complete returns the first Job of the family that is complete and left no index out, nil if there is none.
-func (f Family) Complete() *batchv1.Job {
-	for _, job := range f {
-		if reconcile.FinishedCondition(job) == batchv1.JobComplete && job.Annotations[LeftOutAnnotation] == "" {
-			return job
+// Complete returns the first Job of the family whose completion leaves nothing of the Job to run, nil if there is none.
+func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
+	for _, member := range f {
+		if completes(member, job) {
+			return member
 		}
 	}
 	return nil
+}
+
+// completes reports whether the member is complete, left no index out, and has all indexes of the Job: it may have been scaled
+// down. A retry without indexes has fewer completions, those that were missing.
+func completes(member, job *batchv1.Job) bool {
+	covers := !jobspec.IsIndexed(&job.Spec) || completions(member) >= completions(job)
+	return covers && reconcile.FinishedCondition(member) == batchv1.JobComplete && member.Annotations[LeftOutAnnotation] == ""
 }
 
 // next returns the number of the next retry.

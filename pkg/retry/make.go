@@ -160,11 +160,11 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 		return r.chooseIndexes(job, *q.Indexes)
 	}
 	r.Indexes = family.Missing(job)
-	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
+	if completes(job, job) {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if r.Indexes.IsEmpty() || family.Complete() != nil {
-		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(family.Complete(), job)}
+	if completed := family.Complete(job); completed != nil || r.Indexes.IsEmpty() {
+		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completed, job)}
 	}
 	if q.FailedOnly {
 		if r.Indexes = r.Indexes.Intersection(q.Ran.Union(failedIn(family))); r.Indexes.IsEmpty() {
@@ -190,7 +190,7 @@ func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if completed := family.Complete(); completed != nil {
+	if completed := family.Complete(job); completed != nil {
 		return &RefusedError{Kind: FamilyComplete, Job: completed}
 	}
 	if job.Spec.Completions != nil {
