@@ -8,6 +8,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
@@ -85,6 +87,51 @@ func TestCutNamesAreValid_RTY_14(t *testing.T) {
 		if err != nil || strings.Contains(r.Object.GetName(), ".-retry") || strings.Contains(r.Object.GetName(), "--retry") {
 			t.Errorf("%s: %v, %v", job.Name, r.Object.GetName(), err)
 		}
+	}
+}
+
+// Jobs with a common beginning of their long names have retries of different names.
+//
+// Requirements: RTY-14
+func TestShortenedNamesDiffer(t *testing.T) {
+	names := map[string]bool{}
+	for _, end := range []string{"a", "b"} {
+		for _, uid := range []types.UID{"1", "2"} {
+			job := newJob(3, "0", "1")
+			job.Name, job.UID = strings.Repeat("long-name-", 6)+end, uid
+			r, err := make1(t, job, Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name := r.Object.GetName(); names[name] || len(validation.IsDNS1123Label(name+"-2")) > 0 {
+				t.Errorf("%s", name)
+			}
+			names[r.Object.GetName()] = true
+		}
+	}
+}
+
+// A Job with a manual selector may have a name of up to 253 characters, which no label holds: its retries know it all the same.
+//
+// Requirements: RTY-09, RTY-14
+func TestFamilyOfALongName(t *testing.T) {
+	job := newJob(3, "", "")
+	job.Name, job.Spec.CompletionMode = strings.Repeat("long-name.", 25), ptr.To(batchv1.NonIndexedCompletion)
+	r, err := make1(t, job, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := finish(started(t, r), batchv1.JobFailed)
+	if label := first.Labels[OfLabel]; len(validation.IsValidLabelValue(label)) > 0 || label != LabelOf(job.Name) || RootOf(first) != job.Name {
+		t.Errorf("label %s, root %s", label, RootOf(first))
+	}
+	if r, err = make1(t, first, Request{}, job); err != nil || r.Attempt != 2 || r.Root != job.Name || RootOf(typed(t, r.Object)) != job.Name {
+		t.Errorf("%+v, %v", r, err)
+	}
+	forged := first.DeepCopy()
+	forged.Annotations[OfLabel] = "another"
+	if RootOf(forged) != first.Labels[OfLabel] {
+		t.Errorf("an annotation that is not that of the label counts: %s", RootOf(forged))
 	}
 }
 

@@ -99,8 +99,16 @@ func completes(member, job *batchv1.Job) bool {
 	return covers && reconcile.FinishedCondition(member) == batchv1.JobComplete && member.Annotations[LeftOutAnnotation] == ""
 }
 
-// next returns the number of the next retry.
-func (f Family) next() int32 { return AttemptOf(f[len(f)-1]) + 1 }
+// Next returns the number of the Job's next retry, and its name. taken are the names of Jobs outside the family, such as a retry
+// of an earlier Job of the same name; their numbers are left out.
+func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name string) {
+	for attempt = AttemptOf(f[len(f)-1]) + 1; ; attempt++ {
+		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job))
+		if !slices.Contains(taken, name) {
+			return attempt, name
+		}
+	}
+}
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }
 

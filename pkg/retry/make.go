@@ -19,8 +19,9 @@ import (
 
 // Request is what to retry.
 type Request struct {
-	// Name of the new Job; "" for one made of the family's.
-	Name string
+	// Name of the new Job; "" for one made of the family's that is not among Taken, see Family.Next.
+	Name  string
+	Taken []string
 	// Indexes to run; nil for those that no Job of the family has completed.
 	Indexes *indexset.Set
 	// FailedOnly leaves out indexes that never ran; Ran are those of the pods that there are. Failed indexes ran.
@@ -83,15 +84,13 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	if refusal := family.refusal(job); refusal != nil {
 		return nil, refusal
 	}
-	r := &Retry{Root: RootOf(job), Attempt: family.next(), Indexed: jobspec.IsIndexed(&job.Spec)}
+	r := &Retry{Root: RootOf(job), Indexed: jobspec.IsIndexed(&job.Spec)}
 	if refusal := r.choose(job, family, q); refusal != nil {
 		return nil, refusal
 	}
-	name := q.Name
-	if name == "" {
-		name = nameOf(r.Root, r.Attempt, completions(job))
-	}
-	r.Object, r.Dropped = copyOf(object, name)
+	var name string
+	r.Attempt, name = family.Next(job, q.Taken)
+	r.Object, r.Dropped = copyOf(object, cmp.Or(q.Name, name))
 	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
 	r.setLineage(job, leftOut)
 	if !r.Indexed {
@@ -213,7 +212,10 @@ func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	labels, annotations := map[string]string{}, map[string]string{}
 	maps.Copy(labels, r.Object.GetLabels())
 	maps.Copy(annotations, r.Object.GetAnnotations())
-	labels[OfLabel] = r.Root
+	labels[OfLabel] = LabelOf(r.Root)
+	if labels[OfLabel] != r.Root {
+		annotations[OfLabel] = r.Root
+	}
 	annotations[UIDAnnotation] = rootUID(job)
 	annotations[AttemptAnnotation] = strconv.Itoa(int(r.Attempt))
 	if r.Indexed && r.Indexes.Len() < int(completions(job)) { // The others count as completed.

@@ -22,7 +22,7 @@ func TestNameOfRetryExists_RTY_06(t *testing.T) {
 		meanwhile  bool // it is created after the family was read
 		says       string
 	}{
-		{args: "a", name: "a-retry-1", says: "job.batch/a-retry-1 exists already; choose another name with --name"},
+		{args: "a", name: "a-retry-1", meanwhile: true, says: "job.batch/a-retry-1 exists already; choose another name with --name"},
 		{args: "a --name other", name: "other", says: "job.batch/other exists already; choose another name with --name"},
 		{args: "a", name: "a-retry-1", change: isOf("a", "1"), meanwhile: true, says: "job.batch/a-retry-1 exists already: another retry of a has created it; see it with: kubectl batchjob status a-retry-1"},
 	} {
@@ -45,6 +45,31 @@ func TestNameOfRetryExists_RTY_06(t *testing.T) {
 			t.Errorf("%s: %s", c.args, calls)
 		}
 	}
+}
+
+// A retry of an earlier Job of the same name, or any other Job, may have the name: the next free number is used.
+//
+// Requirements: RTY-14
+func TestNameOfAStrangerIsSkipped(t *testing.T) {
+	earlier := failedJob(t, "a-retry-1", isOf("a", "1"))
+	earlier.SetAnnotations(map[string]string{retry.UIDAnnotation: "uid-earlier", retry.AttemptAnnotation: "1"})
+	api := clitest.NewWrites(t, failedJob(t, "a"), earlier, failedJob(t, "a-retry-2"))
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "job.batch/a-retry-3 created\n")
+	made := api.Job("a-retry-3")
+	if made.GetAnnotations()[retry.AttemptAnnotation] != "3" || made.GetAnnotations()[retry.UIDAnnotation] != "uid-a" {
+		t.Errorf("%v", made.GetAnnotations())
+	}
+}
+
+// A Job with a manual selector may have a longer name than a label holds; its retries are found all the same.
+//
+// Requirements: RTY-09, RTY-14
+func TestRetryOfALongName(t *testing.T) {
+	long := strings.Repeat("long-name-", 9) + "a"
+	job := failedJob(t, long, set("NonIndexed", "spec", "completionMode"), set(true, "spec", "manualSelector"))
+	api := clitest.NewWrites(t, job)
+	wantRun(t, program.Run(t, api.API, "retry", long), cmdutil.ExitDone, "-retry-1 created\n")
+	wantRun(t, program.Run(t, api.API, "retry", long), cmdutil.ExitError, "-retry-1 has not finished")
 }
 
 // A second retry replaces the Job of the first between two of its calls: the first reports it, and changes nothing of the
