@@ -3,13 +3,13 @@ package retry
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -56,6 +56,8 @@ type RefusedError struct {
 	Job *batchv1.Job
 	// Indexes are those that are out of range.
 	Indexes indexset.Set
+	// ManagedBy is spec.managedBy of the copy whose controller does not read the list.
+	ManagedBy string
 }
 
 // RefusalKind is the kind of a RefusedError.
@@ -72,7 +74,7 @@ const (
 	OutOfRange     RefusalKind = "OutOfRange"     // indexes that the Job does not have
 	NoIndexes      RefusalKind = "NoIndexes"      // an empty list of indexes
 	ListTooLong    RefusalKind = "ListTooLong"    // a list of indexes does not fit into an annotation
-	ReadsNoList    RefusalKind = "ReadsNoList"    // ByAnnotation, and the built-in controller does not read it
+	ReadsNoList    RefusalKind = "ReadsNoList"    // ByAnnotation, and no controller that reads it runs the copy
 	OtherCluster   RefusalKind = "OtherCluster"   // MultiKueue runs the Job in another cluster, without its status
 )
 
@@ -120,19 +122,34 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	switch {
 	case managedBy == multiKueue:
 		return &RefusedError{Kind: OtherCluster, Job: job}
-	case byAnnotation && (managedBy == "" || managedBy == batchv1.JobControllerName) && !ranOnOurs(job):
-		return &RefusedError{Kind: ReadsNoList, Job: job}
+	case byAnnotation && !readsList(job, managedBy):
+		return &RefusedError{Kind: ReadsNoList, Job: job, ManagedBy: managedBy}
 	case byAnnotation && annotations[IndexesAnnotation] == "", annotations[LeftOutAnnotation] != leftOut.String():
 		return &RefusedError{Kind: ListTooLong, Job: job}
 	}
 	return nil
 }
 
-// ranOnOurs reports whether our controller has written the Job's status: it may replace the built-in one.
-func ranOnOurs(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager == "kubectl-batchjob-controller" && f.Subresource == "status"
-	})
+// How our controller is known: by the default managedBy, and by the field manager of what it writes.
+const (
+	ourName         = "batchjob.dev/controller"
+	ourFieldManager = "kubectl-batchjob-controller"
+)
+
+// readsList reports whether our controller runs the copy, so that it reads IndexesAnnotation: the managedBy of the copy is
+// ours, or that of the Job, whose status our controller was the last to write. It may replace the built-in one.
+func readsList(job *batchv1.Job, managedBy string) bool {
+	if managedBy == ourName {
+		return true
+	}
+	var last *metav1.ManagedFieldsEntry
+	for i := range job.ManagedFields {
+		f := &job.ManagedFields[i]
+		if f.Subresource == "status" && (last == nil || last.Time.Before(f.Time)) {
+			last = f
+		}
+	}
+	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == ourFieldManager
 }
 
 // refusal reports why nothing of the family can be retried now.

@@ -56,11 +56,19 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 	case retry.ListTooLong:
 		return "a list of indexes is too long for an annotation", "leave out --by-annotation, or choose longer ranges with --indexes"
 	case retry.ReadsNoList:
-		return "--by-annotation: the built-in controller runs " + name + "; it does not read the annotation, and would run all indexes", "leave out --by-annotation"
+		return "--by-annotation: " + readerText(refused.ManagedBy) + "; it would run all indexes", "leave out --by-annotation"
 	case retry.OtherCluster:
 		return "MultiKueue runs " + name + " in another cluster, where its retry would run all indexes", "retry it in the cluster that has its pods"
 	}
 	return "--indexes: the list is empty", ""
+}
+
+// readerText is why the controller of a retry is not trusted to read an annotation.
+func readerText(managedBy string) string {
+	if managedBy == "" || managedBy == batchv1.JobControllerName {
+		return "the built-in controller, which runs the new Job, does not read the annotation"
+	}
+	return fmt.Sprintf("nothing shows that the controller %s, which runs the new Job, reads the annotation", managedBy)
 }
 
 // rerunHint is how to run again what is complete.

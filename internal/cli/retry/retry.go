@@ -29,7 +29,8 @@ It works with every controller, including the one built into Kubernetes: the
 copy is created suspended, its status is written so that all other indexes count
 as completed, and then it is resumed. This needs the permission to patch
 jobs/status. Without it, --by-annotation has the controller of this program run
-only the chosen indexes; other controllers would run all of them.
+only the chosen indexes. It is refused unless that controller runs the Job: other
+controllers would run all indexes.
 
 If the command is interrupted, it leaves nothing, or a suspended Job that the
 next retry removes.
