@@ -81,10 +81,12 @@ func (l *lease) hasExpired() bool {
 	return seen == nil || l.clock.Since(at) >= time.Duration(ptr.Deref(seen.Spec.LeaseDurationSeconds, 0))*time.Second
 }
 
-// acquire renews the Lease if it is ours, and takes it if it is free or has expired. It reports whether it is ours now.
+// acquire renews the Lease if it is ours, and takes it if it is free or has expired. It reports whether it is ours now. One
+// that was ours and is another's, or free, is left alone: this process has lost it, and has to end its work first.
 func (l *lease) acquire(ctx context.Context) bool {
 	logger := klog.FromContext(ctx)
-	if seen, _ := l.last(); l.isOurs() && !l.hasExpired() {
+	wasOurs := l.isOurs()
+	if seen, _ := l.last(); wasOurs && !l.hasExpired() {
 		// As nobody else writes it, there is no need to read it first.
 		err := l.write(ctx, seen)
 		if err == nil {
@@ -102,7 +104,7 @@ func (l *lease) acquire(ctx context.Context) bool {
 	default:
 		l.see(ctx, stored)
 	}
-	if holder := holderOf(stored); holder != "" && holder != l.Identity && !l.hasExpired() {
+	if holder := holderOf(stored); stored != nil && holder != l.Identity && (wasOurs || holder != "" && !l.hasExpired()) {
 		logger.V(4).Info("The Lease is held by another", "lease", l.Name, "holder", holder)
 		return false
 	}
