@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -126,7 +127,8 @@ func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err er
 	}
 	s := &next.Spec
 	if holderOf(next) != l.Identity {
-		s.AcquireTime, s.LeaseTransitions = now, ptr.To(ptr.Deref(s.LeaseTransitions, -1)+1)
+		// The API server rejects what comes after the largest count, and anyone may have written that.
+		s.AcquireTime, s.LeaseTransitions = now, ptr.To(min(ptr.Deref(s.LeaseTransitions, -1), math.MaxInt32-1)+1)
 	}
 	s.HolderIdentity, s.RenewTime, s.LeaseDurationSeconds = &l.Identity, now, ptr.To(int32(l.LeaseDuration/time.Second))
 	if stored == nil {

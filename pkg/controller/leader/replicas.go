@@ -184,7 +184,8 @@ func (r *replicas) noteOthers(ctx context.Context) {
 	ours, others := false, 0
 	for _, l := range r.seen {
 		count, err := strconv.Atoi(l.Labels[countLabel])
-		if isReplica(l) || !r.isLive(l) || err != nil {
+		// Anybody may have written the label.
+		if valid := err == nil && 1 <= count && count <= shard.Max; !valid || isReplica(l) || !r.isLive(l) {
 			continue
 		}
 		if count == r.sharding.Shards {
