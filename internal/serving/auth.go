@@ -95,9 +95,9 @@ type reviews struct {
 // check returns nil if the token may get the path of the request.
 func (v *reviewer) check(r *http.Request, token string) error {
 	q := sha256.Sum256([]byte(token + "\x00" + r.URL.Path))
-	answer, known, current := v.recall(q)
-	if current {
-		return answer
+	last, known := v.recall(q)
+	if last != nil {
+		return last.err
 	}
 	with := v.known
 	if !known {
@@ -149,17 +149,20 @@ func (a answers) add(q question, latest answer) {
 	a[q] = latest
 }
 
-// recall returns the last answer of the API server, whether the token is known to have been allowed, and whether the answer
-// is still current.
-func (v *reviewer) recall(q question) (last error, known, current bool) {
+// recall returns the last answer of the API server if it is current, otherwise nil, and whether the token was allowed before.
+func (v *reviewer) recall(q question) (last *answer, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if yes, is := v.allowed[q]; is {
-		age := v.clock.Since(yes.at)
-		return nil, age < knownTime, age < permissionTime
+		if age := v.clock.Since(yes.at); age >= permissionTime {
+			return nil, age < knownTime
+		}
+		return &yes, true
 	}
-	no, is := v.refused[q]
-	return no.err, false, is && v.clock.Since(no.at) < refusalTime
+	if no, is := v.refused[q]; is && v.clock.Since(no.at) < refusalTime {
+		return &no, false
+	}
+	return nil, false
 }
 
 // remember keeps an answer of the API server, and nothing about other errors.

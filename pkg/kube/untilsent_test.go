@@ -42,7 +42,7 @@ func podServer(t *testing.T, http2 bool, answer http.HandlerFunc) (config *rest.
 	return &rest.Config{Host: server.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, received
 }
 
-func createPod(t *testing.T, ctx context.Context, config *rest.Config) error {
+func createPod(ctx context.Context, t *testing.T, config *rest.Config) error {
 	t.Helper()
 	client, err := kube.NewForConfig(config)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestCallThatWaitsForTheLimiterIsNotSent(t *testing.T) {
 		config, received := podServer(t, true, nil)
 		ctx, stop := context.WithCancel(t.Context())
 		config.RateLimiter = limiter{wait: func(ctx context.Context) error { return wait(ctx, stop) }}
-		if err := createPod(t, kube.UntilSent(ctx), config); !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
+		if err := createPod(kube.UntilSent(ctx), t, config); !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
 			t.Errorf("%s: %v, and %d requests", name, err, received.Load())
 		}
 	}
@@ -81,7 +81,7 @@ func TestCallAfterTheEndIsNotSent(t *testing.T) {
 	config, received := podServer(t, true, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := createPod(t, kube.UntilSent(ctx), config); !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
+	if err := createPod(kube.UntilSent(ctx), t, config); !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
 		t.Errorf("%v, and %d requests", err, received.Load())
 	}
 }
@@ -99,7 +99,7 @@ func TestCallThatWaitsForAConnectionIsNotSent(t *testing.T) {
 			<-outage
 			return (&net.Dialer{}).DialContext(context.WithoutCancel(ctx), network, address)
 		}
-		err := createPod(t, kube.UntilSent(ctx), config)
+		err := createPod(kube.UntilSent(ctx), t, config)
 		close(outage)
 		<-connected
 		if !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
@@ -119,7 +119,7 @@ func TestCallThatWasSentIsFinished(t *testing.T) {
 				t.Errorf("the request was canceled: %v", err)
 			}
 		})
-		if err := createPod(t, kube.UntilSent(ctx), config); err != nil || received.Load() != 1 {
+		if err := createPod(kube.UntilSent(ctx), t, config); err != nil || received.Load() != 1 {
 			t.Errorf("HTTP/2 %t: %v, and %d requests", http2, err, received.Load())
 		}
 	}
@@ -139,7 +139,7 @@ func TestRefusedCallIsNotRepeatedAfterTheEnd(t *testing.T) {
 				w.WriteHeader(http.StatusTooManyRequests)
 			})
 			config.RateLimiter = limit
-			err := createPod(t, kube.UntilSent(ctx), config)
+			err := createPod(kube.UntilSent(ctx), t, config)
 			if repeated := received.Load() > 1; err == nil || errors.Is(err, kube.ErrUnsent) != stops || repeated == stops {
 				t.Errorf("%s, stops %t: %v, and %d requests", name, stops, err, received.Load())
 			}

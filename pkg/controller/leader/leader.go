@@ -149,13 +149,11 @@ func (l *lease) keep(ctx context.Context) {
 	defer cancel()
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		err := wait.PollUntilContextTimeout(ctx, l.RetryPeriod, l.RenewDeadline, true, func(ctx context.Context) (bool, error) {
-			if ctx.Err() != nil || l.acquire(ctx) {
-				return ctx.Err() == nil, nil
-			}
-			if !l.isOurs() {
+			renewed := ctx.Err() == nil && l.acquire(ctx)
+			if !renewed && !l.isOurs() {
 				return false, errTaken
 			}
-			return false, nil
+			return renewed, nil
 		})
 		if err != nil {
 			cancel()

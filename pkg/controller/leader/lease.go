@@ -82,8 +82,7 @@ func (l *lease) hasExpired() bool {
 	return seen == nil || l.clock.Since(at) >= time.Duration(ptr.Deref(seen.Spec.LeaseDurationSeconds, 0))*time.Second
 }
 
-// acquire renews the Lease if it is ours, and takes it if it is free or has expired. It reports whether it is ours now. One
-// that was ours and is another's, or free, is left alone: this process has lost it, and has to end its work first.
+// acquire renews the Lease if it is ours, and takes it if it is free or has expired. It reports whether it is ours now.
 func (l *lease) acquire(ctx context.Context) bool {
 	logger := klog.FromContext(ctx)
 	wasOurs := l.isOurs()
@@ -105,8 +104,8 @@ func (l *lease) acquire(ctx context.Context) bool {
 	default:
 		l.see(ctx, stored)
 	}
-	if holder := holderOf(stored); stored != nil && holder != l.Identity && (wasOurs || holder != "" && !l.hasExpired()) {
-		logger.V(4).Info("The Lease is held by another", "lease", l.Name, "holder", holder)
+	if !l.mayTake(stored, wasOurs) {
+		logger.V(4).Info("The Lease is held by another", "lease", l.Name, "holder", holderOf(stored))
 		return false
 	}
 	if err := l.write(ctx, stored); err != nil {
@@ -114,6 +113,19 @@ func (l *lease) acquire(ctx context.Context) bool {
 		return false
 	}
 	return true
+}
+
+// mayTake reports whether this process may become or remain the holder of the stored Lease, nil for none. If it was the
+// holder and is not anymore, it must end its work first: another process may have worked in between.
+func (l *lease) mayTake(stored *coordinationv1.Lease, wasOurs bool) bool {
+	holder := holderOf(stored)
+	switch {
+	case stored == nil, holder == l.Identity:
+		return true
+	case wasOurs:
+		return false
+	}
+	return holder == "" || l.hasExpired()
 }
 
 // write makes this process the holder from now on, in the stored Lease, or in a new one for nil.
