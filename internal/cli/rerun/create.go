@@ -66,9 +66,10 @@ func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.U
 	return object, nil
 }
 
-// isOf reports whether the Job was created by the marked plan.
+// isOf reports whether the Job was created by the plan, which was marked if so.
 func isOf(plan *retry.Retry, object *unstructured.Unstructured) bool {
-	return object.GetAnnotations()[retry.RequestAnnotation] == plan.Object.GetAnnotations()[retry.RequestAnnotation]
+	id := plan.Object.GetAnnotations()[retry.RequestAnnotation]
+	return id != "" && object.GetAnnotations()[retry.RequestAnnotation] == id
 }
 
 // check asks for the permissions that come after the creation, so that nothing is created without them.
@@ -178,7 +179,7 @@ func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstru
 		return created, nil
 	}
 	err = c.jobs.Call("create", name).Wrap(err)
-	if c.options.DryRun || isRefused(err) && !apierrors.IsAlreadyExists(err) {
+	if !apierrors.IsAlreadyExists(err) && (c.options.DryRun || isRefused(err)) {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)

@@ -25,6 +25,7 @@ func TestNameOfRetryExists_RTY_06(t *testing.T) {
 	}{
 		{args: "a", name: "a-retry-1", meanwhile: true, says: "job.batch/a-retry-1 exists already; choose another name with --name"},
 		{args: "a --name other", name: "other", says: "job.batch/other exists already; choose another name with --name"},
+		{args: "a --name other --dry-run=server", name: "other", says: "job.batch/other exists already; choose another name with --name"},
 		{args: "a", name: "a-retry-1", change: isOf("a", "1"), meanwhile: true, says: "job.batch/a-retry-1 exists already: another retry of a has created it; see it with: kubectl batchjob status a-retry-1"},
 	} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
