@@ -50,7 +50,7 @@ func FuzzLease(f *testing.F) {
 		expires := holderOf(hostile) == "" || ptr.Deref(hostile.Spec.LeaseDurationSeconds, 0) <= 30
 		// An API server stores no other, and accepts no change of another one.
 		expires = expires && validate(hostile) == nil
-		_ = Leases{}.IsFor(hostile, "ns")
+		_ = Leases{}.IsFor(hostile, "example.com/jobs", "ns")
 		synctest.Test(t, func(t *testing.T) { checkElection(t, hostile, expires) })
 		synctest.Test(t, func(t *testing.T) { checkSharding(t, hostile, expires) })
 	})

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/ptr"
 
@@ -32,12 +30,12 @@ func FuzzLease(f *testing.F) {
 	f.Add("ml", "lease", "x\x00y", int32(math.MaxInt32), int64(253402300800), "0", "1")
 	f.Add("ml", "lease", "host", int32(math.MinInt32), int64(math.MaxInt64), "0", "1")
 	f.Fuzz(func(t *testing.T, namespace, name, holder string, duration int32, renewed int64, index, count string) {
-		hostile := hostileLease(t, namespace, name, index, count)
+		hostile := hostileLease(namespace, name, index, count)
 		hostile.Spec = coordinationv1.LeaseSpec{
 			HolderIdentity: &holder, LeaseDurationSeconds: &duration, RenewTime: &metav1.MicroTime{Time: time.Unix(renewed, 0)},
 		}
 		input := explain.Input{Now: started.Add(time.Minute), OurName: controller.DefaultManagedBy, Job: leasedJob(), PodsRead: true}
-		input.Lease = gather.ReadLease(t.Context(), kubefake.Client(fake.NewClientset(hostile)), leader.Leases{}, controller.DefaultManagedBy, "ml")
+		input.Lease, _ = gather.ReadLease(t.Context(), kubefake.Client(fake.NewClientset(hostile)), leader.Leases{}, controller.DefaultManagedBy, "ml")
 		for _, input.Lease = range []*explain.Lease{input.Lease, ptr.To(explain.LeaseOf(hostile))} {
 			report := analysis.Explain(input, explain.Options{})
 			shown := render(t, func(w io.Writer) error { return Explanation(w, report, Options{Width: 80, Full: true}) })
@@ -51,14 +49,11 @@ func FuzzLease(f *testing.F) {
 }
 
 // hostileLease is a Lease with the labels of those of our controller, and nothing else that is right.
-func hostileLease(t *testing.T, namespace, name, index, count string) *coordinationv1.Lease {
-	t.Helper()
-	group, _, _ := strings.Cut(leader.Leases{}.Selector(controller.DefaultManagedBy), ",")
-	set, err := labels.ConvertSelectorToLabelsMap(group)
-	if err != nil {
-		t.Fatal(err)
+func hostileLease(namespace, name, index, count string) *coordinationv1.Lease {
+	set := map[string]string{
+		controller.AnnotationPrefix + "leases": "dd238d213a296c2f", // of the default managedBy value
+		controller.AnnotationPrefix + "shard":  index, controller.AnnotationPrefix + "shards": count,
 	}
-	set[controller.AnnotationPrefix+"shard"], set[controller.AnnotationPrefix+"shards"] = index, count
 	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: set}}
 }
 
