@@ -202,3 +202,21 @@ func TestLargeJobFits_BUN_07(t *testing.T) {
 		t.Errorf("the page has %d bytes", len(page))
 	}
 }
+
+// Pods that a reader would refuse are left out, the last ones first, and the bundle says so.
+// Requirements: BUN-07, BUN-09
+func TestPodsThatDoNotFitAreCut(t *testing.T) {
+	c := simple("exit 1")
+	large := c.Pods[0]
+	large.Spec.Volumes = make([]corev1.Volume, 2_000)
+	for i := range 200 {
+		pod := large
+		pod.Name = fmt.Sprint("train-large-", i)
+		c.Pods = append(c.Pods, pod)
+	}
+	read, _ := bundled(t, c)
+	cut := strings.Join(read.Manifest.Cut, ",")
+	if read.Manifest.PodsRead || len(read.Pods) < 50 || read.Pods[0].Name != "train-a" || cut != fmt.Sprintf("%d pods that would take too much memory", len(c.Pods)-len(read.Pods)) {
+		t.Errorf("%d pods, cut %q", len(read.Pods), cut)
+	}
+}

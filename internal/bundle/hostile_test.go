@@ -97,8 +97,8 @@ func TestReadRefusesOthers_BUN_08(t *testing.T) {
 		"truncated early":    {whole[:20], "truncated"},
 		"a changed byte":     {broken, ""},
 		"no JSON":            {archived(t, file{jobFile, []byte("{")}), "job.json"},
-		"too many pods":      {archived(t, file{podsFile, []byte("[" + strings.Repeat("{},", maxObjects) + "{}]")}), "more than 100000 objects"},
-		"an endless Job":     {archived(t, file{jobFile, []byte(`{"x":"` + strings.Repeat("x", maxSmall) + `"}`)}), "job.json"},
+		"too many pods":      {archived(t, file{podsFile, []byte("[" + strings.Repeat("{},", maxObjects) + "{}]")}), "more than 25000 objects"},
+		"an endless Job":     {archived(t, file{jobFile, []byte(`{"x":"` + strings.Repeat("x", maxObject) + `"}`)}), "job.json"},
 		"not a list of pods": {archived(t, file{podsFile, []byte(`{"a":1}`)}), "pods.json"},
 	} {
 		if _, err := Read(bytes.NewReader(tc.data)); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -5,26 +5,30 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
+	"reflect"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/jsonlimit"
 )
 
-// Limits of what is read, so that a small file cannot fill the memory. A longer log is cut; any other file
-// is refused as truncated.
+// Limits of what is read, so that a small file cannot fill the memory. A longer log is cut; any other file is refused.
 const (
-	maxRead    = 1 << 30 // of all files
-	maxFile    = 512 << 20
-	maxSmall   = 8 << 20   // of the Job, and the Manifest
-	maxLog     = 256 << 10 // of each log
-	maxObjects = 100_000   // in a list
+	maxRead      = 1 << 30 // bytes of all files
+	maxObject    = 8 << 20 // bytes of JSON of each object, and of the Manifest; an API server accepts 3 MiB
+	maxRecording = 64 << 20
+	maxLog       = 256 << 10 // bytes of each log
+	maxObjects   = 25_000    // in a list
+	stringHeader = 16        // bytes of memory of each string, beside its text
+	maxMemory    = 160 << 20 // bytes that all objects and logs take in memory, about
 )
 
 // notWhole is what is wrong with a file that cannot be read to its end.
@@ -32,6 +36,9 @@ const notWhole = "it is not a bundle, or it is truncated or damaged: %w"
 
 // errNoBundle is the error for another archive.
 var errNoBundle = errors.New("it is not a bundle: it has no " + manifestFile)
+
+// errTooLarge is the error for a bundle that holds more than we read.
+var errTooLarge = errors.New("it is too large to be read")
 
 // Is reports whether a file begins like a bundle; nothing is consumed.
 func Is(file *bufio.Reader) bool {
@@ -51,7 +58,7 @@ func Open(name string) (*Contents, error) {
 
 // Read reads a bundle.
 func Read(r io.Reader) (*Contents, error) {
-	c := &Contents{}
+	c := newReading()
 	err := eachFile(r, func(name string, data io.Reader) error {
 		if err := c.read(name, data); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -59,19 +66,24 @@ func Read(r io.Reader) (*Contents, error) {
 		return nil
 	})
 	switch {
+	case errors.Is(err, errTooLarge), errors.Is(err, jsonlimit.ErrMemory):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf(notWhole, err)
 	case c.Manifest.Kind != Kind || c.Job == nil:
 		return nil, errNoBundle
 	}
-	return c, nil
+	return c.Contents, nil
 }
 
 // Recording returns the recording in a bundle.
 func Recording(r io.Reader) (recording []byte, err error) {
 	err = eachFile(r, func(name string, data io.Reader) (err error) {
 		if name == recordingFile {
-			recording, err = io.ReadAll(io.LimitReader(data, maxFile))
+			recording, err = io.ReadAll(io.LimitReader(data, maxRecording+1))
+		}
+		if len(recording) > maxRecording {
+			return fmt.Errorf("%s: %w", name, errTooLarge)
 		}
 		return err
 	})
@@ -105,56 +117,89 @@ func eachFile(r io.Reader, each func(name string, data io.Reader) error) error {
 	}
 }
 
+// reading is the reading of one bundle.
+type reading struct {
+	*Contents
+	// left is how much more memory its objects and logs may take.
+	left int64
+}
+
+func newReading() *reading { return &reading{&Contents{}, maxMemory} }
+
 // read takes in one file. Those that follow from others are not read.
-func (c *Contents) read(name string, r io.Reader) (err error) {
+func (r *reading) read(name string, data io.Reader) (err error) {
+	in := jsonlimit.NewDecoder(data, maxObject, &r.left)
 	switch name {
 	case podsFile:
-		c.Pods, err = readList[corev1.Pod](r)
+		r.Pods, err = readList[corev1.Pod](in)
 	case eventsFile:
-		c.Events, err = readList[corev1.Event](r)
+		r.Events, err = readList[corev1.Event](in)
 	case nodesFile:
-		c.Nodes, err = readList[corev1.Node](r)
+		r.Nodes, err = readList[corev1.Node](in)
 	case relativesFile:
-		c.Relatives, err = readList[Relative](r)
+		err = in.Members('[', func(string) error { return r.readRelative(in) })
 	case manifestFile:
-		err = json.NewDecoder(io.LimitReader(r, maxSmall)).Decode(&c.Manifest)
+		err = in.Decode(&r.Manifest)
 	case jobFile:
-		var data []byte
-		if data, err = io.ReadAll(io.LimitReader(r, maxSmall)); err == nil {
-			c.Job = &unstructured.Unstructured{}
-			err = c.Job.UnmarshalJSON(data)
-		}
+		err = r.readJob(in)
 	default:
-		return c.readLog(name, r)
+		return r.readLog(name, data)
 	}
 	return err
 }
 
+// readJob reads the Job, which is decoded once more for an explanation.
+func (r *reading) readJob(in *jsonlimit.Decoder) error {
+	raw, err := in.Raw()
+	if err != nil {
+		return err
+	}
+	if err := in.Reserve(raw, reflect.TypeFor[map[string]any](), reflect.TypeFor[batchv1.Job]()); err != nil {
+		return err
+	}
+	r.Job = &unstructured.Unstructured{}
+	return r.Job.UnmarshalJSON(raw)
+}
+
+// readRelative reads another Job of the family. It may have as many pods as the Job itself.
+func (r *reading) readRelative(in *jsonlimit.Decoder) error {
+	if len(r.Relatives) == maxObjects {
+		return errTooLarge
+	}
+	var relative Relative
+	err := in.Members('{', func(name string) (err error) {
+		switch name {
+		case "job":
+			err = in.Decode(&relative.Job)
+		case "pods":
+			relative.Pods, err = readList[corev1.Pod](in)
+		case "podsRead":
+			err = in.Decode(&relative.PodsRead)
+		default:
+			_, err = in.Raw()
+		}
+		return err
+	})
+	r.Relatives = append(r.Relatives, relative)
+	return err
+}
+
 // readList reads an array, or null.
-func readList[T any](r io.Reader) (all []T, err error) {
-	decoder := json.NewDecoder(io.LimitReader(r, maxFile))
-	begin, err := decoder.Token()
-	if err != nil || begin == nil {
-		return nil, err
-	}
-	for decoder.More() {
+func readList[T any](in *jsonlimit.Decoder) (all []T, err error) {
+	err = in.Members('[', func(string) error {
 		if len(all) == maxObjects {
-			return nil, fmt.Errorf("it holds more than %d objects", maxObjects)
+			return fmt.Errorf("it holds more than %d objects", maxObjects)
 		}
-		var one T
-		if err := decoder.Decode(&one); err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	_, err = decoder.Token()
+		all = append(all, *new(T))
+		return in.Decode(&all[len(all)-1])
+	})
 	return all, err
 }
 
-func (c *Contents) readLog(name string, r io.Reader) error {
+func (r *reading) readLog(name string, in io.Reader) error {
 	folder, base := path.Split(name)
 	parent, pod := path.Split(path.Clean(folder))
-	if path.Clean(parent) != logsFolder || len(c.Logs) == maxLogs {
+	if path.Clean(parent) != logsFolder || len(r.Logs) == maxLogs {
 		return nil
 	}
 	log := Log{Pod: pod}
@@ -166,8 +211,14 @@ func (c *Contents) readLog(name string, r io.Reader) error {
 	default:
 		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxLog))
+	data, err := io.ReadAll(io.LimitReader(in, maxLog))
+	if err != nil {
+		return err
+	}
 	log.Lines = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	c.Logs = append(c.Logs, log)
-	return err
+	if r.left -= int64(len(name) + len(data) + len(log.Lines)*stringHeader); r.left < 0 {
+		return errTooLarge
+	}
+	r.Logs = append(r.Logs, log)
+	return nil
 }

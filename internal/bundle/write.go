@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -14,7 +15,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/jsonlimit"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -47,22 +50,11 @@ type file struct {
 // Write writes the contents without secrets, and the reports on what is left. It returns what the bundle says about
 // itself. Text that matches one of the patterns is left out, too.
 func Write(w io.Writer, c *Contents, patterns []*regexp.Regexp) (*Manifest, error) {
-	secrets := newRedactor(patterns)
-	facts, err := objectFiles(c, secrets)
+	kept, facts, err := readable(c, patterns)
 	if err != nil {
 		return nil, err
 	}
-	kept := &Contents{Manifest: c.Manifest}
-	for _, f := range facts {
-		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
-			return nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
-		}
-	}
 	m := &kept.Manifest
-	for i := range m.Gaps {
-		m.Gaps[i].Text = secrets.text(manifestFile, m.Gaps[i].Text)
-	}
-	m.Removed = secrets.removals()
 	derived, err := reportFiles(kept)
 	if err != nil {
 		return nil, err
@@ -76,6 +68,46 @@ func Write(w io.Writer, c *Contents, patterns []*regexp.Regexp) (*Manifest, erro
 		return nil, err
 	}
 	return m, writeArchive(w, m, append([]file{{manifestFile, manifest}}, all...))
+}
+
+// readable returns the contents without secrets, as they are read from the files. Without the last pods, if a reader
+// would refuse them all.
+func readable(c *Contents, patterns []*regexp.Regexp) (*Contents, []file, error) {
+	all, cut := len(c.Pods), c.Manifest.Cut
+	for {
+		kept, files, err := redacted(c, newRedactor(patterns))
+		if !errors.Is(err, jsonlimit.ErrMemory) || len(c.Pods) == 0 {
+			return kept, files, err
+		}
+		less := *c
+		less.Pods = c.Pods[:len(c.Pods)*3/4]
+		less.Manifest.PodsRead = false
+		left := wording.Plural(int64(all-len(less.Pods)), "pod", "pods") + " that would take too much memory"
+		less.Manifest.Cut = append(slices.Clone(cut), left)
+		c = &less
+	}
+}
+
+// redacted returns the contents without secrets, and their files.
+func redacted(c *Contents, secrets *redactor) (*Contents, []file, error) {
+	files, err := objectFiles(c, secrets)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept := newReading()
+	kept.Manifest = c.Manifest
+	for _, f := range files {
+		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
+			return nil, nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
+		}
+	}
+	m := &kept.Manifest
+	m.Gaps = slices.Clone(m.Gaps)
+	for i := range m.Gaps {
+		m.Gaps[i].Text = secrets.text(manifestFile, m.Gaps[i].Text)
+	}
+	m.Removed = secrets.removals()
+	return kept.Contents, files, nil
 }
 
 // objectFiles are what was read, without secrets.

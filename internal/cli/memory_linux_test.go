@@ -49,7 +49,7 @@ func resident() int {
 }
 
 // The largest indexes, lists, texts and numbers of pods that fit into a Job take no verb more than 200 MB.
-// Requirements: CLI-10
+// Requirements: CLI-12
 func TestNoVerbNeedsMuchMemory(t *testing.T) {
 	if lines := os.Getenv(linesOfChild); lines != "" {
 		runLines(lines)

@@ -90,7 +90,7 @@ func checkTexts(t *testing.T, m *moment, bad *regexp.Regexp) {
 var sinceNever = regexp.MustCompile(`292y|0001-01-01|106751d|2562047h|\b73\d{4}d`)
 
 // Every time of the API may be missing, or be the zero time. It then has no age, no offset and no duration.
-// Requirements: CLI-11
+// Requirements: CLI-13
 func TestMissingTimesHaveNoAge(t *testing.T) {
 	n := 0
 	for seed := uint64(0); n < 150; seed++ {
@@ -104,7 +104,7 @@ func TestMissingTimesHaveNoAge(t *testing.T) {
 }
 
 // A condition without lastTransitionTime, which is optional, is not in the timeline.
-// Requirements: CLI-11
+// Requirements: CLI-13
 func TestConditionWithoutATimeIsExplained(t *testing.T) {
 	for seed := uint64(0); ; seed++ {
 		for _, m := range momentsOf(seed) {

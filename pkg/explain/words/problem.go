@@ -264,7 +264,11 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		return fmt.Sprintf("its Lease %s has expired (last renewed%s)", r.Lease, ago(r.LeaseRenewed, now))
 	case explain.SignLeaseHeld:
 		host, _, _ := strings.Cut(r.LeaseHolder, "_") // What follows tells processes of one host apart.
-		return fmt.Sprintf("%s holds its Lease, renewed%s", host, ago(r.LeaseRenewed, now))
+		where := ""
+		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
+			where = " in namespace " + namespace // Its users can make up one.
+		}
+		return fmt.Sprintf("%s holds its Lease%s, renewed%s", host, where, ago(r.LeaseRenewed, now))
 	case explain.SignOverdue:
 		return fmt.Sprintf("%s ended at least%s and %s not recorded", Times(r.Overdue, "pod", "pods"), ago(r.OverdueSince, now), Plural(int(r.Overdue), "is", "are"))
 	case explain.SignLastWrite:

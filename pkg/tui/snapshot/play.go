@@ -2,22 +2,30 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/jsonlimit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Limits of what is read of a recording: the bytes of a line, and of the memory that its Snapshot takes.
+const (
+	maxLine   = 32 << 20
+	maxMemory = 64 << 20
 )
 
 // Player is a Source that plays a recording in its own time.
 type Player struct {
-	in    *json.Decoder
+	in    *jsonlimit.Decoder
 	clock Clock
 	speed float64
 	what  string
+	// left is how much more memory the next line may take.
+	left int64
 	// next is read ahead, nil at the end; line is its number.
 	next *Snapshot
 	last *Snapshot
@@ -34,7 +42,8 @@ type Player struct {
 // NewPlayer reads the head of a recording. speed is how many times faster than recorded it
 // is played; 0 does not wait.
 func NewPlayer(in io.Reader, clock Clock, speed float64) (*Player, error) {
-	p := &Player{in: json.NewDecoder(in), clock: clock, speed: speed, last: &Snapshot{}, line: 1}
+	p := &Player{clock: clock, speed: speed, last: &Snapshot{}, line: 1, left: maxMemory}
+	p.in = jsonlimit.NewDecoder(in, maxLine, &p.left)
 	var h heading
 	switch err := p.in.Decode(&h); {
 	case err != nil:
@@ -112,6 +121,7 @@ func (p *Player) Next(ctx context.Context, _ uint64) (*Snapshot, error) {
 // read reads ahead. A line that broke off is the end: the recording was killed.
 func (p *Player) read() error {
 	p.line++
+	p.left = maxMemory
 	var e entry
 	switch err := p.in.Decode(&e); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,27 @@ func TestFocusesAreEqualByContent(t *testing.T) {
 	for _, other := range []Focus{{}, {Job: a.Job}, {Job: a.Job, Pod: "p"}, {Job: a.Job, Pod: "p", Log: &LogTarget{}}, {Job: JobKey{"ns", "b"}, Pod: "p", Log: a.Log}} {
 		if a.Equal(other) || other.Equal(a) {
 			t.Errorf("equal to %v", other)
+		}
+	}
+}
+
+// A short line that would become large in memory is refused, and so is a line without an end.
+// Requirements: BUN-09
+func TestRecordingDoesNotFillTheMemory(t *testing.T) {
+	whole := record(t, tape()).String()
+	for _, line := range []string{
+		`{"jobs":{"items":[` + strings.Repeat("{},", 500_000) + "{}]}}", `{"job":{"report":{"problems":[` + strings.Repeat("{},", 500_000) + "{}]}}}",
+		`{"seq":"` + strings.Repeat("x", 2*maxLine) + `"}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p, err := NewPlayer(strings.NewReader(whole+line), &fakeClock{}, 0)
+		for err == nil {
+			_, err = p.Next(t.Context(), 0)
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 200<<20 || !strings.Contains(err.Error(), "line 6 of the recording") {
+			t.Errorf("%.30s took %d bytes, error %v", line, took, err)
 		}
 	}
 }

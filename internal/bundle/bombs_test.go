@@ -1,0 +1,199 @@
+package bundle
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+)
+
+// maxAllocated is how much may be allocated to read a hostile file and to explain it; less is in use at a time.
+const maxAllocated = 450 << 20
+
+// allocated returns how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// readAll reads an archive as all verbs do, and returns the first error.
+func readAll(archive []byte) error {
+	c, err := Read(bytes.NewReader(archive))
+	if err == nil {
+		var input explain.Input
+		if input, err = c.Input(); err == nil {
+			explained(input)
+		}
+	}
+	if recording, err := Recording(bytes.NewReader(archive)); err == nil {
+		play(recording)
+	}
+	return err
+}
+
+func explained(input explain.Input) {
+	report := analysis.Explain(input, explain.Options{MaxPods: -1})
+	_ = text.Explanation(io.Discard, report, text.Options{Width: textWidth, Full: true})
+}
+
+// play plays a recording to its end, and explains what what-if takes from it.
+func play(recording []byte) {
+	player, err := snapshot.NewPlayer(bytes.NewReader(recording), stopped{}, 0)
+	if err != nil {
+		return
+	}
+	var reports whatif.Recording
+	for {
+		shown, err := player.Next(context.Background(), 0)
+		if err != nil {
+			break
+		}
+		if shown.Job != nil && shown.Job.Report != nil {
+			reports.Add(shown.Job.Report)
+		}
+	}
+	if input := reports.Input(); input.Job != nil {
+		explained(input)
+	}
+}
+
+// A small file that would become large in memory is refused with the reason, before it does.
+// Requirements: BUN-09
+func TestSmallFilesDoNotFillTheMemory(t *testing.T) {
+	const many = 3_000_000
+	list := func(s string, n int) string { return "[" + strings.Repeat(s+",", n) + s + "]" }
+	manifest := file{manifestFile, []byte(`{"kind":"JobBundle"}`)}
+	job := func(spec string) file {
+		return file{jobFile, []byte(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":` + spec + `}`)}
+	}
+	podOf := func(containers string) string { return `{"spec":{"containers":` + containers + `}}` }
+	heading := fmt.Sprintf(`{"kind":%q,"apiVersion":%q}`+"\n", snapshot.KindRecording, explain.APIVersion)
+	for name, files := range map[string][]file{
+		"containers of a pod":       {{podsFile, []byte("[" + podOf(list("{}", many)) + "]")}},
+		"pods with containers":      {{podsFile, []byte(list(podOf(list("{}", 1000)), 3000))}},
+		"null pods":                 {{podsFile, []byte(list("null", many))}},
+		"events":                    {{eventsFile, []byte(list(`{"series":{}}`, many))}},
+		"nodes":                     {{nodesFile, []byte(list(`{"status":{"images":`+list("{}", 1000)+`}}`, 10_000))}},
+		"relatives":                 {{relativesFile, []byte(list("{}", many))}},
+		"pods of a relative":        {{relativesFile, []byte(`[{"pods":` + list("{}", many) + `}]`)}},
+		"containers of a relative":  {{relativesFile, []byte(`[{"job":{"spec":{"template":` + podOf(list("{}", 2_000_000)) + `}}}]`)}},
+		"containers of the Job":     {job(`{"template":` + podOf(list("{}", 1_500_000)) + `}`)},
+		"nulls in the Job":          {job(`{"template":` + podOf(list("null", 1_500_000)) + `}`)},
+		"maps in the Job":           {job(list(`{"a":{}}`, 800_000))},
+		"gaps":                      {{manifestFile, []byte(`{"kind":"JobBundle","gaps":` + list("{}", 2_500_000) + `}`)}},
+		"lines of logs":             logsOf(strings.Repeat("\n", maxLog)),
+		"an endless value":          {{podsFile, []byte(`["` + strings.Repeat("x", 100<<20) + `"]`)}},
+		"an endless recording":      {manifest, job("{}"), {recordingFile, []byte(heading + strings.Repeat(" ", 100<<20))}},
+		"deep nesting":              {{podsFile, []byte("[" + strings.Repeat(`{"metadata":`, 1_000_000))}},
+		"Jobs of a recording":       {manifest, job("{}"), {recordingFile, []byte(heading + `{"jobs":{"items":` + list("{}", many) + `}}`)}},
+		"problems in a recording":   {manifest, job("{}"), {recordingFile, []byte(heading + `{"job":{"report":{"problems":` + list("{}", many) + `}}}`)}},
+		"lines of logs a recording": {manifest, job("{}"), {recordingFile, []byte(heading + `{"log":{"lines":` + list("{}", many) + `}}`)}},
+	} {
+		archive := archived(t, files...)
+		var err error
+		if took := allocated(func() { err = readAll(archive) }); took > maxAllocated {
+			t.Errorf("%s: %d MB for a file of %d kB", name, took>>20, len(archive)>>10)
+		}
+		if err == nil && !strings.Contains(name, "recording") {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// logsOf are as many logs as are read, with the same text.
+func logsOf(text string) (files []file) {
+	for i := range maxLogs {
+		files = append(files, file{fmt.Sprintf("%s/p/c%d%s", logsFolder, i, lastLog), []byte(text)})
+	}
+	return files
+}
+
+// realBundles are the files of bundles of recorded Jobs, the smallest ones.
+func realBundles(f *testing.F) (all [][]file) {
+	paths, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		c, err := recorded.Load(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		kept, facts, err := readable(contentsOf(&c, 0), nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		derived, err := reportFiles(kept)
+		if err != nil {
+			f.Fatal(err)
+		}
+		manifest, err := json.Marshal(kept.Manifest)
+		if err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, slices.Concat(facts, derived, []file{{manifestFile, manifest}}))
+	}
+	size := func(files []file) (n int) {
+		for _, f := range files {
+			n += len(f.data)
+		}
+		return n
+	}
+	slices.SortFunc(all, func(a, b []file) int { return cmp.Compare(size(a), size(b)) })
+	return all[:20]
+}
+
+// A bundle with any file in the place of one of its own is read, explained or refused, in little memory.
+// Requirements: BUN-08, BUN-09
+func FuzzReadBundle(f *testing.F) {
+	bundles := realBundles(f)
+	for _, files := range bundles {
+		for _, one := range files {
+			f.Add(one.name, one.data)
+		}
+	}
+	f.Add("logs/p/c.log", []byte("one\ntwo\n"))
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		files := slices.DeleteFunc(slices.Clone(bundles[0]), func(f file) bool { return f.name == name })
+		var archive bytes.Buffer
+		if err := writeArchive(&archive, &Manifest{Name: "x"}, append(files, file{name, data})); err != nil {
+			t.Skip(err) // A name that no archive has.
+		}
+		if took := allocated(func() { _ = readAll(archive.Bytes()) }); took > maxAllocated {
+			t.Errorf("%d MB", took>>20)
+		}
+	})
+}
+
+// A recording of any content is played or refused, in little memory.
+// Requirements: BUN-09
+func FuzzReadRecording(f *testing.F) {
+	for _, files := range realBundles(f) {
+		for _, one := range files {
+			if one.name == recordingFile {
+				f.Add(one.data)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if took := allocated(func() { play(data) }); took > maxAllocated {
+			t.Errorf("%d MB", took>>20)
+		}
+	})
+}

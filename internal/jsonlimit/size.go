@@ -1,0 +1,190 @@
+package jsonlimit
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// Sizes in memory: of a string without its bytes, of an interface, of a slice without its elements, and of a map without its slots.
+const (
+	sizeOfString    = 16
+	sizeOfInterface = 16
+	sizeOfSlice     = 24
+	sizeOfMap       = 96
+	// mapSlots is how many slots the first part of a map has.
+	mapSlots = 8
+)
+
+// sizeOf estimates, as an upper bound, how many bytes a t takes that is decoded from data. Above limit it stops early, and
+// returns more than limit. data must be valid JSON as a json.RawMessage from a Decoder is, which bounds its depth, too.
+func sizeOf(t reflect.Type, data []byte, limit int64) int64 {
+	m := &meter{data: data, limit: limit, spent: int64(t.Size())}
+	m.value(t)
+	return m.spent
+}
+
+// meter walks through JSON and the type that it is decoded into. A nil type is that of a field that is not decoded.
+type meter struct {
+	data  []byte
+	at    int
+	limit int64
+	spent int64
+}
+
+// value passes over one value. The parent has counted the size of t itself.
+func (m *meter) value(t reflect.Type) {
+	m.space()
+	for t != nil && t.Kind() == reflect.Pointer && m.data[m.at] != 'n' {
+		t = t.Elem()
+		m.spent += int64(t.Size())
+	}
+	start := m.at
+	switch m.data[m.at] {
+	case '{':
+		m.object(known(t))
+	case '[':
+		m.array(known(t))
+	case '"':
+		m.text()
+	default: // a number, true, false or null
+		for m.at < len(m.data) && strings.IndexByte(",]} \t\r\n", m.data[m.at]) < 0 {
+			m.at++
+		}
+	}
+	if t != nil && (m.data[start] == '"' || known(t) == nil) {
+		m.spent += int64(m.at-start) + sizeOfString
+	}
+}
+
+func (m *meter) object(t reflect.Type) {
+	of := func(string) reflect.Type { return t }
+	var slot int64
+	switch {
+	case t == nil:
+	case t.Kind() == reflect.Struct:
+		fields := fieldsOf(t)
+		of = func(name string) reflect.Type { return fields[folded(name)] }
+	case t.Kind() == reflect.Map:
+		slot = int64(t.Key().Size() + t.Elem().Size())
+		of = func(string) reflect.Type { return t.Elem() }
+	default: // an interface: the decoder refuses an object for any other type
+		slot = sizeOfString + sizeOfInterface
+	}
+	if slot > 0 {
+		m.spent += sizeOfMap
+	}
+	m.each(func(n int64) {
+		m.space()
+		name := m.name()
+		if slot > 0 {
+			m.spent += int64(len(name)) + places(n, mapSlots, 3)*slot
+		}
+		m.space()
+		m.at++ // the colon
+		m.value(of(name))
+	})
+}
+
+func (m *meter) array(t reflect.Type) {
+	elem, size := t, int64(sizeOfInterface)
+	switch {
+	case t == nil:
+		size = 0
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Array:
+		elem, size = t.Elem(), int64(t.Elem().Size())
+	default: // an interface
+		m.spent += sizeOfSlice
+	}
+	m.each(func(n int64) {
+		m.spent += places(n, 1, 2) * size
+		m.value(elem)
+	})
+}
+
+// places is how many places member n adds: the first brings some, and what outgrows its places gets more than it needs.
+func places(n, first, more int64) int64 {
+	switch {
+	case n == 0:
+		return first
+	case n < first:
+		return 0
+	}
+	return more
+}
+
+// each passes over an object or array, and calls member at the start of each member, with its number.
+func (m *meter) each(member func(n int64)) {
+	m.at++
+	n := int64(0)
+	for m.space(); m.data[m.at] != '}' && m.data[m.at] != ']'; m.space() {
+		if m.data[m.at] == ',' {
+			m.at++
+		}
+		if member(n); m.spent > m.limit {
+			m.at = len(m.data) // No more of it is looked at.
+		}
+		if m.at >= len(m.data) {
+			return
+		}
+		n++
+	}
+	m.at++
+}
+
+// text passes over a string.
+func (m *meter) text() {
+	for m.at++; m.data[m.at] != '"'; m.at++ {
+		if m.data[m.at] == '\\' {
+			m.at++
+		}
+	}
+	m.at++
+}
+
+// name passes over the name of a member, and returns it.
+func (m *meter) name() (name string) {
+	start := m.at
+	m.text()
+	_ = json.Unmarshal(m.data[start:m.at], &name) // It is valid.
+	return name
+}
+
+func (m *meter) space() {
+	for m.at < len(m.data) && strings.IndexByte(" \t\r\n", m.data[m.at]) >= 0 {
+		m.at++
+	}
+}
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// known returns t, or nil if it decodes itself: then the JSON tells its size.
+func known(t reflect.Type) reflect.Type {
+	if t == nil || reflect.PointerTo(t).Implements(unmarshaler) {
+		return nil
+	}
+	return t
+}
+
+// folded is equal for names that the decoder takes for the same: it ignores case, that of "ſ" included.
+func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+
+// fields are the types of the fields of structs, by their names in JSON.
+var fields sync.Map
+
+func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	if all, ok := fields.Load(t); ok {
+		return all.(map[string]reflect.Type)
+	}
+	all := map[string]reflect.Type{}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			name = field.Name
+		}
+		all[folded(name)] = field.Type
+	}
+	fields.Store(t, all)
+	return all
+}

@@ -1,0 +1,155 @@
+package jsonlimit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// allocated returns how many bytes f allocates.
+func allocated(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// live returns how many bytes are in use.
+func live() int64 {
+	var now runtime.MemStats
+	runtime.GC()
+	runtime.GC() // The first one may find a collection half done.
+	runtime.ReadMemStats(&now)
+	return int64(now.HeapAlloc)
+}
+
+// inflating are values that are short as JSON.
+func inflating(n int) map[string]string {
+	times := func(s string) string { return "[" + strings.Repeat(s+",", n) + s + "]" }
+	fields := func(s string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"k%d":%s`, i, s))
+		}
+		return "{" + strings.Join(all, ",") + "}"
+	}
+	containers := func(s string) string { return `{"spec":{"containers":` + s + `}}` }
+	return map[string]string{
+		"empty objects": containers(times("{}")), "nulls": containers(times("null")), "spaces": containers(times(" {\n} ")),
+		"another case": `{"SPEC":{"Containers":` + times("{}") + `}}`, "long s": `{"ſpec":{"containerſ":` + times("{}") + `}}`,
+		"escapes": `{"\u0073pec":{"container\u0073":` + times("{}") + `}}`, "twice": `{"spec":{"containers":` + times("{}") + `,"containers":` + times("{}") + "}}",
+		"volumes": `{"spec":{"volumes":` + times(`{"secret":{},"nfs":{}}`) + `}}`, "pointers": `{"spec":{"containers":` + times(`{"securityContext":{"capabilities":{}}}`) + `}}`,
+		"map": `{"metadata":{"labels":` + fields(`""`) + `}}`, "quantities": `{"spec":{"overhead":` + fields(`"1"`) + `}}`, "names": `{"metadata":{"finalizers":` + times(`""`) + `}}`,
+		"maps": containers(times(`{"resources":{"limits":{"a":"1"},"requests":{}}}`)), "unknown": `{"unknown":` + times("{}") + `}`,
+	}
+}
+
+// The estimate is never below what the decoder allocates and keeps, and not far above it.
+// Requirements: BUN-09
+func TestEstimateIsAnUpperBound(t *testing.T) {
+	for name, data := range inflating(3000) {
+		for _, kind := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[map[string]any]()} {
+			into := reflect.New(kind)
+			before := live()
+			if err := json.Unmarshal([]byte(data), into.Interface()); err != nil {
+				t.Fatal(name, err)
+			}
+			took := live() - before
+			runtime.KeepAlive(into)
+			if estimate := sizeOf(kind, []byte(data), 1<<40); estimate < took || estimate > 6*took+200_000 {
+				t.Errorf("%s as %v: estimated %d, took %d", name, kind, estimate, took)
+			}
+		}
+	}
+}
+
+// What would take too much memory is refused, and takes little to refuse.
+// Requirements: BUN-09
+func TestTooMuchMemoryIsRefused(t *testing.T) {
+	for name, data := range inflating(200_000) {
+		if name == "unknown" {
+			continue
+		}
+		took := allocated(func() {
+			left := int64(1 << 20)
+			var pod corev1.Pod
+			if err := NewDecoder(strings.NewReader(data), 64<<20, &left).Decode(&pod); !errors.Is(err, ErrMemory) {
+				t.Errorf("%s: error %v", name, err)
+			}
+		})
+		if took > 10*int64(len(data))+(2<<20) {
+			t.Errorf("%s of %d bytes took %d", name, len(data), took)
+		}
+	}
+}
+
+// Several values share what is left, and each has its own length.
+// Requirements: BUN-09
+func TestValuesShareTheMemory(t *testing.T) {
+	left := int64(4000)
+	d := NewDecoder(strings.NewReader(strings.Repeat("{}\n", 10)), 5, &left)
+	for range 3 {
+		if err := d.Decode(&corev1.Pod{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Decode(&corev1.Pod{}); !errors.Is(err, ErrMemory) {
+		t.Errorf("error %v, %d left", err, left)
+	}
+	left = 1 << 20
+	if err := NewDecoder(strings.NewReader(`"123456789"`), 5, &left).Decode(new(string)); err == nil || !strings.Contains(err.Error(), "longer than 5 bytes") {
+		t.Errorf("error %v", err)
+	}
+	if err := NewDecoder(strings.NewReader("  "), 5, &left).Decode(new(string)); !errors.Is(err, io.EOF) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Members are decoded one by one; what is neither an object nor an array is refused.
+// Requirements: BUN-09
+func TestMembersAreDecodedOneByOne(t *testing.T) {
+	left := int64(1 << 20)
+	for data, want := range map[string]string{`{"a":1,"b":[2]}`: "a=1 b=[2] ", "null": "", "{}": "", `{"a":1`: "a=1 unexpected EOF", "[1]": "it has [ in place of {", `{"a"}`: "error"} {
+		got := ""
+		d := NewDecoder(strings.NewReader(data), 100, &left)
+		err := d.Members('{', func(name string) error {
+			raw, err := d.Raw()
+			if err == nil {
+				got += name + "=" + string(raw) + " "
+			}
+			return err
+		})
+		switch {
+		case err != nil && want == "error":
+			continue
+		case err != nil:
+			got += err.Error()
+		}
+		if got != want {
+			t.Errorf("%s became %q, want %q", data, got, want)
+		}
+	}
+}
+
+// Any JSON can be measured.
+func FuzzSize(f *testing.F) {
+	for _, data := range inflating(2) {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !json.Valid(data) {
+			t.Skip()
+		}
+		for _, limit := range []int64{0, 1000, 1 << 40} {
+			sizeOf(reflect.TypeFor[corev1.Pod](), data, limit)
+		}
+	})
+}
