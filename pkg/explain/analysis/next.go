@@ -134,11 +134,14 @@ func (a *situation) nextLimits() []explain.Step {
 // century is longer than anything that is worth a countdown: activeDeadlineSeconds has no upper bound.
 const century = 100 * 365 * 24 * time.Hour
 
+// isAhead reports whether a time will come, within a century.
+func (a *analysis) isAhead(t time.Time) bool { return t.After(a.Now) && t.Sub(a.Now) < century }
+
 // clocks are those that run, the one that ends first first.
 func (a *analysis) clocks() []explain.Wait {
 	var out []explain.Wait
 	add := func(w explain.Wait, until time.Time) {
-		if until.After(a.Now) && until.Sub(a.Now) < century {
+		if a.isAhead(until) {
 			w.Until = metav1.NewTime(until)
 			w.Text = words.WaitText(&w)
 			out = append(out, w)
