@@ -30,7 +30,7 @@ func TestWorldGivesUp(t *testing.T) {
 		if w.RunUntil(never, time.Hour) {
 			t.Errorf("%s: what never happens has happened", name)
 		}
-		gave := w.gaveUp != ""
+		gave := w.GaveUp()
 		if gave != c.gives || !gave && !w.Finished("a") {
 			t.Errorf("%s: gave up: %q, finished: %v", name, w.gaveUp, w.Finished("a"))
 		}
