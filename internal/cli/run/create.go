@@ -116,8 +116,9 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 
 // create creates a Job exactly once. The answer may be lost, so the request has an ID, and the Job a name that is known in
 // advance: the same request can be sent again, and either is stored or meets the Job that the first one stored. Ctrl-C does
-// not interrupt it at once, as that would leave open whether the Job exists.
+// not interrupt a request that was sent, as that would leave open whether the Job exists.
 func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
+	interrupted := ctx
 	ctx, cancel := o.linger(ctx)
 	defer cancel()
 	ctx, stop := o.limit(ctx, answerTime)
@@ -126,7 +127,13 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	namespace, generated := cmp.Or(job.GetNamespace(), o.namespace), job.GetName() == ""
 	id := mark(job, generated)
 	var sent atomic.Bool // An error before that, such as an unknown host, is final.
-	sending := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	sending, abort := context.WithCancel(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
+	defer abort()
+	defer context.AfterFunc(interrupted, func() {
+		if !sent.Load() {
+			abort()
+		}
+	})()
 	var lost error // why there was no answer
 	for pause := o.Retry.First; ; pause = min(2*pause, o.Retry.Max) {
 		created, err := o.creator.Create(sending, job)
