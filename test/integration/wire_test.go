@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync"
@@ -202,6 +203,10 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 		c, err := callOf(request)
 		if err != nil {
 			return nil, err
+		}
+		// What is disturbed is on its way already: a client that is to stop does not cancel it (JOB-66).
+		if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && trace.GotConn != nil {
+			trace.GotConn(httptrace.GotConnInfo{})
 		}
 		send := func() (*http.Response, error) {
 			if w.severed.Load() {

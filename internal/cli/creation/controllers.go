@@ -33,17 +33,26 @@ func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Objec
 				continue
 			}
 			checked[s] = true
-			lease, err := gather.ReadLease(ctx, c.kube, leader.Leases{}, s.managedBy, s.namespace)
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case apierrors.IsForbidden(err) && s.managedBy == controller.DefaultManagedBy:
-				fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", s.managedBy)
-			case err != nil: // If the API server cannot be reached, the creation shows it.
-			case lease != nil && !lease.IsHeld(c.now()), lease == nil && s.managedBy == controller.DefaultManagedBy:
-				return c.notRunning(job, lease)
+			if err := c.checkController(ctx, job, s.namespace); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// checkController checks the controller that one Job names.
+func (c *Client) checkController(ctx context.Context, job *manifest.Job, namespace string) error {
+	lease, err := gather.ReadLease(ctx, c.kube, leader.Leases{}, job.ManagedBy(), namespace)
+	ours := job.ManagedBy() == controller.DefaultManagedBy
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case apierrors.IsForbidden(err) && ours:
+		fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", job.ManagedBy())
+	case err != nil: // If the API server cannot be reached, the creation shows it.
+	case lease != nil && !lease.IsHeld(c.now()), lease == nil && ours:
+		return c.notRunning(job, lease)
 	}
 	return nil
 }

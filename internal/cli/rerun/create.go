@@ -41,15 +41,19 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 		return nil, err
 	}
 	if plan.Object.GetAnnotations()[retry.RequestAnnotation] == "" {
-		Mark(plan)
+		Mark(plan, nil)
 	}
 	return c.make(ctx, f, plan)
 }
 
-// Mark has Stored recognize what is created by a plan.
-func Mark(plan *retry.Retry) {
+// Mark has Stored recognize what is created by a plan, and what the plan before it creates, if any.
+func Mark(plan, before *retry.Retry) {
+	id := string(uuid.NewUUID())
+	if before != nil {
+		id = before.Object.GetAnnotations()[retry.RequestAnnotation]
+	}
 	annotations := plan.Object.GetAnnotations() // A plan has some: those of the family.
-	annotations[retry.RequestAnnotation] = string(uuid.NewUUID())
+	annotations[retry.RequestAnnotation] = id
 	plan.Object.SetAnnotations(annotations)
 }
 

@@ -116,60 +116,77 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 
 // create creates a Job exactly once. The answer may be lost, so the request has an ID, and the Job a name that is known in
 // advance: the same request can be sent again, and either is stored or meets the Job that the first one stored. Ctrl-C does
-// not interrupt it at once, as that would leave open whether the Job exists.
+// not interrupt a request that was sent, as that would leave open whether the Job exists.
 func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
+	interrupted := ctx
 	ctx, cancel := o.linger(ctx)
 	defer cancel()
 	ctx, stop := o.limit(ctx, answerTime)
 	defer stop()
-	job := &unstructured.Unstructured{Object: object.Content}
-	namespace, generated := cmp.Or(job.GetNamespace(), o.namespace), job.GetName() == ""
-	id := mark(job, generated)
+	job, generated := &unstructured.Unstructured{Object: object.Content}, object.Name() == ""
+	mark(job, generated)
 	var sent atomic.Bool // An error before that, such as an unknown host, is final.
-	sending := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	var lost error // why there was no answer
-	for pause := o.Retry.First; ; pause = min(2*pause, o.Retry.Max) {
+	sending, abort := context.WithCancel(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
+	defer abort()
+	defer context.AfterFunc(interrupted, func() {
+		if !sent.Load() {
+			abort()
+		}
+	})()
+	for {
 		created, err := o.creator.Create(sending, job)
 		switch {
 		case err == nil:
 			return created, nil
-		case lost == nil && generated && apierrors.IsAlreadyExists(err):
-			id = mark(job, generated)
-			continue
-		case lost == nil && (isAnswer(err) || !sent.Load()):
+		case generated && apierrors.IsAlreadyExists(err):
+			mark(job, generated)
+		case isAnswer(err) || !sent.Load():
 			return nil, err
+		default:
+			return o.settle(ctx, job, err)
 		}
+	}
+}
+
+// settle finds or creates a Job, after the answer to its creation was lost.
+func (o *Options) settle(ctx context.Context, job *unstructured.Unstructured, lost error) (*unstructured.Unstructured, error) {
+	namespace, err := cmp.Or(job.GetNamespace(), o.namespace), lost
+	for pause := o.Retry.First; ; pause = min(2*pause, o.Retry.Max) {
 		stored, getErr := o.jobs.Namespace(namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
 		switch {
-		case getErr == nil && stored.GetAnnotations()[retry.RequestAnnotation] == id:
+		case getErr == nil && idOf(stored) == idOf(job):
 			return stored, nil
 		case isAnswer(err) && isAnswer(getErr): // The first request was not stored, or this one would have met the Job.
 			return nil, err
-		}
-		if lost == nil {
-			lost = err
 		}
 		if o.Timing().Pause(ctx, pause, nil) != nil {
 			return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(lost)), lost,
 				fmt.Sprintf("the request to create job.batch/%s got no answer, so the Job may exist: %s", job.GetName(), cmdutil.ErrorLine(lost)),
 				fmt.Sprintf("see whether it does with: kubectl get job %s -n %s", job.GetName(), namespace))
 		}
+		var created *unstructured.Unstructured
+		if created, err = o.creator.Create(ctx, job); err == nil {
+			return created, nil
+		}
 	}
 }
 
-// mark gives a Job an ID by which the sender knows it, and a name instead of generateName. It returns the ID.
-func mark(job *unstructured.Unstructured, generated bool) string {
+// idOf returns the ID of the request that created the Job.
+func idOf(job *unstructured.Unstructured) string {
+	return job.GetAnnotations()[retry.RequestAnnotation]
+}
+
+// mark gives a Job an ID by which the sender knows it, and a name instead of generateName.
+func mark(job *unstructured.Unstructured, generated bool) {
 	annotations := job.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	id := string(uuid.NewUUID())
-	annotations[retry.RequestAnnotation] = id
+	annotations[retry.RequestAnnotation] = string(uuid.NewUUID())
 	job.SetAnnotations(annotations)
 	if base := job.GetGenerateName(); generated { // As the API server generates it.
 		job.SetName(base[:min(len(base), validation.DNS1123LabelMaxLength-generatedLength)] + rand.String(generatedLength))
 	}
-	return id
 }
 
 // isAnswer reports whether the API server has decided about a request: an outage or a timeout leaves it open.

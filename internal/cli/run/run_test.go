@@ -469,6 +469,37 @@ func TestRetryWithoutAnAnswerIsMadeOnce_RUN_09_RUN_10(t *testing.T) {
 	}
 }
 
+// A request that arrives late is met by the next one, which is the same to its sender.
+//
+// Requirements: RUN-09, RUN-10
+func TestRetryThatArrivesLateIsFollowed(t *testing.T) {
+	server := newServer(t)
+	server.outage, server.delays = []clitest.Status{{Code: 503, Message: "later"}}, true
+	s := server.start("-f", clitest.WriteManifest(t, other), "--retry=1")
+	s.WaitErr("other  Running")
+	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})
+	s.WaitErr("other-retry-1 created (retry 1 of 1)")
+	server.finish("other-retry-1", "Complete", "", map[string]any{"succeeded": int64(1)})
+	expect(t, s, cmdutil.ExitDone, "", "job.batch/other-retry-1 Complete")
+	if want := []string{"POST other", "POST other-retry-1", "POST other-retry-1"}; !slices.Equal(server.written(), want) {
+		t.Errorf("%q", server.written())
+	}
+}
+
+// Requirements: RUN-07, RUN-10
+func TestInterruptedOutageNamesTheRetry(t *testing.T) {
+	server := newServer(t)
+	for range 1000 {
+		server.outage = append(server.outage, clitest.Status{Code: 503, Message: "later"})
+	}
+	s := server.start("-f", clitest.WriteManifest(t, other), "--retry=1")
+	s.WaitErr("other  Running")
+	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})
+	s.WaitErr("Requests to the API server fail, retrying")
+	s.Interrupt()
+	expect(t, s, cmdutil.ExitInterrupted, "", "job.batch/other-retry-1 may have been created; see whether it was with: kubectl get job other-retry-1 -n ns1")
+}
+
 // A retry that somebody else has created meanwhile is not taken for the own one.
 func TestRetryOfSomebodyElseIsNotFollowed_RUN_09(t *testing.T) {
 	server := newServer(t)

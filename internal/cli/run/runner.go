@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -227,6 +228,10 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 			return err
 		}
 		if err := connection.Retry(ctx, err, nil); err != nil {
+			if sent != nil {
+				name := sanitize.Line(sent.Object.GetName())
+				r.note(fmt.Sprintf("job.batch/%s may have been created; see whether it was with: kubectl get job %s -n %s", name, name, a.job.Namespace))
+			}
 			return err
 		}
 	}
@@ -252,7 +257,7 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 			return sent, r.addRetry(t, sent, made, err)
 		}
 	}
-	plan, made, err := r.sendRetry(ctx, client, t)
+	plan, made, err := r.sendRetry(ctx, client, t, sent)
 	if plan == nil {
 		plan = sent
 	}
@@ -264,8 +269,9 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 	return plan, r.addRetry(t, plan, made, err)
 }
 
-// sendRetry creates a Job that runs what is missing. It returns the plan if that was sent.
-func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task) (*retry.Retry, *unstructured.Unstructured, error) {
+// sendRetry creates a Job that runs what is missing. It returns the plan if that was sent. before is what was sent before, which
+// may be stored only now: both have the same ID, so the Job of either is found.
+func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, before *retry.Retry) (*retry.Retry, *unstructured.Unstructured, error) {
 	found, err := client.Find(ctx, rerun.Target{Name: t.last().job.Name})
 	if err != nil {
 		return nil, nil, err
@@ -274,7 +280,7 @@ func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task) (
 	if err != nil {
 		return nil, nil, err
 	}
-	rerun.Mark(plan)
+	rerun.Mark(plan, before)
 	// What is created in spite of Ctrl-C is known then, so that --on-cancel is about it, too.
 	sending, cancel := r.o.linger(ctx)
 	defer cancel()
@@ -303,10 +309,15 @@ func (r *runner) addRetry(t *task, plan *retry.Retry, made *unstructured.Unstruc
 
 // withoutHint leaves out what to do, which may be about flags of retry.
 func withoutHint(err error) string {
-	if known, is := errors.AsType[*cmdutil.UserError](cmdutil.ExplainError(err)); is {
-		return known.What
+	var all []string
+	for _, err := range cmdutil.Flatten(err) {
+		what := err.Error()
+		if known, is := errors.AsType[*cmdutil.UserError](cmdutil.ExplainError(err)); is {
+			what = known.What
+		}
+		all = append(all, what)
 	}
-	return err.Error()
+	return strings.Join(all, "; ")
 }
 
 // note writes a line to stderr.

@@ -32,6 +32,8 @@ type server struct {
 	outage   []clitest.Status  // answers to what is created after the first Job
 	stores   func(name string) // the outage loses only the answer, after this; nil for what is not stored
 	first    bool              // the outage begins with the first Job
+	delays   bool              // what the outage loses is stored when the next request comes
+	delayed  *unstructured.Unstructured
 	deletion chan struct{}
 }
 
@@ -115,20 +117,23 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 	if len(s.outage) > 0 && (s.first || len(s.writes) > 1) {
 		lost, s.outage = &s.outage[0], s.outage[1:]
 		if s.stores == nil {
+			if s.delays {
+				s.delayed = job
+			}
 			clitest.WriteStatus(w, lost, job.GetName())
 			return
 		}
+	}
+	if s.delayed != nil {
+		s.put(s.delayed, namespace)
+		s.delayed = nil
 	}
 	if name := job.GetName(); name == s.exists || s.job(name) != nil {
 		clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: fmt.Sprintf("jobs.batch %q already exists", name)}, name)
 		return
 	}
-	job.SetNamespace(namespace)
-	job.SetUID(types.UID("ns1-" + job.GetName()))
-	_ = unstructured.SetNestedField(job.Object, clitest.Now().Format("2006-01-02T15:04:05Z"), "metadata", "creationTimestamp")
-	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": job.GetName()}, "spec", "selector", "matchLabels")
 	if !s.vanish {
-		s.API.Put(job)
+		s.put(job, namespace)
 	}
 	if lost != nil {
 		s.stores(job.GetName())
@@ -136,6 +141,15 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 		return
 	}
 	clitest.WriteJSON(w, http.StatusCreated, job.Object)
+}
+
+// put stores a Job as the API server does.
+func (s *server) put(job *unstructured.Unstructured, namespace string) {
+	job.SetNamespace(namespace)
+	job.SetUID(types.UID("ns1-" + job.GetName()))
+	_ = unstructured.SetNestedField(job.Object, clitest.Now().Format("2006-01-02T15:04:05Z"), "metadata", "creationTimestamp")
+	_ = unstructured.SetNestedStringMap(job.Object, map[string]string{"job": job.GetName()}, "spec", "selector", "matchLabels")
+	s.API.Put(job)
 }
 
 // job returns the Job of that name, or nil.

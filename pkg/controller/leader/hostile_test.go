@@ -96,6 +96,33 @@ func checkSharding(t *testing.T, hostile *coordinationv1.Lease, expires bool) {
 	a.stop(t)
 }
 
+// A replica repairs its own Lease, so that the others give it its share again.
+// Requirements: SHD-02
+func TestLeaseOfAReplicaIsRepaired(t *testing.T) {
+	for _, c := range []struct {
+		holder   string
+		duration int32
+	}{{"", 15}, {"ghost", 15}, {"a", 1}, {"ghost", math.MaxInt32}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newLeaseServer()
+			a, b := s.join("a", 4, 0), s.join("b", 4, 0)
+			pass(time.Minute)
+			s.mu.Lock()
+			changed := hostileLease(c.holder, c.duration, 0, 0, 1<<5-1)
+			changed.ObjectMeta = s.leases[a.leaseName(hashOf("a"))].ObjectMeta
+			s.store(changed)
+			s.mu.Unlock()
+			pass(time.Minute)
+			s.wantShares(t, map[string]int{"a": 2, "b": 2})
+			if l := s.leases[changed.Name]; holderOf(l) != "a" || *l.Spec.LeaseDurationSeconds != 15 {
+				t.Errorf("after %+v, the Lease is %+v", c, l.Spec)
+			}
+			a.stop(t)
+			b.stop(t)
+		})
+	}
+}
+
 // A Lease whose count of transitions is the largest possible can be taken: the API server would reject a larger one.
 // Requirements: JOB-56
 func TestLeaseWithTheMostTransitionsIsTaken(t *testing.T) {
