@@ -124,7 +124,7 @@ func logsOf(text string) (files []file) {
 	return files
 }
 
-// realBundles are the files of bundles of recorded Jobs, the smallest ones.
+// realBundles are the files of bundles of recorded Jobs, the smallest six.
 func realBundles(f *testing.F) (all [][]file) {
 	paths, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
 	if err != nil || len(paths) == 0 {
@@ -156,7 +156,7 @@ func realBundles(f *testing.F) (all [][]file) {
 		return n
 	}
 	slices.SortFunc(all, func(a, b []file) int { return cmp.Compare(size(a), size(b)) })
-	return all[:20]
+	return all[:6]
 }
 
 // A bundle with any file in the place of one of its own is read, explained or refused, in little memory.
