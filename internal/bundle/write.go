@@ -98,6 +98,7 @@ func redacted(c *Contents, secrets *redactor) (*Contents, []file, error) {
 	if err := secrets.into(manifestFile, c.Manifest, &kept.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("%s, without secrets: %w", manifestFile, err)
 	}
+	explain.MakeCommands(kept.Manifest.Gaps) // The namespace may have another name now.
 	for _, f := range files {
 		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
 			return nil, nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
