@@ -149,6 +149,8 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
 	$(GO) test -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/layout
 	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
+	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/controller/leader
+	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each

@@ -41,7 +41,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-controllers='--metrics-bind-address 0 --health-probe-bind-address 0'
+# With a Lease, which shows that it is running.
+controllers='--leader-elect --metrics-bind-address 0 --health-probe-bind-address 0'
 if [ -n "${CONTEXT:-}" ]; then
 	# The kubeconfig of the user is copied, not changed. The controller and its Jobs have a name
 	# of their own, for clusters that have the controller already.

@@ -181,7 +181,7 @@ func (r *collection) nodes(ctx context.Context) {
 
 func (r *collection) lease(ctx context.Context) {
 	if managedBy := explain.LeasedBy(r.job, controller.DefaultManagedBy); managedBy != "" {
-		r.Manifest.Lease = gather.ReadLease(ctx, r.Client, leader.Leases{}, managedBy, r.job.Namespace)
+		r.Manifest.Lease, _ = gather.ReadLease(ctx, r.Client, leader.Leases{}, managedBy, r.job.Namespace)
 	}
 }
 

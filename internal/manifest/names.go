@@ -145,17 +145,18 @@ func (j *Job) annotate(value string) error {
 	return nil
 }
 
-// SetManagedBy sets spec.managedBy. An existing value is kept, unless replace is set.
-func (j *Job) SetManagedBy(value string, replace bool) error {
+// SetManagedBy sets spec.managedBy.
+func (j *Job) SetManagedBy(value string) error {
 	spec, ok := object(j.Content, "spec")
 	if !ok {
 		return j.Object.Errorf(j.At("spec"), "spec is not an object")
 	}
-	if spec["managedBy"] == nil || replace {
-		spec["managedBy"] = value
-	}
+	spec["managedBy"] = value
 	return nil
 }
+
+// ManagedBy returns spec.managedBy, "" if it is missing or not a string.
+func (j *Job) ManagedBy() string { return text(fields(j.Content["spec"])["managedBy"]) }
 
 // object returns the object in a field, which it creates if it is missing, and false if the field is not
 // an object.

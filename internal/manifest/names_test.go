@@ -107,7 +107,7 @@ func TestNamesOfACronJobMoveToItsTemplate_PFN_23(t *testing.T) {
 	if problems := cron.Jobs()[0].MoveNames(); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if err := cron.Jobs()[0].SetManagedBy("a.b/c", false); err != nil {
+	if err := cron.Jobs()[0].SetManagedBy("a.b/c"); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=A"}},"spec":{"managedBy":"a.b/c","podFailurePolicy":{"rules":[{}]}}}`
@@ -120,17 +120,15 @@ func TestNamesOfACronJobMoveToItsTemplate_PFN_23(t *testing.T) {
 	}
 }
 
-func TestManagedByIsSetUnlessGiven_MGB_01(t *testing.T) {
-	for _, c := range []struct {
-		spec    string
-		replace bool
-		want    string
-	}{
-		{"{}", false, "x.y/z"}, {"{managedBy: ~}", false, "x.y/z"}, {"{managedBy: a.b/c}", false, "a.b/c"}, {"{managedBy: a.b/c}", true, "x.y/z"}, {"~", false, "x.y/z"},
-	} {
-		job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: "+c.spec)[0].Jobs()[0]
-		if err := job.SetManagedBy("x.y/z", c.replace); err != nil || fields(job.Content["spec"])["managedBy"] != c.want {
-			t.Errorf("%s %v: %v, %v", c.spec, c.replace, job.Content, err)
+// Requirements: MGB-01
+func TestManagedByIsSet(t *testing.T) {
+	for spec, was := range map[string]string{"{}": "", "{managedBy: ~}": "", "{managedBy: 3}": "", "{managedBy: a.b/c}": "a.b/c", "~": ""} {
+		job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: "+spec)[0].Jobs()[0]
+		if got := job.ManagedBy(); got != was {
+			t.Errorf("%s: %q", spec, got)
+		}
+		if err := job.SetManagedBy("x.y/z"); err != nil || job.ManagedBy() != "x.y/z" {
+			t.Errorf("%s: %v, %v", spec, job.Content, err)
 		}
 	}
 }
@@ -146,7 +144,7 @@ func TestFieldsThatAreNoObjectsAreReported(t *testing.T) {
 		}
 	}
 	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: [a]")[0].Jobs()[0]
-	if err := job.SetManagedBy("a.b/c", false); err == nil || err.Error() != "f:3:1: spec is not an object" {
+	if err := job.SetManagedBy("a.b/c"); err == nil || err.Error() != "f:3:1: spec is not an object" {
 		t.Errorf("%v", err)
 	}
 }
@@ -169,7 +167,7 @@ func TestJobsOfAJobSet_CLI_05(t *testing.T) {
 	if problems := jobs[1].MoveNames(); len(problems) > 0 {
 		t.Error(problems)
 	}
-	if err := jobs[1].SetManagedBy("a.b/c", false); err != nil {
+	if err := jobs[1].SetManagedBy("a.b/c"); err != nil {
 		t.Error(err)
 	}
 	for i, want := range []string{

@@ -2,32 +2,48 @@ package serving
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Limits on requests whose token is not known yet: anyone who can reach the address may
-// send them.
+// Limits on requests with a token: anyone who can reach the address may send them.
 const (
-	maxReviews = 20
-	reviewTime = 10 * time.Second
+	// maxReviews is how many tokens that were never allowed may wait for the API server, and maxPeerReviews how many of
+	// one address. As many tokens that were allowed before may wait besides.
+	maxReviews     = 20
+	maxPeerReviews = 4
+	reviewTime     = 10 * time.Second
+	// permissionTime is how long a permission is valid without asking again, and refusalTime a refusal.
+	permissionTime = time.Minute
+	refusalTime    = 10 * time.Second
+	// knownTime is how long after its last permission a token need not wait with those that were never allowed.
+	knownTime = time.Hour
+	// maxAnswers is how many permissions are remembered, and how many refusals.
+	maxAnswers = 1000
 )
 
-// Reviewed allows requests with a bearer token that the API server authenticates
-// (TokenReview) and authorizes to get the path (SubjectAccessReview of the non-resource
-// URL). The client limits the rate of reviews. k8s.io/apiserver's filters do the same and
-// more, for 13 MB of binary (docs/adr/0006).
-func Reviewed(next http.Handler, client kube.Interface) http.Handler {
-	slots := make(chan struct{}, maxReviews)
+// Reviewed allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the
+// path (SubjectAccessReview of the non-resource URL). It remembers the answers for a short time. Tokens that were allowed
+// before are reviewed with the client known, and all others with unknown: if each has a rate limit of its own, a flood of
+// invalid tokens does not delay valid ones. k8s.io/apiserver's filters do the same and more, for 13 MB of binary
+// (docs/adr/0006).
+func Reviewed(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
+	v := &reviewer{
+		clock: now, allowed: answers{}, refused: answers{},
+		unknown: reviews{unknown, make(chan struct{}, maxReviews)}, known: reviews{known, make(chan struct{}, maxReviews)},
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if token = strings.TrimSpace(token); !found || token == "" {
@@ -35,53 +51,156 @@ func Reviewed(next http.Handler, client kube.Interface) http.Handler {
 			http.Error(w, "a bearer token is required", http.StatusUnauthorized)
 			return
 		}
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		default:
-			http.Error(w, "too many permission checks at once", http.StatusTooManyRequests)
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), reviewTime)
-		defer cancel()
-		user, err := whoIs(ctx, client, token)
-		if err == nil && user != nil {
-			err = mayGet(ctx, client, *user, r)
-		}
-		switch {
+		switch err := v.check(r, token); {
+		case err == nil:
+			next.ServeHTTP(w, r)
+		case errors.Is(err, errBusy):
+			http.Error(w, err.Error(), http.StatusTooManyRequests)
+		case errors.Is(err, errInvalid):
+			http.Error(w, err.Error(), http.StatusUnauthorized)
 		case errors.Is(err, errDenied):
 			http.Error(w, "this user has no permission to get "+r.URL.Path, http.StatusForbidden)
-		case err != nil:
-			klog.FromContext(r.Context()).Error(err, "Cannot check who may read", "path", r.URL.Path)
-			http.Error(w, "the API server cannot check who may read this", http.StatusServiceUnavailable)
-		case user == nil:
-			http.Error(w, "this token is not valid", http.StatusUnauthorized)
 		default:
-			next.ServeHTTP(w, r)
+			if r.Context().Err() == nil { // Otherwise, anyone could fill the log by hanging up.
+				klog.FromContext(r.Context()).Error(err, "Cannot check who may read", "path", r.URL.Path)
+			}
+			http.Error(w, "the API server cannot check who may read this", http.StatusServiceUnavailable)
 		}
 	})
 }
 
-// whoIs returns the user of a token, nil if it is invalid.
+var (
+	errBusy    = errors.New("too many permission checks at once")
+	errInvalid = errors.New("this token is not valid")
+	errDenied  = errors.New("denied")
+)
+
+// reviewer reviews tokens, and remembers the answers.
+type reviewer struct {
+	clock          clock.PassiveClock
+	unknown, known reviews
+	peers          peers
+
+	mu sync.Mutex
+	// Invalid tokens add refusals only, so they never make a permission forgotten.
+	allowed, refused answers
+}
+
+// reviews are those in progress with one client.
+type reviews struct {
+	client kube.Interface
+	slots  chan struct{}
+}
+
+// check returns nil if the token may get the path of the request.
+func (v *reviewer) check(r *http.Request, token string) error {
+	q := sha256.Sum256([]byte(token + "\x00" + r.URL.Path))
+	last, known := v.recall(q)
+	if last != nil {
+		return last.err
+	}
+	with := v.known
+	if !known {
+		with = v.unknown
+		peer := hostOf(r.RemoteAddr)
+		waiting := v.peers.enter(peer)
+		defer v.peers.leave(peer)
+		if waiting > maxPeerReviews {
+			return errBusy
+		}
+	}
+	select {
+	case with.slots <- struct{}{}:
+		defer func() { <-with.slots }()
+	default:
+		return errBusy
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), reviewTime)
+	defer cancel()
+	user, err := whoIs(ctx, with.client, token)
+	if err == nil {
+		err = mayGet(ctx, with.client, user, r.URL.Path)
+	}
+	v.remember(q, err)
+	return err
+}
+
+// question is the hash of a token and a path. Tokens themselves are not kept.
+type question = [sha256.Size]byte
+
+type answer struct {
+	err error
+	at  time.Time
+}
+
+// answers are the latest ones of one kind, at most maxAnswers.
+type answers map[question]answer
+
+func (a answers) add(q question, latest answer) {
+	if _, replaces := a[q]; !replaces && len(a) >= maxAnswers {
+		oldest := q
+		for other, old := range a {
+			if oldest == q || old.at.Before(a[oldest].at) {
+				oldest = other
+			}
+		}
+		delete(a, oldest)
+	}
+	a[q] = latest
+}
+
+// recall returns the last answer of the API server if it is current, otherwise nil, and whether the token was allowed before.
+func (v *reviewer) recall(q question) (last *answer, known bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if yes, is := v.allowed[q]; is {
+		if age := v.clock.Since(yes.at); age >= permissionTime {
+			return nil, age < knownTime
+		}
+		return &yes, true
+	}
+	if no, is := v.refused[q]; is && v.clock.Since(no.at) < refusalTime {
+		return &no, false
+	}
+	return nil, false
+}
+
+// remember keeps an answer of the API server, and nothing about other errors.
+func (v *reviewer) remember(q question, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch latest := (answer{err, v.clock.Now()}); {
+	case err == nil:
+		delete(v.refused, q)
+		v.allowed.add(q, latest)
+	case errors.Is(err, errInvalid), errors.Is(err, errDenied):
+		delete(v.allowed, q)
+		v.refused.add(q, latest)
+	}
+}
+
+// whoIs returns the user of a token, or errInvalid.
 func whoIs(ctx context.Context, client kube.Interface, token string) (*authenticationv1.UserInfo, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	answer, err := client.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
-	if err != nil || !answer.Status.Authenticated {
+	if err != nil {
 		return nil, err
+	}
+	if !answer.Status.Authenticated {
+		return nil, errInvalid
 	}
 	return &answer.Status.User, nil
 }
 
-var errDenied = errors.New("denied")
-
-func mayGet(ctx context.Context, client kube.Interface, user authenticationv1.UserInfo, r *http.Request) error {
+// mayGet returns nil if the user may get the path, or errDenied.
+func mayGet(ctx context.Context, client kube.Interface, user *authenticationv1.UserInfo, path string) error {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)
 	}
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: user.Username, Groups: user.Groups, UID: user.UID, Extra: extra,
-		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: r.URL.Path, Verb: "get"},
+		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
 	}}
 	answer, err := client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	server := &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ConnState: new(peers).limitConnections,
 		ErrorLog: klog.NewStandardLogger("INFO"),
 	}
 	listener := s.listener

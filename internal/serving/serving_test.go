@@ -7,107 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/component-base/metrics"
-
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
-
-// JOB-52: who may read the metrics. The API server's two reviews decide, and if it does
-// not answer, nobody may.
-func TestMetricsAreForThoseWhoMayReadThem_JOB_52(t *testing.T) {
-	for name, c := range map[string]struct {
-		header        string
-		fails         string // the resource whose review fails
-		authenticated bool
-		allowed       bool
-		want          int
-	}{
-		"no token":               {"", "", true, true, http.StatusUnauthorized},
-		"another scheme":         {"Basic abc", "", true, true, http.StatusUnauthorized},
-		"empty token":            {"Bearer  ", "", true, true, http.StatusUnauthorized},
-		"unknown token":          {"Bearer x", "", false, true, http.StatusUnauthorized},
-		"not allowed":            {"Bearer x", "", true, false, http.StatusForbidden},
-		"no answer about tokens": {"Bearer x", "tokenreviews", true, true, http.StatusServiceUnavailable},
-		"no answer about access": {"Bearer x", "subjectaccessreviews", true, true, http.StatusServiceUnavailable},
-		"allowed":                {"Bearer x", "", true, true, http.StatusOK},
-	} {
-		client := fake.NewClientset()
-		var asked authorizationv1.SubjectAccessReviewSpec
-		client.PrependReactor("create", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
-			if action.GetResource().Resource == c.fails {
-				return true, nil, errors.New("no answer")
-			}
-			switch o := action.(clienttesting.CreateAction).GetObject().(type) {
-			case *authenticationv1.TokenReview:
-				o.Status.Authenticated = c.authenticated && o.Spec.Token == "x"
-				o.Status.User = authenticationv1.UserInfo{Username: "prometheus", Groups: []string{"g"}, Extra: map[string]authenticationv1.ExtraValue{"k": {"v"}}}
-				return true, o, nil
-			case *authorizationv1.SubjectAccessReview:
-				o.Status.Allowed, asked = c.allowed, o.Spec
-				return true, o, nil
-			}
-			return false, nil, nil
-		})
-		handler := Reviewed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }), kubefake.Client(client))
-		request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
-		request.Header.Set("Authorization", c.header)
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, request)
-		if answer.Code != c.want {
-			t.Errorf("%s: %d %s", name, answer.Code, answer.Body)
-		}
-		if c.want == http.StatusOK && (asked.User != "prometheus" || asked.Groups[0] != "g" || asked.Extra["k"][0] != "v" ||
-			asked.NonResourceAttributes == nil || *asked.NonResourceAttributes != authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}) {
-			t.Errorf("%s: asked %+v", name, asked)
-		}
-	}
-}
-
-// Requests whose token is not known yet are bounded, in number and in time.
-func TestReviewsAreBounded_JOB_52(t *testing.T) {
-	client := fake.NewClientset()
-	answer := make(chan struct{})
-	client.PrependReactor("create", "tokenreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
-		<-answer
-		return true, &authenticationv1.TokenReview{}, nil
-	})
-	handler := Reviewed(http.NotFoundHandler(), kubefake.Client(client))
-	send := func() int {
-		request, answer := httptest.NewRequest(http.MethodGet, "/metrics", nil), httptest.NewRecorder()
-		request.Header.Set("Authorization", "Bearer junk")
-		handler.ServeHTTP(answer, request)
-		return answer.Code
-	}
-	codes := make(chan int, maxReviews+1)
-	for range maxReviews + 1 {
-		go func() { codes <- send() }()
-	}
-	if code := <-codes; code != http.StatusTooManyRequests {
-		t.Errorf("one too many: %d", code)
-	}
-	close(answer)
-	for range maxReviews {
-		if code := <-codes; code != http.StatusUnauthorized {
-			t.Errorf("got %d", code)
-		}
-	}
-	if code := send(); code != http.StatusUnauthorized {
-		t.Errorf("afterward: %d", code)
-	}
-}
 
 // run serves until the test ends.
 func run(t *testing.T, handler http.Handler, config *tls.Config) *Server {

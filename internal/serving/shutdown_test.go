@@ -38,11 +38,22 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) { return p.dialFrom("") }
+
+// dialFrom connects from an address.
+func (p *pipes) dialFrom(peer string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
-	p.conns <- theirs
+	p.conns <- pipe{theirs, peer}
 	return ours, nil
 }
+
+// pipe is a connection of an address.
+type pipe struct {
+	net.Conn
+	peer string
+}
+
+func (p pipe) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(p.peer), Port: 1234} }
 
 // JOB-52: a request that is in flight when the process is to end is answered, unless it
 // takes too long: the end waits for it, and not forever.

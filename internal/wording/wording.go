@@ -10,27 +10,45 @@ import (
 	"time"
 )
 
+// beyond is a duration of 292 years or more: the difference of two times is no longer than that.
+const beyond = "292y+"
+
 // Duration is in at most two units: 1m20s, 3h4m, 2d3h.
 func Duration(d time.Duration) string {
-	if d < 0 {
-		return "-" + Duration(-d)
+	switch d {
+	case math.MaxInt64:
+		return beyond
+	case math.MinInt64:
+		return "-" + beyond
 	}
-	n, unit, rest, smaller := units(d)
+	return Seconds(int64(d / time.Second))
+}
+
+// Seconds is Duration for a number of seconds, which may be more than a Duration holds.
+func Seconds(n int64) string {
+	sign, positive := "", uint64(n)
+	if n < 0 {
+		sign, positive = "-", -positive // MinInt64 has no negative.
+	}
+	count, unit, rest, smaller := units(positive)
 	if rest == 0 {
-		return fmt.Sprintf("%d%s", n, unit)
+		return fmt.Sprintf("%s%d%s", sign, count, unit)
 	}
-	return fmt.Sprintf("%d%s%d%s", n, unit, rest, smaller)
+	return fmt.Sprintf("%s%d%s%d%s", sign, count, unit, rest, smaller)
 }
 
 // Age is the first unit of a Duration that is not negative: 1m, 3h, 2d.
 func Age(d time.Duration) string {
-	n, unit, _, _ := units(d)
+	if d == math.MaxInt64 {
+		return beyond
+	}
+	n, unit, _, _ := units(uint64(max(0, d) / time.Second))
 	return fmt.Sprintf("%d%s", n, unit)
 }
 
-// units are the largest unit of a duration, and what is left of it in the next one.
-func units(d time.Duration) (n int64, unit string, rest int64, smaller string) {
-	switch seconds := int64(d / time.Second); {
+// units are the largest unit of so many seconds, and what is left of them in the next one.
+func units(seconds uint64) (n uint64, unit string, rest uint64, smaller string) {
+	switch {
 	case seconds < 60:
 		return seconds, "s", 0, ""
 	case seconds < 60*60:
@@ -40,12 +58,6 @@ func units(d time.Duration) (n int64, unit string, rest int64, smaller string) {
 	default:
 		return seconds / 86400, "d", seconds % 86400 / 3600, "h"
 	}
-}
-
-// Seconds is Duration for a number of seconds, which may be more than a Duration holds.
-func Seconds(n int64) string {
-	const most = int64(math.MaxInt64 / time.Second)
-	return Duration(time.Duration(max(-most, min(n, most))) * time.Second)
 }
 
 // Clock is a time of day, with the date if it is not that of now.

@@ -17,18 +17,27 @@ func TestDurationHasTwoUnitsAtMost(t *testing.T) {
 			t.Errorf("%d seconds are %s, want %s", seconds, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{999 * time.Millisecond: "0s", math.MaxInt64: "106751d23h", math.MinInt64 + 1: "-106751d23h"} {
+	for d, want := range map[time.Duration]string{999 * time.Millisecond: "0s", -999 * time.Millisecond: "0s", math.MaxInt64: "292y+", math.MinInt64: "-292y+"} {
 		if got := Duration(d); got != want {
 			t.Errorf("%d ns are %s, want %s", d, got, want)
 		}
 	}
 }
 
-// Seconds that no Duration can hold are the longest there is.
+// Seconds may be more than a Duration holds.
 func TestSeconds(t *testing.T) {
-	for n, want := range map[int64]string{80: "1m20s", -80: "-1m20s", 1 << 62: "106751d23h", -1 << 62: "-106751d23h"} {
+	for n, want := range map[int64]string{80: "1m20s", -80: "-1m20s", math.MaxInt64: "106751991167300d15h", math.MinInt64: "-106751991167300d15h"} {
 		if got := Seconds(n); got != want {
 			t.Errorf("%d seconds are %s, want %s", n, got, want)
+		}
+	}
+}
+
+// An age has one unit, and is never negative.
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{90 * time.Second: "1m", 0: "0s", -time.Hour: "0s", math.MinInt64: "0s", math.MaxInt64: "292y+"} {
+		if got := Age(d); got != want {
+			t.Errorf("%d ns are %s, want %s", d, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -21,9 +23,8 @@ import (
 // stages of this sync skip these pods, so that the others make progress. The returned
 // error is that of the status write, which ends the sync.
 func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
-	// A shutdown waits for the calls in flight, each of which has a timeout of its
-	// own, and starts no others: the operations of a stage need not all be carried
-	// out.
+	// A shutdown waits for the calls that were sent, each of which has a timeout of its own,
+	// and sends no others: the operations of a stage need not all be carried out.
 	stopping := ctx.Done()
 	if seen := plan.BackoffSeen; !seen.IsZero() {
 		s.memory.update(s.uid, func(m *jobMemory) { m.backoff = seen })
@@ -31,7 +32,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	stage := &stage{jobSync: s, ramp: s.isRamp(plan)}
 	var operations []func()
 	if ctx.Err() == nil {
-		operations = stage.changes(context.WithoutCancel(ctx), plan)
+		operations = stage.changes(kube.UntilSent(ctx), plan)
 	}
 	// Slow start (JOB-45): the first creation shows whether more can succeed.
 	create, batch := plan.Create, max(1, s.memory.get(s.uid).ramp)
@@ -141,7 +142,7 @@ func (s *stage) creations(ctx context.Context, plan *reconcile.Plan, pods []reco
 	for i, pod := range pods {
 		operations = append(operations, func() {
 			if begins && i == 0 || !s.leaveToNext() {
-				s.createPod(context.WithoutCancel(ctx), pod, plan.CreateReason)
+				s.createPod(kube.UntilSent(ctx), pod, plan.CreateReason)
 			}
 		})
 	}
@@ -201,6 +202,9 @@ func (s *stage) remember(plan *reconcile.Plan) {
 
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
 	pod, err := s.create(ctx, n)
+	if errors.Is(err, kube.ErrUnsent) {
+		return // Like an operation that has not begun.
+	}
 	if err == nil {
 		s.cache.WrotePod(pod)
 		err = checkCreated(s.job, pod)
@@ -289,6 +293,9 @@ func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool
 		// Nothing is left to do for it (TRK-10).
 		s.cache.PodMissing(s.uid, s.job.Namespace, ref.UID)
 		return true
+	}
+	if errors.Is(err, kube.ErrUnsent) {
+		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -17,7 +18,7 @@ import (
 // carryOut applies a plan. If the plan needs another read of the Job, and that shows a
 // newer spec, the next stage plans again instead.
 func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
-	reading := context.WithoutCancel(ctx)
+	reading := kube.UntilSent(ctx)
 	if current, err := s.confirmRange(reading, plan); err != nil || !current {
 		return err
 	}
@@ -38,7 +39,7 @@ func (s *jobSync) confirmExists(ctx context.Context) error {
 	if !s.memory.get(s.uid).absent {
 		return nil
 	}
-	if _, err := s.readLive(context.WithoutCancel(ctx)); err != nil {
+	if _, err := s.readLive(kube.UntilSent(ctx)); err != nil {
 		return err
 	}
 	s.memory.update(s.uid, func(m *jobMemory) { m.absent, m.retired = false, time.Time{} })

@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -212,7 +213,11 @@ func (r *Runtime) logSync(ctx context.Context, uid types.UID, took time.Duration
 	if job := r.cache.Job(uid); job != nil {
 		logger = logger.WithValues("job", klog.KObj(job))
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, kube.ErrUnsent):
+		logger.V(2).Info("Sync ended early", "err", err)
+		return
+	case err != nil:
 		logger.Error(err, "Sync failed, will retry", "retries", r.queue.NumRequeues(uid))
 		return
 	}

@@ -2,13 +2,21 @@ package controller
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -75,4 +83,57 @@ type contextPods struct {
 func (p contextPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	p.show(ctx)
 	return p.fakePods.Create(ctx, pod)
+}
+
+// limiterAtStop lets the process stop while calls wait for a token, which none of them gets.
+type limiterAtStop struct {
+	flowcontrol.RateLimiter
+	stop func()
+}
+
+func (l limiterAtStop) Wait(ctx context.Context) error {
+	l.stop()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Calls that wait for the client's rate limiter when the controller is to stop, or has lost its Lease, are not sent. As
+// nothing has failed, there are no errors, events or metrics of them.
+// Requirements: JOB-56, JOB-66
+func TestShutdownSendsNothingThatWaits(t *testing.T) {
+	for name, plan := range map[string]reconcile.Plan{
+		"a status":    {Status: &batchv1.JobStatus{Active: 1}},
+		"creations":   {Create: []reconcile.NewPod{{Index: reconcile.NoIndex}, {Index: reconcile.NoIndex}}},
+		"a deletion":  {Delete: []reconcile.PodRef{{Name: "a", UID: "uid-a"}}},
+		"a release":   {Release: []reconcile.PodRef{{Name: "a", UID: "uid-a"}}},
+		"all of them": {Status: &batchv1.JobStatus{Active: 1}, Create: []reconcile.NewPod{{Index: reconcile.NoIndex}}, Release: []reconcile.PodRef{{Name: "a", UID: "uid-a"}}},
+	} {
+		sent := atomic.Int32{}
+		api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
+		ctx, stop := context.WithCancel(t.Context())
+		client, err := kube.NewForConfig(&rest.Config{Host: api.URL, RateLimiter: limiterAtStop{stop: stop}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, registry := newMetered(t)
+		said := &heard{}
+		f.engine.config.Recorder = said
+		live, err := cluster.NewLive(client, time.Minute, cluster.PodWatch{}, f.engine.config.Clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.engine.cluster = cluster.Metered(live.Cluster(8), f.engine.config.Metrics)
+		job := ourJob(2)
+		f.addJob(job)
+		f.addPods(runningPod("a", job))
+		s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]bool{}}
+		err = s.apply(ctx, &plan)
+		if m := s.memory.get("uid"); err != nil || len(s.errs) > 0 || s.held || m.unanswered != nil || m.listPods {
+			t.Errorf("%s: %v, %v, held %t, unanswered %v, to list pods %t", name, err, s.errs, s.held, m.unanswered, m.listPods)
+		}
+		if counts := counted(t, registry, ""); sent.Load() > 0 || len(said.texts) > 0 || len(counts) > 0 {
+			t.Errorf("%s: sent %d requests, events %q, metrics %v", name, sent.Load(), said.texts, counts)
+		}
+		api.Close()
+	}
 }

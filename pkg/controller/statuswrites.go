@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -22,6 +24,9 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 	job := s.job.DeepCopy()
 	job.Status = *plan.Status
 	stored, err := s.cluster.Jobs.UpdateStatus(ctx, job)
+	if errors.Is(err, kube.ErrUnsent) {
+		return
+	}
 	if apierrors.IsConflict(err) {
 		s.config.Metrics.StatusConflict()
 	}

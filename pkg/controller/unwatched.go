@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -162,7 +163,7 @@ func (s *jobSync) claimPods(ctx context.Context, pods, cached map[types.UID]type
 	klog.FromContext(ctx).V(2).Info("Labeling pods that are not watched", "jobUID", s.uid, "pods", len(pods))
 	uids := slices.Sorted(maps.Keys(pods))
 	errs := make([]error, len(uids))
-	s.cluster.Parallel(len(uids), func(i int) { errs[i] = s.claimPod(context.WithoutCancel(ctx), uids[i], pods[uids[i]]) })
+	s.cluster.Parallel(len(uids), func(i int) { errs[i] = s.claimPod(kube.UntilSent(ctx), uids[i], pods[uids[i]]) })
 	unknown, settled := false, map[types.UID]bool{}
 	for i, uid := range uids {
 		settled[uid] = errs[i] == nil || errors.Is(errs[i], errNotLabeled)

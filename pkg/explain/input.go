@@ -138,6 +138,19 @@ type Lease struct {
 	Duration        time.Duration
 }
 
+// SystemNamespace is where config/default installs the controller, with its Lease.
+const SystemNamespace = "batchjob-system"
+
+// maxClockSkew is how far the clock of a controller may be ahead of the API server's.
+const maxClockSkew = time.Minute
+
+// IsHeld reports whether a controller is running: it renews its Lease many times within Duration. A controller does not
+// write a time that is far in the future; someone else may.
+func (l *Lease) IsHeld(now time.Time) bool {
+	age := now.Sub(l.Renewed)
+	return l.Holder != "" && !l.Renewed.IsZero() && -maxClockSkew <= age && age <= l.Duration
+}
+
 // LogTail is the end of what a container wrote.
 type LogTail struct {
 	Pod, Container string

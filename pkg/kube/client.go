@@ -39,6 +39,10 @@ func NewForPods(shared *rest.Config, fields Fields) (Interface, error) {
 		}
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, config.Burst)
 	}
+	if config.RateLimiter != nil {
+		config.RateLimiter = unsentLimiter{config.RateLimiter}
+	}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return unsentTransport{next} })
 	transport, err := rest.HTTPClientFor(&config)
 	if err != nil {
 		return nil, err

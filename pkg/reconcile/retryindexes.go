@@ -2,13 +2,23 @@ package reconcile
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// RetryIndexesAnnotation has the indexes that an Indexed Job runs, in the format of status.completedIndexes: it retries
-// them, and all others count as completed. It does what a stored status does, for those who may not write one.
-const RetryIndexesAnnotation = "batchjob.dev/retry-indexes"
+// The annotations of an Indexed Job that retries some indexes of another. They do what a stored status does, for users who may
+// not write one.
+const (
+	// RetryIndexesAnnotation has the indexes that the Job retries, in the format of status.completedIndexes. The others that it
+	// had when it was made count as completed.
+	RetryIndexesAnnotation = "batchjob.dev/retry-indexes"
+	// RetryCompletionsAnnotation has spec.completions of that time: an elastic Job that is scaled up runs the indexes it gains.
+	RetryCompletionsAnnotation = "batchjob.dev/retry-completions"
+)
 
 var errNoRetryIndexes = errors.New("it names no index")
 
@@ -23,9 +33,33 @@ func (s *state) leaveOut() {
 	if err == nil && retried.IsEmpty() {
 		err = errNoRetryIndexes
 	}
-	if err != nil {
+	completions, countErr := s.retryCompletions()
+	if err = errors.Join(err, countErr); err != nil {
 		s.plan.Findings.BadRetryIndexes = err.Error()
 		return
 	}
-	s.completedIndexes = s.completedIndexes.Union(indexset.Below(s.completions).Difference(retried))
+	leftOut := indexset.Below(min(completions, s.completions)).Difference(retried)
+	s.completedIndexes = s.completedIndexes.Union(leftOut)
+}
+
+// retryCompletions returns the spec.completions with which the retry was made. Retries of earlier versions do not say it:
+// until their first status, which lists what they leave out, they have not been scaled; afterward, the status alone counts.
+func (s *state) retryCompletions() (int32, error) {
+	text, known := s.job.Annotations[RetryCompletionsAnnotation]
+	switch {
+	case !known && isUntouched(&s.job.Status):
+		return s.completions, nil
+	case !known:
+		return 0, nil
+	}
+	completions, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %q is no number of completions", RetryCompletionsAnnotation, text)
+	}
+	return int32(completions), nil
+}
+
+// isUntouched reports whether no controller has written the status yet.
+func isUntouched(status *batchv1.JobStatus) bool {
+	return status.StartTime == nil && len(status.Conditions) == 0
 }

@@ -39,7 +39,8 @@ const workloadAnnotation = "kueue.x-k8s.io/workload"
 var bookkeeping = []string{
 	"kubectl.kubernetes.io/last-applied-configuration", "batch.kubernetes.io/job-tracking",
 	"batch.kubernetes.io/cronjob-scheduled-timestamp", "cronjob.kubernetes.io/instantiate",
-	"kueue.x-k8s.io/prebuilt-workload-name", UIDAnnotation, AttemptAnnotation, IndexesAnnotation, LeftOutAnnotation, PendingAnnotation, RequestAnnotation,
+	"kueue.x-k8s.io/prebuilt-workload-name", OfLabel, UIDAnnotation, AttemptAnnotation, IndexesAnnotation, CompletionsAnnotation,
+	LeftOutAnnotation, PendingAnnotation, RequestAnnotation,
 }
 
 // toolPrefixes begin the labels and annotations of deployment tools: such a tool would delete the copy, which is not in its

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -22,21 +26,50 @@ func wantRefusal(t *testing.T, kind RefusalKind, r *Retry, err error) {
 	}
 }
 
-// The built-in controller does not read the annotation, and would run every index.
-func TestAnnotationNeedsOurController_RTY_08(t *testing.T) {
-	for _, managedBy := range []*string{nil, ptr.To(batchv1.JobControllerName)} {
-		job := newJob(3, "0,1", "2")
-		job.Spec.ManagedBy = managedBy
-		r, err := make1(t, job, Request{ByAnnotation: true})
-		wantRefusal(t, ReadsNoList, r, err)
+// Another controller does not read the annotation, and would run every index: a managedBy of our own choice shows by the status
+// whose it is.
+//
+// Requirements: RTY-08
+func TestAnnotationNeedsOurController(t *testing.T) {
+	wrote := func(manager string, minute int) metav1.ManagedFieldsEntry {
+		at := metav1.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)
+		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: "status", Time: &at}
 	}
-	named, replaced := newJob(3, "0,1", "2"), newJob(3, "0,1", "2")
-	named.Spec.ManagedBy = ptr.To("example.com/ours")
-	replaced.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: cluster.FieldManager, Subresource: "status"}} // --replace-builtin
-	for _, job := range []*batchv1.Job{named, replaced} {
-		r, err := make1(t, job, Request{ByAnnotation: true})
-		if err != nil || r.Steps != nil || r.Object.GetAnnotations()[IndexesAnnotation] != "2" || typed(t, r.Object).Spec.Suspend != nil {
-			t.Errorf("%+v, %v", r, err)
+	ours, theirs := wrote(cluster.FieldManager, 1), wrote("their-controller", 0)
+	for what, c := range map[string]struct {
+		managedBy string
+		written   []metav1.ManagedFieldsEntry
+		patched   string
+		refused   bool
+	}{
+		"built-in":              {managedBy: "", refused: true},
+		"built-in by name":      {managedBy: batchv1.JobControllerName, refused: true},
+		"another":               {managedBy: "example.com/theirs", written: []metav1.ManagedFieldsEntry{theirs}, refused: true},
+		"not known":             {managedBy: "example.com/ours", refused: true},
+		"another after ours":    {managedBy: "example.com/theirs", written: []metav1.ManagedFieldsEntry{ours, wrote("their-controller", 2)}, refused: true},
+		"given to another":      {managedBy: "example.com/ours", written: []metav1.ManagedFieldsEntry{ours}, patched: "example.com/theirs", refused: true},
+		"ours":                  {managedBy: controller.DefaultManagedBy},
+		"given to ours":         {managedBy: "example.com/theirs", patched: controller.DefaultManagedBy},
+		"ours by another name":  {managedBy: "example.com/ours", written: []metav1.ManagedFieldsEntry{theirs, ours}},
+		"ours for the built-in": {managedBy: "", written: []metav1.ManagedFieldsEntry{ours}},
+	} {
+		job := newJob(3, "0,1", "2")
+		if c.managedBy != "" {
+			job.Spec.ManagedBy = &c.managedBy
+		}
+		job.ManagedFields = c.written
+		made := job.DeepCopy()
+		if c.patched != "" {
+			made.Spec.ManagedBy = &c.patched
+		}
+		r, err := Make(job, object(t, made), Family{job}, Request{ByAnnotation: true})
+		if c.refused {
+			wantRefusal(t, ReadsNoList, r, err)
+		} else if err != nil || r.Steps != nil || r.Object.GetAnnotations()[IndexesAnnotation] != "2" || typed(t, r.Object).Spec.Suspend != nil {
+			t.Errorf("%s: %+v, %v", what, r, err)
+		}
+		if t.Failed() {
+			t.Fatal(what)
 		}
 	}
 }
@@ -85,6 +118,51 @@ func TestCutNamesAreValid_RTY_14(t *testing.T) {
 		if err != nil || strings.Contains(r.Object.GetName(), ".-retry") || strings.Contains(r.Object.GetName(), "--retry") {
 			t.Errorf("%s: %v, %v", job.Name, r.Object.GetName(), err)
 		}
+	}
+}
+
+// Jobs with a common beginning of their long names have retries of different names.
+//
+// Requirements: RTY-14
+func TestShortenedNamesDiffer(t *testing.T) {
+	names := map[string]bool{}
+	for _, end := range []string{"a", "b"} {
+		for _, uid := range []types.UID{"1", "2"} {
+			job := newJob(3, "0", "1")
+			job.Name, job.UID = strings.Repeat("long-name-", 6)+end, uid
+			r, err := make1(t, job, Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name := r.Object.GetName(); names[name] || len(validation.IsDNS1123Label(name+"-2")) > 0 {
+				t.Errorf("%s", name)
+			}
+			names[r.Object.GetName()] = true
+		}
+	}
+}
+
+// A Job with a manual selector may have a name of up to 253 characters, which no label holds: its retries know it all the same.
+//
+// Requirements: RTY-09, RTY-14
+func TestFamilyOfALongName(t *testing.T) {
+	job := newJob(3, "", "")
+	job.Name, job.Spec.CompletionMode = strings.Repeat("long-name.", 25), ptr.To(batchv1.NonIndexedCompletion)
+	r, err := make1(t, job, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := finish(started(t, r), batchv1.JobFailed)
+	if label := first.Labels[OfLabel]; len(validation.IsValidLabelValue(label)) > 0 || label != LabelOf(job.Name) || RootOf(first) != job.Name {
+		t.Errorf("label %s, root %s", label, RootOf(first))
+	}
+	if r, err = make1(t, first, Request{}, job); err != nil || r.Attempt != 2 || r.Root != job.Name || RootOf(typed(t, r.Object)) != job.Name {
+		t.Errorf("%+v, %v", r, err)
+	}
+	forged := first.DeepCopy()
+	forged.Annotations[OfLabel] = "another"
+	if RootOf(forged) != first.Labels[OfLabel] {
+		t.Errorf("an annotation that is not that of the label counts: %s", RootOf(forged))
 	}
 }
 

@@ -3,6 +3,7 @@ package retry
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -49,12 +50,20 @@ func Failed(job *batchv1.Job) indexset.Set {
 	return parse(job, ptr.Deref(job.Status.FailedIndexes, ""))
 }
 
-// Runs returns the indexes that the Job was made to run: all of them, unless it is a retry.
+// Runs returns the indexes that the Job runs: all of them, unless it is a retry of some. Indexes that it has gained since it
+// was made run as well.
 func Runs(job *batchv1.Job) indexset.Set {
-	if text, limited := job.Annotations[IndexesAnnotation]; limited {
-		return parse(job, text)
+	all := indexset.Below(completions(job))
+	text, limited := job.Annotations[IndexesAnnotation]
+	if !limited {
+		return all
 	}
-	return indexset.Below(completions(job))
+	retried := parse(job, text)
+	made, err := strconv.ParseUint(job.Annotations[CompletionsAnnotation], 10, 31)
+	if err != nil {
+		return retried
+	}
+	return retried.Union(all.Difference(indexset.Below(int32(made))))
 }
 
 // Missing returns the indexes of the Indexed Job that no Job of the family has completed.
@@ -73,18 +82,33 @@ func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 	return max(missing, 0)
 }
 
-// Complete returns the first Job of the family that is complete and left no index out, nil if there is none.
-func (f Family) Complete() *batchv1.Job {
-	for _, job := range f {
-		if reconcile.FinishedCondition(job) == batchv1.JobComplete && job.Annotations[LeftOutAnnotation] == "" {
-			return job
+// Complete returns the first Job of the family whose completion leaves nothing of the Job to run, nil if there is none.
+func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
+	for _, member := range f {
+		if completes(member, job) {
+			return member
 		}
 	}
 	return nil
 }
 
-// next returns the number of the next retry.
-func (f Family) next() int32 { return AttemptOf(f[len(f)-1]) + 1 }
+// completes reports whether the member is complete, left no index out, and has all indexes of the Job: it may have been scaled
+// down. A retry without indexes has fewer completions, those that were missing.
+func completes(member, job *batchv1.Job) bool {
+	covers := !jobspec.IsIndexed(&job.Spec) || completions(member) >= completions(job)
+	return covers && reconcile.FinishedCondition(member) == batchv1.JobComplete && member.Annotations[LeftOutAnnotation] == ""
+}
+
+// Next returns the number of the Job's next retry, and its name. taken are the names of Jobs outside the family, such as a retry
+// of an earlier Job of the same name; their numbers are left out.
+func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name string) {
+	for attempt = AttemptOf(f[len(f)-1]) + 1; ; attempt++ {
+		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job))
+		if !slices.Contains(taken, name) {
+			return attempt, name
+		}
+	}
+}
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }
 

@@ -3,13 +3,13 @@ package retry
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -19,8 +19,9 @@ import (
 
 // Request is what to retry.
 type Request struct {
-	// Name of the new Job; "" for one made of the family's.
-	Name string
+	// Name of the new Job; "" for one made of the family's that is not among Taken, see Family.Next.
+	Name  string
+	Taken []string
 	// Indexes to run; nil for those that no Job of the family has completed.
 	Indexes *indexset.Set
 	// FailedOnly leaves out indexes that never ran; Ran are those of the pods that there are. Failed indexes ran.
@@ -55,6 +56,8 @@ type RefusedError struct {
 	Job *batchv1.Job
 	// Indexes are those that are out of range.
 	Indexes indexset.Set
+	// ManagedBy is spec.managedBy of the copy whose controller does not read the list.
+	ManagedBy string
 }
 
 // RefusalKind is the kind of a RefusedError.
@@ -71,7 +74,7 @@ const (
 	OutOfRange     RefusalKind = "OutOfRange"     // indexes that the Job does not have
 	NoIndexes      RefusalKind = "NoIndexes"      // an empty list of indexes
 	ListTooLong    RefusalKind = "ListTooLong"    // a list of indexes does not fit into an annotation
-	ReadsNoList    RefusalKind = "ReadsNoList"    // ByAnnotation, and the built-in controller does not read it
+	ReadsNoList    RefusalKind = "ReadsNoList"    // ByAnnotation, and no controller that reads it runs the copy
 	OtherCluster   RefusalKind = "OtherCluster"   // MultiKueue runs the Job in another cluster, without its status
 )
 
@@ -83,15 +86,13 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	if refusal := family.refusal(job); refusal != nil {
 		return nil, refusal
 	}
-	r := &Retry{Root: RootOf(job), Attempt: family.next(), Indexed: jobspec.IsIndexed(&job.Spec)}
+	r := &Retry{Root: RootOf(job), Indexed: jobspec.IsIndexed(&job.Spec)}
 	if refusal := r.choose(job, family, q); refusal != nil {
 		return nil, refusal
 	}
-	name := q.Name
-	if name == "" {
-		name = nameOf(r.Root, r.Attempt, completions(job))
-	}
-	r.Object, r.Dropped = copyOf(object, name)
+	var name string
+	r.Attempt, name = family.Next(job, q.Taken)
+	r.Object, r.Dropped = copyOf(object, cmp.Or(q.Name, name))
 	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
 	r.setLineage(job, leftOut)
 	if !r.Indexed {
@@ -121,19 +122,34 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	switch {
 	case managedBy == multiKueue:
 		return &RefusedError{Kind: OtherCluster, Job: job}
-	case byAnnotation && (managedBy == "" || managedBy == batchv1.JobControllerName) && !ranOnOurs(job):
-		return &RefusedError{Kind: ReadsNoList, Job: job}
+	case byAnnotation && !readsList(job, managedBy):
+		return &RefusedError{Kind: ReadsNoList, Job: job, ManagedBy: managedBy}
 	case byAnnotation && annotations[IndexesAnnotation] == "", annotations[LeftOutAnnotation] != leftOut.String():
 		return &RefusedError{Kind: ListTooLong, Job: job}
 	}
 	return nil
 }
 
-// ranOnOurs reports whether our controller has written the Job's status: it may replace the built-in one.
-func ranOnOurs(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager == "kubectl-batchjob-controller" && f.Subresource == "status"
-	})
+// How our controller is known: by the default managedBy, and by the field manager of what it writes.
+const (
+	ourName         = "batchjob.dev/controller"
+	ourFieldManager = "kubectl-batchjob-controller"
+)
+
+// readsList reports whether our controller runs the copy, so that it reads IndexesAnnotation: the managedBy of the copy is
+// ours, or that of the Job, whose status our controller was the last to write. It may replace the built-in one.
+func readsList(job *batchv1.Job, managedBy string) bool {
+	if managedBy == ourName {
+		return true
+	}
+	var last *metav1.ManagedFieldsEntry
+	for i := range job.ManagedFields {
+		f := &job.ManagedFields[i]
+		if f.Subresource == "status" && (last == nil || last.Time.Before(f.Time)) {
+			last = f
+		}
+	}
+	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == ourFieldManager
 }
 
 // refusal reports why nothing of the family can be retried now.
@@ -160,11 +176,11 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 		return r.chooseIndexes(job, *q.Indexes)
 	}
 	r.Indexes = family.Missing(job)
-	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
+	if completes(job, job) {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if r.Indexes.IsEmpty() || family.Complete() != nil {
-		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(family.Complete(), job)}
+	if completed := family.Complete(job); completed != nil || r.Indexes.IsEmpty() {
+		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completed, job)}
 	}
 	if q.FailedOnly {
 		if r.Indexes = r.Indexes.Intersection(q.Ran.Union(failedIn(family))); r.Indexes.IsEmpty() {
@@ -190,7 +206,7 @@ func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
-	if completed := family.Complete(); completed != nil {
+	if completed := family.Complete(job); completed != nil {
 		return &RefusedError{Kind: FamilyComplete, Job: completed}
 	}
 	if job.Spec.Completions != nil {
@@ -213,10 +229,14 @@ func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	labels, annotations := map[string]string{}, map[string]string{}
 	maps.Copy(labels, r.Object.GetLabels())
 	maps.Copy(annotations, r.Object.GetAnnotations())
-	labels[OfLabel] = r.Root
+	labels[OfLabel] = LabelOf(r.Root)
+	if labels[OfLabel] != r.Root {
+		annotations[OfLabel] = r.Root
+	}
 	annotations[UIDAnnotation] = rootUID(job)
 	annotations[AttemptAnnotation] = strconv.Itoa(int(r.Attempt))
-	if r.Indexed {
+	if r.Indexed && r.Indexes.Len() < int(completions(job)) { // The others count as completed.
+		annotations[CompletionsAnnotation] = strconv.Itoa(int(completions(job)))
 		for name, set := range map[string]indexset.Set{IndexesAnnotation: r.Indexes, LeftOutAnnotation: leftOut} {
 			if text := set.String(); text != "" && len(text) <= maxListed {
 				annotations[name] = text

@@ -367,3 +367,56 @@ func TestCoreRunsTheRetry_RTY_04(t *testing.T) {
 		}
 	}
 }
+
+// A retry that is scaled up runs the indexes it gains, whether it was made to run all indexes or some.
+//
+// Requirements: RTY-25
+func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
+	for failed, want := range map[string]string{"0-3": "0-7", "1,2": "1,2,4-7"} {
+		left := indexset.Below(4).Difference(*indexes(t, failed))
+		r, err := make1(t, newJob(4, left.String(), failed), Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := started(t, r)
+		job.Spec.Completions, job.Spec.Parallelism = ptr.To[int32](8), ptr.To[int32](8)
+		if runs := Runs(job); runs.String() != want {
+			t.Errorf("%s: it runs %s", failed, runs)
+		}
+		var created []int32
+		for _, pod := range reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig()).Create {
+			created = append(created, pod.Index)
+		}
+		if got := indexset.Of(created...); got.String() != want {
+			t.Errorf("%s: pods are created for %s", failed, got)
+		}
+	}
+}
+
+// A retry that was scaled down does not complete its family: what it lost is still missing. Neither does one that left indexes
+// out, also if it is the Job that is named.
+//
+// Requirements: RTY-09, RTY-26
+func TestPartialRetryDoesNotCompleteItsFamily(t *testing.T) {
+	job := newJob(8, "0", "1-7")
+	r, err := make1(t, job, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaled := finish(started(t, r), batchv1.JobComplete)
+	scaled.Spec.Completions, scaled.Spec.Parallelism = ptr.To[int32](4), ptr.To[int32](4)
+	scaled.Status.CompletedIndexes = "0-3"
+	if r, err = make1(t, job, Request{}, scaled); err != nil || r.Indexes.String() != "4-7" || r.Attempt != 2 {
+		t.Errorf("scaled down: %+v, %v", r, err)
+	}
+	if r, err = make1(t, job, Request{Indexes: indexes(t, "5")}); err != nil {
+		t.Fatal(err)
+	}
+	partial := finish(started(t, r), batchv1.JobComplete)
+	partial.Status.CompletedIndexes = "0-7"
+	for _, named := range []*batchv1.Job{job, partial} {
+		if r, err = make1(t, named, Request{}, job, partial); err != nil || r.Indexes.String() != "1-4,6,7" {
+			t.Errorf("%s: %+v, %v", named.Name, r, err)
+		}
+	}
+}

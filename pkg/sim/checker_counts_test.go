@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -249,7 +251,7 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 	if h.tampered() {
 		return
 	}
-	for index := range completed.All() {
+	for index := range completed.Difference(leftOut(m.NewJob)).All() {
 		if !slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && l.succeeded }) {
 			c.violate("S6", "index %d is completed, and no pod of it succeeded", index)
 		}
@@ -261,6 +263,13 @@ func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set)
 			c.violate("S6", "index %d is failed, and no failure of it was one too many", index)
 		}
 	}
+}
+
+// leftOut returns the indexes that a retry does not run, of those that it had when it was made.
+func leftOut(job *batchv1.Job) indexset.Set {
+	made, _ := strconv.ParseInt(job.Annotations[reconcile.RetryCompletionsAnnotation], 10, 32)
+	retried, _ := indexset.Parse(job.Annotations[reconcile.RetryIndexesAnnotation])
+	return indexset.Below(int32(made)).Difference(retried)
 }
 
 // missedIndexes checks that the write that records an index's last allowed failure also

@@ -33,7 +33,7 @@ func (o *observer) readEvents() {
 		case e.Reason == "SuccessfulDelete":
 			o.note(o.stopped, e)
 		case e.Reason == eventSuspended || e.Reason == eventResumed:
-			o.toggles = append(o.toggles, edit{max(0, e.First.Sub(o.begun)), e.Reason == eventSuspended})
+			o.toggles = append(o.toggles, edit{between(o.begun, e.First), e.Reason == eventSuspended})
 		case e.Failed != nil:
 			o.failures[e.Failed.Pod] = e
 		}
@@ -74,7 +74,7 @@ func (o *observer) addGone(all map[int32][]attempt) {
 		names[name] = 0
 	}
 	for name, at := range o.created {
-		names[name] = max(0, at.Sub(o.begun))
+		names[name] = between(o.begun, at)
 	}
 	for i := range o.in.Pods {
 		delete(names, o.in.Pods[i].Name)
@@ -102,19 +102,19 @@ func (o *observer) addGone(all map[int32][]attempt) {
 func (o *observer) endGone(a *attempt, index int32, until time.Time) {
 	created := o.begun.Add(a.created)
 	if at, ok := o.stopped[a.name]; ok {
-		a.ending, a.known = stopped, max(0, at.Sub(created))
+		a.ending, a.known = stopped, between(created, at)
 		return
 	}
 	a.ending = endedItself
 	switch failed := o.failures[a.name]; {
 	case o.completed.Contains(index) && until.IsZero():
 		a.assumed = true
-		a.known = max(time.Millisecond, cmp.Or(o.decided, o.in.Now).Sub(created)-time.Second)
+		a.known = max(time.Millisecond, between(created, cmp.Or(o.decided, o.in.Now))-time.Second)
 		a.act.Run = a.known
 	case failed != nil:
 		o.endFailed(a, failed)
 	case a.name == "" && !o.failed.Contains(index):
-		a.ending, a.assumed, a.known = stopped, true, cmp.Or(o.decided, o.in.Now).Sub(created)
+		a.ending, a.assumed, a.known = stopped, true, between(created, cmp.Or(o.decided, o.in.Now))
 	default:
 		a.assumed = true
 		o.endVanished(a, cmp.Or(until, o.decided, o.in.Now), !until.IsZero())
@@ -133,13 +133,13 @@ func (o *observer) endVanished(a *attempt, end time.Time, replaced bool) {
 	if replaced && counted {
 		end = end.Add(-reconcile.DefaultConfig().Backoff.Base)
 	}
-	a.remove(max(time.Second, end.Sub(o.begun.Add(a.created))))
+	a.remove(max(time.Second, between(o.begun.Add(a.created), end)))
 }
 
 // endFailed adds an end that only an event reports.
 func (o *observer) endFailed(a *attempt, e *explain.Event) {
 	f := e.Failed.Failure
-	a.known = max(time.Millisecond, e.First.Sub(o.begun.Add(a.created)))
+	a.known = max(time.Millisecond, between(o.begun.Add(a.created), e.First))
 	if f.Condition != "" {
 		a.act.Conditions = []corev1.PodCondition{{Type: f.Condition, Status: corev1.ConditionTrue}}
 	}

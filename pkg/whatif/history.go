@@ -65,7 +65,7 @@ func Observe(in explain.Input) *History {
 		created: map[string]time.Time{}, stopped: map[string]time.Time{}, failures: map[string]*explain.Event{},
 	}
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
-		if c := reconcile.TrueCondition(in.Job, t); c != nil {
+		if c := reconcile.TrueCondition(in.Job, t); c != nil && !c.LastTransitionTime.IsZero() {
 			o.decided = c.LastTransitionTime.Time
 		}
 	}
@@ -74,13 +74,25 @@ func Observe(in explain.Input) *History {
 	names, _ := reconcile.RuleNames(in.Job, in.RuleNames)
 	h := &History{
 		// Times are in whole seconds: what happened in the last one has happened.
-		Job: in.Job.DeepCopy(), observed: max(0, in.Now.Sub(o.begun)) + time.Second,
-		decided: max(0, o.decided.Sub(o.begun)), // 0 if it is not.
+		Job: in.Job.DeepCopy(), observed: between(o.begun, in.Now) + time.Second,
+		decided: between(o.begun, o.decided), // 0 if it is not.
 		Model:   newModel(o.attempts()), toggles: o.toggles, maxWrites: defaultWrites,
 	}
 	metav1.SetMetaDataAnnotation(&h.Job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	h.PodsKnown = o.podsKnown
 	return h
+}
+
+// century is longer than any Job runs; the sum of a few does not overflow.
+const century = 100 * 365 * 24 * time.Hour
+
+// between is how long after from something happened: 0 if it was before, or if one of the times is not known, and a
+// century at most.
+func between(from, to time.Time) time.Duration {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return max(0, min(to.Sub(from), century))
 }
 
 // attempts are those that pods and events report, by index, in order.

@@ -18,20 +18,20 @@ const exitTerminated = 143
 
 // ofPod returns what a pod did.
 func (o *observer) ofPod(p *explain.Pod) attempt {
-	a := attempt{name: p.Name, created: max(0, p.CreatedAt.Sub(o.begun)), known: o.in.Now.Sub(p.CreatedAt)}
+	a := attempt{name: p.Name, created: between(o.begun, p.CreatedAt), known: between(p.CreatedAt, o.in.Now)}
 	a.act.TerminateExit = exitTerminated
 	for _, c := range p.Conditions {
 		a.act.Conditions = append(a.act.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
 	}
-	if !p.StartedAt.IsZero() && p.Restarts == 0 {
-		a.act.Delay = max(0, p.StartedAt.Sub(p.CreatedAt))
+	if p.Restarts == 0 {
+		a.act.Delay = between(p.CreatedAt, p.StartedAt)
 	}
 	o.addRestarts(&a, p)
 	switch {
 	case p.Deleting && !p.EndedBeforeDeletion():
 		o.addDeletion(&a, p)
 	case p.IsTerminal():
-		a.known = max(0, p.FinishedAt.Sub(p.CreatedAt))
+		a.known = between(p.CreatedAt, p.FinishedAt)
 		o.addEnd(&a, p)
 	default:
 		a.ending, a.act.Unscheduled = stopped, p.Phase == corev1.PodPending
@@ -73,10 +73,10 @@ const unknownReason = "Unknown"
 
 // addDeletion adds the end of a pod by a deletion.
 func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
-	asked := max(0, p.DeletedAt.Sub(p.CreatedAt))
-	a.act.Terminate = p.Grace + time.Hour // The kubelet ends it when its grace period is over.
+	asked := between(p.CreatedAt, p.DeletedAt)
+	a.act.Terminate = min(p.Grace, century) + time.Hour // The kubelet ends it when its grace period is over.
 	if p.IsTerminal() {
-		a.act.Terminate = max(0, p.FinishedAt.Sub(p.DeletedAt))
+		a.act.Terminate = between(p.DeletedAt, p.FinishedAt)
 		a.act.TerminateExit = 0
 		for _, t := range p.Terminated {
 			a.act.TerminateExit = max(a.act.TerminateExit, t.ExitCode)
@@ -102,7 +102,7 @@ func (o *observer) addRestarts(a *attempt, p *explain.Pod) {
 	a.act.Restarts = p.Restarts
 	for i := range p.Containers {
 		if c := &p.Containers[i]; c.Before && c.Restarts > 0 {
-			a.act.RestartsAfter = max(a.act.RestartsAfter, c.EndedAt.Sub(p.CreatedAt))
+			a.act.RestartsAfter = max(a.act.RestartsAfter, between(p.CreatedAt, c.EndedAt))
 		}
 	}
 }

@@ -212,7 +212,7 @@ func isOurs(event *corev1.Event) bool {
 // startController runs ours until the test ends.
 func startController(t *testing.T) *leash.Controller {
 	t.Helper()
-	c, err := leash.StartController(t.Context(), binary, kubeconfig, nil)
+	c, err := leash.StartController(t.Context(), binary, kubeconfig, nil, "--leader-elect")
 	if err != nil {
 		t.Fatal(err)
 	}

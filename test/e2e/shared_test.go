@@ -33,12 +33,13 @@ type shared struct {
 
 func startShared(ctx context.Context) (*shared, error) {
 	s := &shared{args: strings.Fields(os.Getenv("BATCHJOB_E2E_FLAGS")), over: make(chan struct{})}
+	s.args = append(s.args, "--leader-elect", "--leader-elect-resource-namespace", systemNamespace) // Verbs look for the Lease.
 	count := os.Getenv("BATCHJOB_E2E_SHARDS")
 	if count == "" {
 		return s, s.start(ctx)
 	}
-	s.args = append(s.args, "--shards", count, "--leader-elect", "--leader-elect-resource-namespace", systemNamespace,
-		"--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
+	s.args = append(s.args, "--shards", count, "--leader-elect-lease-duration", "3s",
+		"--leader-elect-renew-deadline", "2s", "--leader-elect-retry-period", "500ms")
 	if err := allowShards(ctx); err != nil {
 		return s, err
 	}

@@ -98,6 +98,7 @@ func TestRetryRunsWhatIsMissing_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
 
 func testRetryCases(t *testing.T, builtin bool) {
 	t.Run("37 of 10,000 indexes", func(t *testing.T) { testLargeRetry(t, builtin) })
+	t.Run("scaled up", func(t *testing.T) { testScaledRetry(t, builtin) })
 	for _, c := range retryCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -183,6 +184,56 @@ func testLargeRetry(t *testing.T, builtin bool) {
 	if !ran.Equal(failed) || made.Status.CompletedIndexes != "0-9999" {
 		t.Errorf("ran %s, want %s; completed %.50s", ran, failed, made.Status.CompletedIndexes)
 	}
+}
+
+// testScaledRetry scales the retry of an elastic Job from 4 indexes to 8 (RTY-25).
+func testScaledRetry(t *testing.T, builtin bool) {
+	t.Parallel()
+	f := newFixture(t)
+	job := newJob(indexed(4), parallelism(4), backoffLimit(0), onNode)
+	if builtin {
+		job.Spec.ManagedBy = nil
+	} else {
+		f.startController()
+	}
+	f.create(job)
+	f.kubelet.play(func(pod *corev1.Pod, _ int) corev1.PodPhase {
+		switch owner := metav1.GetControllerOf(pod).Name; {
+		case owner == "a" && pod.Annotations[batchv1.JobCompletionIndexAnnotation] != "2", owner != "a" && *f.history.job(owner).Spec.Completions == 8:
+			return corev1.PodSucceeded
+		case owner == "a" && f.history.job("a").Status.Succeeded == 3:
+			return corev1.PodFailed
+		}
+		return ""
+	})
+	f.untilEndsAs("a", batchv1.JobFailed)
+	f.startPlugin("retry", "a").wantEnd(cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "It runs index 2;")
+	f.edit("a-retry-1", elastic(8))
+	made := f.untilComplete("a-retry-1", 8, 0)
+	if ran := f.ranIndexes("a-retry-1"); ran != "2 4 5 6 7" || made.Status.CompletedIndexes != "0-7" {
+		t.Errorf("ran %s, completed %s", ran, made.Status.CompletedIndexes)
+	}
+}
+
+// The API server accepts longer names than labels of Jobs with a manual selector. They are retried, and explained, as all others.
+//
+// Requirements: RTY-09, RTY-14
+func TestRetryOfALongName(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	long := strings.Repeat("long-name-", 12) + "a"
+	f.create(named(long, newJob(selecting("app", "train"), completions(2), parallelism(2), backoffLimit(0), onNode)))
+	f.kubelet.play(func(*corev1.Pod, int) corev1.PodPhase { return corev1.PodFailed })
+	f.untilEndsAs(long, batchv1.JobFailed)
+	f.startPlugin("retry", long).wantEnd(cmdutil.ExitDone, "-retry-1 created\n", "It runs the 2 completions that are missing.")
+	f.startPlugin("explain-failure", long).wantEnd(cmdutil.ExitDone, "Family: ", "")
+	list, err := f.client.BatchV1().Jobs(f.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: retry.OfLabel + "=" + retry.LabelOf(long)})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	f.untilEndsAs(list.Items[0].Name, batchv1.JobFailed)
+	f.startPlugin("retry", list.Items[0].Name).wantEnd(cmdutil.ExitDone, "-retry-2 created\n", "")
 }
 
 // wantRetried waits for the end of the retry, which has run its two indexes, or completions, only.

@@ -106,6 +106,9 @@ func TestCheckFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 		"an index without a success": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }), []string{"S6 at revision 4, Job job: indexes 1 are completed"}},
 		"a retried index without a success": {tell(indexed).edit(func(j *batchv1.Job) { j.Annotations = map[string]string{retry.IndexesAnnotation: "1"} }).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }), []string{"S6 at revision 3, Job job: indexes 1 are completed"}},
+		"an index that a retry gained, without a success": {tell(indexed).edit(func(j *batchv1.Job) {
+			j.Annotations = map[string]string{retry.IndexesAnnotation: "0", retry.CompletionsAnnotation: "1"}
+		}).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }), []string{"S6 at revision 5, Job job: indexes 1 are completed"}},
 		"an index fails too early": {tell(perIndex).pod("a-0", failuresBefore(0)).pod("a-0", failed).status(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("0") }), []string{"S6 at revision 4, Job job: indexes 0 have failed"}},
 		"an index is lost": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "", 0 }), []string{"S6 at revision 5, Job job: completed indexes 0 are gone"}},

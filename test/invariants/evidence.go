@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -47,17 +48,25 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	})
 }
 
-// retryIndexes is the annotation of a retry that runs only some indexes.
-const retryIndexes = "batchjob.dev/retry-indexes"
+// The annotations of a retry: the indexes it runs, of those that it had when it was made.
+const (
+	retryIndexes     = "batchjob.dev/retry-indexes"
+	retryCompletions = "batchjob.dev/retry-completions"
+)
 
 // runs returns the indexes that pods of the Job are to complete.
 func runs(job *batchv1.Job) indexset.Set {
 	all := indexset.Below(ptr.Deref(job.Spec.Completions, 0))
-	if text, limited := job.Annotations[retryIndexes]; limited {
-		some, _ := indexset.ParseTolerant(text, int32(all.Len()))
+	text, limited := job.Annotations[retryIndexes]
+	if !limited {
+		return all
+	}
+	some, _ := indexset.ParseTolerant(text, int32(all.Len()))
+	made, err := strconv.ParseInt(job.Annotations[retryCompletions], 10, 32)
+	if err != nil {
 		return some
 	}
-	return all
+	return some.Union(all.Difference(indexset.Below(int32(made))))
 }
 
 func (c *checker) indexEvidence(l *ledger, indexes indexset.Set, what string, made func(*podHistory) bool) {

@@ -63,7 +63,7 @@ type Options struct {
 
 // NewCommand returns the command bundle, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
 		Use:     "bundle NAME",
 		Short:   "Keep evidence about a Job in a file",

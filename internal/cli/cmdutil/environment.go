@@ -9,14 +9,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/serverclock"
 )
 
 // Env is what verbs take from the outside world beside their flags.
 type Env struct {
 	genericiooptions.IOStreams
 
-	Now   func() time.Time
-	Retry feed.Retry // of a lost connection
+	Now    func() time.Time
+	Server *serverclock.Clock // set by answers of the API server; nil if Now does not depend on them
+	Retry  feed.Retry         // of a lost connection
 
 	Terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
 	Ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
@@ -25,9 +27,11 @@ type Env struct {
 
 // NewEnv returns that of a process.
 func NewEnv(streams genericiooptions.IOStreams) Env {
+	clock := serverclock.New(time.Now)
 	return Env{
 		IOStreams: streams,
-		Now:       time.Now,
+		Now:       clock.Now,
+		Server:    clock,
 		Retry:     feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
 	}
 }

@@ -51,6 +51,9 @@ func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = userAgent()
 	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
+	if flags.server != nil {
+		config.Wrap(flags.server.Wrap)
+	}
 	config.WarningHandler = &warningWriter{out: warnings, seen: map[string]bool{}}
 	return config, nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/serverclock"
 )
 
 // KubeFlags are kubectl's connection flags. Those of cli-runtime would bring all API groups into the binary (ADR 0021).
@@ -15,14 +17,22 @@ type KubeFlags struct {
 	// Overrides are the values of the flags that come before those of the kubeconfig.
 	Overrides clientcmd.ConfigOverrides
 
+	server    *serverclock.Clock // nil for none
 	userExtra []string
 	load      sync.Once
 	loader    clientcmd.ClientConfig
 }
 
-// NewKubeFlags returns kubectl's connection flags, for a verb that talks to the cluster.
+// NewKubeFlags returns kubectl's connection flags.
 func NewKubeFlags() *KubeFlags {
 	return &KubeFlags{Overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults}}
+}
+
+// KubeFlags returns kubectl's connection flags, for a verb that talks to the cluster. Its connections set the clock.
+func (e Env) KubeFlags() *KubeFlags {
+	flags := NewKubeFlags()
+	flags.server = e.Server
+	return flags
 }
 
 // AddFlags adds the flags to those of a command. Package help has their texts.

@@ -27,9 +27,10 @@ type servingOptions struct {
 	metricsSecure, profiling      bool
 	certFile, keyFile             string
 
-	reviews  kube.Interface
-	gatherer kubemetrics.Gatherer
-	working  workingSet
+	// reviews reviews tokens, and knownReviews those that were allowed before.
+	reviews, knownReviews kube.Interface
+	gatherer              kubemetrics.Gatherer
+	working               workingSet
 }
 
 // workingSet are the Runtimes at work: none in a process that waits for the lead, or begins,
@@ -58,7 +59,8 @@ func (w *workingSet) state() (working, ready bool) {
 	return len(w.runtimes) > 0, !unready
 }
 
-// reviewQPS limits how many clients the API server is asked about.
+// reviewQPS limits how often the API server is asked about tokens, for invalid ones apart from those that were allowed
+// before, and for both apart from all other calls.
 const reviewQPS = 10
 
 func (o *servingOptions) addFlags(flags *pflag.FlagSet) {
@@ -85,7 +87,10 @@ func (o *servingOptions) complete(c *Options, config *rest.Config) (err error) {
 	registry := kubemetrics.NewKubeRegistry()
 	c.config.Metrics = metrics.New(registry, clock.RealClock{})
 	o.gatherer = prometheus.Gatherers{registry, legacyregistry.DefaultGatherer}
-	o.reviews, err = newControllerClient(config, reviewQPS, reviewQPS, eventTimeout)
+	if o.reviews, err = newControllerClient(config, reviewQPS, reviewQPS, eventTimeout); err != nil {
+		return err
+	}
+	o.knownReviews, err = newControllerClient(config, reviewQPS, reviewQPS, eventTimeout)
 	return err
 }
 
@@ -119,7 +124,7 @@ func (o *servingOptions) listenMetrics(c *Options) (*serving.Server, error) {
 	if err != nil {
 		return nil, cmdutil.UsageErrorf("%v", err)
 	}
-	server, err := serving.Listen("metrics", o.metricsAddress, serving.Reviewed(handler, o.reviews), config)
+	server, err := serving.Listen("metrics", o.metricsAddress, serving.Reviewed(handler, o.reviews, o.knownReviews, clock.RealClock{}), config)
 	return server, listenError("--metrics-bind-address", err)
 }
 

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -25,10 +23,11 @@ Rules in spec.podFailurePolicy may have a name (KEP-4443). API servers before
 annotation batchjob.dev/pod-failure-policy-rule-names; for a CronJob or a
 JobSet, to the annotations of its Jobs.
 
-If a manifest does not set spec.managedBy, create sets it to --managed-by; in a
-CronJob or a JobSet, that of its Jobs. If you pass the flag, it also replaces
-the value in the manifest; --managed-by= leaves the field alone. It cannot be
-changed later.
+spec.managedBy stays as it is in the manifest: without it, the controller built
+into Kubernetes runs the Jobs. --managed-by sets it, in a CronJob or a JobSet
+that of its Jobs. It cannot be changed later, so if it names the controller of
+kubectl batchjob and no Lease shows that this is running, nothing is created
+unless you use --force.
 
 With --dry-run=client, nothing is sent and no cluster is needed: -o yaml shows
 what would be created, for kubectl apply or a Git repository. What lint reports
@@ -48,8 +47,8 @@ const createExample = `  # Create the Job in a file
   kubectl batchjob create -f jobs/ -R --dry-run=client -o yaml |
     kubectl apply -f -
 
-  # Leave the Job to the controller built into Kubernetes
-  kubectl batchjob create -f job.yaml --managed-by=
+  # Have the controller of kubectl batchjob run the Job
+  kubectl batchjob create -f job.yaml --managed-by batchjob.dev/controller
 
   # From standard input, printing only the name
   kubectl batchjob create -f - -o name <job.yaml`
@@ -62,7 +61,7 @@ const (
 
 // Options are the flags of the create verb, and what Complete makes of them.
 type Options struct {
-	genericiooptions.IOStreams
+	cmdutil.Env
 	kube      *cmdutil.KubeFlags
 	print     *cmdutil.PrintFlags
 	manifests creation.Flags
@@ -74,7 +73,7 @@ type Options struct {
 
 // NewCommand returns the command create, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags()}
 	o.manifests = creation.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
@@ -84,7 +83,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Example:           createExample,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.Validate(cmd.Flags(), args); err != nil {
+			if err := o.Validate(args); err != nil {
 				return err
 			}
 			if err := o.Complete(); err != nil {
@@ -107,13 +106,13 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
-func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
+func (o *Options) Validate(args []string) error {
 	switch o.dryRun {
 	case dryRunNone, dryRunClient, dryRunServer:
 	default:
 		return cmdutil.UsageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
 	}
-	return o.manifests.Validate(flags, args)
+	return o.manifests.Validate(args)
 }
 
 // Complete makes the printer and, unless nothing is to be sent, the client.
@@ -125,7 +124,7 @@ func (o *Options) Complete() error {
 		return nil
 	}
 	var err error
-	o.creator, err = o.manifests.Client(o.dryRun == dryRunServer)
+	o.creator, err = o.manifests.Client(o.dryRun == dryRunServer, o.Now)
 	return err
 }
 
@@ -150,11 +149,20 @@ func (o *Options) Run(ctx context.Context) error {
 
 // createAll creates what can be created. problems are those of reading.
 func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, problems []error) error {
-	for i, object := range objects {
+	var ready []*manifest.Object
+	for _, object := range objects {
 		if bad := o.manifests.Prepare(object, o.dryRun == dryRunClient); len(bad) > 0 {
 			problems = append(problems, bad...)
 			continue
 		}
+		ready = append(ready, object)
+	}
+	if o.dryRun == dryRunNone {
+		if err := o.creator.CheckControllers(ctx, ready); err != nil {
+			return errors.Join(append(problems, err)...)
+		}
+	}
+	for i, object := range ready {
 		created, err := o.send(ctx, object)
 		if err == nil {
 			err = o.show(created)
@@ -164,7 +172,7 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 		}
 		problems = append(problems, creation.Locate(object, err)...)
 		if !creation.ConcernsObject(err) {
-			if left := len(objects) - i - 1; left > 0 {
+			if left := len(ready) - i - 1; left > 0 {
 				problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d more objects were not sent", left), ""))
 			}
 			break

@@ -12,14 +12,21 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-const createSeveral = "testdata/create/several.yaml"
+const (
+	createSeveral = "testdata/create/several.yaml"
+	// severalNote is about the first of its Jobs.
+	severalNote = "note: testdata/create/several.yaml:12:5: rule names have no effect unless kubectl batchjob controller runs the Job, and spec.managedBy does not name it\n"
+)
 
 // creations is an API server that takes, or refuses, what is created.
 type creations struct {
@@ -27,6 +34,7 @@ type creations struct {
 	mu       sync.Mutex
 	requests []string
 	bodies   []map[string]any
+	leases   func() (any, *clitest.Status) // the list of Leases; nil for an empty one
 	answer   func(name string, body map[string]any) *clitest.Status
 	causes   []any
 	came     chan struct{}
@@ -42,6 +50,18 @@ func newCreations(t *testing.T) *creations {
 }
 
 func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/leases") {
+		var list any = coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "LeaseList"}}
+		if c.leases != nil {
+			var status *clitest.Status
+			if list, status = c.leases(); status != nil {
+				clitest.WriteStatus(w, status, "")
+				return
+			}
+		}
+		clitest.WriteJSON(w, http.StatusOK, list)
+		return
+	}
 	data, _ := io.ReadAll(r.Body)
 	body := map[string]any{}
 	if err := json.Unmarshal(data, &body); err != nil {
@@ -82,7 +102,7 @@ func (c *creations) run(t *testing.T, args ...string) clitest.Result {
 func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
 	api := newCreations(t)
 	got := api.run(t, "-f", createSeveral)
-	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.ErrOut != "" {
+	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.ErrOut != severalNote {
 		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
 	}
 	const query = "?fieldManager=kubectl-batchjob&fieldValidation=Strict"
@@ -91,12 +111,12 @@ func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
 		t.Errorf("%q", api.requests)
 	}
 	sent, _ := json.Marshal(api.bodies)
-	for _, part := range []string{`"batchjob.dev/pod-failure-policy-rule-names":"1=ExitCode2"`, `"managedBy":"batchjob.dev/controller"`, `"managedBy":"example.com/other"`, `"0=Evicted"`} {
+	for _, part := range []string{`"batchjob.dev/pod-failure-policy-rule-names":"1=ExitCode2"`, `"managedBy":"example.com/other"`, `"0=Evicted"`} {
 		if !strings.Contains(string(sent), part) {
 			t.Errorf("%s is not in %s", part, sent)
 		}
 	}
-	if strings.Contains(string(sent), `"name":"ExitCode2"`) || strings.Contains(string(sent), `"status"`) {
+	if strings.Count(string(sent), "managedBy") != 1 || strings.Contains(string(sent), `"name":"ExitCode2"`) || strings.Contains(string(sent), `"status"`) {
 		t.Errorf("%s", sent)
 	}
 }
@@ -104,7 +124,7 @@ func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
 // The Jobs of a JobSet get what a Job gets (issue 17).
 func TestCreateSetsUpTheJobsOfAJobSet_PFN_23_MGB_02(t *testing.T) {
 	api, path := newCreations(t), clitest.WriteManifest(t, clitest.JobSet)
-	got := api.run(t, "-f", path)
+	got := api.run(t, "-f", path, "--managed-by=batchjob.dev/controller", "--force")
 	if got.Code != cmdutil.ExitDone || got.Out != "jobset.jobset.x-k8s.io/train created\n" || got.ErrOut != "" {
 		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
 	}
@@ -152,7 +172,7 @@ func TestDryRunOnTheClientPrintsManifests_PFN_23(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	got := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
 	clitest.Golden(t, "create/several.golden", got.Out)
-	if got.Code != cmdutil.ExitDone || got.ErrOut != "" {
+	if got.Code != cmdutil.ExitDone || got.ErrOut != severalNote {
 		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 	plain := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client")
@@ -164,15 +184,72 @@ func TestDryRunOnTheClientPrintsManifests_PFN_23(t *testing.T) {
 	}
 }
 
-func TestCreateSetsManagedByUnlessGiven_MGB_02(t *testing.T) {
+// Without the flag, the built-in controller runs what has no managedBy: another may not be there.
+//
+// Requirements: MGB-02, MGB-17
+func TestCreateSetsManagedByOnlyIfAsked(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"", "batchjob.dev/controller example.com/other batchjob.dev/controller"},
+		{"", " example.com/other "},
 		{"--managed-by=a.b/c", "a.b/c a.b/c a.b/c"},
 		{"--managed-by=", " example.com/other "},
 	} {
 		args := append([]string{"create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "jsonpath={.spec.managedBy}{.spec.jobTemplate.spec.managedBy} "}, strings.Fields(c.args)...)
 		if got := program.Run(t, nil, args...); strings.TrimSuffix(got.Out, " ") != strings.TrimSuffix(c.want, " ") && got.Out != c.want+" " {
 			t.Errorf("%s: %q, %q", c.args, got.Out, got.ErrOut)
+		}
+	}
+}
+
+// managedBy cannot be changed, so a Job that names a controller that is not running would wait forever.
+//
+// Requirements: MGB-17
+func TestJobOfADeadControllerIsNotCreated(t *testing.T) {
+	const name = "batchjob.dev/controller"
+	hashes := map[string]string{name: "dd238d213a296c2f", "a.b/c": "77a1973556866c63"}
+	lease := func(managedBy, holder string, age time.Duration) func() (any, *clitest.Status) {
+		return func() (any, *clitest.Status) {
+			l := coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "batchjob-system", Name: "l", Labels: map[string]string{
+					"batchjob.dev/leases": hashes[managedBy], "batchjob.dev/shards": "1", "batchjob.dev/shard": "0",
+				}},
+				Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: ptr.To(metav1.NewMicroTime(clitest.Now().Add(-age)))},
+			}
+			return coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "LeaseList"}, Items: []coordinationv1.Lease{l}}, nil
+		}
+	}
+	refused := func() (any, *clitest.Status) { return nil, &clitest.Status{Code: 403, Reason: "Forbidden"} }
+	const advice = "; nothing was created; start it with --leader-elect, leave spec.managedBy unset for the controller built into Kubernetes, or use --force\n"
+	const dead = "error: PATH:4:1: controller batchjob.dev/controller is not running "
+	for what, tc := range map[string]struct {
+		leases   func() (any, *clitest.Status)
+		args     string
+		manifest string // its spec.managedBy
+		errOut   string
+		created  bool
+	}{
+		"no Lease":                   {args: "--managed-by=" + name, errOut: dead + "(no Lease shows that it is)" + advice},
+		"an expired Lease":           {leases: lease(name, "me", 3*time.Hour), args: "--managed-by=" + name, errOut: dead + "(its Lease batchjob-system/l was last renewed 3h ago)" + advice},
+		"a released Lease":           {leases: lease(name, "", time.Minute), args: "--managed-by=" + name, errOut: dead + "(nobody holds its Lease batchjob-system/l)" + advice},
+		"a Lease of the future":      {leases: lease(name, "me", -time.Hour), args: "--managed-by=" + name, errOut: dead + "(its Lease batchjob-system/l has a renewTime in the future)" + advice},
+		"a live Lease":               {leases: lease(name, "me", time.Second), args: "--managed-by=" + name, created: true},
+		"another's live Lease":       {leases: lease("a.b/c", "me", time.Second), args: "--managed-by=" + name, errOut: dead + "(no Lease shows that it is)" + advice},
+		"the manifest names it":      {manifest: name, errOut: "error: PATH:5:14: controller batchjob.dev/controller is not running (no Lease shows that it is)" + advice},
+		"with --force":               {args: "--force --managed-by=" + name, created: true},
+		"a dry run":                  {args: "--dry-run=server --managed-by=" + name, created: true},
+		"another program's":          {manifest: "kueue.x-k8s.io/multikueue", created: true},
+		"the built-in one":           {manifest: "kubernetes.io/job-controller", created: true},
+		"ours under another name":    {leases: lease("a.b/c", "me", time.Hour), manifest: "a.b/c", errOut: "error: PATH:5:14: controller a.b/c is not running (its Lease batchjob-system/l was last renewed 1h ago)" + advice},
+		"Leases that cannot be read": {leases: refused, args: "--managed-by=" + name, created: true, errOut: "note: cannot check whether controller batchjob.dev/controller is running: no permission to list leases\n"},
+	} {
+		api, manifest := newCreations(t), clitest.PlainJob
+		api.leases = tc.leases
+		if tc.manifest != "" {
+			manifest = strings.Replace(manifest, "spec:\n", "spec:\n  managedBy: "+tc.manifest+"\n", 1)
+		}
+		path := clitest.WriteManifest(t, manifest)
+		got := api.run(t, append([]string{"-f", path}, strings.Fields(tc.args)...)...)
+		if errOut := strings.ReplaceAll(got.ErrOut, path, "PATH"); errOut != tc.errOut || len(api.requests) > 0 != tc.created || (got.Code == cmdutil.ExitDone) != tc.created {
+			t.Errorf("%s: exit %d, %q, %q", what, got.Code, api.requests, errOut)
 		}
 	}
 }
@@ -217,7 +294,7 @@ func TestCreateGoesOnAfterAFailure_CLI_05(t *testing.T) {
 		return nil
 	}
 	got := api.run(t, "-f", createSeveral)
-	want := `error: testdata/create/several.yaml:17:19: the API server rejected spec.podFailurePolicy.rules[1].action: Unsupported value
+	want := severalNote + `error: testdata/create/several.yaml:17:19: the API server rejected spec.podFailurePolicy.rules[1].action: Unsupported value
 error: testdata/create/several.yaml:21:24: the API server rejected spec.template.spec.restartPolicy: Required value
 error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batch "nightly" already exists (AlreadyExists)
 `
@@ -227,7 +304,7 @@ error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batc
 	api.answer = func(string, map[string]any) *clitest.Status {
 		return &clitest.Status{Code: 400, Reason: "BadRequest", Message: `strict decoding error: unknown field "spec.future"`}
 	}
-	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.ErrOut, "error: testdata/create/several.yaml:11:5: the API server answered: strict decoding error") {
+	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.ErrOut, severalNote+"error: testdata/create/several.yaml:11:5: the API server answered: strict decoding error") {
 		t.Errorf("%s", got.ErrOut)
 	}
 	api.answer = func(string, map[string]any) *clitest.Status {
@@ -245,7 +322,7 @@ func TestCreateStopsWithoutAServer(t *testing.T) {
 		return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}
 	}
 	got := api.run(t, "-f", createSeveral)
-	if len(api.requests) != 1 || !strings.HasPrefix(got.ErrOut, "error: the API server rejected your credentials") || !strings.HasSuffix(got.ErrOut, "error: 2 more objects were not sent\n") {
+	if len(api.requests) != 1 || !strings.HasPrefix(got.ErrOut, severalNote+"error: the API server rejected your credentials") || !strings.HasSuffix(got.ErrOut, "error: 2 more objects were not sent\n") {
 		t.Errorf("%q, %s", api.requests, got.ErrOut)
 	}
 	api.Close()

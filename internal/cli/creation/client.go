@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,17 +17,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // Client creates Jobs, and what creates Jobs.
 type Client struct {
+	flags     *Flags
 	client    dynamic.Interface
+	kube      kube.Interface
+	now       func() time.Time
 	namespace string // of objects that name none
 	options   metav1.CreateOptions
 }
 
 // Client makes what creates the objects.
-func (f *Flags) Client(dryRun bool) (*Client, error) {
+func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 	config, err := cmdutil.RESTConfig(f.kube, f.warnings)
 	if err != nil {
 		return nil, err
@@ -43,7 +48,11 @@ func (f *Flags) Client(dryRun bool) (*Client, error) {
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)
 	}
-	return &Client{client: client, namespace: namespace, options: options}, nil
+	typed, err := kube.NewForConfig(config)
+	if err != nil {
+		return nil, cmdutil.ExplainConfigError(err)
+	}
+	return &Client{flags: f, client: client, kube: typed, now: now, namespace: namespace, options: options}, nil
 }
 
 // Create creates an object, and returns it as it is stored.

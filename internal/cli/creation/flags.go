@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -18,12 +17,12 @@ type Flags struct {
 	kube     *cmdutil.KubeFlags
 	warnings io.Writer
 
-	managedBy    string
+	managedBy    string // "" leaves the field alone
+	force        bool
 	validate     string
 	FieldManager string
 
-	replaceManagedBy bool // --managed-by was given
-	fieldValidation  string
+	fieldValidation string
 }
 
 // NewFlags returns flags for the namespace of kube; warnings about manifests go to warnings.
@@ -35,15 +34,17 @@ func NewFlags(kube *cmdutil.KubeFlags, warnings io.Writer) Flags {
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.ManifestFlags.AddTo(cmd)
-	flags.StringVar(&f.managedBy, "managed-by", controller.DefaultManagedBy, "The spec.managedBy of the Jobs; empty leaves the field alone.")
+	flags.StringVar(&f.managedBy, "managed-by", "", "Set spec.managedBy of the Jobs, e.g. "+controller.DefaultManagedBy+"; by default, it is left alone.")
+	flags.BoolVar(&f.force, "force", false, "Create the Jobs even if the controller that they name does not seem to be running.")
 	flags.StringVar(&f.validate, "validate", "strict", "How the API server treats unknown and duplicate fields: strict (reject), warn or ignore.")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.StringVar(&f.FieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
+	cmdutil.MustCompleteFlag(cmd, "managed-by", cmdutil.CompleteWords(controller.DefaultManagedBy))
 	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
-func (f *Flags) Validate(flags *pflag.FlagSet, args []string) error {
+func (f *Flags) Validate(args []string) error {
 	if err := f.ManifestFlags.Validate(args); err != nil {
 		return err
 	}
@@ -60,7 +61,6 @@ func (f *Flags) Validate(flags *pflag.FlagSet, args []string) error {
 	if given := f.kube.Overrides.Context.Namespace; given != "" && len(validation.IsDNS1123Label(given)) > 0 {
 		return cmdutil.UsageErrorf("namespace %q: use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end", given)
 	}
-	f.replaceManagedBy = flags.Changed("managed-by")
 	if f.managedBy != "" {
 		if err := controller.ValidateManagedBy(f.managedBy, true); err != nil {
 			return cmdutil.UsageErrorf("--managed-by: %v", err)

@@ -35,10 +35,15 @@ func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	if len(problems) == 0 && offline {
 		problems = f.wouldBeRejected(object, jobs)
 	}
+	if len(problems) == 0 {
+		for _, job := range jobs {
+			f.noteRuleNames(job)
+		}
+	}
 	return problems
 }
 
-// setUp moves the names of rules in each Job, and sets its managedBy.
+// setUp moves the names of rules in each Job, and sets its managedBy if the flag asks for it.
 func (f *Flags) setUp(jobs []*manifest.Job) []error {
 	var problems []error
 	for _, job := range jobs {
@@ -46,7 +51,7 @@ func (f *Flags) setUp(jobs []*manifest.Job) []error {
 		if f.managedBy == "" {
 			continue
 		}
-		if err := job.SetManagedBy(f.managedBy, f.replaceManagedBy); err != nil {
+		if err := job.SetManagedBy(f.managedBy); err != nil {
 			problems = append(problems, err)
 		}
 	}
@@ -98,11 +103,8 @@ func (f *Flags) checkNamespace(object *manifest.Object) error {
 		"the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation.", own, given, own)
 }
 
-// PrepareOffline makes of the manifest what create would send without flags. No cluster is asked.
+// PrepareOffline makes of the manifest what create would send for our controller. No cluster is asked.
 func PrepareOffline(object *manifest.Object) []error {
-	f := Flags{
-		kube: cmdutil.NewKubeFlags(), managedBy: controller.DefaultManagedBy, replaceManagedBy: true,
-		fieldValidation: metav1.FieldValidationStrict,
-	}
+	f := Flags{kube: cmdutil.NewKubeFlags(), managedBy: controller.DefaultManagedBy, fieldValidation: metav1.FieldValidationStrict}
 	return f.Prepare(object, true)
 }

@@ -86,7 +86,7 @@ type Options struct {
 
 // NewCommand returns the command explain-failure, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
 		SuggestFor:        []string{"describe"},

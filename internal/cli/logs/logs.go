@@ -84,7 +84,7 @@ type Options struct {
 
 // NewCommand returns the command logs, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	o.ErrOut = cmdutil.Synchronized(env.ErrOut)
 	cmd := &cobra.Command{
 		Use:     "logs (NAME | job/NAME | pod/NAME ... | -l SELECTOR)",

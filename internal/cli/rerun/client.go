@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -75,6 +76,8 @@ type Found struct {
 	Job     *batchv1.Job
 	Family  retry.Family
 	pending []*batchv1.Job
+	// taken are the names that the next retry would have, and that Jobs outside the family have.
+	taken []string
 }
 
 // Find reads the Job, or the last failed Job of its owner, and its family.
@@ -99,7 +102,29 @@ func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
 		}
 		f.Family = append(f.Family, member)
 	}
-	return f, nil
+	return f, c.findTaken(ctx, f)
+}
+
+// findTaken looks for Jobs outside the family that have the name of the next retry, until one is free.
+func (c *Client) findTaken(ctx context.Context, f *Found) error {
+	for {
+		_, name := f.Family.Next(f.Job, f.taken)
+		object, err := c.jobs.Get(ctx, name)
+		if kube.IsNotFound(err) || apierrors.IsForbidden(err) { // Creating it shows whether it exists.
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		job, err := cmdutil.ToJob(object)
+		if err != nil {
+			return err
+		}
+		if len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 { // It is interrupted, and will be removed, or it is too late.
+			return nil
+		}
+		f.taken = append(f.taken, name)
+	}
 }
 
 func (c *Client) get(ctx context.Context, target Target) (*unstructured.Unstructured, error) {
@@ -155,6 +180,7 @@ func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Re
 
 // Plan plans the retry without requests. q has the indexes that ran, for FailedOnly.
 func (f *Found) Plan(q retry.Request) (*retry.Retry, error) {
+	q.Taken = f.taken
 	plan, err := retry.Make(f.Job, f.Object, f.Family, q)
 	if err != nil {
 		return nil, explainRefusal(err, f)

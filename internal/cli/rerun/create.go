@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -27,15 +29,19 @@ import (
 const cleanupTime = 10 * time.Second
 
 // Create checks permissions, removes retries of the family that were interrupted, and creates the Job and has it run. It
-// returns the Job as it runs. On error, no Job is left, or it is suspended and the error says so.
+// returns the Job as it runs. On error, no Job is left, or the error, or a line in Options.Out, names it and says whether it runs.
 func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	if err := c.check(ctx, plan); err != nil {
 		return nil, err
 	}
-	if !c.options.DryRun {
-		if err := c.removePending(ctx, f.pending); err != nil {
-			return nil, err
-		}
+	if c.options.DryRun {
+		return c.send(ctx, f, plan)
+	}
+	if err := c.removePending(ctx, f.pending); err != nil {
+		return nil, err
+	}
+	if plan.Object.GetAnnotations()[retry.RequestAnnotation] == "" {
+		Mark(plan)
 	}
 	return c.make(ctx, f, plan)
 }
@@ -54,10 +60,16 @@ func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.U
 	if kube.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // nothing is stored
 	}
-	if err != nil || isPending(object) || object.GetAnnotations()[retry.RequestAnnotation] != plan.Object.GetAnnotations()[retry.RequestAnnotation] {
+	if err != nil || isPending(object) || !isOf(plan, object) {
 		return nil, err
 	}
 	return object, nil
+}
+
+// isOf reports whether the Job was created by the plan, which was marked if so.
+func isOf(plan *retry.Retry, object *unstructured.Unstructured) bool {
+	id := plan.Object.GetAnnotations()[retry.RequestAnnotation]
+	return id != "" && object.GetAnnotations()[retry.RequestAnnotation] == id
 }
 
 // check asks for the permissions that come after the creation, so that nothing is created without them.
@@ -139,62 +151,110 @@ func Remove(ctx context.Context, jobs feed.JobSet, name string, uid types.UID, v
 
 // make creates the Job, and takes the steps that make it run. It returns the Job as it runs.
 func (c *Client) make(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
-	options := metav1.CreateOptions{FieldManager: c.options.FieldManager}
-	if c.options.DryRun {
-		options.DryRun = []string{metav1.DryRunAll}
+	created, err := c.send(ctx, f, plan)
+	if created == nil {
+		return nil, err
 	}
-	created, err := c.jobs.Client.Create(ctx, plan.Object, options)
+	if plan.Steps == nil || !isPending(created) {
+		return c.running(created, err)
+	}
+	if err := c.writeStatus(ctx, plan, created); err != nil {
+		return c.undo(ctx, created, err, false)
+	}
+	resumed, err := c.resume(ctx, plan, created)
 	if err != nil {
-		return nil, c.explainCreation(ctx, f, plan.Object.GetName(), c.jobs.Call("create", plan.Object.GetName()).Wrap(err))
-	}
-	if plan.Steps == nil || c.options.DryRun {
-		return created, nil
-	}
-	resumed, err := c.take(ctx, plan, created)
-	if err != nil {
-		return c.undo(ctx, created, err)
+		return c.undo(ctx, created, err, !isRefused(err))
 	}
 	return resumed, nil
 }
 
-// take writes the status, and resumes.
-func (c *Client) take(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	name := created.GetName()
-	options := metav1.PatchOptions{FieldManager: c.options.FieldManager}
+// send creates the Job. If the answer was lost, it returns the Job, if that was stored, and the error.
+func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
+	name, options := plan.Object.GetName(), metav1.CreateOptions{FieldManager: c.options.FieldManager}
+	if c.options.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	created, err := c.jobs.Client.Create(ctx, plan.Object, options)
+	if err == nil {
+		return created, nil
+	}
+	err = c.jobs.Call("create", name).Wrap(err)
+	if !apierrors.IsAlreadyExists(err) && (c.options.DryRun || isRefused(err)) {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	stored, getErr := c.jobs.Get(ctx, name)
+	switch {
+	case getErr == nil && isOf(plan, stored):
+		return stored, err
+	case apierrors.IsAlreadyExists(err), isAnswered(err) && (getErr == nil || kube.IsNotFound(getErr)):
+		return nil, c.explainCreation(f, stored, name, err)
+	}
+	return nil, errors.Join(err, cmdutil.NewUserError(cmdutil.KindOther, getErr,
+		fmt.Sprintf("job.batch/%s may have been created, or may still be", name), "see it with: "+c.statusCommand(name)))
+}
+
+// writeStatus counts the other indexes as completed.
+func (c *Client) writeStatus(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) error {
+	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
 	_, err := c.jobs.Client.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(created.GetUID()), options, "status")
 	if apierrors.IsForbidden(err) {
-		return nil, c.explainForbidden("status", plan, err)
+		return c.explainForbidden("status", plan, err)
 	}
-	if err != nil {
-		call := c.jobs.Call("patch", name)
-		call.Resource += "/status"
-		return nil, call.Wrap(err)
-	}
+	call := c.jobs.Call("patch", name)
+	call.Resource += "/status"
+	return call.Wrap(err)
+}
+
+// resume has the Job run.
+func (c *Client) resume(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
 	resumed, err := c.jobs.Client.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(created.GetUID()), options)
 	return resumed, c.jobs.Call("patch", name).Wrap(err)
 }
 
-// undo removes a Job that could not be resumed. The answer to the last step may have been lost: then the Job runs, and there
-// was no failure.
-func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error) (*unstructured.Unstructured, error) {
+// undo removes a Job that could not be resumed. If the answer to that was lost, it may run, and then there was no failure.
+func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error, mayRun bool) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	name := created.GetName()
 	object, err := c.removeWhilePending(ctx, name, created.GetUID())
 	switch {
 	case kube.IsNotFound(err), err == nil && object.GetUID() != created.GetUID():
-		return nil, explainRemoved(name, failure)
+		return nil, explainRemoved(name, failure, mayRun)
 	case err != nil:
-		return nil, errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,
-			fmt.Sprintf("job.batch/%s was created, but is suspended and runs nothing", name),
-			"the next retry removes it, or: kubectl delete job "+name+" -n "+c.jobs.Namespace))
+		return nil, errors.Join(failure, c.explainLeft(name, err, mayRun))
 	case isPending(object):
 		return nil, failure
-	case errors.Is(failure, context.Canceled):
-		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(name))
+	}
+	return c.running(object, failure)
+}
+
+// running is the result for a Job that runs. failure, of a request whose answer was lost, was none, unless the user has
+// interrupted the command.
+func (c *Client) running(object *unstructured.Unstructured, failure error) (*unstructured.Unstructured, error) {
+	if errors.Is(failure, context.Canceled) {
+		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(object.GetName()))
 		return nil, failure
 	}
 	return object, nil
+}
+
+// isRefused reports whether the error of a request shows that it changed nothing: the API server has refused it, or was not
+// reached.
+func isRefused(err error) bool {
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+		return true
+	}
+	answer := apierrors.APIStatus(nil)
+	return errors.As(err, &answer) && answer.Status().Code < http.StatusInternalServerError
+}
+
+// isAnswered reports whether the error is an answer of the API server.
+func isAnswered(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	return errors.As(err, &answer)
 }
 
 func isPending(object *unstructured.Unstructured) bool {

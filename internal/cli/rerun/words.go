@@ -56,11 +56,19 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 	case retry.ListTooLong:
 		return "a list of indexes is too long for an annotation", "leave out --by-annotation, or choose longer ranges with --indexes"
 	case retry.ReadsNoList:
-		return "--by-annotation: the built-in controller runs " + name + "; it does not read the annotation, and would run all indexes", "leave out --by-annotation"
+		return "--by-annotation: " + readerText(refused.ManagedBy) + "; it would run all indexes", "leave out --by-annotation"
 	case retry.OtherCluster:
 		return "MultiKueue runs " + name + " in another cluster, where its retry would run all indexes", "retry it in the cluster that has its pods"
 	}
 	return "--indexes: the list is empty", ""
+}
+
+// readerText is why the controller of a retry is not trusted to read an annotation.
+func readerText(managedBy string) string {
+	if managedBy == "" || managedBy == batchv1.JobControllerName {
+		return "the built-in controller, which runs the new Job, does not read the annotation"
+	}
+	return fmt.Sprintf("nothing shows that the controller %s, which runs the new Job, reads the annotation", managedBy)
 }
 
 // rerunHint is how to run again what is complete.
@@ -84,29 +92,48 @@ func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err err
 	return cmdutil.NewUserError(cmdutil.KindForbidden, err, fmt.Sprintf("you may not patch %s %s, and without it every index would run again", call.Resource, call.Where()), hint)
 }
 
-// explainCreation adds what to do about a name that exists.
-func (c *Client) explainCreation(ctx context.Context, f *Found, name string, err error) error {
+// explainCreation adds what to do about a name that exists. existing is the Job that has it, nil if that is gone.
+func (c *Client) explainCreation(f *Found, existing *unstructured.Unstructured, name string, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	what, hint := fmt.Sprintf("job.batch/%s exists already", name), "choose another name with --name"
-	if object, getErr := c.jobs.Get(ctx, name); getErr == nil {
-		job, _ := cmdutil.ToJob(object)
+	if existing != nil {
+		job, _ := cmdutil.ToJob(existing)
 		if job != nil && len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 {
 			what += ": another retry of " + f.Job.Name + " has created it"
-			hint = "see it with: kubectl batchjob status " + name
+			hint = "see it with: " + c.statusCommand(name)
 		}
 	}
 	return cmdutil.NewUserError(cmdutil.KindServerFailed, err, what, hint)
 }
 
+func (c *Client) statusCommand(name string) string {
+	return "kubectl batchjob status " + name + " -n " + c.jobs.Namespace
+}
+
 // explainRemoved is why a created Job could not be resumed: a retry removes those of its family that are not finished.
-func explainRemoved(name string, err error) error {
+func explainRemoved(name string, err error, mayHaveRun bool) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return cmdutil.NewUserError(cmdutil.KindServerFailed, err,
-		fmt.Sprintf("job.batch/%s was deleted before it ran, perhaps by another retry", name), "see what runs: kubectl batchjob status")
+	what := fmt.Sprintf("job.batch/%s was deleted before it ran, perhaps by another retry", name)
+	if mayHaveRun {
+		what = fmt.Sprintf("job.batch/%s was created and then deleted; it is not known whether it ran", name)
+	}
+	return cmdutil.NewUserError(cmdutil.KindServerFailed, err, what, "see what runs: kubectl batchjob status")
+}
+
+// explainLeft is what is left of a created Job that could not be removed.
+func (c *Client) explainLeft(name string, err error, mayRun bool) error {
+	what, hint := "but is suspended and runs nothing", "the next retry removes it, or: kubectl delete job "+name+" -n "+c.jobs.Namespace
+	switch {
+	case mayRun:
+		what, hint = "and it is not known whether it runs", "see it with: "+c.statusCommand(name)
+	case !isRefused(err): // The answer to its deletion may be lost.
+		what = "and may be left suspended; it runs nothing"
+	}
+	return cmdutil.NewUserError(cmdutil.KindOther, err, "job.batch/"+name+" was created, "+what, hint)
 }
 
 // RunsText is what the new Job runs.

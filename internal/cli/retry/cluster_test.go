@@ -166,7 +166,8 @@ func TestRetryIsRefused_RTY_10_RTY_17(t *testing.T) {
 		"gone":                   {cmdutil.ExitError, []string{`job "gone" is gone, and only its pods remain (1)`, "create -f FILE"}},
 		"nope":                   {cmdutil.ExitError, []string{"nope"}},
 		"a --indexes 4-7":        {cmdutil.ExitUsage, []string{"job.batch/a has no index 6,7; its indexes are 0-5"}},
-		"a --by-annotation":      {cmdutil.ExitUsage, []string{"--by-annotation: the built-in controller runs job.batch/a"}},
+		"a --by-annotation":      {cmdutil.ExitUsage, []string{"--by-annotation: the built-in controller, which runs the new Job, does not read the annotation; it would run all indexes"}},
+		"theirs --by-annotation": {cmdutil.ExitUsage, []string{"--by-annotation: nothing shows that the controller example.com/theirs, which runs the new Job, reads the annotation"}},
 		"cronjob/nightly":        {cmdutil.ExitError, []string{`none of the 1 Jobs of CronJob "nightly" has failed`}},
 		"cronjob/weekly":         {cmdutil.ExitError, []string{`CronJob "weekly" has no Jobs`}},
 		"a --image nope=x":       {cmdutil.ExitUsage, []string{`the Job has no container "nope"`}},
@@ -176,7 +177,8 @@ func TestRetryIsRefused_RTY_10_RTY_17(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			api := clitest.NewWrites(t, failedJob(t, "a"), running,
-				failedJob(t, "plain", set("NonIndexed", "spec", "completionMode")), failedJob(t, "remote", set("kueue.x-k8s.io/multikueue", "spec", "managedBy")))
+				failedJob(t, "plain", set("NonIndexed", "spec", "completionMode")), failedJob(t, "remote", set("kueue.x-k8s.io/multikueue", "spec", "managedBy")),
+				failedJob(t, "theirs", set("example.com/theirs", "spec", "managedBy")))
 			api.Pods.Put(pods)
 			wantRun(t, program.Run(t, api.API, append([]string{"retry"}, strings.Fields(args)...)...), want.code, want.parts...)
 			if calls := api.Calls(); len(calls) > 0 {

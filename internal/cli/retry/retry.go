@@ -29,14 +29,15 @@ It works with every controller, including the one built into Kubernetes: the
 copy is created suspended, its status is written so that all other indexes count
 as completed, and then it is resumed. This needs the permission to patch
 jobs/status. Without it, --by-annotation has the controller of this program run
-only the chosen indexes; other controllers would run all of them.
+only the chosen indexes. It is refused unless that controller runs the Job:
+others would run all indexes.
 
-If the command is interrupted, it leaves nothing, or a suspended Job that the
-next retry removes.
+If the command fails or is interrupted, it leaves nothing, or it says what it
+leaves: a Job that runs, or one that is suspended, which the next retry removes.
 
 Exit codes:
   0    the Job was created; with --wait, it is complete
-  1    error; nothing was created
+  1    error; a Job that was created, or may have been, is named
   2    wrong usage
   3    with --wait: the Job has failed
   124  with --wait: timeout
@@ -88,7 +89,7 @@ type Options struct {
 
 // NewCommand returns the command retry, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{
 		Use:               "retry (NAME | job/NAME | cronjob/NAME)",
 		SuggestFor:        []string{"rerun", "restart"},
@@ -236,7 +237,11 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if o.dryRun == dryRunServer {
 		return "", o.show(made, plan)
 	}
-	return made.GetName(), o.show(made, plan)
+	name := made.GetName()
+	if err := o.show(made, plan); err != nil {
+		return name, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("job.batch/%s was created, but cannot be printed: %v", name, err), "")
+	}
+	return name, nil
 }
 
 // follow runs wait or watch on the new Job, if asked to.

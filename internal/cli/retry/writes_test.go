@@ -3,6 +3,7 @@ package retry
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,8 +23,9 @@ func TestNameOfRetryExists_RTY_06(t *testing.T) {
 		meanwhile  bool // it is created after the family was read
 		says       string
 	}{
-		{args: "a", name: "a-retry-1", says: "job.batch/a-retry-1 exists already; choose another name with --name"},
+		{args: "a", name: "a-retry-1", meanwhile: true, says: "job.batch/a-retry-1 exists already; choose another name with --name"},
 		{args: "a --name other", name: "other", says: "job.batch/other exists already; choose another name with --name"},
+		{args: "a --name other --dry-run=server", name: "other", says: "job.batch/other exists already; choose another name with --name"},
 		{args: "a", name: "a-retry-1", change: isOf("a", "1"), meanwhile: true, says: "job.batch/a-retry-1 exists already: another retry of a has created it; see it with: kubectl batchjob status a-retry-1"},
 	} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
@@ -45,6 +47,31 @@ func TestNameOfRetryExists_RTY_06(t *testing.T) {
 			t.Errorf("%s: %s", c.args, calls)
 		}
 	}
+}
+
+// A retry of an earlier Job of the same name, or any other Job, may have the name: the next free number is used.
+//
+// Requirements: RTY-14
+func TestNameOfAStrangerIsSkipped(t *testing.T) {
+	earlier := failedJob(t, "a-retry-1", isOf("a", "1"))
+	earlier.SetAnnotations(map[string]string{retry.UIDAnnotation: "uid-earlier", retry.AttemptAnnotation: "1"})
+	api := clitest.NewWrites(t, failedJob(t, "a"), earlier, failedJob(t, "a-retry-2"))
+	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "job.batch/a-retry-3 created\n")
+	made := api.Job("a-retry-3")
+	if made.GetAnnotations()[retry.AttemptAnnotation] != "3" || made.GetAnnotations()[retry.UIDAnnotation] != "uid-a" {
+		t.Errorf("%v", made.GetAnnotations())
+	}
+}
+
+// A Job with a manual selector may have a longer name than a label holds; its retries are found all the same.
+//
+// Requirements: RTY-09, RTY-14
+func TestRetryOfALongName(t *testing.T) {
+	long := strings.Repeat("long-name-", 9) + "a"
+	job := failedJob(t, long, set("NonIndexed", "spec", "completionMode"), set(true, "spec", "manualSelector"))
+	api := clitest.NewWrites(t, job)
+	wantRun(t, program.Run(t, api.API, "retry", long), cmdutil.ExitDone, "-retry-1 created\n")
+	wantRun(t, program.Run(t, api.API, "retry", long), cmdutil.ExitError, "-retry-1 has not finished")
 }
 
 // A second retry replaces the Job of the first between two of its calls: the first reports it, and changes nothing of the
@@ -103,20 +130,23 @@ func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
 // Ctrl-C before or after any of its calls leaves nothing, or a Job that runs nothing or what it should; the exit code and the
 // output agree with that.
 func TestCtrlCDuringRetry_RTY_05(t *testing.T) {
+	const all, some = "", "0,1,3,5"
 	for _, c := range []struct {
-		at    string
-		after bool
-		state string
+		at        string
+		after     bool
+		completed string
+		state     string
 	}{
-		{"create jobs", false, "none"},
-		{"create jobs", true, "held"},
-		{"patch jobs/status", false, "none"},
-		{"patch jobs/status", true, "none"},
-		{"patch jobs", false, "none"},
-		{"patch jobs", true, "runs without 0,1,3,5"},
+		{"create jobs", false, some, "none"},
+		{"create jobs", true, some, "none"},
+		{"create jobs", true, all, "runs without "},
+		{"patch jobs/status", false, some, "none"},
+		{"patch jobs/status", true, some, "none"},
+		{"patch jobs", false, some, "none"},
+		{"patch jobs", true, some, "runs without 0,1,3,5"},
 	} {
-		t.Run(fmt.Sprintf("%s, after %v", c.at, c.after), func(t *testing.T) {
-			api := clitest.NewWrites(t, failedJob(t, "a"))
+		t.Run(fmt.Sprintf("%s, after %v, without %s", c.at, c.after, c.completed), func(t *testing.T) {
+			api := clitest.NewWrites(t, failedJob(t, "a", set(c.completed, "status", "completedIndexes")))
 			interrupt := make(chan struct{})
 			api.Around = func(call string, r *http.Request, serve func()) {
 				if call != c.at {
@@ -141,6 +171,79 @@ func TestCtrlCDuringRetry_RTY_05(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lose serves the call, and loses its answer.
+func lose(at string) func(call string, r *http.Request, serve func()) {
+	return func(call string, _ *http.Request, serve func()) {
+		if serve(); call == at {
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// refuse answers reads of the Job with an error, once the call was made.
+func refuse(api *clitest.Writes, name, after string) {
+	api.API.Refuse = func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/jobs/"+name) && slices.Contains(api.Calls(), after) {
+			return &clitest.Status{Code: http.StatusInternalServerError, Reason: "InternalError", Message: "etcd is gone"}
+		}
+		return nil
+	}
+}
+
+// The answer to any of its calls is lost: the Job is found by the ID of its request, or removed, and what is said is true.
+//
+// Requirements: RTY-27
+func TestRetryWithALostAnswer(t *testing.T) {
+	const all, some = "", "0,1,3-5"
+	for _, c := range []struct {
+		at        string
+		completed string
+		code      int
+		says      string
+		state     string
+	}{
+		{"create jobs", some, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "runs without 0,1,3-5"},
+		{"create jobs", all, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "runs without "},
+		{"patch jobs/status", some, cmdutil.ExitError, "EOF", "none"},
+		{"patch jobs", some, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "runs without 0,1,3-5"},
+	} {
+		api := clitest.NewWrites(t, failedJob(t, "a", set(c.completed, "status", "completedIndexes")))
+		api.Around = lose(c.at)
+		wantRun(t, program.Run(t, api.API, "retry", "a"), c.code, c.says)
+		jobState{"a-retry-1", c.state}.want(t, api)
+	}
+}
+
+// What is left is not known without reading it: nothing is said of a Job that may run but that.
+//
+// Requirements: RTY-27
+func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
+	for at, says := range map[string]string{
+		"create jobs":       "job.batch/a-retry-1 may have been created, or may still be; see it with: kubectl batchjob status a-retry-1 -n ns1",
+		"patch jobs/status": "job.batch/a-retry-1 was created, and may be left suspended; it runs nothing; the next retry removes it",
+		"patch jobs":        "job.batch/a-retry-1 was created, and it is not known whether it runs; see it with: kubectl batchjob status a-retry-1 -n ns1",
+	} {
+		api := clitest.NewWrites(t, failedJob(t, "a"))
+		api.Around = lose(at)
+		refuse(api, "a-retry-1", at)
+		wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, says)
+	}
+	api := clitest.NewWrites(t, failedJob(t, "a")) // A refusal leaves no doubt.
+	api.Deny("create jobs")
+	if got := program.Run(t, api.API, "retry", "a"); strings.Contains(got.ErrOut, "may have been created") {
+		t.Errorf("%s", got.ErrOut)
+	}
+}
+
+// A Job that was created is named, also if it cannot be printed.
+//
+// Requirements: RTY-19, RTY-27
+func TestUnprintableRetryIsNamed(t *testing.T) {
+	api := clitest.NewWrites(t, failedJob(t, "a"))
+	wantRun(t, program.Run(t, api.API, "retry", "a", "-o", "go-template={{index .kind 99}}"), cmdutil.ExitError, "job.batch/a-retry-1 was created, but cannot be printed: ")
+	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
 }
 
 // The controller of the Job may write its status at the moment at which an interrupted retry removes it.

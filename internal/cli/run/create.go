@@ -5,22 +5,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptrace"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// cleanupTime is how long what comes after Ctrl-C, a timeout or an error may take.
-const cleanupTime = 10 * time.Second
+const (
+	// cleanupTime is how long what comes after Ctrl-C, a timeout or an error may take.
+	cleanupTime = 10 * time.Second
+	// answerTime is how long to look for a Job whose creation got no answer.
+	answerTime = 30 * time.Second
+	// generatedLength is the length of the random end of a generated name.
+	generatedLength = 5
+)
 
 // read returns the Jobs of the manifests, ready to be sent; or every reason why they cannot be.
 func (o *Options) read(ctx context.Context) ([]*manifest.Object, error) {
@@ -82,10 +97,7 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 		err := ctx.Err()
 		var created *unstructured.Unstructured
 		if err == nil {
-			// An interrupted request would leave open whether the Job exists.
-			sending, cancel := o.linger(ctx)
-			created, err = o.creator.Create(sending, &unstructured.Unstructured{Object: object.Content})
-			cancel()
+			created, err = o.create(ctx, object)
 		}
 		if err != nil {
 			return nil, errors.Join(append(creation.Locate(object, err), o.deleteAll(ctx, tasks))...)
@@ -100,6 +112,70 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 		fmt.Fprintf(o.ErrOut, "job.batch/%s created\n", sanitize.Line(t.last().job.Name))
 	}
 	return tasks, nil
+}
+
+// create creates a Job exactly once. The answer may be lost, so the request has an ID, and the Job a name that is known in
+// advance: the same request can be sent again, and either is stored or meets the Job that the first one stored. Ctrl-C does
+// not interrupt it at once, as that would leave open whether the Job exists.
+func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
+	ctx, cancel := o.linger(ctx)
+	defer cancel()
+	ctx, stop := o.limit(ctx, answerTime)
+	defer stop()
+	job := &unstructured.Unstructured{Object: object.Content}
+	namespace, generated := cmp.Or(job.GetNamespace(), o.namespace), job.GetName() == ""
+	id := mark(job, generated)
+	var sent atomic.Bool // An error before that, such as an unknown host, is final.
+	sending := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	var lost error // why there was no answer
+	for pause := o.Retry.First; ; pause = min(2*pause, o.Retry.Max) {
+		created, err := o.creator.Create(sending, job)
+		switch {
+		case err == nil:
+			return created, nil
+		case lost == nil && generated && apierrors.IsAlreadyExists(err):
+			id = mark(job, generated)
+			continue
+		case lost == nil && (isAnswer(err) || !sent.Load()):
+			return nil, err
+		}
+		stored, getErr := o.jobs.Namespace(namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
+		switch {
+		case getErr == nil && stored.GetAnnotations()[retry.RequestAnnotation] == id:
+			return stored, nil
+		case isAnswer(err) && isAnswer(getErr): // The first request was not stored, or this one would have met the Job.
+			return nil, err
+		}
+		if lost == nil {
+			lost = err
+		}
+		if o.Timing().Pause(ctx, pause, nil) != nil {
+			return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(lost)), lost,
+				fmt.Sprintf("the request to create job.batch/%s got no answer, so the Job may exist: %s", job.GetName(), cmdutil.ErrorLine(lost)),
+				fmt.Sprintf("see whether it does with: kubectl get job %s -n %s", job.GetName(), namespace))
+		}
+	}
+}
+
+// mark gives a Job an ID by which the sender knows it, and a name instead of generateName. It returns the ID.
+func mark(job *unstructured.Unstructured, generated bool) string {
+	annotations := job.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	id := string(uuid.NewUUID())
+	annotations[retry.RequestAnnotation] = id
+	job.SetAnnotations(annotations)
+	if base := job.GetGenerateName(); generated { // As the API server generates it.
+		job.SetName(base[:min(len(base), validation.DNS1123LabelMaxLength-generatedLength)] + rand.String(generatedLength))
+	}
+	return id
+}
+
+// isAnswer reports whether the API server has decided about a request: an outage or a timeout leaves it open.
+func isAnswer(err error) bool {
+	var answer apierrors.APIStatus
+	return err == nil || errors.As(err, &answer) && !cluster.IsAmbiguous(err) && !isOutage(err)
 }
 
 // linger returns a context that outlives ctx by cleanupTime.

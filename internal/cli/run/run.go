@@ -18,8 +18,10 @@ import (
 const runLong = `Create the Jobs in a manifest, follow them until they finish, and exit with
 their result: one command for CI.
 
-The Jobs are created as kubectl batchjob create does. If one of them cannot be
-created, those created before are deleted again. Manifests may have only Jobs.
+The Jobs are created as kubectl batchjob create does: on the controller built
+into Kubernetes unless the manifest or --managed-by names another. If one of
+them cannot be created, those created before are deleted again. Manifests may
+have only Jobs.
 
 The logs of their pods go to stdout, as kubectl batchjob logs -f prints them.
 Progress goes to stderr: a bar that is updated on a terminal, or else one line
@@ -64,8 +66,8 @@ const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
   # Stop the pods on Ctrl-C, but keep the Job
   kubectl batchjob run -f job.yaml --on-cancel=suspend
 
-  # On the controller built into Kubernetes, from standard input
-  kubectl batchjob run -f - --managed-by= <job.yaml`
+  # On the controller of kubectl batchjob, from standard input
+  kubectl batchjob run -f - --managed-by batchjob.dev/controller <job.yaml`
 
 // The values of --logs.
 const (
@@ -109,7 +111,7 @@ type Options struct {
 // NewCommand returns the command run, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	env.ErrOut = cmdutil.Synchronized(env.ErrOut)
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	o.manifests = creation.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
 		Use:               "run -f FILE",
@@ -171,7 +173,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	case flags.Changed("junit") && o.junit == "":
 		return cmdutil.UsageErrorf("--junit requires a file name")
 	}
-	return o.manifests.Validate(flags, args)
+	return o.manifests.Validate(args)
 }
 
 // complete makes the clients.
@@ -191,7 +193,7 @@ func (o *Options) complete() error {
 	if o.junit != "" {
 		o.explainer.Options.MaxPods = -1
 	}
-	o.creator, err = o.manifests.Client(false)
+	o.creator, err = o.manifests.Client(false, o.Now)
 	return err
 }
 
@@ -212,6 +214,9 @@ func (o *Options) Run(ctx context.Context) error {
 		defer report.Discard()
 	}
 	if err := o.checkPermissions(ctx, objects); err != nil {
+		return err
+	}
+	if err := o.creator.CheckControllers(ctx, objects); err != nil {
 		return err
 	}
 	tasks, err := o.createAll(ctx, objects)

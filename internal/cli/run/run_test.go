@@ -71,9 +71,25 @@ func TestRunFollowsToTheEnd_RUN_01(t *testing.T) {
 	if got := server.written(); !slices.Equal(got, []string{"POST train"}) {
 		t.Errorf("%q", got)
 	}
-	if job := server.job("train"); fmt.Sprint(job.Object["spec"].(map[string]any)["managedBy"]) != "batchjob.dev/controller" {
+	if job := server.job("train"); job.Object["spec"].(map[string]any)["managedBy"] != nil {
 		t.Errorf("%v", job.Object)
 	}
+}
+
+// Whatever cannot be created as asked is not created at all.
+//
+// Requirements: MGB-17, RUN-03
+func TestRunCreatesNothingForADeadController(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, train), "--managed-by=batchjob.dev/controller")
+	expect(t, s, cmdutil.ExitError, "", "controller batchjob.dev/controller is not running (no Lease shows that it is); nothing was created; start it")
+	if got := server.written(); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	s = server.start("-f", clitest.WriteManifest(t, train), "--managed-by=batchjob.dev/controller", "--force")
+	s.WaitErr("job.batch/train created")
+	server.finish("train", "Complete", "CompletionsReached", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
+	expect(t, s, cmdutil.ExitDone, "", "job.batch/train Complete in ")
 }
 
 // failTrain fails index 1, which ends the Job.
@@ -325,6 +341,87 @@ func TestRetriesEnd_RUN_09(t *testing.T) {
 	server.failTrain()
 	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n",
 		"Cannot retry job.batch/train: you may not patch jobs in namespace \"ns1\", and without it every index would run again\n")
+}
+
+// Whether a Job was stored is found out before anything else, so that no Job runs that nobody follows, and none runs twice.
+//
+// Requirements: RUN-14
+func TestCreationWithoutAnAnswerIsMadeOnce(t *testing.T) {
+	generated := strings.Replace(other, "name: other", "generateName: other-", 1)
+	for what, c := range map[string]struct {
+		manifest string
+		answers  []int
+		stored   bool
+		posts    int
+	}{
+		"stored":                     {other, []int{504}, true, 1},
+		"stored, says a broken etcd": {other, []int{500}, true, 1},
+		"not stored":                 {other, []int{504, 502}, false, 3},
+		"of a generated name":        {generated, []int{504}, true, 1},
+		"generated and not stored":   {generated, []int{502}, false, 2},
+	} {
+		server := newServer(t)
+		server.first = true
+		for _, code := range c.answers {
+			server.outage = append(server.outage, clitest.Status{Code: code, Message: "no answer"})
+		}
+		if c.stored {
+			server.stores = func(string) {}
+		}
+		s := server.start("-f", clitest.WriteManifest(t, c.manifest), "--rm")
+		s.WaitErr(" created\n")
+		written := server.written()
+		name, _ := strings.CutPrefix(written[0], "POST ")
+		s.WaitErr(name + "  Running")
+		server.finish(name, "Complete", "", map[string]any{"succeeded": int64(1)})
+		expect(t, s, cmdutil.ExitDone, "", "Deleted job.batch/"+name)
+		if len(written) != c.posts || len(slices.Compact(written)) != 1 || (c.manifest == generated) != (len(name) == len("other-")+5) {
+			t.Errorf("%s: %q", what, written)
+		}
+	}
+}
+
+// A Job of the same name that somebody else creates meanwhile is not ours, and is not deleted.
+//
+// Requirements: RUN-14
+func TestCreationThatSomebodyElseMadeIsNotFollowed(t *testing.T) {
+	server := newServer(t)
+	server.first, server.outage = true, []clitest.Status{{Code: 504, Message: "no answer"}}
+	server.stores = func(name string) {
+		job := server.job(name)
+		job.SetAnnotations(map[string]string{retry.RequestAnnotation: "another"})
+		server.API.Put(job)
+	}
+	s := server.start("-f", clitest.WriteManifest(t, other), "--rm")
+	expect(t, s, cmdutil.ExitError, "", "already exists")
+	if got := server.written(); !slices.Equal(got, []string{"POST other", "POST other"}) || server.job("other") == nil {
+		t.Errorf("%q", got)
+	}
+}
+
+// If nothing answers any more, the error says that the Job may exist, and how to find out.
+//
+// Requirements: RUN-14
+func TestCreationThatIsNeverAnswered(t *testing.T) {
+	server := newServer(t)
+	server.first, server.outage = true, []clitest.Status{{Code: 504, Message: "no answer"}}
+	env, expired := clitest.NewEnv(), make(chan func(), 1)
+	env.Timer = func(d time.Duration, fire func()) func() {
+		if d == answerTime {
+			expired <- fire
+		}
+		return func() {}
+	}
+	server.stores = func(string) {
+		server.API.Mu.Lock()
+		defer server.API.Mu.Unlock()
+		server.API.Refuse = func(*http.Request) *clitest.Status {
+			(<-expired)()
+			return &clitest.Status{Code: 503, Message: "etcd"}
+		}
+	}
+	s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, other))
+	expect(t, s, cmdutil.ExitError, "", "the request to create job.batch/other got no answer, so the Job may exist: ", "kubectl get job other -n ns1")
 }
 
 // A retry waits for the end of an outage, whether the API server reports it or a proxy does.

@@ -31,6 +31,7 @@ type server struct {
 	vanish   bool              // what is created is deleted at once
 	outage   []clitest.Status  // answers to what is created after the first Job
 	stores   func(name string) // the outage loses only the answer, after this; nil for what is not stored
+	first    bool              // the outage begins with the first Job
 	deletion chan struct{}
 }
 
@@ -111,15 +112,15 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 	}
 	s.note("POST " + job.GetName())
 	var lost *clitest.Status
-	if len(s.outage) > 0 && len(s.writes) > 1 {
+	if len(s.outage) > 0 && (s.first || len(s.writes) > 1) {
 		lost, s.outage = &s.outage[0], s.outage[1:]
 		if s.stores == nil {
 			clitest.WriteStatus(w, lost, job.GetName())
 			return
 		}
 	}
-	if job.GetName() == s.exists {
-		clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: fmt.Sprintf("jobs.batch %q already exists", s.exists)}, s.exists)
+	if name := job.GetName(); name == s.exists || s.job(name) != nil {
+		clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: fmt.Sprintf("jobs.batch %q already exists", name)}, name)
 		return
 	}
 	job.SetNamespace(namespace)

@@ -13,7 +13,7 @@ import (
 
 // addPodsFrom adds --pods-from, and the flags of the cluster that it reads.
 func (o *Options) addPodsFrom(cmd *cobra.Command) {
-	o.source = jobinput.Source{Env: o.Env, Kube: cmdutil.NewKubeFlags(), Flag: "--pods-from"}
+	o.source = jobinput.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
 	cmd.Flags().StringVar(&o.source.Name, "pods-from", "", "Job in the cluster, or file of watch --record, whose pods show what pods do.")
 	o.source.Kube.AddTo(cmd)
 	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })

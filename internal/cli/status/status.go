@@ -96,7 +96,7 @@ type Options struct {
 
 // NewCommand returns the command status, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), print: cmdutil.NewPrintFlags(formatWide, formatColumns)}
+	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags(formatWide, formatColumns)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
 		SuggestFor:        []string{"get", "list", "describe"},

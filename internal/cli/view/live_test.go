@@ -467,7 +467,7 @@ func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
 	api := newFakeLive(t, job)
 	api.lease = &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease", Labels: map[string]string{"batchjob.dev/shards": "1", "batchjob.dev/shard": "0"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease", Labels: map[string]string{"batchjob.dev/leases": "47aa70ef90d665e4", "batchjob.dev/shards": "1", "batchjob.dev/shard": "0"}},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clitest.Now())),
 		},
@@ -501,7 +501,7 @@ func TestLeaseAndNodesAreLookedAt_CLI_06(t *testing.T) {
 	api := newFakeLive(t, job)
 	clock := clitest.NewClock()
 	api.lease = &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease", Labels: map[string]string{"batchjob.dev/shards": "1", "batchjob.dev/shard": "0"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "lease", Labels: map[string]string{"batchjob.dev/leases": "47aa70ef90d665e4", "batchjob.dev/shards": "1", "batchjob.dev/shard": "0"}},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clock.Now().Add(time.Hour))),
 		},

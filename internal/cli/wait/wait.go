@@ -101,7 +101,7 @@ type Options struct {
 
 // NewCommand returns the command wait, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "wait (NAME | job/NAME ... | -l SELECTOR | --all)",
 		Short:             "Wait until Jobs finish, or for a condition",

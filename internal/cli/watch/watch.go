@@ -81,7 +81,7 @@ type Options struct {
 
 // NewCommand returns the command watch, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: cmdutil.NewKubeFlags(), held: &view.HeldLines{}}
+	o := &Options{Env: env, kube: env.KubeFlags(), held: &view.HeldLines{}}
 	cmd := &cobra.Command{
 		Use:               "watch [NAME | job/NAME ...]",
 		Short:             "Watch Jobs live, in an interactive view",

@@ -63,7 +63,7 @@ type Options struct {
 
 // NewCommand returns the command what-if, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Source: jobinput.Source{Env: env, Kube: cmdutil.NewKubeFlags(), Flag: "--from"}}
+	o := &Options{Source: jobinput.Source{Env: env, Kube: env.KubeFlags(), Flag: "--from"}}
 	cmd := &cobra.Command{
 		Use:               "what-if NAME (-f FILE | --set FIELD=VALUE)",
 		Short:             "Show what other policies would have done to a Job",

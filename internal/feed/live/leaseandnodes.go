@@ -44,7 +44,7 @@ func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
 		return nodesEvery
 	}
 	at := w.source.Now()
-	lease := gather.ReadLease(ctx, w.source.Client, w.source.Leases, managedBy, w.job.Namespace)
+	lease, _ := gather.ReadLease(ctx, w.source.Client, w.source.Leases, managedBy, w.job.Namespace)
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	w.related.lease = lease

@@ -17,7 +17,7 @@ import (
 func IsAmbiguous(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
-		return true
+		return !errors.Is(err, kube.ErrUnsent)
 	}
 	lost := apierrors.IsUnexpectedServerError(err) && status.Status().Code >= http.StatusInternalServerError
 	return lost || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err)

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
@@ -12,14 +11,16 @@ import (
 // Leases finds the Leases of controllers, for those who ask whether one is running.
 type Leases struct{}
 
-// Selector selects by labels the Leases of the controllers of a managedBy value and all namespaces: that of the only
-// leader, or those of the shards.
-func (Leases) Selector(managedBy string) string {
-	return labels.Set{groupLabel: hashOf(LeaseName(managedBy))}.String() + "," + shardLabel
-}
+// Selector selects the Leases of leaders and of shards, whatever their managedBy value.
+func (Leases) Selector() string { return groupLabel + "," + shardLabel }
 
-// IsFor reports whether the holder of a selected Lease works on the Jobs of the namespace.
-func (Leases) IsFor(l *coordinationv1.Lease, namespace string) bool {
+// IsFor reports whether the holder of a selected Lease runs the Jobs of the namespace with this managedBy value: its
+// controller runs those of all namespaces, or of this one only. A Lease shows no longer list of namespaces.
+func (Leases) IsFor(l *coordinationv1.Lease, managedBy, namespace string) bool {
+	group := l.Labels[groupLabel]
+	if group != hashOf(LeaseName(managedBy)) && group != hashOf(LeaseName(managedBy, namespace)) {
+		return false
+	}
 	index, noIndex := strconv.Atoi(l.Labels[shardLabel])
 	count, noCount := strconv.Atoi(l.Labels[countLabel])
 	// Anybody may have written the labels.

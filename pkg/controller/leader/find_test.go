@@ -13,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
-// leasesFor are the names of the Leases that Leases finds for a namespace, and how many it selects for all.
+// leasesFor returns the names of the Leases that Leases finds for a namespace, and how many it selects for all controllers.
 func (s *leaseServer) leasesFor(t *testing.T, managedBy, namespace string) (names []string, selected int) {
 	t.Helper()
-	selector, err := labels.Parse(Leases{}.Selector(managedBy))
+	selector, err := labels.Parse(Leases{}.Selector())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func (s *leaseServer) leasesFor(t *testing.T, managedBy, namespace string) (name
 			continue
 		}
 		selected++
-		if (Leases{}).IsFor(l, namespace) {
+		if (Leases{}).IsFor(l, managedBy, namespace) {
 			names = append(names, name)
 		}
 	}
@@ -49,7 +49,7 @@ func TestLeaseOfAShardIsFound_CLI_06_SHD_01(t *testing.T) {
 					of++
 				}
 				names, selected := s.leasesFor(t, managedBy, namespace)
-				if want := a.leaseName(fmt.Sprint(of)); len(names) != 1 || names[0] != want || selected != shards {
+				if want := a.leaseName(fmt.Sprint(of)); len(names) != 1 || names[0] != want || selected != 2*shards {
 					t.Errorf("%s of %d shards: %q of %d Leases, want %s", namespace, shards, names, selected, want)
 				}
 			}
@@ -71,8 +71,8 @@ func TestLeaseOfTheLeaderIsFound_CLI_06(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		selector, err := labels.Parse(Leases{}.Selector(managedBy))
-		if err != nil || !selector.Matches(labels.Set(l.Labels)) || !(Leases{}).IsFor(l, "ns1") || !(Leases{}).IsFor(l, "00-team") {
+		selector, err := labels.Parse(Leases{}.Selector())
+		if err != nil || !selector.Matches(labels.Set(l.Labels)) || !(Leases{}).IsFor(l, managedBy, "ns1") || !(Leases{}).IsFor(l, managedBy, "00-team") {
 			t.Errorf("not found: %v, %v", l.Labels, err)
 		}
 		r.end(t)
@@ -82,9 +82,26 @@ func TestLeaseOfTheLeaderIsFound_CLI_06(t *testing.T) {
 // What others have written into labels is no reason to panic.
 func TestLabelsOfOthersAreForNoNamespace_CLI_06(t *testing.T) {
 	for _, is := range [][2]string{{"6", "6"}, {"-1", "6"}, {"0", "0"}, {"0", "-1"}, {"x", "6"}, {"0", ""}, {"0", "65"}, {"", "1"}} {
-		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{shardLabel: is[0], countLabel: is[1]}}}
-		if (Leases{}).IsFor(l, "ns1") {
+		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
+			groupLabel: hashOf(LeaseName("example.com/jobs")), shardLabel: is[0], countLabel: is[1],
+		}}}
+		if (Leases{}).IsFor(l, "example.com/jobs", "ns1") {
 			t.Errorf("shard %q of %q has a namespace", is[0], is[1])
+		}
+	}
+}
+
+// A controller that runs the Jobs of one namespace has a Lease of its own name.
+//
+// Requirements: CLI-06
+func TestLeaseForOneNamespaceIsFound(t *testing.T) {
+	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: leaseLabels(LeaseName("example.com/jobs", "ns1"), 1, "0")}}
+	for _, is := range []struct {
+		managedBy, namespace string
+		want                 bool
+	}{{"example.com/jobs", "ns1", true}, {"example.com/jobs", "ns2", false}, {"example.com/others", "ns1", false}} {
+		if got := (Leases{}).IsFor(l, is.managedBy, is.namespace); got != is.want {
+			t.Errorf("%+v: %v", is, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package leader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"strings"
@@ -126,6 +127,9 @@ func (e Election) term(ctx context.Context, lead func(context.Context) error) er
 	return err
 }
 
+// errTaken ends the renewals of a Lease that has another holder.
+var errTaken = errors.New("the Lease has another holder")
+
 // await tries until the Lease is ours. It reports whether it is: ctx may end first.
 func (l *lease) await(ctx context.Context) (won bool) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -138,13 +142,18 @@ func (l *lease) await(ctx context.Context) (won bool) {
 	return won
 }
 
-// keep renews the Lease until ctx ends, or until that has failed for as long as RenewDeadline.
+// keep renews the Lease until ctx ends, until that has failed for as long as RenewDeadline, or until the Lease is no longer
+// ours: after a pause of this process, another one may work already.
 func (l *lease) keep(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		err := wait.PollUntilContextTimeout(ctx, l.RetryPeriod, l.RenewDeadline, true, func(ctx context.Context) (bool, error) {
-			return ctx.Err() == nil && l.acquire(ctx), nil
+			renewed := ctx.Err() == nil && l.acquire(ctx)
+			if !renewed && !l.isOurs() {
+				return false, errTaken
+			}
+			return renewed, nil
 		})
 		if err != nil {
 			cancel()

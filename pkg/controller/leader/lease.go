@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -84,7 +85,8 @@ func (l *lease) hasExpired() bool {
 // acquire renews the Lease if it is ours, and takes it if it is free or has expired. It reports whether it is ours now.
 func (l *lease) acquire(ctx context.Context) bool {
 	logger := klog.FromContext(ctx)
-	if seen, _ := l.last(); l.isOurs() && !l.hasExpired() {
+	wasOurs := l.isOurs()
+	if seen, _ := l.last(); wasOurs && !l.hasExpired() {
 		// As nobody else writes it, there is no need to read it first.
 		err := l.write(ctx, seen)
 		if err == nil {
@@ -102,8 +104,8 @@ func (l *lease) acquire(ctx context.Context) bool {
 	default:
 		l.see(ctx, stored)
 	}
-	if holder := holderOf(stored); holder != "" && holder != l.Identity && !l.hasExpired() {
-		logger.V(4).Info("The Lease is held by another", "lease", l.Name, "holder", holder)
+	if !l.mayTake(stored, wasOurs) {
+		logger.V(4).Info("The Lease is held by another", "lease", l.Name, "holder", holderOf(stored))
 		return false
 	}
 	if err := l.write(ctx, stored); err != nil {
@@ -111,6 +113,19 @@ func (l *lease) acquire(ctx context.Context) bool {
 		return false
 	}
 	return true
+}
+
+// mayTake reports whether this process may become or remain the holder of the stored Lease, nil for none. If it was the
+// holder and is not anymore, it must end its work first: another process may have worked in between.
+func (l *lease) mayTake(stored *coordinationv1.Lease, wasOurs bool) bool {
+	holder := holderOf(stored)
+	switch {
+	case stored == nil, holder == l.Identity:
+		return true
+	case wasOurs:
+		return false
+	}
+	return holder == "" || l.hasExpired()
 }
 
 // write makes this process the holder from now on, in the stored Lease, or in a new one for nil.
@@ -124,7 +139,8 @@ func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err er
 	}
 	s := &next.Spec
 	if holderOf(next) != l.Identity {
-		s.AcquireTime, s.LeaseTransitions = now, ptr.To(ptr.Deref(s.LeaseTransitions, -1)+1)
+		// The API server rejects what comes after the largest count, and anyone may have written that.
+		s.AcquireTime, s.LeaseTransitions = now, ptr.To(min(ptr.Deref(s.LeaseTransitions, -1), math.MaxInt32-1)+1)
 	}
 	s.HolderIdentity, s.RenewTime, s.LeaseDurationSeconds = &l.Identity, now, ptr.To(int32(l.LeaseDuration/time.Second))
 	if stored == nil {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
@@ -38,6 +39,8 @@ type leaseServer struct {
 	// replica began to work on one.
 	twice []string
 	moved int
+	// calls is the number of calls.
+	calls int
 }
 
 func newLeaseServer() *leaseServer {
@@ -47,6 +50,7 @@ func newLeaseServer() *leaseServer {
 func (s *leaseServer) answer(action clienttesting.Action) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.calls++
 	resource := coordinationv1.Resource("leases")
 	switch a := action.(type) {
 	case clienttesting.ListActionImpl:
@@ -62,11 +66,17 @@ func (s *leaseServer) answer(action clienttesting.Action) (runtime.Object, error
 		if s.leases[l.Name] != nil {
 			return nil, apierrors.NewAlreadyExists(resource, l.Name)
 		}
+		if err := validate(l); err != nil {
+			return nil, err
+		}
 		l.UID = types.UID(strconv.Itoa(s.version))
 		return s.store(l), nil
 	case clienttesting.UpdateActionImpl:
 		l := a.Object.(*coordinationv1.Lease).DeepCopy()
 		if err := s.expect(l.Name, &l.ResourceVersion); err != nil {
+			return nil, err
+		}
+		if err := validate(l); err != nil {
 			return nil, err
 		}
 		return s.store(l), nil
@@ -87,6 +97,21 @@ func (s *leaseServer) answer(action clienttesting.Action) (runtime.Object, error
 		return s.leases[a.Name].DeepCopy(), nil
 	}
 	return nil, fmt.Errorf("unexpected %T", action)
+}
+
+// validate checks what ValidateLeaseSpec of the API server does.
+func validate(l *coordinationv1.Lease) error {
+	var invalid field.ErrorList
+	if n := l.Spec.LeaseDurationSeconds; n != nil && *n <= 0 {
+		invalid = append(invalid, field.Invalid(field.NewPath("spec", "leaseDurationSeconds"), *n, "must be greater than 0"))
+	}
+	if n := l.Spec.LeaseTransitions; n != nil && *n < 0 {
+		invalid = append(invalid, field.Invalid(field.NewPath("spec", "leaseTransitions"), *n, "must be greater than or equal to 0"))
+	}
+	if len(invalid) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(coordinationv1.SchemeGroupVersion.WithKind("Lease").GroupKind(), l.Name, invalid)
 }
 
 func (s *leaseServer) store(l *coordinationv1.Lease) *coordinationv1.Lease {

@@ -136,6 +136,16 @@ func (r *replicas) isOurs(l seenLease) bool {
 	return l.Labels[countLabel] == strconv.Itoa(r.sharding.Shards)
 }
 
+// shardsOf is the number of shards of the controller that has the Lease. It is 0 if no controller can have the number:
+// anybody may have written the label.
+func shardsOf(l seenLease) int {
+	count, err := strconv.Atoi(l.Labels[countLabel])
+	if err != nil || count < 1 || count > shard.Max {
+		return 0
+	}
+	return count
+}
+
 // holders are the replicas that hold the shards, "" for none.
 func (r *replicas) holders() []string {
 	holders := make([]string, r.sharding.Shards)
@@ -183,8 +193,8 @@ func (r *replicas) free(ctx context.Context, i int) bool {
 func (r *replicas) noteOthers(ctx context.Context) {
 	ours, others := false, 0
 	for _, l := range r.seen {
-		count, err := strconv.Atoi(l.Labels[countLabel])
-		if isReplica(l) || !r.isLive(l) || err != nil {
+		count := shardsOf(l)
+		if isReplica(l) || !r.isLive(l) || count == 0 {
 			continue
 		}
 		if count == r.sharding.Shards {

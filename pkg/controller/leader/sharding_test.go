@@ -212,7 +212,8 @@ func TestOneNumberOfShardsWins_SHD_05(t *testing.T) {
 }
 
 // If groups with different numbers of shards hold some, those with fewer continue: two that
-// wait for each other would leave namespaces without a holder.
+// wait for each other would leave namespaces without a holder. A number that no controller can have is no group, and does not
+// hide one.
 func TestFewerShardsContinue_SHD_05(t *testing.T) {
 	for _, c := range []struct {
 		own  int
@@ -220,6 +221,7 @@ func TestFewerShardsContinue_SHD_05(t *testing.T) {
 		want int
 	}{
 		{6, nil, 0}, {6, []int{6}, 0}, {6, []int{4}, 4}, {4, []int{6}, 6}, {6, []int{6, 4}, 4}, {4, []int{6, 4}, 0}, {4, []int{8, 6}, 6}, {6, []int{6, 1}, 1},
+		{6, []int{4, -5}, 4}, {6, []int{0, 4}, 4}, {6, []int{65}, 0}, {6, []int{6, 0}, 0},
 	} {
 		r := &replicas{sharding: &Sharding{Shards: c.own, Clock: clock.RealClock{}}, seen: map[string]seenLease{}}
 		for i, count := range c.held {

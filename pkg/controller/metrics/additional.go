@@ -1,12 +1,15 @@
 package metrics
 
 import (
+	"errors"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/component-base/metrics"
 	"k8s.io/utils/clock"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // additionalMetrics are those that the built-in controller does not have.
@@ -83,8 +86,11 @@ func (m *Metrics) ForeignStatus() {
 	}
 }
 
-// APICall counts one call to the API server.
+// APICall counts one call to the API server, if it was sent.
 func (m *Metrics) APICall(verb, resource string, err error) {
+	if errors.Is(err, kube.ErrUnsent) {
+		return
+	}
 	m.apiCalls.WithLabelValues(verb, resource, callResult(err)).Inc()
 }
 

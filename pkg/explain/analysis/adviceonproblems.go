@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -176,5 +177,9 @@ func (a *situation) adviceOnDeletion(p *explain.Problem) []explain.Advice {
 		text := fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(others, ", "))
 		return []explain.Advice{advise(text, a.kubectl("get job %s -o jsonpath='{.metadata.finalizers}'", a.jobWord()))}
 	}
-	return []explain.Advice{advise("check which of its pods are left", a.kubectl("get pods -l batch.kubernetes.io/job-name=%s", a.jobWord()))}
+	selector := batchv1.JobNameLabel + "=" + a.job.Name
+	if ptr.Deref(a.spec.ManualSelector, false) && a.spec.Selector != nil { // Its pods may lack this label, which may be too short.
+		selector = metav1.FormatLabelSelector(a.spec.Selector)
+	}
+	return []explain.Advice{advise("check which of its pods are left", a.kubectl("get pods -l %s", shellWord(selector)))}
 }

@@ -220,7 +220,7 @@ func (a *analysis) questionConsequences() {
 		return
 	}
 	for i := range a.failures {
-		if f := &a.failures[i]; f.pod.DeletedAt.Equal(a.outcome.since) {
+		if f := &a.failures[i]; a.outcome.since.IsZero() || f.pod.DeletedAt.Equal(a.outcome.since) {
 			f.consequence = false
 		}
 	}

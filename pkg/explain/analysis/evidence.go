@@ -119,7 +119,7 @@ func (a *analysis) uncountedFailed() int {
 // ranUntilDecided is how long the Job ran before its end was decided, "" if nobody knows.
 func (a *analysis) ranUntilDecided() string {
 	start := a.job.Status.StartTime
-	if start == nil || !a.outcome.decided() {
+	if start.IsZero() || a.outcome.since.IsZero() {
 		return ""
 	}
 	return ": the Job had run for " + words.Age(a.outcome.since.Sub(start.Time))

@@ -134,6 +134,10 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 			"The Job is a retry of sweep whose creation was interrupted: it runs nothing, and the next retry replaces it", []string{"3,7 failed in sweep (OOMKilled)"}},
 		"left out": {alone(root, leftOut, second), 2, "1 index is missing", "7", false, true, "",
 			[]string{"3 failed in sweep (OOMKilled); completed in sweep-retry-2", "7 failed in sweep (OOMKilled)"}},
+		"scaled down": {alone(root, only("sweep-retry-2", func(j *batchv1.Job) {
+			j.Spec.Completions, j.Status.CompletedIndexes, j.Status.Succeeded = ptr.To[int32](7), "0-6", 7
+		}), first, second), 3, "1 index is missing", "7", false, true, "",
+			[]string{"3 failed in sweep (OOMKilled); completed in sweep-retry-1", "7 failed in sweep and in sweep-retry-1, both times OOMKilled"}},
 		"the first Job is gone": {alone(first, unchanged, second), 2, "complete, by sweep-retry-2", "", true, false, "sweep-retry-2 completed the rest",
 			[]string{"7 failed in sweep-retry-1 (OOMKilled); completed in sweep-retry-2"}},
 		"the first Job was replaced": {alone(first, only("sweep", func(j *batchv1.Job) { j.UID = "new" }), root), 1, "1 index is missing", "7", false, false,

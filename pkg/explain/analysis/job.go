@@ -18,7 +18,7 @@ func jobOf(f *explain.Input) explain.Job {
 	job, spec := f.Job, &f.Job.Spec
 	j := explain.Job{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID),
-		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: job.Status.StartTime, Finished: FinishedAt(job),
+		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: knownTime(job.Status.StartTime), Finished: FinishedAt(job),
 		CompletionMode: string(jobspec.CompletionMode(spec)),
 		Completions:    spec.Completions, Parallelism: spec.Parallelism, BackoffLimit: spec.BackoffLimit,
 		BackoffLimitPerIndex: spec.BackoffLimitPerIndex, MaxFailedIndexes: spec.MaxFailedIndexes,
@@ -36,7 +36,7 @@ func jobOf(f *explain.Input) explain.Job {
 		if j.Finished != nil {
 			end = j.Finished.Time
 		}
-		seconds := int64(end.Sub(j.Started.Time) / time.Second)
+		seconds := max(0, end.Unix()-j.Started.Unix()) // A Duration ends after 292 years.
 		j.DurationSeconds = &seconds
 	}
 	return j
@@ -45,13 +45,21 @@ func jobOf(f *explain.Input) explain.Job {
 // FinishedAt is when the Job became complete or failed, nil while it is neither. A failed
 // Job has no completionTime: its end is the transition of Failed.
 func FinishedAt(job *batchv1.Job) *metav1.Time {
-	if job.Status.CompletionTime != nil {
-		return job.Status.CompletionTime
+	if t := knownTime(job.Status.CompletionTime); t != nil {
+		return t
 	}
-	if failed := reconcile.TrueCondition(job, batchv1.JobFailed); failed != nil && !failed.LastTransitionTime.IsZero() {
-		return &failed.LastTransitionTime
+	if failed := reconcile.TrueCondition(job, batchv1.JobFailed); failed != nil {
+		return knownTime(&failed.LastTransitionTime)
 	}
 	return nil
+}
+
+// knownTime is nil for the zero time, which the API accepts.
+func knownTime(t *metav1.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return t
 }
 
 // statusRunning is the word for a Job whose conditions decide nothing.
@@ -110,7 +118,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed,
 		FailedIndexes: status.FailedIndexes, FailedIndexCount: failedIndexCount(job),
 		ManagedBy: ptr.Deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
-		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: status.StartTime, Finished: FinishedAt(job),
+		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: knownTime(status.StartTime), Finished: FinishedAt(job),
 	}
 	o.WillFail = f.Fate == explain.FateOpen && o.FailedIndexCount > 0 && spec.SuccessPolicy == nil
 	if decisive != nil {

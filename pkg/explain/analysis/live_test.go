@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -93,5 +94,19 @@ func TestPodHasItsActionAndGracePeriod(t *testing.T) {
 	}
 	if ends := got["ending"].GraceEnds; ends == nil || !ends.Time.Equal(noon.Add(20*time.Second)) {
 		t.Errorf("the grace period ends at %v", ends)
+	}
+}
+
+// The pods of a Job with a manual selector are listed by it: they may lack the label of the Job's name.
+//
+// Requirements: CLI-06
+func TestPodsOfAManualSelectorAreListedByIt(t *testing.T) {
+	job := jobWith(func(j *batchv1.Job) {
+		j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{metav1.FinalizerDeleteDependents}
+		j.Spec.ManualSelector, j.Spec.Selector = ptr.To(true), &metav1.LabelSelector{MatchLabels: map[string]string{"app": "train", "run": "7"}}
+	})
+	advice := report(factsOf(job, podOf("train-a", nil))).Advice
+	if len(advice) != 1 || advice[0].Command != "kubectl get pods -l 'app=train,run=7' -n ns" {
+		t.Errorf("%+v", advice)
 	}
 }

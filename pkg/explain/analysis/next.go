@@ -131,11 +131,14 @@ func (a *situation) nextLimits() []explain.Step {
 	return append(steps, a.nextAt(explain.WaitDeadline, explain.StepDeadline)...)
 }
 
+// century is longer than anything that is worth a countdown: activeDeadlineSeconds has no upper bound.
+const century = 100 * 365 * 24 * time.Hour
+
 // clocks are those that run, the one that ends first first.
 func (a *analysis) clocks() []explain.Wait {
 	var out []explain.Wait
 	add := func(w explain.Wait, until time.Time) {
-		if until.After(a.Now) {
+		if until.After(a.Now) && until.Sub(a.Now) < century {
 			w.Until = metav1.NewTime(until)
 			w.Text = words.WaitText(&w)
 			out = append(out, w)

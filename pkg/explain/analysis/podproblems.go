@@ -62,7 +62,7 @@ func (a *analysis) pendingPods() []explain.Problem {
 
 // startsSlowly reports whether the pod is pending for longer than most are.
 func (a *analysis) startsSlowly(pod *explain.Pod) bool {
-	return pod.Phase == corev1.PodPending && a.Now.Sub(pod.CreatedAt) > startSlack
+	return pod.Phase == corev1.PodPending && !pod.CreatedAt.IsZero() && a.Now.Sub(pod.CreatedAt) > startSlack
 }
 
 // pendingPod is why one active pod does not run.

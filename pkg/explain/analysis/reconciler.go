@@ -65,7 +65,7 @@ func (a *analysis) aliveness(lastWrite *metav1.Time) (explain.Aliveness, explain
 		return explain.NotAlive, explain.SignNeverWorked
 	case a.leaseExpired():
 		return explain.NotAlive, explain.SignLeaseExpired
-	case a.leaseHeld():
+	case a.Lease != nil && a.Lease.IsHeld(a.Now):
 		return explain.Alive, explain.SignLeaseHeld
 	case overdue > 0:
 		return explain.NotAlive, explain.SignOverdue
@@ -81,7 +81,7 @@ func lastStatusWrite(fields []metav1.ManagedFieldsEntry) (string, *metav1.Time) 
 	var last *metav1.ManagedFieldsEntry
 	for i := range fields {
 		f := &fields[i]
-		if f.Subresource == "status" && f.Time != nil && (last == nil || last.Time.Before(f.Time)) {
+		if f.Subresource == "status" && !f.Time.IsZero() && (last == nil || last.Time.Before(f.Time)) {
 			last = f
 		}
 	}
@@ -151,11 +151,6 @@ func (a *analysis) leaseExpired() bool {
 	// One that runs without leader election now leaves an old Lease behind.
 	_, written := lastStatusWrite(a.job.ManagedFields)
 	return written == nil || !written.After(a.Lease.Renewed.Add(a.Lease.Duration))
-}
-
-// leaseHeld reports whether there is a leader.
-func (a *analysis) leaseHeld() bool {
-	return a.Lease != nil && a.Lease.Holder != "" && a.Now.Sub(a.Lease.Renewed) <= a.Lease.Duration
 }
 
 // latePods is the result of overdue.

@@ -98,6 +98,30 @@ func TestLeaseThatWasGivenBack_CLI_06_SHD_03(t *testing.T) {
 	}
 }
 
+// A controller whose clock is a little ahead is alive; a time far in the future is somebody's invention.
+//
+// Requirements: CLI-10
+func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
+	for ahead, want := range map[time.Duration]explain.Sign{20 * time.Second: explain.SignLeaseHeld, time.Hour: explain.SignLastWrite, 200 * 365 * 24 * time.Hour: explain.SignLastWrite} {
+		f := factsOf(ours(time.Hour), podOf("train-x", nil))
+		f.Lease = lease("vm-1", -ahead)
+		if r := report(f).Reconciler; r.Sign != want {
+			t.Errorf("%s ahead: %s, %s", ahead, r.Sign, r.Text)
+		}
+	}
+}
+
+// Users see in which namespace the Lease is, as they may be able to create one elsewhere.
+//
+// Requirements: CLI-10
+func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
+	f := factsOf(ours(time.Hour), podOf("train-x", nil))
+	f.Lease = lease("vm-1", time.Second)
+	if r := report(f).Reconciler; r.Text != "vm-1 holds its Lease in namespace sys, renewed 1s ago" {
+		t.Error(r.Text)
+	}
+}
+
 // A Lease that was never renewed has no age.
 func TestLeaseWithoutRenewTimeHasNoAge_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))

@@ -46,15 +46,18 @@ func (a *analysis) jobMoments() []explain.Moment {
 	if t := a.job.CreationTimestamp; !t.IsZero() {
 		out = append(out, explain.Moment{Kind: explain.MomentCreated, Time: t})
 	}
-	if t := a.job.Status.StartTime; t != nil && !t.Equal(&a.job.CreationTimestamp) {
+	if t := a.job.Status.StartTime; !t.IsZero() && !t.Equal(&a.job.CreationTimestamp) {
 		out = append(out, explain.Moment{Kind: explain.MomentStarted, Time: *t})
 	}
 	for _, c := range a.job.Status.Conditions {
+		if c.LastTransitionTime.IsZero() {
+			continue // It is optional.
+		}
 		m := explain.Moment{Kind: explain.MomentCondition, Time: c.LastTransitionTime, Condition: string(c.Type), Status: string(c.Status), Reason: c.Reason}
 		m.Warning = c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget)
 		out = append(out, m)
 	}
-	if t := a.job.DeletionTimestamp; t != nil {
+	if t := a.job.DeletionTimestamp; !t.IsZero() {
 		out = append(out, explain.Moment{Kind: explain.MomentDeletionRequested, Time: *t})
 	}
 	return out

@@ -51,7 +51,7 @@ func Of(job *batchv1.Job, family retry.Family, members []Member) *explain.Family
 
 // noteMissing notes whether the family is complete, or what is missing.
 func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
-	first, indexed := family.Complete(), jobspec.IsIndexed(&job.Spec)
+	first, indexed := family.Complete(job), jobspec.IsIndexed(&job.Spec)
 	missing := family.Missing(job)
 	switch {
 	case first != nil:

@@ -61,7 +61,7 @@ func Relatives(ctx context.Context, client kube.Interface, job *batchv1.Job, bef
 func Family(ctx context.Context, client kube.Interface, job *batchv1.Job) (retry.Family, error) {
 	jobs, root := client.BatchV1().Jobs(job.Namespace), retry.RootOf(job)
 	call := apicall.Call{Verb: "list", Group: batchv1.GroupName, Resource: "jobs", Namespace: job.Namespace}
-	list, err := jobs.List(ctx, metav1.ListOptions{LabelSelector: retry.OfLabel + "=" + root})
+	list, err := jobs.List(ctx, metav1.ListOptions{LabelSelector: retry.OfLabel + "=" + retry.LabelOf(root)})
 	if err != nil {
 		return nil, call.Wrap(err)
 	}

@@ -120,3 +120,21 @@ func TestUnreadableRelatives_RTY_22(t *testing.T) {
 		t.Errorf("no pods: %q", relativesOf(f))
 	}
 }
+
+// The name of a Job with a manual selector may be longer than a label: its retries are found by the label that they have.
+//
+// Requirements: RTY-20, RTY-22
+func TestRelativesOfALongName(t *testing.T) {
+	first := train()
+	finished(first)
+	first.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+	first.Name = strings.Repeat("long-name-", 9) + "a"
+	again := retryOf(first.UID, "1", nil)
+	again.Labels[retry.OfLabel], again.Annotations[retry.OfLabel] = retry.LabelOf(first.Name), first.Name
+	for _, of := range []*batchv1.Job{first, &again} {
+		f := read(t, &server{jobs: []batchv1.Job{*first, again}}, of)
+		if got := relativesOf(f); hasJobsGap(f) || got == "" {
+			t.Errorf("%s: relatives %q, %v", of.Name, got, f.Gaps)
+		}
+	}
+}

@@ -64,13 +64,14 @@ type Reader struct {
 	client  kube.Interface
 	options Options
 
-	mu     sync.Mutex
-	leases map[string][]coordinationv1.Lease // by managedBy
+	mu         sync.Mutex
+	leases     []coordinationv1.Lease
+	leasesRead bool
 }
 
 // NewReader returns a Reader.
 func NewReader(client kube.Interface, o Options) *Reader {
-	return &Reader{client: client, options: o, leases: map[string][]coordinationv1.Lease{}}
+	return &Reader{client: client, options: o}
 }
 
 // reading is one Job's facts as far as they are read.

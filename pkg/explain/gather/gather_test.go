@@ -229,16 +229,54 @@ func TestNodesOfStuckPodsAreRead_PRP_23(t *testing.T) {
 	}
 }
 
-// The Lease that was renewed last is the one that counts.
-func TestLatestLeaseCounts_CLI_06(t *testing.T) {
-	s := &server{leases: []coordinationv1.Lease{ourLease("old", "ns", time.Hour), ourLease("new", "ns", time.Second), ourLease("older", "ns", 2*time.Hour)}}
-	if f := read(t, s, train()); f.Lease == nil || f.Lease.Namespace != "new" {
-		t.Errorf("%+v", f.Lease)
+// created returns the Lease with the time of its creation, which only the API server sets.
+func created(l coordinationv1.Lease, age time.Duration) coordinationv1.Lease {
+	l.CreationTimestamp = metav1.NewTime(noon.Add(-age))
+	return l
+}
+
+// Anyone who may edit Leases in some namespace can create one that looks like the controller's.
+//
+// Requirements: CLI-10
+func TestLeaseOfAnotherNamespaceDoesNotOutvote(t *testing.T) {
+	dead := created(ourLease("platform", "ns", time.Hour), 24*time.Hour)
+	forged := created(ourLease("team-x", "ns", time.Second), time.Hour)
+	system := created(ourLease("batchjob-system", "ns", 2*time.Hour), time.Minute)
+	renewed := created(ourLease("platform", "ns", time.Minute), 24*time.Hour)
+	for name, tc := range map[string]struct {
+		leases    []coordinationv1.Lease
+		namespace string
+		renewed   time.Duration
+	}{
+		"the oldest counts":                     {[]coordinationv1.Lease{forged, dead}, "platform", time.Hour},
+		"that of config/default counts":         {[]coordinationv1.Lease{forged, dead, system}, "batchjob-system", 2 * time.Hour},
+		"of one namespace, the last one counts": {[]coordinationv1.Lease{forged, dead, renewed}, "platform", time.Minute},
+	} {
+		s := &server{leases: tc.leases}
+		if f := read(t, s, train()); f.Lease == nil || f.Lease.Namespace != tc.namespace || !f.Lease.Renewed.Equal(noon.Add(-tc.renewed)) {
+			t.Errorf("%s: %+v", name, f.Lease)
+		}
 	}
 	job := train()
 	job.Spec.ManagedBy = nil
-	if f := read(t, s, job); f.Lease != nil {
+	if f := read(t, &server{leases: []coordinationv1.Lease{dead}}, job); f.Lease != nil {
 		t.Errorf("the built-in controller has our Lease: %+v", f.Lease)
+	}
+}
+
+// Whoever may not list the Leases of the cluster may be allowed to list those of config/default.
+//
+// Requirements: CLI-06, CLI-08
+func TestLeaseOfTheSystemNamespaceIsEnough(t *testing.T) {
+	s := &server{leases: []coordinationv1.Lease{ourLease("batchjob-system", "ns", time.Second)}}
+	s.refuse = func(r *http.Request) (int, metav1.StatusReason) {
+		if strings.HasSuffix(r.URL.Path, "/leases") && !strings.Contains(r.URL.Path, "/namespaces/batchjob-system/") {
+			return http.StatusForbidden, metav1.StatusReasonForbidden
+		}
+		return 0, ""
+	}
+	if f := read(t, s, train()); f.Lease == nil || len(f.Gaps) != 0 {
+		t.Errorf("%+v, %+v", f.Lease, f.Gaps)
 	}
 }
 

@@ -1,25 +1,27 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Leases knows which Leases controllers have.
+// Leases identifies the Leases of controllers.
 type Leases interface {
-	// Selector selects by labels those of the controller with a managedBy value.
-	Selector(managedBy string) string
-	// IsFor reports whether the holder of one of them works on the Jobs of the namespace: each may have a shard of them.
-	IsFor(l *coordinationv1.Lease, namespace string) bool
+	// Selector selects the Leases of all our controllers by their labels.
+	Selector() string
+	// IsFor reports whether the holder of a selected Lease runs the Jobs of the namespace with this managedBy value.
+	IsFor(l *coordinationv1.Lease, managedBy, namespace string) bool
 }
 
-// lease finds that of the controller. Few may read leases, and it is no more than a sign of life: without it there is no
-// gap.
+// lease reads the Lease of the Job's controller. Few users may read Leases, and a Lease is only one of several signs of
+// life, so a failure is not a gap.
 func (r *reading) lease(ctx context.Context) {
 	managedBy := explain.LeasedBy(r.facts.Job, r.options.OurName)
 	if managedBy == "" || r.options.Leases == nil {
@@ -27,37 +29,63 @@ func (r *reading) lease(ctx context.Context) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all, read := r.leases[managedBy]
-	if !read {
-		all = listLeases(ctx, r.client, r.options.Leases, managedBy)
-		r.leases[managedBy] = all
+	if !r.leasesRead {
+		r.leases, _ = listLeases(ctx, r.client, r.options.Leases)
+		r.leasesRead = true
 	}
-	r.facts.Lease = latestLease(all, r.options.Leases, r.facts.Job.Namespace)
+	r.facts.Lease = leaseFor(r.leases, r.options.Leases, managedBy, r.facts.Job.Namespace)
 }
 
-// ReadLease returns the Lease whose holder works on the Jobs of the namespace with this managedBy value. If several
-// Leases match, it is the one that was renewed last. It is nil if there is none, or if it cannot be read.
-func ReadLease(ctx context.Context, client kube.Interface, leases Leases, managedBy, namespace string) *explain.Lease {
-	return latestLease(listLeases(ctx, client, leases, managedBy), leases, namespace)
+// ReadLease returns the Lease whose holder runs the Jobs of the namespace with this managedBy value, nil if there is none.
+func ReadLease(ctx context.Context, client kube.Interface, leases Leases, managedBy, namespace string) (*explain.Lease, error) {
+	all, err := listLeases(ctx, client, leases)
+	return leaseFor(all, leases, managedBy, namespace), err
 }
 
-func listLeases(ctx context.Context, client kube.Interface, leases Leases, managedBy string) []coordinationv1.Lease {
-	list, err := client.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{LabelSelector: leases.Selector(managedBy)})
+func listLeases(ctx context.Context, client kube.Interface, leases Leases) ([]coordinationv1.Lease, error) {
+	options := metav1.ListOptions{LabelSelector: leases.Selector()}
+	list, err := client.CoordinationV1().Leases("").List(ctx, options)
+	if apierrors.IsForbidden(err) {
+		if system, systemErr := client.CoordinationV1().Leases(explain.SystemNamespace).List(ctx, options); systemErr == nil {
+			return system.Items, nil
+		}
+	}
 	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+// leaseFor returns the Lease that was renewed last in the most trusted namespace. Whoever may edit Leases in some other
+// namespace can create one with the same labels, so Leases of different namespaces are never compared by what is in them:
+// the namespace of config/default comes first, then the one whose Lease is the oldest. The API server sets that time.
+func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace string) *explain.Lease {
+	var trusted *coordinationv1.Lease
+	for i := range all {
+		if l := &all[i]; leases.IsFor(l, managedBy, namespace) && (trusted == nil || compareTrust(l, trusted) < 0) {
+			trusted = l
+		}
+	}
+	if trusted == nil {
 		return nil
 	}
-	return list.Items
-}
-
-func latestLease(all []coordinationv1.Lease, leases Leases, namespace string) *explain.Lease {
-	var last *explain.Lease
+	// A shard may have several Leases while the number of shards changes.
+	last := explain.LeaseOf(trusted)
 	for i := range all {
-		if !leases.IsFor(&all[i], namespace) {
-			continue
-		}
-		if l := explain.LeaseOf(&all[i]); last == nil || l.Renewed.After(last.Renewed) {
-			last = &l
+		if l := explain.LeaseOf(&all[i]); l.Namespace == last.Namespace && leases.IsFor(&all[i], managedBy, namespace) && l.Renewed.After(last.Renewed) {
+			last = l
 		}
 	}
-	return last
+	return &last
+}
+
+// compareTrust is negative if a is more trustworthy than b.
+func compareTrust(a, b *coordinationv1.Lease) int {
+	if (a.Namespace == explain.SystemNamespace) != (b.Namespace == explain.SystemNamespace) {
+		if a.Namespace == explain.SystemNamespace {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace))
 }

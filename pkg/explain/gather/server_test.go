@@ -210,10 +210,10 @@ func event(name, about string) corev1.Event {
 // ourLeases have the label "ours", with the namespace that they are for.
 type ourLeases struct{}
 
-func (ourLeases) Selector(string) string { return "ours" }
+func (ourLeases) Selector() string { return "ours" }
 
-func (ourLeases) IsFor(l *coordinationv1.Lease, namespace string) bool {
-	return l.Labels["ours"] == namespace
+func (ourLeases) IsFor(l *coordinationv1.Lease, managedBy, namespace string) bool {
+	return managedBy == "batchjob.dev/controller" && l.Labels["ours"] == namespace
 }
 
 func ourLease(namespace, of string, renewed time.Duration) coordinationv1.Lease {

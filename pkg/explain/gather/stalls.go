@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -99,7 +100,9 @@ func podsOfJobs(jobs []*batchv1.Job) string {
 	if len(jobs) <= maxJobNames {
 		var names []string
 		for _, job := range jobs {
-			names = append(names, job.Name)
+			if len(job.Name) <= validation.LabelValueMaxLength { // A longer name is in no label.
+				names = append(names, job.Name)
+			}
 		}
 		if r, err := labels.NewRequirement(batchv1.JobNameLabel, selection.In, names); err == nil {
 			return r.String()

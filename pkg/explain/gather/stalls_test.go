@@ -47,6 +47,11 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 	if gaps := read.Gaps(); len(gaps) != 1 || gaps[0].Text != "there are many pods: only some of them were read" {
 		t.Errorf("%+v", gaps)
 	}
+	gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 1), activeJob(strings.Repeat("long", 20), 1)}, nil)
+	if s.requests("in+%28a%29") != 1 {
+		t.Errorf("with a name that no label has: %q", s.asked[2:])
+	}
+	s.asked = s.asked[:2]
 	var many []*batchv1.Job
 	for i := range 60 {
 		many = append(many, activeJob(fmt.Sprint("job-", i), 1))

@@ -161,10 +161,12 @@ func (f *Frame) since(t *metav1.Time) string {
 func (f *Frame) Countdown(t time.Time) string {
 	left := t.Sub(f.Now)
 	switch {
+	case t.IsZero():
+		return "-"
 	case f.Absolute:
 		return "at " + f.Clock(t)
 	case left <= -time.Second:
-		return wording.Duration(-left) + " overdue"
+		return wording.Duration(f.Now.Sub(t)) + " overdue"
 	case left < time.Second:
 		return "now"
 	}
@@ -186,20 +188,22 @@ func Start(r *explain.Report) time.Time {
 			return t.Time
 		}
 	}
-	if len(r.Timeline) > 0 {
+	if len(r.Timeline) > 0 && !r.Timeline[0].Time.IsZero() {
 		return r.Timeline[0].Time.Time
 	}
 	return r.ObservedAt.Time
 }
 
 // offset is how long after its start something happened, or before it: +12s, -3s; or the time of
-// day.
+// day; "-" for no time.
 func (f *Frame) offset(r *explain.Report, t time.Time) string {
-	if f.Absolute {
-		return f.Clock(t)
-	}
 	after := t.Sub(Start(r))
-	if after <= -time.Second {
+	switch {
+	case t.IsZero():
+		return "-"
+	case f.Absolute:
+		return f.Clock(t)
+	case after <= -time.Second:
 		return wording.Duration(after)
 	}
 	return "+" + wording.Duration(max(0, after))

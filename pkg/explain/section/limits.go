@@ -2,7 +2,6 @@ package section
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -163,7 +162,7 @@ func deadlineMeter(f *Frame, r *explain.Report, limit int64) Meter {
 	if r.Job.Started.IsZero() {
 		return Meter{name, 0, 1, layout.Info, layout.Of(layout.Text(layout.Plain, wording.Seconds(limit)+" from its start"))}
 	}
-	used := max(0, int64(end.Sub(r.Job.Started.Time)/time.Second))
+	used := max(0, end.Unix()-r.Job.Started.Unix())
 	m := Meter{Name: name, Have: used, Total: limit, Style: limitStyle(used, limit)}
 	m.Text = layout.Of(layout.Textf(layout.Plain, "%s of %s", wording.Seconds(used), wording.Seconds(limit)))
 	switch {

@@ -23,7 +23,7 @@ func ProblemText(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
 	switch p.Kind {
 	case explain.ProblemNotReconciled:
-		return fmt.Sprintf("no controller has worked on the Job since it was created %s ago", Age(now.Sub(p.Since.Time)))
+		return "no controller has worked on the Job since it was created" + ago(p.Since, now)
 	case explain.ProblemControllerGone:
 		return fmt.Sprintf("%s does not seem to be running: %s", ControllerWord(p.Controller), r.Text)
 	case explain.ProblemFinalizerStuck:
@@ -155,11 +155,19 @@ func terminatingText(p *explain.Problem) string {
 }
 
 func containerFailedText(p *explain.Problem, now time.Time) string {
-	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), Age(now.Sub(p.Since.Time))
+	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), ago(p.Since, now)
 	if p.Count > 1 {
-		return fmt.Sprintf("container %s ended with %s in %s, first %s ago", p.Container, exit, Count(p.Count, "pods"), since)
+		return fmt.Sprintf("container %s ended with %s in %s", p.Container, exit, Joined(", first", Count(p.Count, "pods"), since))
 	}
-	return fmt.Sprintf("container %s of pod %s ended with %s %s ago", p.Container, p.Pods[0], exit, since)
+	return fmt.Sprintf("container %s of pod %s ended with %s%s", p.Container, p.Pods[0], exit, since)
+}
+
+// ago is " 3s ago", or "" for an unknown time.
+func ago(t *metav1.Time, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " " + Age(now.Sub(t.Time)) + " ago"
 }
 
 // unreadableText is what the controller does not understand.
@@ -245,7 +253,6 @@ var refusalTexts = map[string]struct{ named, unnamed, verb string }{
 
 // ReconcilerText is one line with the reason for Alive.
 func ReconcilerText(r *explain.Reconciler, now time.Time) string {
-	ago := func(t *metav1.Time) string { return Age(now.Sub(t.Time)) + " ago" }
 	switch r.Sign {
 	case explain.SignNeverWorked:
 		managedBy := r.ManagedBy
@@ -254,14 +261,18 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		}
 		return fmt.Sprintf("no controller has worked on the Job since it was created: is %s running?", ControllerWord(managedBy))
 	case explain.SignLeaseExpired:
-		return fmt.Sprintf("its Lease %s has expired (last renewed %s)", r.Lease, ago(r.LeaseRenewed))
+		return fmt.Sprintf("its Lease %s has expired (last renewed%s)", r.Lease, ago(r.LeaseRenewed, now))
 	case explain.SignLeaseHeld:
 		host, _, _ := strings.Cut(r.LeaseHolder, "_") // What follows tells processes of one host apart.
-		return fmt.Sprintf("%s holds its Lease, renewed %s", host, ago(r.LeaseRenewed))
+		where := ""
+		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
+			where = " in namespace " + namespace // Its users can make up one.
+		}
+		return fmt.Sprintf("%s holds its Lease%s, renewed%s", host, where, ago(r.LeaseRenewed, now))
 	case explain.SignOverdue:
-		return fmt.Sprintf("%s ended at least %s and %s not recorded", Times(r.Overdue, "pod", "pods"), ago(r.OverdueSince), Plural(int(r.Overdue), "is", "are"))
+		return fmt.Sprintf("%s ended at least%s and %s not recorded", Times(r.Overdue, "pod", "pods"), ago(r.OverdueSince, now), Plural(int(r.Overdue), "is", "are"))
 	case explain.SignLastWrite:
-		return "last wrote the status " + ago(r.LastWrite)
+		return "last wrote the status" + ago(r.LastWrite, now)
 	}
 	return "not known whether it is running"
 }

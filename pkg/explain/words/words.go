@@ -15,7 +15,7 @@ import (
 func Age(d time.Duration) string { return wording.Duration(max(d, 0)) }
 
 // Seconds is the Age of so many seconds.
-func Seconds(n int64) string { return Age(time.Duration(n) * time.Second) }
+func Seconds(n int64) string { return wording.Seconds(max(n, 0)) }
 
 // Times is "1 pod" or "2 pods".
 func Times(n int32, one, many string) string { return wording.Plural(int64(n), one, many) }

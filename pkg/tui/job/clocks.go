@@ -81,7 +81,7 @@ func ranFor(p *widget.Paint, j *screen.Job) string {
 	case j.Job.Started.IsZero():
 		return section.NotStarted(j.Report)
 	case !j.Job.Finished.IsZero():
-		return fmt.Sprintf("ran %s, ended %s", wording.Duration(j.Job.Finished.Sub(j.Job.Started.Time)), p.When(j.Job.Finished))
+		return fmt.Sprintf("ran %s, ended %s", wording.Duration(max(0, j.Job.Finished.Sub(j.Job.Started.Time))), p.When(j.Job.Finished))
 	}
 	words := "runs for "
 	if j.Gone {

@@ -1,0 +1,76 @@
+package creation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+)
+
+// CheckControllers returns an error if a Job names our controller and that is not running: the Job would wait forever, as
+// spec.managedBy cannot be changed. Controllers of other programs have no Lease that we know, so they are not checked.
+func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Object) error {
+	if c.flags.force {
+		return nil
+	}
+	type scope struct{ managedBy, namespace string }
+	checked := map[scope]bool{}
+	for _, object := range objects {
+		for _, job := range object.Jobs() {
+			s := scope{job.ManagedBy(), cmp.Or(object.Namespace(), c.namespace)}
+			if s.managedBy == "" || s.managedBy == batchv1.JobControllerName || checked[s] {
+				continue
+			}
+			checked[s] = true
+			lease, err := gather.ReadLease(ctx, c.kube, leader.Leases{}, s.managedBy, s.namespace)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case apierrors.IsForbidden(err) && s.managedBy == controller.DefaultManagedBy:
+				fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", s.managedBy)
+			case err != nil: // If the API server cannot be reached, the creation shows it.
+			case lease != nil && !lease.IsHeld(c.now()), lease == nil && s.managedBy == controller.DefaultManagedBy:
+				return c.notRunning(job, lease)
+			}
+		}
+	}
+	return nil
+}
+
+// notRunning is the error of a Job whose controller has this Lease, or none.
+func (c *Client) notRunning(job *manifest.Job, lease *explain.Lease) error {
+	what := "no Lease shows that it is"
+	if lease != nil {
+		switch age := c.now().Sub(lease.Renewed); {
+		case lease.Holder == "" || lease.Renewed.IsZero():
+			what = fmt.Sprintf("nobody holds its Lease %s/%s", lease.Namespace, lease.Name)
+		case age < 0:
+			what = fmt.Sprintf("its Lease %s/%s has a renewTime in the future", lease.Namespace, lease.Name)
+		default:
+			what = fmt.Sprintf("its Lease %s/%s was last renewed %s ago", lease.Namespace, lease.Name, wording.Duration(age))
+		}
+	}
+	what = fmt.Sprintf("%s: controller %s is not running (%s); nothing was created", job.Object.Position(job.At("spec.managedBy")), job.ManagedBy(), what)
+	return cmdutil.NewUserError(cmdutil.KindOther, nil, sanitize.Line(what),
+		"start it with --leader-elect, leave spec.managedBy unset for the controller built into Kubernetes, or use --force")
+}
+
+// noteRuleNames tells the user if the Job has names of rules, and a controller that does not read them.
+func (f *Flags) noteRuleNames(job *manifest.Job) {
+	if by := job.ManagedBy(); job.Annotation() == "" || by != "" && by != batchv1.JobControllerName {
+		return
+	}
+	fmt.Fprintf(f.warnings, "note: %s: rule names have no effect unless kubectl batchjob controller runs the Job, and spec.managedBy does not name it\n",
+		sanitize.Line(job.Object.Position(job.At("spec.podFailurePolicy")).String()))
+}

@@ -1,0 +1,262 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+)
+
+// reviewing is an API server that reviews tokens for a handler.
+type reviewing struct {
+	http.Handler
+	clock *clocktesting.FakeClock
+
+	mu sync.Mutex
+	// users are the users of valid tokens, and mayGet the path that each may get.
+	users, mayGet map[string]string
+	// fails is the resource whose review fails.
+	fails string
+	// asked are the reviews of tokens, as "client token", and access is the last question about a user.
+	asked  []string
+	access authorizationv1.SubjectAccessReviewSpec
+	// hangs holds up the review of the token "junk" until it is closed, if it is set.
+	hangs chan struct{}
+}
+
+func newReviewing() *reviewing {
+	api := &reviewing{
+		clock: clocktesting.NewFakeClock(time.Unix(1_000_000, 0)),
+		users: map[string]string{"good": "prometheus"}, mayGet: map[string]string{"prometheus": "/metrics"},
+	}
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	api.Handler = Reviewed(ok, reviewClient{api: api, name: "unknown"}, reviewClient{api: api, name: "known"}, api.clock)
+	return api
+}
+
+// reviewClient is a client of reviewing, without a limit.
+type reviewClient struct {
+	kube.Interface
+	api  *reviewing
+	name string
+}
+
+func (c reviewClient) AuthenticationV1() kube.AuthenticationV1 { return tokens{c} }
+func (c reviewClient) AuthorizationV1() kube.AuthorizationV1   { return access{c} }
+
+type tokens struct{ reviewClient }
+
+func (c tokens) TokenReviews() kube.TokenReviews { return c }
+
+func (c tokens) Create(ctx context.Context, o *authenticationv1.TokenReview, _ metav1.CreateOptions) (*authenticationv1.TokenReview, error) {
+	if c.api.hangs != nil && o.Spec.Token == "junk" {
+		<-c.api.hangs
+	}
+	c.api.mu.Lock()
+	defer c.api.mu.Unlock()
+	c.api.asked = append(c.api.asked, c.name+" "+o.Spec.Token)
+	if c.api.fails == "tokenreviews" {
+		return nil, errors.New("no answer")
+	}
+	user, valid := c.api.users[o.Spec.Token]
+	o.Status.Authenticated = valid
+	o.Status.User = authenticationv1.UserInfo{Username: user, Groups: []string{"g"}, Extra: map[string]authenticationv1.ExtraValue{"k": {"v"}}}
+	return o, ctx.Err()
+}
+
+type access struct{ reviewClient }
+
+func (c access) SubjectAccessReviews() kube.SubjectAccessReviews         { return c }
+func (c access) SelfSubjectAccessReviews() kube.SelfSubjectAccessReviews { return nil }
+
+func (c access) Create(_ context.Context, o *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+	c.api.mu.Lock()
+	defer c.api.mu.Unlock()
+	if c.api.fails == "subjectaccessreviews" {
+		return nil, errors.New("no answer")
+	}
+	c.api.access = o.Spec
+	o.Status.Allowed = c.api.mayGet[o.Spec.User] == o.Spec.NonResourceAttributes.Path
+	return o, nil
+}
+
+// get sends a request for a path from an address.
+func (api *reviewing) get(ctx context.Context, header, path, peer string) int {
+	request, answer := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil), httptest.NewRecorder()
+	request.Header.Set("Authorization", header)
+	request.RemoteAddr = peer + ":1234"
+	api.ServeHTTP(answer, request)
+	return answer.Code
+}
+
+// want sends a request for the metrics, and checks the answer, and which reviews it took.
+func (api *reviewing) want(t *testing.T, token string, code int, asked ...string) {
+	t.Helper()
+	api.asked = nil
+	if got := api.get(t.Context(), "Bearer "+token, "/metrics", "10.0.0.1"); got != code || !slices.Equal(api.asked, asked) {
+		t.Errorf("%s: %d, after %q; want %d after %q", token, got, api.asked, code, asked)
+	}
+}
+
+// JOB-52: who may read the metrics. The API server's two reviews decide, and if it does
+// not answer, nobody may.
+func TestMetricsAreForThoseWhoMayReadThem_JOB_52(t *testing.T) {
+	for name, c := range map[string]struct {
+		header, path string
+		fails        string
+		want         int
+	}{
+		"no token":               {"", "/metrics", "", http.StatusUnauthorized},
+		"another scheme":         {"Basic abc", "/metrics", "", http.StatusUnauthorized},
+		"empty token":            {"Bearer  ", "/metrics", "", http.StatusUnauthorized},
+		"unknown token":          {"Bearer x", "/metrics", "", http.StatusUnauthorized},
+		"not allowed":            {"Bearer good", "/configz", "", http.StatusForbidden},
+		"no answer about tokens": {"Bearer good", "/metrics", "tokenreviews", http.StatusServiceUnavailable},
+		"no answer about access": {"Bearer good", "/metrics", "subjectaccessreviews", http.StatusServiceUnavailable},
+		"allowed":                {"Bearer good", "/metrics", "", http.StatusOK},
+	} {
+		api := newReviewing()
+		api.fails = c.fails
+		if code := api.get(t.Context(), c.header, c.path, "10.0.0.1"); code != c.want {
+			t.Errorf("%s: %d", name, code)
+		}
+		asked := api.access
+		if c.want == http.StatusOK && (asked.User != "prometheus" || asked.Groups[0] != "g" || asked.Extra["k"][0] != "v" ||
+			asked.NonResourceAttributes == nil || *asked.NonResourceAttributes != authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}) {
+			t.Errorf("%s: asked %+v", name, asked)
+		}
+	}
+}
+
+// Answers are current for a while, permissions for longer than refusals. A permission that is withdrawn ends with its time,
+// also while the API server does not answer; and it is for one path.
+// Requirements: JOB-52, JOB-67
+func TestAnswersAreRememberedForAWhile(t *testing.T) {
+	api := newReviewing()
+	api.want(t, "good", http.StatusOK, "unknown good")
+	api.clock.Step(permissionTime - 1)
+	delete(api.users, "good")
+	api.want(t, "good", http.StatusOK)
+	if code := api.get(t.Context(), "Bearer good", "/configz", "10.0.0.1"); code != http.StatusUnauthorized {
+		t.Errorf("another path: %d", code)
+	}
+	api.clock.Step(1)
+	api.fails = "tokenreviews"
+	api.want(t, "good", http.StatusServiceUnavailable, "known good")
+	api.fails = ""
+	api.want(t, "good", http.StatusUnauthorized, "known good")
+	api.users["good"] = "prometheus"
+	api.clock.Step(refusalTime - 1)
+	api.want(t, "good", http.StatusUnauthorized)
+	api.clock.Step(1)
+	api.want(t, "good", http.StatusOK, "unknown good")
+	api.clock.Step(permissionTime)
+	delete(api.mayGet, "prometheus")
+	api.want(t, "good", http.StatusForbidden, "known good")
+	api.want(t, "good", http.StatusForbidden)
+}
+
+// flood sends n requests with an invalid token from each of several addresses. As many as are admitted wait for the API
+// server until the test ends; the others must be rejected at once.
+func (api *reviewing) flood(t *testing.T, addresses, n, admitted int) {
+	t.Helper()
+	api.hangs = make(chan struct{})
+	codes := make(chan int, addresses*n)
+	for i := range addresses * n {
+		go func() {
+			codes <- api.get(context.Background(), "Bearer junk", "/metrics", fmt.Sprintf("10.0.1.%d", i%addresses))
+		}()
+	}
+	for range addresses*n - admitted {
+		if code := <-codes; code != http.StatusTooManyRequests {
+			t.Errorf("one too many: %d", code)
+		}
+	}
+	t.Cleanup(func() {
+		close(api.hangs)
+		for range admitted {
+			if code := <-codes; code != http.StatusUnauthorized {
+				t.Errorf("one that waited: %d", code)
+			}
+		}
+		if code := api.get(context.Background(), "Bearer new", "/metrics", "10.0.1.0"); code != http.StatusUnauthorized {
+			t.Errorf("afterward: %d", code)
+		}
+	})
+}
+
+// One address with invalid tokens does not hold up the others, whose tokens were never allowed before.
+// Requirements: JOB-52, JOB-67
+func TestInvalidTokensOfOneAddressHoldUpNobodyElse(t *testing.T) {
+	api := newReviewing()
+	api.flood(t, 1, 40, maxPeerReviews)
+	api.want(t, "good", http.StatusOK, "unknown good")
+}
+
+// Any number of addresses with invalid tokens does not hold up a token that was allowed before, also when it is to be reviewed
+// again; and what waits is bounded.
+// Requirements: JOB-52, JOB-67
+func TestInvalidTokensHoldUpNoTokenThatWasAllowed(t *testing.T) {
+	api := newReviewing()
+	api.want(t, "good", http.StatusOK, "unknown good")
+	api.flood(t, 50, 2, maxReviews)
+	api.want(t, "good", http.StatusOK)
+	api.clock.Step(permissionTime)
+	api.want(t, "good", http.StatusOK, "known good")
+	api.want(t, "new", http.StatusTooManyRequests)
+}
+
+// However many invalid tokens are sent, what is remembered of them is bounded, and no permission is forgotten. Permissions
+// are bounded, too.
+// Requirements: JOB-67
+func TestAnswersThatAreRememberedAreBounded(t *testing.T) {
+	api := newReviewing()
+	api.want(t, "good", http.StatusOK, "unknown good")
+	for i := range maxAnswers + 10 {
+		api.clock.Step(time.Millisecond)
+		api.want(t, fmt.Sprint(i), http.StatusUnauthorized, fmt.Sprintf("unknown %d", i))
+	}
+	api.want(t, "good", http.StatusOK)
+	api.want(t, fmt.Sprint(maxAnswers+9), http.StatusUnauthorized)
+	api.want(t, "0", http.StatusUnauthorized, "unknown 0")
+	all := answers{}
+	for i := range maxAnswers + 10 {
+		for range 2 {
+			all.add(question{byte(i), byte(i >> 8)}, answer{at: time.Unix(int64(i), 0)})
+		}
+	}
+	if _, oldest := all[question{}]; oldest || len(all) != maxAnswers {
+		t.Errorf("%d answers; the oldest is kept: %t", len(all), oldest)
+	}
+}
+
+// A client that hangs up while its token is reviewed leaves no line in the log, which it could fill otherwise.
+// Requirements: JOB-67
+func TestHangingUpIsNotLogged(t *testing.T) {
+	lines := 0
+	logger := funcr.New(func(string, string) { lines++ }, funcr.Options{})
+	api := newReviewing()
+	ctx, hangUp := context.WithCancel(logr.NewContext(t.Context(), logger))
+	api.fails = "tokenreviews"
+	if code := api.get(ctx, "Bearer good", "/metrics", "10.0.0.1"); code != http.StatusServiceUnavailable || lines != 1 {
+		t.Errorf("no answer: %d, and %d lines in the log", code, lines)
+	}
+	hangUp()
+	if api.get(ctx, "Bearer good", "/metrics", "10.0.0.1"); lines != 1 {
+		t.Errorf("after it has hung up, there are %d lines in the log", lines)
+	}
+}

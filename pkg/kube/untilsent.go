@@ -1,0 +1,82 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptrace"
+
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// ErrUnsent is the error of a request that was not sent, because the context given to UntilSent had ended.
+var ErrUnsent = errors.New("the request was not sent, as the process stops or has lost its Lease")
+
+type untilSentKey struct{}
+
+// UntilSent returns a context for calls that must not begin after ctx has ended, and are finished if they have begun. When
+// ctx ends, a request that was sent still gets its answer. One that waits for the rate limiter or for a connection, or that
+// client-go would repeat, fails with ErrUnsent.
+func UntilSent(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), untilSentKey{}, ctx)
+}
+
+// untilSent returns the context given to UntilSent, if ctx is made by it.
+func untilSent(ctx context.Context) (until context.Context, is bool) {
+	until, is = ctx.Value(untilSentKey{}).(context.Context)
+	return until, is
+}
+
+// unsentLimiter ends the waits of UntilSent. client-go also waits before it repeats a request.
+type unsentLimiter struct{ flowcontrol.RateLimiter }
+
+func (l unsentLimiter) Wait(ctx context.Context) error {
+	until, is := untilSent(ctx)
+	if !is {
+		return l.RateLimiter.Wait(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(until, cancel)()
+	err := l.RateLimiter.Wait(ctx)
+	if until.Err() != nil {
+		return ErrUnsent
+	}
+	return err
+}
+
+// unsentTransport does not send requests whose UntilSent has ended. Waiting for a connection may last as long as an outage,
+// in which the Lease is lost.
+type unsentTransport struct{ http.RoundTripper }
+
+func (t unsentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	until, is := untilSent(r.Context())
+	if !is {
+		return t.RoundTripper.RoundTrip(r)
+	}
+	if until.Err() != nil {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, ErrUnsent
+	}
+	// The body of the response is read with this context, which ends with that of the request.
+	ctx, cancel := context.WithCancel(r.Context())
+	disarm, connected := context.AfterFunc(until, cancel), false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected = true
+		disarm()
+	}})
+	response, err := t.RoundTripper.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		cancel()
+		disarm()
+		if !connected && until.Err() != nil {
+			err = ErrUnsent
+		}
+	}
+	return response, err
+}
+
+// WrappedRoundTripper implements net.RoundTripperWrapper, which finds the connections to close.
+func (t unsentTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

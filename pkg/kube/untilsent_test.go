@@ -1,0 +1,149 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+)
+
+// limiter calls wait for each request.
+type limiter struct {
+	flowcontrol.RateLimiter
+	wait func(context.Context) error
+}
+
+func (l limiter) Wait(ctx context.Context) error { return l.wait(ctx) }
+
+// podServer counts creations of pods, and answers them with answer, or accepts them for nil.
+func podServer(t *testing.T, http2 bool, answer http.HandlerFunc) (config *rest.Config, received *atomic.Int32) {
+	received = &atomic.Int32{}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		received.Add(1)
+		if answer != nil {
+			answer(w, r)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u"}}`))
+	}))
+	server.EnableHTTP2 = http2
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, received
+}
+
+func createPod(ctx context.Context, t *testing.T, config *rest.Config) error {
+	t.Helper()
+	client, err := kube.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.CoreV1().Pods("ns").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	return err
+}
+
+// A call that waits for the rate limiter when the process stops is not sent, also if it gets a token at that very moment.
+// Requirements: JOB-66
+func TestCallThatWaitsForTheLimiterIsNotSent(t *testing.T) {
+	for name, wait := range map[string]func(ctx context.Context, stop func()) error{
+		"waits": func(ctx context.Context, stop func()) error {
+			stop()
+			<-ctx.Done()
+			return ctx.Err()
+		},
+		"gets a token": func(_ context.Context, stop func()) error {
+			stop()
+			return nil
+		},
+	} {
+		config, received := podServer(t, true, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		config.RateLimiter = limiter{wait: func(ctx context.Context) error { return wait(ctx, stop) }}
+		if err := createPod(kube.UntilSent(ctx), t, config); !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
+			t.Errorf("%s: %v, and %d requests", name, err, received.Load())
+		}
+	}
+}
+
+// With no rate limiter, too, a call that begins after the end is not sent.
+// Requirements: JOB-66
+func TestCallAfterTheEndIsNotSent(t *testing.T) {
+	config, received := podServer(t, true, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := createPod(kube.UntilSent(ctx), t, config); !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
+		t.Errorf("%v, and %d requests", err, received.Load())
+	}
+}
+
+// A call that waits for a connection when the process stops, as in an outage, is not sent once there is one.
+// Requirements: JOB-66
+func TestCallThatWaitsForAConnectionIsNotSent(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		config, received := podServer(t, http2, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		outage, connected := make(chan struct{}), make(chan struct{})
+		config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			defer close(connected)
+			stop()
+			<-outage
+			return (&net.Dialer{}).DialContext(context.WithoutCancel(ctx), network, address)
+		}
+		err := createPod(kube.UntilSent(ctx), t, config)
+		close(outage)
+		<-connected
+		if !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
+			t.Errorf("HTTP/2 %t: %v, and %d requests", http2, err, received.Load())
+		}
+	}
+}
+
+// A call that was sent when the process stops is finished.
+// Requirements: JOB-56, JOB-66
+func TestCallThatWasSentIsFinished(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		ctx, stop := context.WithCancel(t.Context())
+		config, received := podServer(t, http2, func(_ http.ResponseWriter, r *http.Request) {
+			stop()
+			if err := r.Context().Err(); err != nil {
+				t.Errorf("the request was canceled: %v", err)
+			}
+		})
+		if err := createPod(kube.UntilSent(ctx), t, config); err != nil || received.Load() != 1 {
+			t.Errorf("HTTP/2 %t: %v, and %d requests", http2, err, received.Load())
+		}
+	}
+}
+
+// client-go repeats a request that the API server asks to be sent later, but not when the process stops meanwhile.
+// Requirements: JOB-66
+func TestRefusedCallIsNotRepeatedAfterTheEnd(t *testing.T) {
+	for name, limit := range map[string]flowcontrol.RateLimiter{"limited": flowcontrol.NewFakeAlwaysRateLimiter(), "not limited": nil} {
+		for _, stops := range []bool{true, false} {
+			ctx, stop := context.WithCancel(t.Context())
+			config, received := podServer(t, true, func(w http.ResponseWriter, _ *http.Request) {
+				if stops {
+					stop()
+				}
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(http.StatusTooManyRequests)
+			})
+			config.RateLimiter = limit
+			err := createPod(kube.UntilSent(ctx), t, config)
+			if repeated := received.Load() > 1; err == nil || errors.Is(err, kube.ErrUnsent) != stops || repeated == stops {
+				t.Errorf("%s, stops %t: %v, and %d requests", name, stops, err, received.Load())
+			}
+			stop()
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	explaincmd "github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/serverclock"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// With a laptop that is 20 seconds ahead, Leases look expired, and new Jobs as if no controller had worked on them.
+//
+// Requirements: CLI-11
+func TestWrongClockOfTheClientChangesNothing(t *testing.T) {
+	t.Parallel()
+	const managedBy = "example.com/clock"
+	client := newClient(t, apiServer.Config, "user")
+	namespace := newNamespace(t, client)
+	election := leader.Election{
+		Client: newControllerClient(t, apiServer.Config, "clock"), Namespace: namespace, Name: leader.LeaseName(managedBy), Identity: "me",
+		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second,
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var group wait.Group
+	leads := make(chan struct{}, 1)
+	group.Start(func() {
+		_ = election.Run(ctx, func(ctx context.Context) error {
+			leads <- struct{}{}
+			<-ctx.Done()
+			return nil
+		})
+	})
+	defer group.Wait()
+	defer stop()
+	<-leads
+	job := newJob()
+	job.Spec.ManagedBy = ptr.To(managedBy)
+	job, err := client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, begun := range []bool{false, true} {
+		if begun {
+			job.Status.StartTime, job.Status.Active = ptr.To(metav1.Now()), 1
+			if job, err = client.BatchV1().Jobs(namespace).UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report := explainAhead(t, namespace, 20*time.Second)
+		if report.Verdict.Stalled || report.Reconciler.Sign != explain.SignLeaseHeld {
+			t.Errorf("begun %v: %s; %s", begun, report.Verdict.Sentence, report.Reconciler.Text)
+		}
+	}
+}
+
+// explainAhead explains Job a on a machine whose clock is ahead.
+func explainAhead(t *testing.T, namespace string, ahead time.Duration) explain.Report {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
+	env := cmdutil.NewEnv(streams)
+	env.Server = serverclock.New(func() time.Time { return time.Now().Add(ahead) })
+	env.Now = env.Server.Now
+	args := []string{"explain-failure", "a", "-n", namespace, "--kubeconfig", kubeconfig, "-o", "json"}
+	root := cmdutil.NewRoot(env)
+	root.AddCommand(explaincmd.NewCommand(env))
+	if err := cmdutil.Execute(t.Context(), root, args); err != nil {
+		t.Fatalf("%v\n%s", err, errOut.String())
+	}
+	var report explain.Report
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
