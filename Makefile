@@ -158,12 +158,12 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 
 .PHONY: fuzz-short
 fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; the first two limit memory
-	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 1s ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 1s ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 1s ./internal/jsonlimit
-	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 1s ./pkg/explain/text
-	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 1s ./pkg/controller/leader
-	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 1s ./pkg/explain/text
+	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/jsonlimit
+	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
+	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
+	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each

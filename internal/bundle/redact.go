@@ -253,7 +253,7 @@ var (
 	enums = []string{
 		"action", "apiVersion", "client", "completionMode", "component", "concurrencyPolicy", "dnsPolicy", "effect", "imagePullPolicy", "kind", "managedBy", "manager", "mountPropagation",
 		"operation", "operator", "phase", "podReplacementPolicy", "podRestartPolicy", "preemptionPolicy", "protocol", "qosClass", "reason", "reportingComponent", "reportingController",
-		"resourceVersion", "restartPolicy", "server", "status", "subresource", "terminationMessagePolicy", "type", "uid", "verb", "what", "whenUnsatisfiable",
+		"resource", "resourceVersion", "restartPolicy", "server", "status", "subresource", "terminationMessagePolicy", "type", "uid", "verb", "what", "whenUnsatisfiable",
 	}
 	// enum is the form of their values: a sentence is none.
 	enum = regexp.MustCompile(`^[\w./+:=-]{0,253}( \w+)?$`)

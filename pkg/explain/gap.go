@@ -17,8 +17,9 @@ type Gap struct {
 	Text string `json:"text"`
 	// Command checks the permission, "" if a missing one is not the reason.
 	Command string `json:"command,omitempty"`
-	// Verb is the one that is not permitted, "" if that is not the reason, and Namespace is where, "" for all.
+	// Verb and Resource are what is not permitted, "" if that is not the reason, and Namespace is where, "" for all.
 	Verb      string `json:"verb,omitempty"`
+	Resource  string `json:"resource,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 }
 
@@ -26,18 +27,17 @@ type Gap struct {
 // Gap that was read from a file needs that: its Command may be anything.
 func (g *Gap) MakeCommand() {
 	g.Command = ""
-	what, _ := strings.CutPrefix(g.What, "watch ")
-	known := slices.Contains([]string{"get", "list", "watch"}, g.Verb) && slices.Contains([]string{"events", "jobs", "nodes", "pods", "pods/log"}, what)
+	known := slices.Contains([]string{"get", "list", "watch"}, g.Verb) && slices.Contains([]string{"events", "jobs", "nodes", "pods", "pods/log"}, g.Resource)
 	switch {
 	case !known || g.Namespace != "" && len(validation.IsDNS1123Label(g.Namespace)) > 0:
-	case what == "nodes":
+	case g.Resource == "nodes":
 		g.Command = "kubectl auth can-i " + g.Verb + " nodes"
 	default:
 		where := "-A"
 		if g.Namespace != "" {
 			where = "-n " + g.Namespace
 		}
-		g.Command = fmt.Sprintf("kubectl auth can-i %s %s %s", g.Verb, strings.Replace(what, "/", " --subresource=", 1), where)
+		g.Command = fmt.Sprintf("kubectl auth can-i %s %s %s", g.Verb, strings.Replace(g.Resource, "/", " --subresource=", 1), where)
 	}
 }
 

