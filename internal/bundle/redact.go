@@ -182,16 +182,7 @@ func (r *redactor) value(file, name string, value any) any {
 		return r.text(file, value)
 	case []any:
 		for i := range value {
-			flag, _ := value[max(i-1, 0)].(string)
-			text, isText := value[i].(string)
-			switch {
-			case i > 0 && isText && strings.HasPrefix(flag, "-") && namedSecret.MatchString(flag):
-				value[i] = r.note(file, namedValue)
-			case isText && isFixed("", name, text):
-				value[i] = r.fixed(file, text)
-			default:
-				value[i] = r.value(file, name, value[i])
-			}
+			value[i] = r.element(file, name, value, i)
 		}
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
@@ -199,6 +190,19 @@ func (r *redactor) value(file, name string, value any) any {
 		}
 	}
 	return value
+}
+
+// element leaves secrets out of an element of the list that a field has.
+func (r *redactor) element(file, name string, list []any, i int) any {
+	text, isText := list[i].(string)
+	flag, _ := list[max(i-1, 0)].(string)
+	switch {
+	case isText && i > 0 && strings.HasPrefix(flag, "-") && namedSecret.MatchString(flag):
+		return r.note(file, namedValue)
+	case isText && isFixed("", name, text):
+		return r.fixed(file, text)
+	}
+	return r.value(file, name, list[i])
 }
 
 // field leaves secrets out of a field of an object, which is the value of the field parent.

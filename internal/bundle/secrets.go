@@ -261,6 +261,11 @@ func isHarmless(before, value string) bool {
 	case strings.HasPrefix(value, "-") && !strings.ContainsAny(before, "=:"), strings.HasPrefix(value, ":"), strings.HasPrefix(value, "//"):
 		return true // the next flag, or a part of a path
 	}
+	return isCount(before, value)
+}
+
+// isCount reports whether a value without quotes is too short for a secret of its name, or a number that such a name counts.
+func isCount(before, value string) bool {
 	name := strings.ToLower(before)
 	switch {
 	case strings.HasSuffix(strings.TrimSpace(name), "bearer"):
