@@ -13,8 +13,9 @@ CONTROLPLANE := $(GO) -C hack/controlplane run .
 # What make krew writes a manifest for, and make image the name of.
 RELEASE ?= v0.1.0
 IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
-# How long make fuzz tries each parser.
+# How long make fuzz tries each parser, and make fuzz-short each reader of hostile files and objects.
 FUZZTIME ?= 30s
+FUZZTIME_SHORT ?= 8s
 # The older releases of Kubernetes that make test-compat tries.
 COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
 # How long make soak runs; SOAK_SEED repeats the decisions of a run, SOAK_SHARDS=6 makes
@@ -152,6 +153,18 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME) ./test/numbers
 	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/controller/leader
 	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
+	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME) ./internal/bundle
+	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME) ./internal/bundle
+	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./internal/jsonlimit
+
+.PHONY: fuzz-short
+fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; the first two limit memory
+	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/jsonlimit
+	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
+	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
+	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
@@ -239,7 +252,7 @@ docs: ## Write docs/reference.md from the commands
 
 .PHONY: presubmit
 presubmit: CONFORMANCE ?= -short
-presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: test lint fuzz-short test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once

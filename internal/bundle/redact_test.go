@@ -1,11 +1,19 @@
 package bundle
 
 import (
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 // No form of secret is in any file of a bundle, and the bundle says what was removed.
@@ -162,4 +170,98 @@ func TestPatternIsNotInTheBundle_BUN_05(t *testing.T) {
 			t.Errorf("%s has the word", name)
 		}
 	}
+}
+
+// What a pattern matches is in no file, in no name and in no key; the bundle can still be read, and its parts belong
+// together.
+// Requirements: BUN-05
+func TestPatternMatchesNamesAndKeys(t *testing.T) {
+	c := simple("acme: customer of acme-a", "exit 1")
+	c.Job.SetName("acme-train")
+	c.Job.SetLabels(map[string]string{"acme.example/team": "acme", "team": "x"})
+	c.Job.SetNamespace("acme")
+	c.Manifest.Name, c.Manifest.Namespace = "acme-train", "acme"
+	c.Manifest.Lease = &explain.Lease{Namespace: "acme", Name: "l", Holder: "acme-0", Renewed: c.Manifest.Taken.Time, Duration: time.Minute}
+	c.Manifest.GoneNodes = map[string]string{"acme-node": "gone"}
+	c.Manifest.Gaps = []explain.Gap{{What: "events", Text: "no permission to list events in namespace acme", Command: "kubectl auth can-i list events -n acme"}}
+	pod := &c.Pods[0]
+	pod.Name, pod.Namespace, pod.Spec.NodeName = "acme-train-a", "acme", "acme-node"
+	pod.Spec.NodeSelector = map[string]string{"acme.example/pool": "acme"}
+	pod.Spec.Containers[0].Name = "acme-main"
+	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"acme.example/gpu": resource.MustParse("2")}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "acme-main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}}}}
+	other := *pod.DeepCopy()
+	other.Name = "acme-train-b"
+	c.Pods = append(c.Pods, other)
+	for i := range c.Logs {
+		c.Logs[i].Pod, c.Logs[i].Container = pod.Name, "acme-main"
+	}
+	for _, pattern := range []string{"acme", "acme-train-[ab]|acme"} {
+		read, archive := bundled(t, c, regexp.MustCompile(pattern))
+		for name, data := range unpacked(t, archive) {
+			if strings.Contains(name+data, "acme") {
+				t.Errorf("%s has %.300s", name, data[max(0, strings.Index(data, "acme")-100):])
+			}
+		}
+		for _, name := range namesIn(t, archive) {
+			if strings.Contains(name, "acme") {
+				t.Errorf("a file is called %s", name)
+			}
+		}
+		if read.Pods[0].Name == read.Pods[1].Name || read.Manifest.Name != read.Job.GetName() || read.Logs[0].Pod != read.Pods[0].Name || read.Logs[0].Container != read.Pods[0].Spec.Containers[0].Name {
+			t.Errorf("%s: pods %s and %s, job %s, log of %s", pattern, read.Pods[0].Name, read.Pods[1].Name, read.Manifest.Name, read.Logs[0].Pod)
+		}
+		input, err := read.Input()
+		if err != nil || len(input.Logs) == 0 || input.GoneNodes[input.Pods[0].Node] == "" {
+			t.Errorf("%s: logs %v, nodes %v, %v", pattern, input.Logs, input.GoneNodes, err)
+		}
+	}
+}
+
+// Times, types, statuses, phases, reasons, UIDs, counts and quantities stay as they are, whatever a pattern matches: the
+// bundle can be read, and its report says the same.
+// Requirements: BUN-10
+func TestPatternLeavesFactsAlone(t *testing.T) {
+	files, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for n := 0; n < len(files); n += 5 {
+		c, err := recorded.Load(files[n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents := contentsOf(&c, 0)
+		plain, _ := bundled(t, contents)
+		for _, pattern := range []string{"[0-9]+", "20[0-9-]+", "(?i)failed", "True|False", "Complete", "[a-f0-9]{8}", "Job", "batch", "job-"} {
+			read, _ := bundled(t, contents, regexp.MustCompile(pattern))
+			want, got := explanationOf(t, plain), explanationOf(t, read)
+			if w, g := facts(&want), facts(&got); w != g {
+				t.Errorf("%s without %s: %s became %s", c.Name, pattern, w, g)
+			}
+		}
+	}
+}
+
+func explanationOf(t *testing.T, c *Contents) explain.Report {
+	t.Helper()
+	input, err := c.Input()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return analysis.Explain(input, explain.Options{MaxPods: -1})
+}
+
+// facts are what a report has beside names, sentences, and causes, which come from messages.
+func facts(r *explain.Report) string {
+	counts, _ := json.Marshal(r.Counts)
+	text := fmt.Sprintf("%s %s %s %s", r.Verdict.Fate, counts, r.Job.UID, r.Job.Created)
+	for _, c := range r.Conditions {
+		text += fmt.Sprint(" ", c.Type, c.Status, c.Reason, c.Since)
+	}
+	for i := range r.Pods {
+		p := &r.Pods[i]
+		text += fmt.Sprint(" ", p.Phase, p.State, p.Created, p.Ended, p.Counted, p.Index != nil)
+	}
+	return text
 }

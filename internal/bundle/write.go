@@ -95,18 +95,16 @@ func redacted(c *Contents, secrets *redactor) (*Contents, []file, error) {
 		return nil, nil, err
 	}
 	kept := newReading()
-	kept.Manifest = c.Manifest
+	if err := secrets.into(manifestFile, c.Manifest, &kept.Manifest); err != nil {
+		return nil, nil, fmt.Errorf("%s, without secrets: %w", manifestFile, err)
+	}
+	explain.MakeCommands(kept.Manifest.Gaps) // The namespace may have another name now.
 	for _, f := range files {
 		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
 			return nil, nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
 		}
 	}
-	m := &kept.Manifest
-	m.Gaps = slices.Clone(m.Gaps)
-	for i := range m.Gaps {
-		m.Gaps[i].Text = secrets.text(manifestFile, m.Gaps[i].Text)
-	}
-	m.Removed = secrets.removals()
+	kept.Manifest.Removed = secrets.removals()
 	return kept.Contents, files, nil
 }
 
@@ -124,7 +122,8 @@ func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
 	}
 	for i := range c.Logs {
 		log := &c.Logs[i]
-		name := log.file()
+		named := Log{Pod: secrets.text(logsFolder, log.Pod), Container: secrets.text(logsFolder, log.Container), Previous: log.Previous}
+		name := named.file()
 		files = append(files, file{name, []byte(secrets.text(name, strings.Join(log.Lines, "\n")) + "\n")})
 	}
 	return files, nil

@@ -1,6 +1,7 @@
 package jsonlimit
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -49,9 +50,7 @@ func (m *meter) value(t reflect.Type) {
 	case '"':
 		m.text()
 	default: // a number, true, false or null
-		for m.at < len(m.data) && strings.IndexByte(",]} \t\r\n", m.data[m.at]) < 0 {
-			m.at++
-		}
+		m.at += len(m.data[m.at:]) - len(bytes.TrimLeft(m.data[m.at:], "+-.0123456789Eaeflnrstu"))
 	}
 	if t != nil && (m.data[start] == '"' || known(t) == nil) {
 		m.spent += int64(m.at-start) + sizeOfString

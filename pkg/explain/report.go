@@ -229,17 +229,6 @@ const (
 	AwaitsReplacement = "AwaitsReplacement"
 )
 
-// Gap is something that could not be read.
-type Gap struct {
-	// What is pods, events, pods/log, logs or nodes; or, in the interactive view, "watch"
-	// and what may be read but not watched.
-	What string `json:"what"`
-	// Text is one line: what is missing, and why.
-	Text string `json:"text"`
-	// Command checks the permission, "" if a missing one is not the reason.
-	Command string `json:"command,omitempty"`
-}
-
 // Names that fields of a Report have.
 const (
 	// BuiltInManagedBy means the same as no name at all (KEP-4368).

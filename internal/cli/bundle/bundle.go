@@ -29,9 +29,11 @@ a page of HTML that any browser shows. Read it later, without a cluster:
 
 Secrets are left out: values of environment variables, the last-applied
 annotation, and known forms of tokens, keys and passwords in logs and objects.
---redact names more. The file says what was removed, what was left out for its
-size, and what could not be read. Look at it before you share it: no list of
-patterns is complete.`
+--redact names more, and what it matches is removed from names, too: of objects,
+labels, files and folders. It leaves alone times, types, statuses, phases,
+reasons, UIDs, counts and quantities. The file says what was removed, what was
+left out for its size, and what could not be read. Look at it before you share
+it: no list of patterns is complete.`
 
 const bundleExample = `  # Write train-20261123-091500.tar.gz
   kubectl batchjob bundle train
@@ -83,7 +85,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "output-file", "o", "", "File to write, - for standard output; by default NAME-TIME.tar.gz.")
-	flags.StringArrayVar(&o.redact, "redact", nil, "Regular expression (RE2) of text to remove; may be repeated.")
+	flags.StringArrayVar(&o.redact, "redact", nil, "Regular expression (RE2) of text and names to remove; may be repeated.")
 	flags.Int64Var(&o.logLines, "max-log-lines", 2000, "How many last lines to keep of each log; 0 for no logs.")
 	o.kube.AddTo(cmd)
 	return cmd
@@ -133,7 +135,11 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if o.file == "" {
-		o.file = fmt.Sprintf("%s-%s.tar.gz", o.name, contents.Manifest.Taken.UTC().Format("20060102-150405"))
+		name := o.name
+		for _, pattern := range o.patterns {
+			name = pattern.ReplaceAllLiteralString(name, "redacted")
+		}
+		o.file = fmt.Sprintf("%s-%s.tar.gz", name, contents.Manifest.Taken.UTC().Format("20060102-150405"))
 	}
 	manifest, size, err := o.writeFile(contents)
 	if err != nil {

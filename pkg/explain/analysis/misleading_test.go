@@ -160,6 +160,7 @@ func TestExplanationNamesWhoMayResume_CLI_06(t *testing.T) {
 	wantSaid(t, r, `patch job train --type merge -p '{"spec":{"suspend":false}}'`)
 	wantUnsaid(t, r, "up to its owner")
 	wantSaid(t, suspended(owned("JobSet")), "which its owner JobSet parent controls", "kubectl get jobset parent -n ns")
+	wantUnsaid(t, suspended(owned("--server=https://evil.example")), "kubectl get --server") // BUN-11: the API server accepts any kind.
 
 	r = suspended(func(j *batchv1.Job) {
 		j.Spec.ManagedBy, j.Status = ptr.To("kueue.x-k8s.io/multikueue"), batchv1.JobStatus{}

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -106,17 +105,18 @@ func (r *reading) gap(verb, resource string, err error) {
 // GapOf says what could not be read of a namespace, or of all with "", and why.
 func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	g := explain.Gap{What: resource}
-	where, flag := "namespace "+namespace, "-n "+namespace
+	where := "namespace " + namespace
 	if namespace == "" {
-		where, flag = "all namespaces", "-A"
+		where = "all namespaces"
 	}
 	switch {
 	case apierrors.IsForbidden(err):
 		g.Text = fmt.Sprintf("%s could not be read: no permission to %s %s in %s", resource, verb, resource, where)
-		g.Command = fmt.Sprintf("kubectl auth can-i %s %s %s", verb, strings.Replace(resource, "/", " --subresource=", 1), flag)
+		g.Verb, g.Resource, g.Namespace = verb, resource, namespace
 		if resource == "nodes" {
-			g.Text, g.Command = "nodes could not be read: no permission to get nodes", "kubectl auth can-i get nodes"
+			g.Text, g.Namespace = "nodes could not be read: no permission to get nodes", ""
 		}
+		g.MakeCommand()
 	case errors.Is(err, context.DeadlineExceeded):
 		g.Text = resource + " could not be read: timed out"
 	default:
@@ -131,10 +131,12 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 // UnwatchedGap is for what can be read of a namespace but not watched, and how often it
 // is read instead. What of it is "watch pods" for pods: they are not missing.
 func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
-	return explain.Gap{
+	g := explain.Gap{
 		What: "watch " + resource, Text: fmt.Sprintf("no permission to watch %s: they are read every %s instead", resource, every),
-		Command: fmt.Sprintf("kubectl auth can-i watch %s -n %s", resource, namespace),
+		Verb: "watch", Resource: resource, Namespace: namespace,
 	}
+	g.MakeCommand()
+	return g
 }
 
 func (r *reading) nodes(ctx context.Context) {

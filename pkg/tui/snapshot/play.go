@@ -131,9 +131,28 @@ func (p *Player) read() error {
 		return fmt.Errorf("line %d of the recording: %w", p.line, err)
 	}
 	s := e.Snapshot
+	s.distrust()
 	for _, part := range e.Same {
 		s.take(part, p.last)
 	}
 	p.next, p.last = &s, &s
 	return nil
+}
+
+// distrust makes the commands of Gaps, and drops those of Advice, which cannot be made from a recording: whoever wrote the
+// file may have written any command, and people type what we show.
+func (s *Snapshot) distrust() {
+	if s.Jobs != nil {
+		explain.MakeCommands(s.Jobs.Gaps)
+	}
+	if s.Pod != nil {
+		explain.MakeCommands(s.Pod.Gaps)
+	}
+	if s.Job == nil || s.Job.Report == nil {
+		return
+	}
+	explain.MakeCommands(s.Job.Report.Gaps)
+	for i := range s.Job.Report.Advice {
+		s.Job.Report.Advice[i].Command = ""
+	}
 }

