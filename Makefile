@@ -165,6 +165,7 @@ fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases,
 	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
 	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
 	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
+	$(GO) test -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./test/numbers
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each

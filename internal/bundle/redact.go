@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -164,15 +165,42 @@ func (r *redactor) into(file string, object, without any) error {
 
 // object leaves secrets out of an object in JSON, and returns it indented.
 func (r *redactor) object(file string, object any) ([]byte, error) {
+	var out bytes.Buffer
+	err := r.indented(&out, file, object, "")
+	return out.Bytes(), err
+}
+
+// list is object for a list, of which only one element at a time is in memory as JSON values: they take many times as much.
+func list[T any](r *redactor, file string, list []T) ([]byte, error) {
+	if len(list) == 0 {
+		return r.object(file, list)
+	}
+	var out bytes.Buffer
+	for i := range list {
+		out.WriteString(map[bool]string{true: "[\n ", false: ",\n "}[i == 0])
+		if err := r.indented(&out, file, &list[i], " "); err != nil {
+			return nil, err
+		}
+	}
+	out.WriteString("\n]")
+	return out.Bytes(), nil
+}
+
+// indented writes an object without secrets, as JSON in lines with the prefix.
+func (r *redactor) indented(out *bytes.Buffer, file string, object any, prefix string) error {
 	data, err := json.Marshal(object)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
-		return nil, err
+		return err
 	}
-	return json.MarshalIndent(r.value(file, "", value), "", " ")
+	if data, err = json.MarshalIndent(r.value(file, "", value), prefix, " "); err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
 }
 
 // value leaves secrets out of the value of a field.

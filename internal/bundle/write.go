@@ -110,15 +110,21 @@ func redacted(c *Contents, secrets *redactor) (*Contents, []file, error) {
 
 // objectFiles are what was read, without secrets.
 func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
-	for _, object := range []struct {
-		name  string
-		value any
-	}{{jobFile, c.Job.Object}, {podsFile, c.Pods}, {eventsFile, c.Events}, {nodesFile, c.Nodes}, {relativesFile, c.Relatives}} {
-		data, err := secrets.object(object.name, object.value)
+	for _, part := range []struct {
+		name string
+		data func(name string) ([]byte, error)
+	}{
+		{jobFile, func(name string) ([]byte, error) { return secrets.object(name, c.Job.Object) }},
+		{podsFile, func(name string) ([]byte, error) { return list(secrets, name, c.Pods) }},
+		{eventsFile, func(name string) ([]byte, error) { return list(secrets, name, c.Events) }},
+		{nodesFile, func(name string) ([]byte, error) { return list(secrets, name, c.Nodes) }},
+		{relativesFile, func(name string) ([]byte, error) { return list(secrets, name, c.Relatives) }},
+	} {
+		data, err := part.data(part.name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", object.name, err)
+			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
-		files = append(files, file{object.name, data})
+		files = append(files, file{part.name, data})
 	}
 	for i := range c.Logs {
 		log := &c.Logs[i]

@@ -46,7 +46,7 @@ by attempt, see what-if; --pods takes precedence.
 
 However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
 pod, and 124 if the Job had not finished when --limit was reached, or after
-some 15,000 pods.`
+some 8,000 pods.`
 
 const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods exit=42
@@ -164,11 +164,13 @@ func (o *Options) writeText(report explain.Report, begun time.Time) error {
 	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
 }
 
-// maxWrites are those of some 15,000 pods, which take almost 200 MB. A Job may have completions without an end.
-const maxWrites = 120_000
+// maxWrites are those of 8,000 pods that end, or of more that do not, for which 200 MB are enough. A Job may have completions
+// without an end.
+const maxWrites = 64_000
 
 // play lets virtual time pass until the Job has finished, or the limit is reached.
 func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
+	cmdutil.SaveMemory()
 	pods, err := o.behavior(ctx)
 	if err != nil {
 		return nil, explain.Input{}, err
