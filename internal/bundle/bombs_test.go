@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,20 +15,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 // maxAllocated is how much may be allocated to read a hostile file and to explain it; less is in use at a time.
 const maxAllocated = 450 << 20
-
-// allocated returns how many bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
 
 // readAll reads an archive as all verbs do, and returns the first error.
 func readAll(archive []byte) error {
@@ -106,7 +97,7 @@ func TestSmallFilesDoNotFillTheMemory(t *testing.T) {
 	} {
 		archive := archived(t, files...)
 		var err error
-		if took := allocated(func() { err = readAll(archive) }); took > maxAllocated {
+		if took := memory.Allocated(func() { err = readAll(archive) }); took > maxAllocated {
 			t.Errorf("%s: %d MB for a file of %d kB", name, took>>20, len(archive)>>10)
 		}
 		if err == nil && !strings.Contains(name, "recording") {
@@ -167,7 +158,7 @@ func FuzzReadBundle(f *testing.F) {
 		if err := writeArchive(&archive, &Manifest{Name: "x"}, append(files, file{name, data})); err != nil {
 			t.Skip(err) // A name that no archive has.
 		}
-		if took := allocated(func() { _ = readAll(archive.Bytes()) }); took > maxAllocated {
+		if took := memory.Allocated(func() { _ = readAll(archive.Bytes()) }); took > maxAllocated {
 			t.Errorf("%d MB", took>>20)
 		}
 	})
@@ -184,7 +175,7 @@ func FuzzReadRecording(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if took := allocated(func() { play(data) }); took > maxAllocated {
+		if took := memory.Allocated(func() { play(data) }); took > maxAllocated {
 			t.Errorf("%d MB", took>>20)
 		}
 	})

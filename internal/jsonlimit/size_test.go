@@ -11,16 +11,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-)
 
-// allocated returns how many bytes f allocates.
-func allocated(f func()) int64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return int64(after.TotalAlloc - before.TotalAlloc)
-}
+	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
+)
 
 // live returns how many bytes are in use.
 func live() int64 {
@@ -78,7 +71,7 @@ func TestTooMuchMemoryIsRefused(t *testing.T) {
 		if name == "unknown" {
 			continue
 		}
-		took := allocated(func() {
+		took := memory.Allocated(func() {
 			left := int64(1 << 20)
 			var pod corev1.Pod
 			if err := NewDecoder(strings.NewReader(data), 64<<20, &left).Decode(&pod); !errors.Is(err, ErrMemory) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
 // changer puts other times into what was read of a Job.
@@ -66,6 +67,9 @@ func (c changer) changed(m moment) moment {
 
 // mostOutput is more than any output has about a Job of the oracle's cases.
 const mostOutput = 1 << 20
+
+// mostAllocated is more than all outputs of a Job and a replay of it allocate; a small part of it is in use at a time.
+const mostAllocated = 1 << 30
 
 // checkTexts fails for an output that is too long, or that has one of these texts, and for JSON that cannot be read.
 func checkTexts(t *testing.T, m *moment, bad *regexp.Regexp) {
@@ -148,7 +152,12 @@ func FuzzHostileStatuses(f *testing.F) {
 			spec.Completions = ptr.To[int32](math.MaxInt32)
 			status.Succeeded, status.Failed, status.Active = one[int32](rng, 0, math.MaxInt32), one[int32](rng, 0, math.MaxInt32), one[int32](rng, 0, math.MaxInt32)
 		}
-		checkTexts(t, &m, overflow)
-		whatif.Quote(t.Context(), m.input, []explain.Advice{{Policies: &explain.Policies{ActiveDeadlineSeconds: ptr.To[int64](60)}}})
+		took := memory.Allocated(func() {
+			checkTexts(t, &m, overflow)
+			whatif.Quote(t.Context(), m.input, []explain.Advice{{Policies: &explain.Policies{ActiveDeadlineSeconds: ptr.To[int64](60)}}})
+		})
+		if took > mostAllocated {
+			t.Errorf("%v: %d bytes", &m, took)
+		}
 	})
 }

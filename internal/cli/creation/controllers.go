@@ -50,7 +50,9 @@ func (c *Client) checkController(ctx context.Context, job *manifest.Job, namespa
 		return ctx.Err()
 	case apierrors.IsForbidden(err) && ours:
 		fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", job.ManagedBy())
-	case err != nil: // If the API server cannot be reached, the creation shows it.
+		return nil
+	case err != nil:
+		return nil //nolint:nilerr // If the API server cannot be reached, the creation shows it.
 	case lease != nil && !lease.IsHeld(c.now()), lease == nil && ours:
 		return c.notRunning(job, lease)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
 // FuzzLease explains a Job whose controller has a Lease with any content: anyone who may write Leases in one namespace can
@@ -36,14 +37,19 @@ func FuzzLease(f *testing.F) {
 		}
 		input := explain.Input{Now: started.Add(time.Minute), OurName: controller.DefaultManagedBy, Job: leasedJob(), PodsRead: true}
 		input.Lease, _ = gather.ReadLease(t.Context(), kubefake.Client(fake.NewClientset(hostile)), leader.Leases{}, controller.DefaultManagedBy, "ml")
-		for _, input.Lease = range []*explain.Lease{input.Lease, ptr.To(explain.LeaseOf(hostile))} {
-			report := analysis.Explain(input, explain.Options{})
-			shown := render(t, func(w io.Writer) error { return Explanation(w, report, Options{Width: 80, Full: true}) })
-			checkHarmless(t, shown, false)
-			stored, err := json.Marshal(report)
-			if most := 20_000 + 30*len(namespace+name+holder); err != nil || max(len(stored), len(shown)) > most {
-				t.Errorf("%v, %d bytes of JSON, and %d of text", err, len(stored), len(shown))
+		took := memory.Allocated(func() {
+			for _, input.Lease = range []*explain.Lease{input.Lease, ptr.To(explain.LeaseOf(hostile))} {
+				report := analysis.Explain(input, explain.Options{})
+				shown := render(t, func(w io.Writer) error { return Explanation(w, report, Options{Width: 80, Full: true}) })
+				checkHarmless(t, shown, false)
+				stored, err := json.Marshal(report)
+				if most := 20_000 + 30*len(namespace+name+holder); err != nil || max(len(stored), len(shown)) > most {
+					t.Errorf("%v, %d bytes of JSON, and %d of text", err, len(stored), len(shown))
+				}
 			}
+		})
+		if took > 32<<20 {
+			t.Errorf("%d bytes", took)
 		}
 	})
 }

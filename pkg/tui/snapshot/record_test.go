@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
 // queue is a Source of given Snapshots.
@@ -285,14 +285,14 @@ func TestRecordingDoesNotFillTheMemory(t *testing.T) {
 		`{"jobs":{"items":[` + strings.Repeat("{},", 500_000) + "{}]}}", `{"job":{"report":{"problems":[` + strings.Repeat("{},", 500_000) + "{}]}}}",
 		`{"seq":"` + strings.Repeat("x", 2*maxLine) + `"}`,
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		p, err := NewPlayer(strings.NewReader(whole+line), &fakeClock{}, 0)
-		for err == nil {
-			_, err = p.Next(t.Context(), 0)
-		}
-		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; took > 200<<20 || !strings.Contains(err.Error(), "line 6 of the recording") {
+		var err error
+		took := memory.Allocated(func() {
+			var p *Player
+			for p, err = NewPlayer(strings.NewReader(whole+line), &fakeClock{}, 0); err == nil; {
+				_, err = p.Next(t.Context(), 0)
+			}
+		})
+		if took > 200<<20 || !strings.Contains(err.Error(), "line 6 of the recording") {
 			t.Errorf("%.30s took %d bytes, error %v", line, took, err)
 		}
 	}
