@@ -31,8 +31,8 @@ const (
 	LeftOutAnnotation = "batchjob.dev/retry-left-out"
 	// PendingAnnotation marks a retry whose status is not written yet. It is removed when the retry is resumed.
 	PendingAnnotation = "batchjob.dev/retry-pending"
-	// RequestAnnotation has an ID of the request that created the retry, so that its sender finds it if there was no answer.
-	RequestAnnotation = "batchjob.dev/retry-request"
+	// RequestAnnotation has an ID of the request that created the Job, so that its sender finds it if there was no answer.
+	RequestAnnotation = "batchjob.dev/request"
 )
 
 // maxListed is how long a list of indexes in an annotation may be; all annotations of an object
