@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -133,7 +134,7 @@ func (c *Client) explainLeft(name string, err error, mayRun bool) error {
 	switch {
 	case mayRun:
 		what, hint = "and it is not known whether it runs", "see it with: "+c.statusCommand(name)
-	case !isRefused(err): // The answer to its deletion may be lost.
+	case kube.MayBeDone(err): // The answer to its deletion may be lost.
 		what = "and may be left suspended; it runs nothing"
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, err, "job.batch/"+name+" was created, "+what, hint)
