@@ -82,7 +82,7 @@ func TestRunFollowsToTheEnd_RUN_01(t *testing.T) {
 func TestRunCreatesNothingForADeadController(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train), "--managed-by=batchjob.dev/controller")
-	expect(t, s, cmdutil.ExitError, "", "controller batchjob.dev/controller is not running (no Lease shows that it is); nothing was created; start it")
+	expect(t, s, cmdutil.ExitError, "", "controller batchjob.dev/controller does not seem to be running (it has no Lease); nothing was created; start it")
 	if got := server.written(); len(got) > 0 {
 		t.Errorf("%q", got)
 	}

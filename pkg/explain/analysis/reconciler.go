@@ -65,9 +65,9 @@ func (a *analysis) aliveness(lastWrite *metav1.Time) (explain.Aliveness, explain
 		return explain.NotAlive, explain.SignNeverWorked
 	case a.leaseExpired():
 		return explain.NotAlive, explain.SignLeaseExpired
-	case a.Lease != nil && a.Lease.IsHeld(a.Now):
+	case a.Lease != nil && a.Lease.IsHeld(a.Now) && (overdue == 0 || a.Lease.Namespace == explain.SystemNamespace):
 		return explain.Alive, explain.SignLeaseHeld
-	case overdue > 0:
+	case overdue > 0: // A Lease that anyone may have made up says less.
 		return explain.NotAlive, explain.SignOverdue
 	case lastWrite == nil:
 		return explain.AlivenessUnknown, explain.SignNone
@@ -138,7 +138,7 @@ const handover = 15 * time.Second
 // leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and
 // another replica takes over after one.
 func (a *analysis) leaseExpired() bool {
-	if a.Lease == nil || a.Lease.Renewed.IsZero() {
+	if a.Lease == nil || a.Lease.Renewed.IsZero() || a.Lease.IsHeldElsewhere(a.Now) {
 		return false
 	}
 	patience := a.Lease.Duration
