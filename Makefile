@@ -158,7 +158,7 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./internal/jsonlimit
 
 .PHONY: fuzz-short
-fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; the first two limit memory
+fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; most limit memory, too
 	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
 	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
 	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/jsonlimit
