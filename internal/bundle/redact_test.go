@@ -252,11 +252,10 @@ func TestPatternMatchesLabelsNamedLikeFields(t *testing.T) {
 // Requirements: BUN-05, BUN-10
 func TestPatternMatchesNamesInManagedFields(t *testing.T) {
 	c := simple("exit 1")
-	owned := func(text string) *metav1.FieldsV1 { return &metav1.FieldsV1{Raw: []byte(text)} }
 	suspended := `{"f:spec":{"f:suspend":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"acme\"}":{"f:resources":{"f:limits":{"f:acme.com/gpu":{}},"f:requests":{"f:acme.com/gpu":{}}}}}}}}}`
 	c.Job.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: "kubectl", Operation: "Update", APIVersion: "batch/v1", FieldsType: "FieldsV1", FieldsV1: owned(suspended)},
-		{Manager: "other", Operation: "Update", APIVersion: "batch/v1", FieldsType: "FieldsV1", FieldsV1: owned(`{"f:metadata":{"f:labels":{"f:acme.com/x":{}}}}`)},
+		{Manager: "kubectl", Operation: "Update", APIVersion: "batch/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(suspended)},
+		{Manager: "other", Operation: "Update", APIVersion: "batch/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:acme.com/x":{}}}}`)},
 	})
 	read, archive := bundled(t, c, regexp.MustCompile("^acme"))
 	for name, data := range unpacked(t, archive) {

@@ -32,7 +32,7 @@ type History struct {
 	maxWrites, maxPods int
 }
 
-// A replay has at most as many pods as are known, and leastPods, and makes writesPerPod for each: a Job may have completions
+// A replay has at most as many pods as are known, or leastPods, and writesPerPod for each: a Job may have completions
 // without an end. Each pod of a replay takes some 10 kB of memory.
 const (
 	writesPerPod = 20
