@@ -15,7 +15,7 @@ RELEASE ?= v0.1.0
 IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 # How long make fuzz tries each parser, and make fuzz-short each reader of hostile files and objects.
 FUZZTIME ?= 30s
-FUZZTIME_SHORT ?= 8s
+FUZZTIME_SHORT ?= 6s
 # The older releases of Kubernetes that make test-compat tries.
 COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
 # How long make soak runs; SOAK_SEED repeats the decisions of a run, SOAK_SHARDS=6 makes
