@@ -162,6 +162,7 @@ func worstJobs(t *testing.T) (ended, open []string, api *clitest.API) {
 		worstJob("alternating", "Failed", map[string]any{"completedIndexes": indexset.Of(even...).String(), "failedIndexes": indexset.Of(odd...).String()}),
 		worstJob("texts", "Failed", failed),
 		worstJob(manyPods, "Failed", failed),
+		worstJob("most-gone", "Complete", map[string]any{"succeeded": int64(30_000), "completedIndexes": "0-29999"}),
 		worstJob("runs", "", map[string]any{"active": int64(2), "completedIndexes": indexset.Of(even...).String()}),
 	}
 	for _, job := range jobs {
@@ -171,6 +172,8 @@ func worstJobs(t *testing.T) (ended, open []string, api *clitest.API) {
 		}
 		ended = append(ended, job.GetName())
 	}
+	spec := jobs[6].Object["spec"].(map[string]any)
+	spec["completions"], spec["parallelism"] = int64(30_000), int64(30_000)
 	texts := jobs[4]
 	texts.SetAnnotations(map[string]string{"text": strings.Repeat("x", 256<<10-10), "batchjob.dev/pod-failure-policy-rule-names": strings.Repeat("0=a,", 5)})
 	conditions, _, _ := unstructured.NestedSlice(texts.Object, "status", "conditions")
