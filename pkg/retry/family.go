@@ -3,7 +3,6 @@ package retry
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -59,11 +58,11 @@ func Runs(job *batchv1.Job) indexset.Set {
 		return all
 	}
 	retried := parse(job, text)
-	made, err := strconv.ParseUint(job.Annotations[CompletionsAnnotation], 10, 31)
-	if err != nil {
+	made, known, err := reconcile.RetryCompletions(job.Annotations)
+	if !known || err != nil {
 		return retried
 	}
-	return retried.Union(all.Difference(indexset.Below(int32(made))))
+	return retried.Union(all.Difference(indexset.Below(made)))
 }
 
 // Missing returns the indexes of the Indexed Job that no Job of the family has completed.
@@ -92,8 +91,8 @@ func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
 	return nil
 }
 
-// completes reports whether the member is complete, left no index out, and has all indexes of the Job: it may have been scaled
-// down. A retry without indexes has fewer completions, those that were missing.
+// completes reports whether the member is complete, left no index out, and has at least as many completions as the Job; a
+// member may have been scaled down. A retry without indexes has fewer completions, those that were missing.
 func completes(member, job *batchv1.Job) bool {
 	covers := !jobspec.IsIndexed(&job.Spec) || completions(member) >= completions(job)
 	return covers && reconcile.FinishedCondition(member) == batchv1.JobComplete && member.Annotations[LeftOutAnnotation] == ""
