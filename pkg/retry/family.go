@@ -98,15 +98,21 @@ func completes(member, job *batchv1.Job) bool {
 	return covers && reconcile.FinishedCondition(member) == batchv1.JobComplete && member.Annotations[LeftOutAnnotation] == ""
 }
 
+// MaxTaken is how many names of Jobs outside the family Family.Next tries to avoid by their numbers.
+const MaxTaken = 5
+
 // Next returns the number of the Job's next retry, and its name. taken are the names of Jobs outside the family, such as a retry
-// of an earlier Job of the same name; their numbers are left out.
+// of an earlier Job of the same name; their numbers are left out. After MaxTaken of them, the name has a hash of the family's
+// UID, so that no other family uses it.
 func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name string) {
-	for attempt = AttemptOf(f[len(f)-1]) + 1; ; attempt++ {
+	first := AttemptOf(f[len(f)-1]) + 1
+	for attempt = first; attempt < first+MaxTaken; attempt++ {
 		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job))
 		if !slices.Contains(taken, name) {
 			return attempt, name
 		}
 	}
+	return first, hashedNameOf(RootOf(job), rootUID(job), first, completions(job))
 }
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }

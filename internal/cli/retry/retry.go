@@ -197,6 +197,7 @@ func (o *Options) validateTarget(args []string) error {
 		return cmdutil.UsageErrorf("name one Job or CronJob to retry")
 	}
 	o.target = targets[0]
+	o.target.NewName = o.name
 	return nil
 }
 
