@@ -131,16 +131,10 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	return nil
 }
 
-// How our controller is known: by the default managedBy, and by the field manager of what it writes.
-const (
-	ourName         = "batchjob.dev/controller"
-	ourFieldManager = "kubectl-batchjob-controller"
-)
-
 // readsList reports whether our controller runs the copy, so that it reads IndexesAnnotation: the managedBy of the copy is
 // ours, or that of the Job, whose status our controller was the last to write. It may replace the built-in one.
 func readsList(job *batchv1.Job, managedBy string) bool {
-	if managedBy == ourName {
+	if managedBy == reconcile.DefaultManagedBy {
 		return true
 	}
 	var last *metav1.ManagedFieldsEntry
@@ -150,7 +144,7 @@ func readsList(job *batchv1.Job, managedBy string) bool {
 			last = f
 		}
 	}
-	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == ourFieldManager
+	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == reconcile.FieldManager
 }
 
 // refusal reports why nothing of the family can be retried now.
