@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -173,7 +172,7 @@ func ago(t *metav1.Time, now time.Time) string {
 // unreadableText is what the controller does not understand.
 func unreadableText(p *explain.Problem) string {
 	if p.Kind == explain.ProblemBadRetryIndexes {
-		return fmt.Sprintf("annotation %s cannot be read: %s", reconcile.RetryIndexesAnnotation, p.Asked)
+		return "annotation " + p.Asked
 	}
 	return "this version does not know completionMode " + p.Asked
 }
