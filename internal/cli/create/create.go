@@ -173,9 +173,8 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 			continue
 		}
 		problems = append(problems, creation.Locate(object, err)...)
-		if o.creator != nil && created == nil && kube.MayBeDone(err) {
-			problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, err, "the "+object.Kind()+" may have been created nevertheless",
-				"look for it with: kubectl get "+strings.ToLower(object.Kind())+" "+object.Name()))
+		if created == nil {
+			problems = append(problems, mayExist(object, err))
 		}
 		if !creation.ConcernsObject(err) {
 			if left := len(ready) - i - 1; left > 0 {
@@ -185,6 +184,15 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// mayExist is the error of an object that may be stored although its creation failed, nil if it is not.
+func mayExist(object *manifest.Object, err error) error {
+	if !kube.MayBeDone(err) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return cmdutil.NewUserError(cmdutil.KindOther, err, "the "+object.Kind()+" may have been created nevertheless",
+		"look for it with: kubectl get "+strings.ToLower(object.Kind())+" "+object.Name())
 }
 
 func (o *Options) send(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
