@@ -38,9 +38,11 @@ const linesOfChild = "BATCHJOB_TEST_LINES"
 
 // runLines runs the command lines of a child process, and prints what they print to stderr.
 func runLines(lines string) {
+	env := clitest.NewEnv()
+	env.Now = time.Now
 	for line := range strings.Lines(lines) {
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: os.Stdout, ErrOut: os.Stderr}
-		if err := program.Execute(context.Background(), strings.Fields(line), streams, cmdutil.Env{Now: time.Now}); err != nil {
+		if err := program.Execute(context.Background(), strings.Fields(line), streams, env); err != nil {
 			cmdutil.PrintError(os.Stderr, err)
 		}
 	}
