@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -23,8 +23,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/play"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
@@ -187,6 +185,3 @@ func (c *cluster) exemptPlayed(ctx context.Context, objects dynamic.Interface) e
 		return err == nil && pod.Spec.NodeName == ""
 	})
 }
-
-// file is where the answers of a take are written.
-func (t take) file(out string) string { return filepath.Join(out, t.namespace()+".txt") }

@@ -28,7 +28,7 @@ func main() { os.Exit(exitCode()) }
 func exitCode() int {
 	root := flag.String("root", ".", "the `folder` of the project")
 	only := flag.String("only", "", "play the cases whose name matches this regular `expression`")
-	out := flag.String("out", "bin/field", "write all answers to this `folder`")
+	out := flag.String("out", "bin/field", "write all answers, and recordings for test/recorded, to this `folder`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	controllerpkg "github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/play"
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/situation"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 // take is a case with one of the controllers.
@@ -92,6 +95,9 @@ func (c *cluster) playOne(ctx context.Context, t take, out string, slots chan st
 	if err := p.Play(ctx, steps); err != nil {
 		return nil, err
 	}
+	if err := c.record(ctx, t, out); err != nil {
+		return nil, err
+	}
 	var verdicts []situation.Verdict
 	var said strings.Builder
 	for _, ask := range t.Asks {
@@ -103,7 +109,20 @@ func (c *cluster) playOne(ctx context.Context, t take, out string, slots chan st
 		}
 		verdicts = append(verdicts, ask.Judge(answer))
 	}
-	return verdicts, os.WriteFile(t.file(out), []byte(said.String()), 0o644)
+	return verdicts, os.WriteFile(t.file(out)+".txt", []byte(said.String()), 0o644)
+}
+
+// file is where results of a take go, without an extension.
+func (t take) file(out string) string { return filepath.Join(out, t.namespace()) }
+
+// record writes what there is, as test/recorded reads it.
+func (c *cluster) record(ctx context.Context, t take, out string) error {
+	objects, err := c.objects.List(ctx, t.namespace())
+	if err != nil {
+		return err
+	}
+	_, err = recorded.Write(t.file(out)+".yaml", t.Situation, time.Now(), objects)
+	return err
 }
 
 // ask runs the plugin, and keeps what it says.

@@ -123,6 +123,23 @@ func (o *Objects) patch(ctx context.Context, namespace, reference string, status
 	return err
 }
 
+// List returns all objects of a namespace that an explanation may read: owners first, and each kind as late as what
+// follows from it.
+func (o *Objects) List(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
+	var all []unstructured.Unstructured
+	for _, resource := range []schema.GroupVersionResource{
+		{Group: "batch", Version: "v1", Resource: "cronjobs"}, {Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"},
+		{Group: "batch", Version: "v1", Resource: "jobs"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "events"},
+	} {
+		list, err := o.Client.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list.Items...)
+	}
+	return all, nil
+}
+
 // past replaces the variables, and durations such as -5m by the time that they mean.
 func past(value any, expand func(string) string, now time.Time) any {
 	switch v := value.(type) {
