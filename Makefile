@@ -201,7 +201,7 @@ fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain re
 
 # A measurement, not a check: cases are here before the plugin can explain them. FIELD is a regular expression for their names.
 .PHONY: field
-field: build controlplane ## Measure explanations with situations from the real world: 3 minutes; FIELD=REGEXP for some of them
+field: build controlplane ## Measure explanations with situations from the real world: 2 minutes; FIELD=REGEXP for some of them
 	@$(GO) run ./test/field -only '$(FIELD)'
 
 .PHONY: bench

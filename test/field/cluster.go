@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
@@ -72,6 +73,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 		return err
 	}
 	config.QPS, config.Burst, config.UserAgent = -1, 0, "field"
+	config.WarningHandler = rest.NoWarnings{} // Some cases are about what the API server warns of.
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func exitCode() int {
 	return 0
 }
 
-// measure returns how many cases fail.
+// measure returns how many takes fail.
 func measure(ctx context.Context, root, only, out string) (bad int, err error) {
 	name, err := regexp.Compile(only)
 	if err != nil {

@@ -141,7 +141,12 @@ func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *stri
 		}
 		fmt.Fprintln(said, a.JSON)
 	}
-	return a, nil
+	return anonymous(a, t.namespace()), nil
+}
+
+// anonymous is the answer without the name of the namespace, which is that of the case and could be taken for a fact.
+func anonymous(a situation.Answer, namespace string) situation.Answer {
+	return situation.Answer{Text: strings.ReplaceAll(a.Text, namespace, "namespace"), JSON: strings.ReplaceAll(a.JSON, namespace, "namespace")}
 }
 
 // plugin returns what a command of the plugin prints. Its exit code does not matter: wait and lint have their own.
