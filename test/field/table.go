@@ -38,18 +38,23 @@ func printTable(out io.Writer, results []result) (bad int) {
 		}
 	}
 	_ = w.Flush() // Standard output is gone.
-	all, good := map[string]bool{}, 0
+	good, all := countCases(results)
+	fmt.Fprintf(out, "\n%d of %d cases pass; with each controller on its own, %d of %d.\n", good, all, len(results)-bad, len(results))
+	return bad
+}
+
+// countCases returns how many cases there are, and how many pass with each controller.
+func countCases(results []result) (good, all int) {
+	failed := map[string]bool{}
 	for _, r := range results {
-		passed, known := all[r.Name]
-		all[r.Name] = r.passes() && (passed || !known)
+		failed[r.Name] = failed[r.Name] || !r.passes()
 	}
-	for _, passes := range all {
-		if passes {
+	for _, fails := range failed {
+		if !fails {
 			good++
 		}
 	}
-	fmt.Fprintf(out, "\n%d of %d cases pass; with each controller on its own, %d of %d.\n", good, len(all), len(results)-bad, len(results))
-	return bad
+	return good, len(failed)
 }
 
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
