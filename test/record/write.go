@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 // large is the size of a fixture that is worth a word.
@@ -15,49 +12,9 @@ const large = 60_000
 
 // writeFixture writes a v1 List of what was seen.
 func writeFixture(file, what string, v *view) error {
-	items := make([]any, 0, len(v.raw))
-	for _, item := range v.raw {
-		item = *item.DeepCopy()
-		reduceManagers(item)
-		items = append(items, item.Object)
+	size, err := recorded.Write(file, what, v.at, v.raw)
+	if size > large {
+		fmt.Fprintf(os.Stderr, "record: %s has %d bytes\n", file, size)
 	}
-	data, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
-	if err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "# recorded at: %s\n# what: %s\n%s", v.at.Format(time.RFC3339), what, data)
-	if out.Len() > large {
-		fmt.Fprintf(os.Stderr, "record: %s has %d bytes\n", file, out.Len())
-	}
-	return os.WriteFile(file, out.Bytes(), 0o644)
-}
-
-// reduceManagers keeps who wrote what part of a Job and when, and who set spec.suspend;
-// nothing of it in pods and events. The fields themselves would be most of the file.
-func reduceManagers(item unstructured.Unstructured) {
-	path := []string{"metadata", "managedFields"}
-	entries, found, _ := unstructured.NestedSlice(item.Object, path...)
-	if kind := item.GetKind(); !found || kind == "Pod" || kind == "Event" {
-		unstructured.RemoveNestedField(item.Object, path...)
-		return
-	}
-	for i := range entries {
-		entry, ok := entries[i].(map[string]any)
-		if !ok {
-			continue
-		}
-		reduced := map[string]any{}
-		for _, key := range []string{"manager", "operation", "subresource", "time"} {
-			if v, has := entry[key]; has {
-				reduced[key] = v
-			}
-		}
-		if _, has, _ := unstructured.NestedMap(entry, "fieldsV1", "f:spec", "f:suspend"); has {
-			reduced["fieldsType"], reduced["fieldsV1"] = "FieldsV1", map[string]any{"f:spec": map[string]any{"f:suspend": map[string]any{}}}
-		}
-		entries[i] = reduced
-	}
-	// The list was just read from there.
-	_ = unstructured.SetNestedSlice(item.Object, entries, path...)
+	return err
 }

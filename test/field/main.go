@@ -1,0 +1,80 @@
+// Command field measures explanations with situations from the real world: it plays the cases of test/field/cases on a
+// cluster of its own, all at the same time, asks the plugin about each, and prints a table of the answers that have the facts of
+// a good one.
+//
+//	go run ./test/field                # all of them, in two minutes
+//	go run ./test/field -only '^dns'   # some
+//
+// It fails if a case does. docs/field.md lists the cases.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/field/situation"
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
+)
+
+func main() { os.Exit(exitCode()) }
+
+func exitCode() int {
+	root := flag.String("root", ".", "the `folder` of the project")
+	only := flag.String("only", "", "play the cases whose name matches this regular `expression`")
+	out := flag.String("out", "bin/field", "write all answers, and recordings for test/recorded, to this `folder`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bad, err := measure(ctx, *root, *only, *out)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "interrupted")
+		return 130
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "field:", err)
+		return 1
+	case bad > 0:
+		return 1
+	}
+	return 0
+}
+
+// measure returns how many takes fail.
+func measure(ctx context.Context, root, only, out string) (bad int, err error) {
+	name, err := regexp.Compile(only)
+	if err != nil {
+		return 0, err
+	}
+	if root, err = filepath.Abs(root); err != nil {
+		return 0, err
+	}
+	cases, err := situation.Load(filepath.Join(root, "test", "field", "cases"), name)
+	if err != nil {
+		return 0, err
+	}
+	takes, err := takesOf(cases)
+	if err != nil {
+		return 0, err
+	}
+	binary, err := leash.Binary(root, "BATCHJOB_FIELD_BINARY")
+	if err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return 0, err
+	}
+	c, err := startCluster(ctx, root, binary)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	results := c.playAll(ctx, takes, out)
+	return printTable(os.Stdout, results), ctx.Err()
+}

@@ -1,0 +1,233 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
+)
+
+// PlayedLabel marks the namespaces whose pods get no node at admission: the player is their scheduler and kubelet.
+const PlayedLabel = "field.batchjob.dev/played"
+
+// patience is how long a step waits for something.
+const patience = 90 * time.Second
+
+// Player plays one case in a namespace.
+type Player struct {
+	Client  kubernetes.Interface
+	Objects *Objects
+	Hooks   *Hooks
+	// Node is the node of the pods that the player runs.
+	Node      string
+	Namespace string
+	// Dir has the files of the case.
+	Dir string
+	// ManagedBy is the controller of the Jobs; "" for the built-in one.
+	ManagedBy string
+
+	// pods are the names of the pods of each Job, in the order in which they appeared.
+	pods map[string][]string
+}
+
+// Play makes the namespace, and plays all steps.
+func (p *Player) Play(ctx context.Context, play Play) error {
+	labels := maps.Clone(play.Labels)
+	if play.Pods == played {
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[PlayedLabel] = "true"
+	}
+	p.pods = map[string][]string{}
+	if _, err := leash.Namespace(ctx, p.Client, metav1.ObjectMeta{Name: p.Namespace, Labels: labels}); err != nil {
+		return err
+	}
+	for i, s := range play.Steps {
+		if err := p.step(ctx, s); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (p *Player) step(ctx context.Context, s Step) error {
+	switch {
+	case s.Create != "":
+		return p.create(ctx, s.Create)
+	case s.Pod != nil:
+		return p.report(ctx, *s.Pod)
+	case s.Unschedulable != nil:
+		return p.unschedulable(ctx, *s.Unschedulable)
+	case s.Event != nil:
+		return p.event(ctx, *s.Event)
+	case s.Wait != nil:
+		return sleep(ctx, s.Wait.Duration)
+	case s.Until != nil:
+		return p.until(ctx, *s.Until)
+	case s.Patch != nil:
+		return p.patch(ctx, *s.Patch)
+	case s.Delete != "":
+		return p.delete(ctx, s.Delete)
+	case s.Evict != "":
+		return p.evict(ctx, s.Evict)
+	case s.Webhook != nil:
+		return p.Hooks.add(ctx, p.Client, p.Namespace, *s.Webhook)
+	}
+	return errors.New("the step is empty")
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func (p *Player) create(ctx context.Context, file string) error {
+	data, err := os.ReadFile(filepath.Join(p.Dir, file))
+	if err != nil {
+		return err
+	}
+	return p.Objects.create(ctx, p.Namespace, p.expand(string(data), ""), p.ManagedBy)
+}
+
+// expand replaces the variables.
+func (p *Player) expand(text, pod string) string {
+	return strings.NewReplacer("${NAMESPACE}", p.Namespace, "${POD}", pod).Replace(text)
+}
+
+// pod waits for a pod: pod/JOB or pod/JOB/2.
+func (p *Player) pod(ctx context.Context, reference string) (*corev1.Pod, error) {
+	var number int
+	parts := strings.Split(reference, "/")
+	switch {
+	case len(parts) == 2 && parts[0] == "pod":
+		number = 1
+	case len(parts) == 3 && parts[0] == "pod":
+		if _, err := fmt.Sscan(parts[2], &number); err != nil || number < 1 {
+			return nil, fmt.Errorf("%s has no number", reference)
+		}
+	default:
+		return nil, fmt.Errorf("%s is not pod/JOB or pod/JOB/NUMBER", reference)
+	}
+	job := parts[1]
+	var found *corev1.Pod
+	err := wait.PollUntilContextTimeout(ctx, 300*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		list, err := p.Client.CoreV1().Pods(p.Namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		if err != nil {
+			return false, err
+		}
+		p.meet(job, list.Items)
+		if len(p.pods[job]) < number {
+			return false, nil
+		}
+		i := slices.IndexFunc(list.Items, func(pod corev1.Pod) bool { return pod.Name == p.pods[job][number-1] })
+		if i < 0 {
+			return false, fmt.Errorf("%s is gone", reference)
+		}
+		found = &list.Items[i]
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("waiting for %s: %w", reference, err)
+	}
+	return found, nil
+}
+
+// meet appends pods that were not known yet.
+func (p *Player) meet(job string, pods []corev1.Pod) {
+	slices.SortFunc(pods, func(a, b corev1.Pod) int {
+		if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	for _, pod := range pods {
+		if !slices.Contains(p.pods[job], pod.Name) {
+			p.pods[job] = append(p.pods[job], pod.Name)
+		}
+	}
+}
+
+func (p *Player) delete(ctx context.Context, reference string) error {
+	if !strings.HasPrefix(reference, "pod/") {
+		return p.Objects.delete(ctx, p.Namespace, reference)
+	}
+	pod, err := p.pod(ctx, reference)
+	if err != nil {
+		return err
+	}
+	return p.Client.CoreV1().Pods(p.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
+}
+
+func (p *Player) evict(ctx context.Context, reference string) error {
+	pod, err := p.pod(ctx, reference)
+	if err != nil {
+		return err
+	}
+	return p.Client.CoreV1().Pods(p.Namespace).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: p.Namespace}})
+}
+
+func (p *Player) patch(ctx context.Context, patch Patch) error {
+	reference, pod := p.expand(patch.Object, ""), ""
+	if strings.HasPrefix(reference, "pod/") {
+		found, err := p.pod(ctx, reference)
+		if err != nil {
+			return err
+		}
+		pod, reference = found.Name, "pod/"+found.Name
+	}
+	return p.Objects.patch(ctx, p.Namespace, reference, patch.Status, func(text string) string { return p.expand(text, pod) }, patch.Merge)
+}
+
+func (p *Player) until(ctx context.Context, until Until) error {
+	kind, name, _ := strings.Cut(until.About, "/")
+	err := wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		if until.Event != "" {
+			return p.hasEvent(ctx, kind, name, until.Event)
+		}
+		job, err := p.Client.BatchV1().Jobs(p.Namespace).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return until.Deleted, nil
+		}
+		if err != nil || until.Deleted {
+			return false, err
+		}
+		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return string(c.Type) == until.Condition && c.Status == corev1.ConditionTrue
+		}), nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for %s %s%s: %w", until.About, until.Condition, until.Event, err)
+	}
+	return nil
+}
+
+func (p *Player) hasEvent(ctx context.Context, kind, name, reason string) (bool, error) {
+	list, err := p.Client.CoreV1().Events(p.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.Items, func(e corev1.Event) bool {
+		return strings.EqualFold(e.InvolvedObject.Kind, kind) && (name == "" || e.InvolvedObject.Name == name) && e.Reason == reason
+	}), nil
+}

@@ -1,0 +1,93 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+)
+
+// Hooks serves the admission webhooks of all cases, on this machine.
+type Hooks struct {
+	server *httptest.Server
+
+	mu sync.Mutex
+	// of has the webhook of each namespace.
+	of map[string]Webhook
+}
+
+// NewHooks starts the server.
+func NewHooks() *Hooks {
+	h := &Hooks{of: map[string]Webhook{}}
+	h.server = httptest.NewTLSServer(http.HandlerFunc(h.admit))
+	return h
+}
+
+// Close stops the server.
+func (h *Hooks) Close() { h.server.Close() }
+
+// admit answers for the namespace that the path names.
+func (h *Hooks) admit(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	hook := h.of[strings.TrimPrefix(r.URL.Path, "/")]
+	h.mu.Unlock()
+	var review admissionv1.AdmissionReview
+	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if hook.Hangs {
+		<-r.Context().Done()
+		return
+	}
+	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: hook.Denies, Code: http.StatusBadRequest}}
+	review.Request = nil
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(review) // The API server notices.
+}
+
+// add registers the webhook for the pods of a namespace, and returns when the API server calls it.
+func (h *Hooks) add(ctx context.Context, client kubernetes.Interface, namespace string, hook Webhook) error {
+	h.mu.Lock()
+	h.of[namespace] = hook
+	h.mu.Unlock()
+	url := h.server.URL + "/" + namespace
+	_, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: hook.Name,
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				URL: &url, CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.server.Certificate().Raw}),
+			},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+			}},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			SideEffects:             ptr.To(admissionregistrationv1.SideEffectClassNone),
+			TimeoutSeconds:          ptr.To[int32](1),
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		_, err := client.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: "probe"}}},
+		}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil && strings.Contains(err.Error(), hook.Name), nil
+	})
+}

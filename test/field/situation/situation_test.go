@@ -1,0 +1,118 @@
+package situation
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const folder = "../cases"
+
+var rewrite = flag.Bool("rewrite", false, "write docs/field.md")
+
+// FLD-01: the cases can be read, and there are enough of them.
+func TestCasesAreComplete_FLD_01(t *testing.T) {
+	cases, err := Load(folder, regexp.MustCompile(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 43 {
+		t.Errorf("%d cases", len(cases))
+	}
+	if _, err := Load(folder, regexp.MustCompile("^no such case$")); err == nil {
+		t.Error("a name that no case has is no error")
+	}
+}
+
+// FLD-02: docs/field.md lists the cases.
+func TestPageListsTheCases_FLD_02(t *testing.T) {
+	const page = "../../../docs/field.md"
+	cases, err := Load(folder, regexp.MustCompile(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Page(cases)
+	if *rewrite {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(page); err != nil || string(have) != want {
+		t.Errorf("docs/field.md is out of date (%v); run: go test ./test/field/situation -rewrite", err)
+	}
+}
+
+func fact(t *testing.T, pattern string) []Fact {
+	t.Helper()
+	var f Fact
+	if err := f.UnmarshalJSON([]byte(pattern)); err != nil {
+		t.Fatal(err)
+	}
+	return []Fact{f}
+}
+
+// FLD-03: an answer is good if it has all facts where they belong, and none that it must not have.
+func TestJudge_FLD_03(t *testing.T) {
+	answer := Answer{
+		Text: "Job a has failed.\n\nIts container was\nkilled.",
+		JSON: `{"verdict": {"sentence": "Job a has failed: exit code 3."}, "advice": [{"text": "Read the log.", "command": "kubectl logs x"}]}`,
+	}
+	good := Ask{
+		Says:  Places{First: fact(t, `{"its code": "exit code 3"}`), Text: fact(t, `"CONTAINER was killed"`), Commands: fact(t, `"kubectl logs"`), Advice: fact(t, `"read the log"`)},
+		Never: Places{First: fact(t, `"killed"`), Commands: fact(t, `"Read the log"`)},
+	}
+	if v := good.Judge(answer); len(v.Faults) > 0 || v.First != "Job a has failed: exit code 3." {
+		t.Errorf("%+v", v)
+	}
+	bad := Ask{Says: Places{First: fact(t, `{"the probe": "liveness"}`)}, Never: Places{Text: fact(t, `{"a guess": "was killed"}`)}}
+	want := []string{"the first sentence lacks: the probe", "the text must not say: a guess"}
+	if v := bad.Judge(answer); !slices.Equal(v.Faults, want) {
+		t.Errorf("%q", v.Faults)
+	}
+	if v := bad.Judge(Answer{Text: "No Jobs\nfound.\n\nMore."}); v.First != "No Jobs found." {
+		t.Errorf("%q", v.First)
+	}
+}
+
+// FLD-01: a case that would measure nothing is refused.
+func TestCasesThatMeasureNothingAreRefused_FLD_01(t *testing.T) {
+	ask := Ask{About: "a", Says: Places{First: fact(t, `"x"`)}}
+	good := Case{Situation: "It fails.", Sources: []string{"x"}, Asks: []Ask{ask}}
+	if err := good.check(); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*Case){
+		"no sentence":                func(c *Case) { c.Situation = "It fails" },
+		"no source":                  func(c *Case) { c.Sources = nil },
+		"no ask":                     func(c *Case) { c.Asks = nil },
+		"both":                       func(c *Case) { c.Asks = []Ask{{About: "a", Run: "b", Says: ask.Says}} },
+		"no fact":                    func(c *Case) { c.Asks = []Ask{{About: "a"}} },
+		"no fact of another command": func(c *Case) { c.Asks = []Ask{{Run: "lint"}} },
+	} {
+		c := good
+		change(&c)
+		if err := c.check(); err == nil {
+			t.Error(want, "is accepted")
+		}
+	}
+	var f Fact
+	for _, data := range []string{`"("`, `[]`, `{"a": "x", "b": "y"}`} {
+		if err := f.UnmarshalJSON([]byte(data)); err == nil {
+			t.Error(data, "is accepted")
+		}
+	}
+}
+
+func TestPage_FLD_02(t *testing.T) {
+	page := Page([]Case{{
+		Name: "two", Situation: "A | B.", Sources: []string{"https://github.com/a/b/issues/3", "https://example.com/x", "pkg/kubelet"},
+		Asks: []Ask{{About: "a", Says: Places{First: fact(t, `{"one": "x"}`)}}, {About: "b", Says: Places{First: fact(t, `"y"`)}}, {Run: "lint"}},
+	}})
+	const want = "| [two](../test/field/cases/two) | A \\| B. | `a`: one. `b`: y | [a/b#3](https://github.com/a/b/issues/3), <https://example.com/x>, pkg/kubelet |\n"
+	if !strings.HasSuffix(page, want) {
+		t.Error(page)
+	}
+}

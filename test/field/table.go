@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// printTable prints a row for each answer, with its first sentence, and below it what is wrong with it. It returns how many
+// takes fail: cases with one controller.
+func printTable(out io.Writer, results []result) (bad int) {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(w, "CASE\tRESULT\tFIRST SENTENCE, AND WHAT IS WRONG")
+	for _, r := range results {
+		if !r.passes() {
+			bad++
+		}
+		if r.err != nil {
+			fmt.Fprintf(w, "%s\tFAIL\tnot played: %s\n", r.namespace(), line(r.err.Error()))
+			continue
+		}
+		name := r.namespace()
+		for _, v := range r.verdicts {
+			word := "pass"
+			if len(v.Faults) > 0 {
+				word = "FAIL"
+			}
+			first := line(v.First)
+			if v.Ask.Run != "" {
+				first = "$ kubectl batchjob " + v.Ask.Run
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\n", name, word, first)
+			for _, fault := range v.Faults {
+				fmt.Fprintf(w, "\t\t- %s\n", fault)
+			}
+			name = ""
+		}
+	}
+	_ = w.Flush() // Standard output is gone.
+	good, all := countCases(results)
+	fmt.Fprintf(out, "\n%d of %d cases pass; with each controller on its own, %d of %d.\n", good, all, len(results)-bad, len(results))
+	return bad
+}
+
+// countCases returns how many cases there are, and how many pass with each controller.
+func countCases(results []result) (good, all int) {
+	failed := map[string]bool{}
+	for _, r := range results {
+		failed[r.Name] = failed[r.Name] || !r.passes()
+	}
+	for _, fails := range failed {
+		if !fails {
+			good++
+		}
+	}
+	return good, len(failed)
+}
+
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }

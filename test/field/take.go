@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	controllerpkg "github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/field/play"
+	"github.com/batchjob-dev/kubectl-batchjob/test/field/situation"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+)
+
+// take is a case with one of the controllers.
+type take struct {
+	situation.Case
+	play play.Play
+	ours bool
+}
+
+func takesOf(cases []situation.Case) (takes []take, err error) {
+	for _, c := range cases {
+		p, err := play.Read(c.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Dir, err)
+		}
+		for _, controller := range p.Controllers {
+			takes = append(takes, take{Case: c, play: p, ours: controller == play.Ours})
+		}
+	}
+	return takes, nil
+}
+
+func (t take) namespace() string {
+	if t.ours {
+		return t.Name + "-ours"
+	}
+	return t.Name
+}
+
+// result is what a take came to.
+type result struct {
+	take
+	verdicts []situation.Verdict
+	// err is why it could not be played.
+	err error
+}
+
+func (r result) passes() bool {
+	for _, v := range r.verdicts {
+		if len(v.Faults) > 0 {
+			return false
+		}
+	}
+	return r.err == nil
+}
+
+// asking limits how many commands of the plugin run at the same time.
+const asking = 4
+
+// playAll plays all takes at once.
+func (c *cluster) playAll(ctx context.Context, takes []take, out string) []result {
+	results := make([]result, len(takes))
+	slots := make(chan struct{}, asking)
+	var all sync.WaitGroup
+	for i, t := range takes {
+		all.Go(func() {
+			results[i] = result{take: t}
+			results[i].verdicts, results[i].err = c.playOne(ctx, t, out, slots)
+		})
+	}
+	all.Wait()
+	return results
+}
+
+func (c *cluster) playOne(ctx context.Context, t take, out string, slots chan struct{}) ([]situation.Verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	p := play.Player{Client: c.client, Objects: c.objects, Hooks: c.hooks, Node: worker, Namespace: t.namespace(), Dir: t.Dir}
+	if t.ours {
+		p.ManagedBy = controllerpkg.DefaultManagedBy
+	}
+	// Steps change what they expand.
+	steps, err := play.Read(t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Play(ctx, steps); err != nil {
+		return nil, err
+	}
+	if err := c.record(ctx, t, out); err != nil {
+		return nil, err
+	}
+	var verdicts []situation.Verdict
+	var said strings.Builder
+	for _, ask := range t.Asks {
+		slots <- struct{}{}
+		answer, err := c.ask(ctx, t, ask, &said)
+		<-slots
+		if err != nil {
+			return nil, err
+		}
+		verdicts = append(verdicts, ask.Judge(answer))
+	}
+	return verdicts, os.WriteFile(t.file(out)+".txt", []byte(said.String()), 0o644)
+}
+
+// file is where results of a take go, without an extension.
+func (t take) file(out string) string { return filepath.Join(out, t.namespace()) }
+
+// record writes what there is, as test/recorded reads it.
+func (c *cluster) record(ctx context.Context, t take, out string) error {
+	objects, err := c.objects.List(ctx, t.namespace())
+	if err != nil {
+		return err
+	}
+	_, err = recorded.Write(t.file(out)+".yaml", t.Situation, time.Now(), objects)
+	return err
+}
+
+// ask runs the plugin, and keeps what it says.
+func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *strings.Builder) (a situation.Answer, err error) {
+	args := strings.Fields(ask.Run)
+	if ask.About != "" {
+		args = []string{"explain-failure", ask.About}
+	}
+	if a.Text, err = c.plugin(ctx, t, args...); err != nil {
+		return a, err
+	}
+	fmt.Fprintf(said, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Text)
+	if ask.About != "" && !strings.Contains(ask.About, "/") {
+		if a.JSON, err = c.plugin(ctx, t, append(args, "-o", "json")...); err != nil {
+			return a, err
+		}
+		fmt.Fprintln(said, a.JSON)
+	}
+	return anonymous(a, t.namespace()), nil
+}
+
+// anonymous is the answer without the name of the namespace, which is that of the case and could be taken for a fact.
+func anonymous(a situation.Answer, namespace string) situation.Answer {
+	return situation.Answer{Text: strings.ReplaceAll(a.Text, namespace, "namespace"), JSON: strings.ReplaceAll(a.JSON, namespace, "namespace")}
+}
+
+// plugin returns what a command of the plugin prints. Its exit code does not matter: wait and lint have their own.
+func (c *cluster) plugin(ctx context.Context, t take, args ...string) (string, error) {
+	args = append(args, "--kubeconfig", c.Kubeconfig, "-n", t.namespace())
+	if args[0] == "lint" || args[0] == "simulate" {
+		args = args[:len(args)-4]
+	}
+	cmd := exec.CommandContext(ctx, c.binary, args...)
+	cmd.Dir = t.Dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		return "", err
+	}
+	return out.String(), ctx.Err()
+}
