@@ -1,6 +1,10 @@
 package explain
 
-import batchv1 "k8s.io/api/batch/v1"
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
 
 // FailurePolicy is spec.podFailurePolicy, with what happened to the pods that exist.
 type FailurePolicy struct {
@@ -34,6 +38,24 @@ type FailureRule struct {
 // SuccessPolicy is spec.successPolicy with its progress.
 type SuccessPolicy struct {
 	Rules []SuccessRule `json:"rules"`
+}
+
+// MetRule is the first rule that is met, nil if none is or if there is no policy.
+func (p *SuccessPolicy) MetRule() *SuccessRule {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Rules {
+		if p.Rules[i].Met {
+			return &p.Rules[i]
+		}
+	}
+	return nil
+}
+
+// IsPossible reports whether one of the rules can still be met; false without a policy.
+func (p *SuccessPolicy) IsPossible() bool {
+	return p != nil && slices.ContainsFunc(p.Rules, func(r SuccessRule) bool { return !r.Impossible })
 }
 
 // SuccessRule is one rule.

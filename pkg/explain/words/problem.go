@@ -178,6 +178,21 @@ func unreadableText(p *explain.Problem) string {
 	return "this version does not know completionMode " + p.Asked
 }
 
+// DamagedIndexesText says how many parts of the stored lists of indexes are damaged.
+func DamagedIndexesText(n int32) string {
+	return fmt.Sprintf("%s of a list of indexes cannot be read", Times(n, "part", "parts"))
+}
+
+// CountKeptText is how succeeded and completedIndexes of a status differ.
+func CountKeptText(f *reconcile.CountKept) string {
+	return fmt.Sprintf("succeeded says %s, and %s are complete", Number(f.Succeeded), Count(f.Completed, "indexes"))
+}
+
+// TooManySucceededText is how succeeded and completions differ.
+func TooManySucceededText(f *reconcile.TooManySucceeded) string {
+	return fmt.Sprintf("%s succeeded, and completions asks for %s", Count(f.Succeeded, "pods"), Number(f.Completions))
+}
+
 // pendingText is why pods do not start, or are not created.
 func pendingText(p *explain.Problem) string {
 	switch p.Kind {

@@ -48,9 +48,6 @@ func Enumerate(words []string, last string) string {
 // Joined leaves out empty parts.
 func Joined(separator string, parts ...string) string { return wording.Join(separator, parts...) }
 
-// Quoted puts a text of the cluster into a sentence.
-func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
-
 // UpperFirst begins a sentence with text.
 func UpperFirst(text string) string { return withFirst(text, unicode.ToUpper) }
 

@@ -1,0 +1,96 @@
+// Package problems finds what blocks a Job, and what else is wrong with it. No decision depends on most of this: images
+// that cannot be pulled, quotas, a controller that does not run.
+//
+// Each kind of problem, or each close family of kinds, has a file with its detector. To add one, write such a file, add
+// the detector to the table below, its words to package words, and what to do about it to package advice.
+package problems
+
+import (
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// detector finds the problems of one kind, or of a close family. r is who runs the Job.
+type detector func(in *facts.Facts, r *explain.Reconciler) []explain.Problem
+
+// detectors are in the order in which their problems are reported.
+var detectors = []detector{
+	notReconciled, suspended, noParallelism, noPodGroup, creationRefused, // No pods are created.
+	pendingPods, failedContainers, terminatingPods, foreignFinalizers, // Pods do not start, or do not end.
+	deletion, ruleNames, impossible, unreadable, inconsistent, // Something is wrong with the Job itself.
+}
+
+// Find returns what blocks the Job, then what else is wrong.
+func Find(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
+	var out []explain.Problem
+	for _, find := range detectors {
+		out = append(out, find(in, r)...)
+	}
+	slices.SortStableFunc(out, func(x, y explain.Problem) int {
+		switch {
+		case x.Blocks == y.Blocks:
+			return 0
+		case x.Blocks:
+			return -1
+		}
+		return 1
+	})
+	for i := range out {
+		out[i].Text = words.ProblemText(&out[i], in.Now, r)
+	}
+	return out
+}
+
+func one(p explain.Problem) []explain.Problem { return []explain.Problem{p} }
+
+// addPod counts a pod, and keeps some names.
+func addPod(p *explain.Problem, pod string) {
+	p.Count++
+	if len(p.Pods) < explain.MaxExamples {
+		p.Pods = append(p.Pods, pod)
+	}
+}
+
+// Blocker is the first problem that holds the whole Job up, or nil: none does while pods
+// run, or while it waits for a clock.
+func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
+	if in.Finished() {
+		return nil
+	}
+	for i := range all {
+		p := &all[i]
+		if !p.Blocks {
+			continue
+		}
+		if HoldsWholeJob(p) || !moves(in) {
+			return p
+		}
+	}
+	return nil
+}
+
+// HoldsWholeJob reports whether nothing happens, whatever the pods do.
+func HoldsWholeJob(p *explain.Problem) bool {
+	switch p.Kind {
+	case explain.ProblemNotReconciled, explain.ProblemControllerGone, explain.ProblemSuspended, explain.ProblemNoParallelism,
+		explain.ProblemUnknownMode, explain.ProblemBadRetryIndexes:
+		return true
+	}
+	return false
+}
+
+// moves reports whether a pod runs without trouble.
+func moves(in *facts.Facts) bool {
+	if !in.PodsRead {
+		// Pods that are active and not pending run, as far as a list can know.
+		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed && in.Job.Status.Active > int32(len(in.Active))
+	}
+	return slices.ContainsFunc(in.Active, func(p *explain.Pod) bool {
+		return p.Phase == "Running" && facts.CrashLoop(p) == nil
+	})
+}
