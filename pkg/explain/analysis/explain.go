@@ -34,6 +34,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/timeline"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/verdict"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // Explain reports what happens to the Job, and why. Options with a pod or an index narrow the evidence, causes, indexes,
@@ -42,12 +43,12 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 	input.Now = input.Now.Truncate(time.Second) // As all times of the API: what is left and what has passed add up.
 
 	// 1. What is known, and which pods failed: of the whole Job, and of the part that is shown.
-	in := facts.Of(input)
-	failed := failures.Of(in, explain.Options{})
+	in := facts.Establish(input)
+	failed := failures.Find(in, explain.Options{})
 	account := failures.Account(in, failed, explain.Options{})
 	shown, shownAccount := failed, account
 	if o.IsNarrow() {
-		shown = failures.Of(in, o)
+		shown = failures.Find(in, o)
 		shownAccount = failures.Account(in, shown, o)
 	}
 
@@ -57,10 +58,10 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		Job:                jobOf(in),
 		ObservedAt:         metav1.NewTime(in.Now),
 		Conditions:         conditions(in),
-		Reconciler:         reconciler.Of(in),
+		Reconciler:         reconciler.Identify(in),
 		Causes:             shownAccount.Causes,
 		FailuresWithoutPod: shownAccount.Unexplained,
-		Indexes:            indexes.Of(in, shown, o),
+		Indexes:            indexes.Describe(in, shown, o),
 		FailurePolicy:      policies.FailurePolicy(in, failed),
 		SuccessPolicy:      policies.SuccessPolicy(in),
 		BackoffLimit:       policies.BackoffLimit(in, failed),
@@ -71,21 +72,22 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 	r.Counts = countsOf(in, failed, r.Indexes)
 	r.Pods, r.PodsOmitted = podInfos(in, shown, o)
 
-	// 3. What is wrong.
-	r.Problems = problems.Find(in, &r.Reconciler)
+	// 3. What is wrong. All is counted now, and can be put into words.
+	r.Problems = problems.Detect(in, &r.Reconciler)
 	blocker := problems.Blocker(in, r.Problems)
+	words.FillIn(&r)
 
 	// 4. What follows: the answer, what it rests on, what happened and will happen, and what can be done.
-	r.Verdict = verdict.Of(in, failed, &verdict.Values{
+	r.Verdict = verdict.Reach(in, failed, &verdict.Values{
 		Accounting: account, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
 	})
-	r.Evidence = evidence.Of(in, shown, &evidence.Values{Accounting: shownAccount, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
-	r.Timeline = timeline.Of(in, shown, o)
-	r.Next = timeline.Next(in, failed, &timeline.Values{
+	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownAccount, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
+	r.Timeline = timeline.Moments(in, shown, o)
+	r.Next = timeline.NextSteps(in, failed, &timeline.Values{
 		Blocker: blocker, Problems: r.Problems, Waits: r.Waits, Reconciler: &r.Reconciler, Success: r.SuccessPolicy, Indexes: r.Indexes, BackoffLimit: r.BackoffLimit,
 	})
-	r.Advice = advice.Of(in, shown, &advice.Values{
+	r.Advice = advice.Collect(in, shown, &advice.Values{
 		Accounting: shownAccount, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family,
 	}, o)
 	return r
@@ -95,7 +97,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 // pods exist; their logs may not.
 func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarget {
 	var targets []explain.LogTarget
-	for _, f := range failures.Of(facts.Of(input), o).Examples {
+	for _, f := range failures.Find(facts.Establish(input), o).Examples {
 		if len(targets) == n {
 			break
 		}

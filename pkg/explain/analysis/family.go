@@ -31,8 +31,8 @@ func familyOf(in *facts.Facts, failed *failures.Failures) *explain.Family {
 			members[i] = memberOf(in, failed)
 			continue
 		}
-		relative := facts.Of(inputs[job])
-		members[i] = memberOf(relative, failures.Of(relative, explain.Options{}))
+		relative := facts.Establish(inputs[job])
+		members[i] = memberOf(relative, failures.Find(relative, explain.Options{}))
 	}
 	return family.Of(in.Job, all, members)
 }

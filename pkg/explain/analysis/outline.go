@@ -65,13 +65,14 @@ func StallOf(input explain.Input) *explain.Stall {
 	if !MayStall(input.Job) {
 		return nil
 	}
-	in := facts.Of(input)
-	who := reconciler.Of(in)
-	p := problems.Blocker(in, problems.Find(in, &who))
+	in := facts.Establish(input)
+	who := reconciler.Identify(in)
+	p := problems.Blocker(in, problems.Detect(in, &who))
 	if p == nil || p.Kind == explain.ProblemSuspended {
 		return nil
 	}
-	return &explain.Stall{Kind: p.Kind, Reason: words.ProblemReason(p), Text: p.Text, Since: p.Since}
+	who.Text = words.ReconcilerText(&who, in.Now)
+	return &explain.Stall{Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Since: p.Since}
 }
 
 // MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.

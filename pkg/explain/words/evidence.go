@@ -67,7 +67,7 @@ func CompletionsEvidence(completions, succeeded int32) string {
 
 // RuleEvidence is a rule of the podFailurePolicy.
 func RuleEvidence(index int32, name string, rule *batchv1.PodFailurePolicyRule) string {
-	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(index, name), rule.Action, Requirement(rule))
+	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(index, name), rule.Action, requirement(rule.OnExitCodes, rule.OnPodConditions))
 }
 
 // PodEvidence is a pod that failed: its index, which attempt of how many it was (0 for no limit), its node, and what

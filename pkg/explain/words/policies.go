@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Requirement is what a rule of the podFailurePolicy asks for: "main exits with 42 or 43".
-func Requirement(rule *batchv1.PodFailurePolicyRule) string {
-	if rule.OnExitCodes != nil {
-		return exitCodesText(rule.OnExitCodes)
+// requirement is what a rule of the podFailurePolicy asks for: "main exits with 42 or 43".
+func requirement(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) string {
+	if codes != nil {
+		return exitCodesText(codes)
 	}
 	var patterns []string
-	for _, p := range rule.OnPodConditions {
+	for _, p := range conditions {
 		text := string(p.Type)
 		if p.Status != "" && p.Status != corev1.ConditionTrue {
 			text += "=" + string(p.Status)
@@ -49,10 +49,10 @@ func exitCodesText(codes *batchv1.PodFailurePolicyOnExitCodesRequirement) string
 	return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, Enumerate(values, "and"))
 }
 
-// SuccessRuleText is the progress of a rule of the successPolicy: "3 of 5 (indexes 1-9)". An empty rule lists no indexes.
-func SuccessRuleText(r *explain.SuccessRule, empty bool) string {
+// successRuleText is the progress of a rule of the successPolicy: "3 of 5 (indexes 1-9)".
+func successRuleText(r *explain.SuccessRule) string {
 	switch {
-	case empty:
+	case r.Empty:
 		return "can never be met: it lists no indexes"
 	case r.Of == "":
 		return Of(r.Have, r.Need) + " (any indexes)"

@@ -25,8 +25,8 @@ type Values struct {
 	Family          *explain.Family
 }
 
-// Of returns the advice, the most useful first, each piece once.
-func Of(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
+// Collect returns the advice, the most useful first, each piece once.
+func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
 	var out []explain.Advice
 	add := func(list []explain.Advice) {
 		for _, x := range list {

@@ -25,9 +25,9 @@ type Values struct {
 	Success   *explain.SuccessPolicy
 }
 
-// Of returns the chain. A report on a part of the Job, and a Job that has failures and still runs, have its lower part:
+// Chain returns the chain. A report on a part of the Job, and a Job that has failures and still runs, have its lower part:
 // pods, containers and events.
-func Of(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Evidence {
+func Chain(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Evidence {
 	var chain []explain.Evidence
 	end := &in.Outcome
 	if !o.IsNarrow() {

@@ -40,8 +40,8 @@ type Facts struct {
 	Outcome Outcome
 }
 
-// Of returns the facts about the Job of the input, which stays as it is.
-func Of(input explain.Input) *Facts {
+// Establish returns the facts about the Job of the input, which stays as it is.
+func Establish(input explain.Input) *Facts {
 	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Outcome: OutcomeOf(input.Job)}
 	in.Events = slices.Clone(input.Events)
 	slices.SortFunc(in.Events, func(x, y explain.Event) int {

@@ -67,8 +67,8 @@ type Failures struct {
 	Example  *Failure
 }
 
-// Of returns the failures of the pods that the report is about.
-func Of(in *facts.Facts, o explain.Options) *Failures {
+// Find returns the failures of the pods that the report is about.
+func Find(in *facts.Facts, o explain.Options) *Failures {
 	fs := &Failures{All: collect(in, o)}
 
 	// Which of the pods did the end of the Job stop? Where nothing else explains why there were more failures than the

@@ -12,9 +12,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Of returns the indexes by state, and those with failures that the report is about, which failed are the failures of. It
+// Describe returns the indexes by state, and those with failures that the report is about, which failed are the failures of. It
 // is nil for a NonIndexed Job.
-func Of(in *facts.Facts, failed *failures.Failures, o explain.Options) *explain.Indexes {
+func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *explain.Indexes {
 	if !in.Indexed() {
 		return nil
 	}

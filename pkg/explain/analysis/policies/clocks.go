@@ -10,7 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/indexes"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -26,7 +25,6 @@ func Clocks(in *facts.Facts) []explain.Wait {
 	add := func(w explain.Wait, until time.Time) {
 		if isAhead(in, until) {
 			w.Until = metav1.NewTime(until)
-			w.Text = words.WaitText(&w)
 			out = append(out, w)
 		}
 	}

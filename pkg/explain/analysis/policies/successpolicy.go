@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // SuccessPolicy is the progress of the rules, nil without a policy.
@@ -18,9 +17,9 @@ func SuccessPolicy(in *facts.Facts) *explain.SuccessPolicy {
 	out := &explain.SuccessPolicy{}
 	for i, p := range in.Plan.Findings.SuccessRules {
 		of := ptr.Deref(policy.Rules[i].SucceededIndexes, "")
-		s := explain.SuccessRule{Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: p.Met, Impossible: p.Inert || p.OutOfReach}
-		s.Text = words.SuccessRuleText(&s, p.Inert)
-		out.Rules = append(out.Rules, s)
+		out.Rules = append(out.Rules, explain.SuccessRule{
+			Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: p.Met, Impossible: p.Inert || p.OutOfReach, Empty: p.Inert,
+		})
 	}
 	return out
 }

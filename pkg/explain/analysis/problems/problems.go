@@ -12,7 +12,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // detector finds the problems of one kind, or of a close family. r is who runs the Job.
@@ -25,8 +24,8 @@ var detectors = []detector{
 	deletion, ruleNames, impossible, unreadable, inconsistent, // Something is wrong with the Job itself.
 }
 
-// Find returns what blocks the Job, then what else is wrong.
-func Find(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
+// Detect returns what blocks the Job, then what else is wrong.
+func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	var out []explain.Problem
 	for _, find := range detectors {
 		out = append(out, find(in, r)...)
@@ -40,9 +39,6 @@ func Find(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 		}
 		return 1
 	})
-	for i := range out {
-		out[i].Text = words.ProblemText(&out[i], in.Now, r)
-	}
 	return out
 }
 

@@ -9,12 +9,11 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Of says who runs the Job, and whether that is alive: by the Lease of our
+// Identify says who runs the Job, and whether that is alive: by the Lease of our
 // controller, else by what it has done, or left undone.
-func Of(in *facts.Facts) explain.Reconciler {
+func Identify(in *facts.Facts) explain.Reconciler {
 	r := explain.Reconciler{ManagedBy: ptr.Deref(in.Spec.ManagedBy, "")}
 	r.Ours = in.OurName != "" && r.ManagedBy == in.OurName
 	if explain.ReplacesBuiltIn(in.Job) {
@@ -27,7 +26,6 @@ func Of(in *facts.Facts) explain.Reconciler {
 	late, since := overdue(in)
 	r.Overdue, r.OverdueSince = late, explain.TimeOf(since)
 	r.Alive, r.Sign = aliveness(in, late, r.LastWrite)
-	r.Text = words.ReconcilerText(&r, in.Now)
 	return r
 }
 

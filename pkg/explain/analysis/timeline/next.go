@@ -23,8 +23,8 @@ type Values struct {
 	BackoffLimit *explain.BackoffLimit
 }
 
-// Next is what happens next, if nobody does anything.
-func Next(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
+// NextSteps is what happens next, if nobody does anything.
+func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
 	steps := nextSteps(in, failed, v)
 	for i := range steps {
 		steps[i].Text = words.StepText(&steps[i])

@@ -16,9 +16,9 @@ import (
 // maxMoments is how many moments a timeline has; the first and the last ones are kept.
 const maxMoments = 40
 
-// Of is what happened: to the Job, to its pods (together where there are many), and
+// Moments is what happened: to the Job, to its pods (together where there are many), and
 // what events report.
-func Of(in *facts.Facts, failed *failures.Failures, o explain.Options) []explain.Moment {
+func Moments(in *facts.Facts, failed *failures.Failures, o explain.Options) []explain.Moment {
 	var out []explain.Moment
 	if !o.IsNarrow() {
 		out = jobMoments(in)

@@ -30,8 +30,8 @@ type Values struct {
 	Family   *explain.Family
 }
 
-// Of returns the verdict.
-func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
+// Reach returns the verdict.
+func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 	status, _ := facts.StatusOf(in.Job)
 	out := explain.Verdict{Status: status, Fate: in.Outcome.Fate, Reason: in.Outcome.Reason, Message: in.Outcome.Message, Stalled: v.Blocker != nil}
 	out.Rule, out.RuleName = in.Outcome.FailedBy()
