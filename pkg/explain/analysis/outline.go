@@ -30,10 +30,9 @@ func Status(job *batchv1.Job) string {
 	return word
 }
 
-// OutlineOf reads a Job; ruleNames are as in Input. It costs a few microseconds, and more
-// only for a list of failed indexes that is long: lists are rebuilt for each change of
-// each Job. What it says is what Explain says of the same Job, as far as the Job shows it.
-// Like a Report, an Outline shares memory with the Job, which must not change.
+// OutlineOf reads a Job; ruleNames are as in Input. It costs a few microseconds, and more only for a list of failed indexes
+// that is long: lists are rebuilt for each change of each Job. It agrees with what Explain reports about the same Job, as far
+// as the Job shows it. Like a Report, an Outline shares memory with the Job, which must not change.
 func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
 	spec, status := &job.Spec, &job.Status
 	end := facts.OutcomeOf(job)
@@ -58,9 +57,8 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	return o
 }
 
-// StallOf is what blocks the Job as far as a list can know (Input.Listed), nil if nothing does. It
-// is the problem that the verdict names, except for those that have a status of their own, such as
-// Suspended.
+// StallOf is what blocks the Job as far as a list can know (Input.Listed), nil if nothing does. It is the problem that the
+// verdict names, except for those that have a status of their own, such as Suspended.
 func StallOf(input explain.Input) *explain.Stall {
 	if !MayStall(input.Job) {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 )
 
-// podInfos are the pods of the Job: failed ones first, then those that do not start, that
-// end, that run, and that succeeded.
+// podInfos are the pods that the report is about: failed ones first, then those that do not start, that terminate, that
+// run, and that succeeded. It returns how many more there are.
 func podInfos(in *facts.Facts, failed *failures.Failures, o explain.Options) ([]explain.PodInfo, int32) {
 	var shown [podRanks][]*explain.Pod
 	all := 0

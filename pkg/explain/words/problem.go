@@ -178,6 +178,14 @@ func unreadableText(p *explain.Problem) string {
 	return "this version does not know completionMode " + p.Asked
 }
 
+// NodeLost is why a node cannot stop pods if nothing else is known.
+const NodeLost = "it is lost"
+
+// RestartedText is how a container ended, and how often it was restarted.
+func RestartedText(e *cause.Exit, restarts int32) string {
+	return cause.ExitText(e.ExitCode, e.Reason) + ", restarted " + Times(restarts, "time", "times")
+}
+
 // DamagedIndexesText says how many parts of the stored lists of indexes are damaged.
 func DamagedIndexesText(n int32) string {
 	return fmt.Sprintf("%s of a list of indexes cannot be read", Times(n, "part", "parts"))

@@ -27,14 +27,12 @@ type details struct {
 	failed *failures.Failures
 	o      explain.Options
 	sets   *sets
-	// infos are in no order, and have no State before sorted; places is where that of an
-	// index is.
+	// infos are in no order, and have no State before sorted; places is where that of an index is.
 	infos  []explain.IndexInfo
 	places map[int32]int
 }
 
-// detailsOf lists each index that failed, waits, or runs again, and how many more
-// there are.
+// detailsOf lists each index that failed, waits, or runs again, and how many more there are.
 func detailsOf(in *facts.Facts, failed *failures.Failures, o explain.Options, sets *sets) ([]explain.IndexInfo, int32) {
 	d := &details{in: in, failed: failed, o: o, sets: sets}
 	again := 0
@@ -89,8 +87,8 @@ func (d *details) at(index int32) *explain.IndexInfo {
 	return &d.infos[place]
 }
 
-// addFailure adds a failed pod. Each carries the failures before it if the Job has
-// backoffLimitPerIndex; else they are counted.
+// addFailure adds a failed pod. Each carries the failures before it if the Job has backoffLimitPerIndex; else they are
+// counted.
 func (d *details) addFailure(f *failures.Failure) {
 	info := d.at(f.Pod.Index)
 	if !d.sets.completed.Contains(f.Pod.Index) { // Else another pod has succeeded since.
@@ -126,8 +124,7 @@ func (d *details) latest(p *explain.Pod) {
 	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
 }
 
-// withoutPods adds failed indexes whose pods are gone, as far as they fit, and the one
-// that was asked for.
+// withoutPods adds failed indexes whose pods are gone, as far as they fit, and the one that was asked for.
 func (d *details) withoutPods() {
 	if d.o.Pod != "" {
 		return
@@ -165,8 +162,8 @@ func (d *details) sorted() (list []explain.IndexInfo, omitted int32) {
 	return list, int32(len(d.infos) - len(list))
 }
 
-// byState notes the state of each index, and returns their places by state: it goes up
-// the indexes and the sets together, once.
+// byState sets the state of each index, and returns their places by state: it goes up the indexes and the sets together,
+// once.
 func (d *details) byState() [][]int {
 	order := make([]uint64, len(d.infos))
 	for i := range d.infos {

@@ -14,8 +14,7 @@ import (
 // sets are the indexes by state; each is in one set.
 type sets struct {
 	completed, failed, active, terminating, backingOff, pending, unknown indexset.Set
-	// ready is the part of active whose pod is ready. outOfRange are beyond the
-	// completions, and in no other set.
+	// ready is the part of active whose pod is ready. outOfRange are beyond the completions, and in no other set.
 	ready, outOfRange indexset.Set
 	// notStarted, retrying and willNotComplete are the parts of pending.
 	notStarted, retrying, willNotComplete indexset.Set
@@ -66,8 +65,8 @@ func dividePending(in *facts.Facts, s *sets) {
 	s.notStarted = s.pending.Difference(s.retrying)
 }
 
-// indexesBelow are the indexes of pods, and those that are beyond the completions: the Job
-// was scaled down (elastic Indexed Jobs), and such a pod is on its way out.
+// indexesBelow are the indexes of pods, and those that are beyond the completions: the Job was scaled down (elastic
+// Indexed Jobs), and such a pod is about to be deleted.
 func indexesBelow(pods []*explain.Pod, completions int32) (within, beyond []int32) {
 	within = make([]int32, 0, len(pods))
 	for _, p := range pods {

@@ -19,7 +19,7 @@ const century = 100 * 365 * 24 * time.Hour
 // isAhead reports whether a time will come, within a century.
 func isAhead(in *facts.Facts, t time.Time) bool { return t.After(in.Now) && t.Sub(in.Now) < century }
 
-// Clocks are those that run, the one that ends first first.
+// Clocks are the clocks that run, by when they end.
 func Clocks(in *facts.Facts) []explain.Wait {
 	var out []explain.Wait
 	add := func(w explain.Wait, until time.Time) {

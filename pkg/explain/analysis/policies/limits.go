@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// BackoffLimit is how far the Job is from its backoffLimit, nil if it has none: with
-// backoffLimitPerIndex the default is the largest number there is.
+// BackoffLimit is how far the Job is from its backoffLimit, nil if it has none: with backoffLimitPerIndex the default is
+// the largest number there is.
 func BackoffLimit(in *facts.Facts, failed *failures.Failures) *explain.BackoffLimit {
 	if in.Spec.BackoffLimit == nil || *in.Spec.BackoffLimit == math.MaxInt32 {
 		return nil
@@ -27,8 +27,8 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures) *explain.BackoffLi
 	return u
 }
 
-// storedBackoffLimit is what the status shows if the decision core found nothing: the end of
-// the Job is decided, or its pods could not be read.
+// storedBackoffLimit is what the status shows if the decision core found nothing: the end of the Job is decided, or its
+// pods could not be read.
 func storedBackoffLimit(in *facts.Facts, failed *failures.Failures) *reconcile.BackoffLimit {
 	f := &reconcile.BackoffLimit{Failures: in.CountedFailures(), Limit: jobspec.BackoffLimit(in.Spec)}
 	if in.PodsRead && !in.Finished() && in.RestartsCount() {

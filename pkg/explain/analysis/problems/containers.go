@@ -1,7 +1,6 @@
 package problems
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +17,8 @@ import (
 // endSlack is how long the other containers of a pod may take to end when one has failed.
 const endSlack = 30 * time.Second
 
-// FailedContainer is the container of an active pod that failed, and that is not restarted, while
-// others still run; nil if there is none, or if it has just ended. No controller sees it: a pod
-// has failed when all its containers have ended.
+// FailedContainer is the container of an active pod that failed, and that is not restarted, while others still run; nil
+// if there is none, or if it has just ended. No controller sees it: a pod has failed when all its containers have ended.
 func FailedContainer(in *facts.Facts, p *explain.Pod) *explain.Container {
 	if len(p.Running) == 0 || in.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
 		return nil
@@ -35,8 +33,8 @@ func FailedContainer(in *facts.Facts, p *explain.Pod) *explain.Container {
 	return &p.Containers[i]
 }
 
-// failedContainers: pods of which a container has failed, and that do not end as another of
-// their containers keeps running, as a proxy does.
+// failedContainers: pods of which a container has failed, and that do not end as another of their containers keeps
+// running, as a proxy does.
 func failedContainers(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 	if in.Outcome.Decided() || in.Job.DeletionTimestamp != nil || jobspec.IsSuspended(in.Spec) {
 		return nil // All pods are on their way out.
@@ -45,30 +43,17 @@ func failedContainers(in *facts.Facts, _ *explain.Reconciler) []explain.Problem 
 		cause.Exit
 		running string
 	}
-	found := map[key]*explain.Problem{}
-	var order []*explain.Problem
+	var found byKey[key]
 	for _, pod := range in.Active {
 		c := FailedContainer(in, pod)
 		if c == nil {
 			continue
 		}
 		exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
-		k := key{exit, strings.Join(pod.Running, ",")}
-		p := found[k]
-		if p == nil {
-			p = &explain.Problem{Kind: explain.ProblemContainerFailed, Blocks: true, Since: explain.TimeOf(c.EndedAt), Details: words.LastLines(c.Message), Exit: &exit, Container: c.Name, Running: pod.Running}
-			found[k] = p
-			order = append(order, p)
-		}
-		addPod(p, pod.Name)
-		if c.EndedAt.Before(p.Since.Time) {
-			p.Since = explain.TimeOf(c.EndedAt)
-		}
+		found.add(key{exit, strings.Join(pod.Running, ",")}, pod.Name, &explain.Problem{
+			Kind: explain.ProblemContainerFailed, Blocks: true, Since: explain.TimeOf(c.EndedAt), Details: words.LastLines(c.Message),
+			Exit: &exit, Container: c.Name, Running: pod.Running,
+		})
 	}
-	slices.SortStableFunc(order, func(x, y *explain.Problem) int { return cmp.Compare(y.Count, x.Count) })
-	out := make([]explain.Problem, 0, len(order))
-	for _, p := range order {
-		out = append(out, *p)
-	}
-	return out
+	return found.mostFrequentFirst()
 }

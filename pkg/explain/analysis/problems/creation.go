@@ -28,8 +28,8 @@ func creationRefused(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 	})
 }
 
-// createdSince reports whether pods were created after the API server refused one. A list has no
-// event of that: it goes by the status, which is written when pods come and go.
+// createdSince reports whether pods were created after the API server refused one. A list has no event of that: it goes by
+// the status, which is written when pods come and go.
 func createdSince(in *facts.Facts, refused *explain.Event) bool {
 	if created := in.LastJobEvent("SuccessfulCreate"); created != nil && created.Last.After(refused.Last) {
 		return true
@@ -43,8 +43,8 @@ func createdSince(in *facts.Facts, refused *explain.Event) bool {
 	return status.Active >= wanted || written != nil && written.After(refused.Last.Add(facts.Slack))
 }
 
-// refusedSince is when the first pod was refused after one was created. The built-in controller
-// writes an event for each pod, whose name is in the message, instead of counting one.
+// refusedSince is when the first pod was refused after one was created. The built-in controller writes an event for each
+// pod, whose name is in the message, instead of counting one.
 func refusedSince(in *facts.Facts, created *explain.Event) time.Time {
 	var first time.Time
 	for i := range in.Events {

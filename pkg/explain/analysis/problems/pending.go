@@ -1,8 +1,6 @@
 package problems
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,39 +21,24 @@ var (
 // startSlack is how long a pod may take to start before that is worth a word.
 const startSlack = time.Minute
 
-// pendingPods: pods that do not start, by the reason. None of these counts as a failure,
-// so no limit ends them but activeDeadlineSeconds.
+// pendingPods: pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
+// activeDeadlineSeconds.
 func pendingPods(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 	warning := warnings(in)
-	byKey := map[string]*explain.Problem{}
-	var order []*explain.Problem
+	type key struct {
+		kind             explain.ProblemKind
+		container, gates string
+	}
+	var found byKey[key]
 	for _, pod := range in.Active {
 		if pod.LooksWell() && !startsSlowly(in, pod) {
 			continue
 		}
-		p, ok := pendingPod(in, pod, warning)
-		if !ok {
-			continue
-		}
-		key := string(p.Kind) + "\n" + p.Container + "\n" + strings.Join(pod.Gates, ",")
-		known := byKey[key]
-		if known == nil {
-			first := p
-			known = &first
-			byKey[key] = known
-			order = append(order, known)
-		}
-		addPod(known, pod.Name)
-		if p.Since != nil && (known.Since == nil || p.Since.Before(known.Since)) {
-			known.Since = p.Since
+		if p, ok := pendingPod(in, pod, warning); ok {
+			found.add(key{p.Kind, p.Container, strings.Join(pod.Gates, ",")}, pod.Name, &p)
 		}
 	}
-	slices.SortStableFunc(order, func(x, y *explain.Problem) int { return cmp.Compare(y.Count, x.Count) })
-	out := make([]explain.Problem, 0, len(order))
-	for _, p := range order {
-		out = append(out, *p)
-	}
-	return out
+	return found.mostFrequentFirst()
 }
 
 // startsSlowly reports whether the pod is pending for longer than most are.
@@ -101,7 +84,7 @@ func waitsForContainer(p *explain.Problem, c *explain.Container) {
 func crashLoops(p *explain.Problem, c *explain.Container) {
 	if c.Ended {
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
-		p.Details = []string{cause.ExitText(c.ExitCode, c.Reason) + ", restarted " + words.Times(c.Restarts, "time", "times")}
+		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}
 	}
 	waitsForContainer(p, c)
 }

@@ -6,6 +6,7 @@
 package problems
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/utils/ptr"
@@ -52,8 +53,37 @@ func addPod(p *explain.Problem, pod string) {
 	}
 }
 
-// Blocker is the first problem that holds the whole Job up, or nil: none does while pods
-// run, or while it waits for a clock.
+// byKey collects problems of pods: those with the same key are one.
+type byKey[K comparable] struct {
+	places map[K]int
+	all    []explain.Problem
+}
+
+// add adds the problem of a pod. The first one of a key stands for all, since the earliest of them.
+func (b *byKey[K]) add(key K, pod string, p *explain.Problem) {
+	place, known := b.places[key]
+	if !known {
+		if b.places == nil {
+			b.places = map[K]int{}
+		}
+		place = len(b.all)
+		b.places[key] = place
+		b.all = append(b.all, *p)
+	}
+	first := &b.all[place]
+	addPod(first, pod)
+	if p.Since != nil && (first.Since == nil || p.Since.Before(first.Since)) {
+		first.Since = p.Since
+	}
+}
+
+func (b *byKey[K]) mostFrequentFirst() []explain.Problem {
+	slices.SortStableFunc(b.all, func(x, y explain.Problem) int { return cmp.Compare(y.Count, x.Count) })
+	return b.all
+}
+
+// Blocker is the first problem that holds the whole Job up, or nil: none does while pods run, or while it waits for a
+// clock.
 func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 	if in.Finished() {
 		return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // terminatingPods: pods that do not end, and pods that hold a place while they do.
@@ -23,7 +24,7 @@ func terminatingPods(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 			found[kind] = p
 		}
 		if kind == explain.ProblemNodeGone {
-			p.Node, p.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], "it is lost")
+			p.Node, p.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
 		}
 		addPod(p, pod.Name)
 		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
@@ -39,8 +40,8 @@ func terminatingPods(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 	return out
 }
 
-// terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its
-// grace period, and no replacement waits for it.
+// terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its grace period, and no replacement
+// waits for it.
 func terminatingKind(in *facts.Facts, pod *explain.Pod, waits bool) explain.ProblemKind {
 	late := in.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > facts.Slack
 	_, away := in.GoneNodes[pod.Node]

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// neglect is how long a Job may be without any status: controllers write one once they
-	// have created its first pods, of which each but the first takes up to perPod.
+	// neglect is how long a Job may be without any status: controllers write one once they have created its first pods, of
+	// which each but the first takes up to perPod.
 	neglect = 10 * time.Second
 	perPod  = 20 * time.Millisecond
-	// maxFirst is how many pods are created at once. Ours writes the status of a huge Job
-	// only when the last of maxBegun or so is there.
+	// maxFirst is how many pods are created at once. Ours writes the status of a huge Job only when the last of maxBegun or
+	// so is there.
 	maxFirst = 500
 	maxBegun = 10_000
 )
@@ -34,8 +34,8 @@ func neglected(in *facts.Facts) bool {
 	return len(in.Pods) == 0 && untouched(in.Job, in.Now, maxFirst)
 }
 
-// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it,
-// as with a mistyped managedBy (MGB-12). With its pods, that is known sooner.
+// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it, as with a
+// mistyped managedBy (MGB-12). With its pods, that is known sooner.
 func IsNeglected(job *batchv1.Job, now time.Time) bool { return untouched(job, now, maxBegun) }
 
 func untouched(job *batchv1.Job, now time.Time, most int32) bool {

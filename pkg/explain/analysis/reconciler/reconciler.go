@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
 
-// Identify says who runs the Job, and whether that is alive: by the Lease of our
-// controller, else by what it has done, or left undone.
+// Identify returns who runs the Job, and whether that is alive: by the Lease of our controller, else by what it has done,
+// or left undone.
 func Identify(in *facts.Facts) explain.Reconciler {
 	r := explain.Reconciler{ManagedBy: ptr.Deref(in.Spec.ManagedBy, "")}
 	r.Ours = in.OurName != "" && r.ManagedBy == in.OurName
@@ -52,8 +52,8 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 // that moves is given back by a controller that is alive.
 const handover = 15 * time.Second
 
-// leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and
-// another replica takes over after one.
+// leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and another replica takes
+// over after one.
 func leaseExpired(in *facts.Facts) bool {
 	if in.Lease == nil || in.Lease.Renewed.IsZero() {
 		return false

@@ -11,11 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// toldElsewhere are events that say what conditions and pods have said already.
-var toldElsewhere = []string{"SuccessfulCreate", "Completed", "Scheduled", "Pulled", "Pulling", "Created", "Started", failures.EventPodFailed}
+// shownElsewhere are reasons of events that repeat what conditions and pods show.
+var shownElsewhere = []string{"SuccessfulCreate", "Completed", "Scheduled", "Pulled", "Pulling", "Created", "Started", failures.EventPodFailed}
 
-// eventMoments are the events that say more than pods and conditions do: warnings, and
-// those of the Job. The same reason of many pods is one moment, even if its messages name them.
+// eventMoments are the events that show more than pods and conditions do: warnings, and those of the Job. The same reason
+// of many pods is one moment, even if its messages name them.
 func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 	type key struct{ reason, message string }
 	at, pattern := map[key]int{}, eventtext.Patterns(in.Job.Name)
@@ -51,12 +51,11 @@ func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 	return out
 }
 
-// isMoment reports whether the event shows what nothing else does. Pods that are gone were
-// created all the same.
+// isMoment reports whether the event shows what nothing else does. The creation of pods is such an event if they are gone.
 func isMoment(in *facts.Facts, o explain.Options, e *explain.Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(in.Pods) == 0 && in.PodsRead
 	switch {
-	case slices.Contains(toldElsewhere, e.Reason) && !gone, in.Outcome.Failing() && e.Reason == in.Outcome.Reason:
+	case slices.Contains(shownElsewhere, e.Reason) && !gone, in.Outcome.Failing() && e.Reason == in.Outcome.Reason:
 		return false
 	case e.Pod != "" && !e.Warning(), e.First.IsZero() && e.Last.IsZero():
 		return false

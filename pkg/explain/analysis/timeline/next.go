@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Values are what the next steps follow from, beside the facts.
+// Values are what the next steps follow from, beside the facts and the failures.
 type Values struct {
 	// Blocker is the one of the Problems that holds the Job up, nil if none does.
 	Blocker      *explain.Problem

@@ -16,8 +16,7 @@ import (
 // fewPods is how many pods are listed one by one.
 const fewPods = 5
 
-// podMoments are the creations, successes and failures, those of one kind in one moment
-// where there are many.
+// podMoments are the creations, successes and failures, those of one kind in one moment where there are many.
 func podMoments(in *facts.Facts, failed *failures.Failures, o explain.Options) []explain.Moment {
 	var created, succeeded moments
 	for _, p := range in.Pods {
@@ -41,8 +40,7 @@ func podMoments(in *facts.Facts, failed *failures.Failures, o explain.Options) [
 	return out
 }
 
-// moments are when something happened to pods: the first fewPods one by one, and all of
-// them together.
+// moments are when something happened to pods: the first fewPods one by one, and all of them together.
 type moments struct {
 	n           int
 	few         []moment
@@ -54,7 +52,7 @@ type moment struct {
 	name string
 }
 
-// add leaves out what nobody knows the time of.
+// add leaves out a pod if the time is not known.
 func (m *moments) add(at time.Time, name string) {
 	if at.IsZero() {
 		return

@@ -1,3 +1,4 @@
+// Package timeline shows what happened to a Job, and what happens next.
 package timeline
 
 import (
@@ -16,8 +17,7 @@ import (
 // maxMoments is how many moments a timeline has; the first and the last ones are kept.
 const maxMoments = 40
 
-// Moments is what happened: to the Job, to its pods (together where there are many), and
-// what events report.
+// Moments are what happened to the Job and to its pods (together where there are many), and what events report.
 func Moments(in *facts.Facts, failed *failures.Failures, o explain.Options) []explain.Moment {
 	var out []explain.Moment
 	if !o.IsNarrow() {
