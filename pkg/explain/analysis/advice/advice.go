@@ -28,30 +28,33 @@ type Values struct {
 // Collect returns the advice, the most useful first, each piece once.
 func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
 	var out []explain.Advice
-	add := func(list []explain.Advice) {
-		for _, x := range list {
-			if !slices.ContainsFunc(out, func(y explain.Advice) bool { return x.Text == y.Text && x.Command == y.Command }) {
-				out = append(out, x)
-			}
-		}
-	}
 	// What is wrong now comes first, unless the Job is over.
 	if !in.Finished() {
-		add(onProblems(in, v))
+		out = appendNew(out, onProblems(in, v))
 	}
 	if in.Outcome.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
-		add(onFailures(in, failed, v, o))
+		out = appendNew(out, onFailures(in, failed, v, o))
 		if !o.IsNarrow() {
-			add(onLimit(in, failed))
+			out = appendNew(out, onLimit(in, failed))
 		}
 	}
 	if in.Finished() {
-		add(onProblems(in, v))
+		out = appendNew(out, onProblems(in, v))
 	}
 	if !o.IsNarrow() && needsRetry(in, v.Family) {
-		add(toRetry(in, failed, v.Family))
+		out = appendNew(out, toRetry(in, failed, v.Family))
 	}
 	return out
+}
+
+// appendNew appends those that are not there yet.
+func appendNew(all, list []explain.Advice) []explain.Advice {
+	for _, x := range list {
+		if !slices.ContainsFunc(all, func(y explain.Advice) bool { return x.Text == y.Text && x.Command == y.Command }) {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // advise is a piece of advice, with a command or "".

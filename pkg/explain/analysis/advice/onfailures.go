@@ -17,31 +17,41 @@ import (
 // preempted is the reason of the condition DisruptionTarget of a pod that gave way to another.
 const preempted = "PreemptionByScheduler"
 
-// onFailures follows from the failure that shows most.
+// onFailures follows from the failure that shows most, or from what is known of pods that are gone.
 func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
 	f := failed.Example
-	if f == nil && (o.IsNarrow() || len(failed.All) > 0 || in.Job.DeletionTimestamp != nil) {
+	switch {
+	case f == nil && (o.IsNarrow() || len(failed.All) > 0 || in.Job.DeletionTimestamp != nil):
 		return nil
-	}
-	if f == nil {
+	case f == nil:
 		return onGonePods(in, failed, v)
 	}
 	var out []explain.Advice
 	if c := f.Container(); c != nil {
 		out = onContainer(in, f, c)
 	}
-	// Only a success can end a Job whose failures are all ignored.
-	if v.IgnoredFailures > 1 && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil && f.Ignored() {
+	if ignoredForever(in, f, v.IgnoredFailures) {
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
+	out = append(out, onDisruption(in, f)...)
+	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
+		out = append(out, advise(words.ReadAllLogs, logsOfFailed(in.Job))...)
+	}
+	return out
+}
+
+// ignoredForever reports whether only a success can end the Job.
+func ignoredForever(in *facts.Facts, f *failures.Failure, ignored int32) bool {
+	return ignored > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil
+}
+
+// onDisruption is about a pod that something evicted, or preempted.
+func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	if f.Pod.Disruption == preempted {
-		out = append(out, advise(words.AvoidPreemption, "")...)
+		out = advise(words.AvoidPreemption, "")
 	}
 	if f.Pod.Disruption != "" && !f.Matched() {
 		out = append(out, propose(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
-	}
-	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
-		out = append(out, advise(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
 	return out
 }

@@ -68,6 +68,13 @@ func TestEachFailureIsInOnePart_CLI_04(t *testing.T) {
 	}}
 	checkParts(t, input, failures.Accounting{Counted: 9, FromPods: 1, FromEvents: 4, Stopped: 1, Unexplained: 3})
 
+	// An event may lag behind the pods.
+	other := pod.DeepCopy()
+	other.Name, other.UID = "train-2", "2"
+	input.Pods = append(input.Pods, explain.PodOf(other))
+	input.Events = []explain.Event{{Reason: "PodFailed", Count: 1, Failed: exited(1)}}
+	checkParts(t, input, failures.Accounting{Counted: 9, FromPods: 2, Unexplained: 7})
+
 	job.Status.Conditions = []batchv1.JobCondition{{
 		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonPodFailurePolicy, LastTransitionTime: metav1.NewTime(noon),
 		Message: "Container main for pod ns/train-x failed with exit code 1 matching FailJob rule at index 0",

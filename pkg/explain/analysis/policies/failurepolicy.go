@@ -26,13 +26,13 @@ func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailureP
 		out.NameViolations = append(out.NameViolations, v.String())
 	}
 	if in.PodsRead {
-		countMatches(in, failed, out)
+		countMatches(failed, out)
 	}
 	return out
 }
 
 // countMatches counts how many of the failed pods each rule matched, and why it passed over others.
-func countMatches(in *facts.Facts, failed *failures.Failures, out *explain.FailurePolicy) {
+func countMatches(failed *failures.Failures, out *explain.FailurePolicy) {
 	out.Unmatched = new(int32)
 	for i := range out.Rules {
 		out.Rules[i].Matched = new(int32)
