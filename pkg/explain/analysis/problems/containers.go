@@ -35,7 +35,7 @@ func FailedContainer(in *facts.Facts, p *explain.Pod) *explain.Container {
 
 // failedContainers: pods of which a container has failed, and that do not end as another of their containers keeps
 // running, as a proxy does.
-func failedContainers(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func failedContainers(in *facts.Facts) []explain.Problem {
 	if in.Outcome.Decided() || in.Job.DeletionTimestamp != nil || jobspec.IsSuspended(in.Spec) {
 		return nil // All pods are on their way out.
 	}

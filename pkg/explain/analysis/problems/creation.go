@@ -16,7 +16,7 @@ import (
 const recently = 15 * time.Minute
 
 // creationRefused: the API server takes no pod of the Job.
-func creationRefused(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func creationRefused(in *facts.Facts) []explain.Problem {
 	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")
 	if refused == nil || in.Finished() || in.Outcome.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // foreignFinalizers: another controller keeps an ended pod from being removed.
-func foreignFinalizers(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func foreignFinalizers(in *facts.Facts) []explain.Problem {
 	p := explain.Problem{Kind: explain.ProblemForeignFinalizer}
 	for _, pod := range in.Terminal {
 		if !pod.Deleting || len(pod.ForeignFinalizers) == 0 {
@@ -33,7 +33,7 @@ func foreignFinalizers(in *facts.Facts, _ *explain.Reconciler) []explain.Problem
 }
 
 // deletion: the Job itself is being deleted, and something holds it.
-func deletion(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func deletion(in *facts.Facts) []explain.Problem {
 	if in.Job.DeletionTimestamp == nil || len(in.Job.Finalizers) == 0 {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 const kueueLabel = "kueue.x-k8s.io/queue-name"
 
 // suspended: spec.suspend holds the Job.
-func suspended(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func suspended(in *facts.Facts) []explain.Problem {
 	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
 		return nil
 	}
@@ -41,7 +41,7 @@ func ofKueue(in *facts.Facts) bool {
 }
 
 // noParallelism: parallelism 0 asks for no pod at all.
-func noParallelism(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func noParallelism(in *facts.Facts) []explain.Problem {
 	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Outcome.Decided() || jobspec.IsSuspended(in.Spec) {
 		return nil
 	}
@@ -49,7 +49,7 @@ func noParallelism(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 }
 
 // noPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
-func noPodGroup(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func noPodGroup(in *facts.Facts) []explain.Problem {
 	asked := reconcile.UnsupportedScheduling(in.Job)
 	if asked == "" || in.SchedulingDone() || in.Finished() || in.Outcome.Decided() || in.Job.DeletionTimestamp != nil {
 		return nil

@@ -23,7 +23,7 @@ const startSlack = time.Minute
 
 // pendingPods: pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
 // activeDeadlineSeconds.
-func pendingPods(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func pendingPods(in *facts.Facts) []explain.Problem {
 	warning := warnings(in)
 	type key struct {
 		kind             explain.ProblemKind

@@ -15,21 +15,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
 
-// detector finds the problems of one kind, or of a close family. r is who runs the Job.
-type detector func(in *facts.Facts, r *explain.Reconciler) []explain.Problem
-
-// detectors are in the order in which their problems are reported.
-var detectors = []detector{
-	notReconciled, suspended, noParallelism, noPodGroup, creationRefused, // No pods are created.
+// detectors find the problems of one kind, or of a close family, in the order in which they are reported.
+var detectors = []func(in *facts.Facts) []explain.Problem{
+	suspended, noParallelism, noPodGroup, creationRefused, // No pods are created.
 	pendingPods, failedContainers, terminatingPods, foreignFinalizers, // Pods do not start, or do not end.
 	deletion, ruleNames, impossible, unreadable, inconsistent, // Something is wrong with the Job itself.
 }
 
-// Detect returns what blocks the Job, then what else is wrong.
+// Detect returns what blocks the Job, which r runs, then what else is wrong.
 func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
-	var out []explain.Problem
-	for _, find := range detectors {
-		out = append(out, find(in, r)...)
+	out := notReconciled(in, r)
+	for _, detect := range detectors {
+		out = append(out, detect(in)...)
 	}
 	slices.SortStableFunc(out, func(x, y explain.Problem) int {
 		switch {

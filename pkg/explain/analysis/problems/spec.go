@@ -10,7 +10,7 @@ import (
 )
 
 // ruleNames: the annotation of KEP-4443 is not legal, and counts for nothing (PFN-25).
-func ruleNames(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func ruleNames(in *facts.Facts) []explain.Problem {
 	if len(in.Plan.Findings.Violations) == 0 {
 		return nil
 	}
@@ -22,7 +22,7 @@ func ruleNames(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 }
 
 // impossible: so many indexes have failed that no rule of the successPolicy can be met.
-func impossible(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func impossible(in *facts.Facts) []explain.Problem {
 	canBeMet := func(r successpolicy.Progress) bool { return !r.Inert && !r.OutOfReach }
 	if in.Spec.SuccessPolicy == nil || in.Outcome.Decided() || slices.ContainsFunc(in.Plan.Findings.SuccessRules, canBeMet) {
 		return nil
@@ -31,7 +31,7 @@ func impossible(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 }
 
 // unreadable: the controller does not understand what the Job asks for, and leaves it alone.
-func unreadable(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func unreadable(in *facts.Facts) []explain.Problem {
 	found := &in.Plan.Findings
 	switch {
 	case found.UnknownMode != "":
@@ -43,7 +43,7 @@ func unreadable(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
 }
 
 // inconsistent: the stored status cannot be read, or contradicts itself.
-func inconsistent(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func inconsistent(in *facts.Facts) []explain.Problem {
 	var details []string
 	found := &in.Plan.Findings
 	if n := found.DamagedIndexes; n > 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // terminatingPods: pods that do not end, and pods that hold a place while they do.
-func terminatingPods(in *facts.Facts, _ *explain.Reconciler) []explain.Problem {
+func terminatingPods(in *facts.Facts) []explain.Problem {
 	waits := in.Plan.Findings.WaitTerminating > 0
 	order := []explain.ProblemKind{explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemTerminatingHolds}
 	found := map[explain.ProblemKind]*explain.Problem{}
