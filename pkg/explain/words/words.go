@@ -1,5 +1,5 @@
-// Package words puts the values of an explain.Report into sentences. It is the only place that
-// does: what reads a report compares values.
+// Package words puts the values of an explain.Report into sentences. It is the only place that does, but for package cause,
+// whose texts the controller's events share: what reads a report compares values.
 package words
 
 import (

@@ -19,7 +19,7 @@ type Accounting struct {
 	// Counted is how many failures the status counts, or has recorded to count them next.
 	Counted int32
 	// FromPods are those of pods that exist, FromEvents those that only our controller's events show, Stopped those of
-	// pods that somebody deleted as they ran, such as the Job's controller, FromCondition the one that the Job's
+	// pods that were deleted as they ran, by the Job's controller or by others, FromCondition the one that the Job's
 	// condition names. Nothing shows why the Unexplained ones failed.
 	FromPods, FromEvents, Stopped, FromCondition, Unexplained int32
 	// Causes are all these by cause, the most frequent first and those that followed from the end of the Job last; also
@@ -27,8 +27,8 @@ type Accounting struct {
 	Causes []explain.Cause
 }
 
-// Account accounts for all failures of the Job, which fs are those of. In a report on a part of the Job there are only
-// the causes of fs, as the status does not tell which failures are of that part.
+// Account accounts for all failures of the Job; fs are those whose pods exist. In a report on a part of the Job there are
+// only the causes of fs, as the status does not count that part on its own.
 func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 	a := &Accounting{}
 	for _, g := range fs.Groups {

@@ -74,7 +74,7 @@ func conditionCause(in *facts.Facts) explain.Cause {
 	return c
 }
 
-// stoppedCause is that of pods that somebody deleted as they ran: the Job's controller, if it had a reason.
+// stoppedCause is that of pods that were deleted as they ran: by the Job's controller if there is a reason, else by others.
 func stoppedCause(reason explain.StopReason) explain.Cause {
 	c := causeOf(&cause.Cause{Failure: cause.Failure{DeletedRunning: true}, Rule: failurepolicy.NoRule}, "")
 	c.Stopped, c.Consequence = reason, reason == explain.StoppedAtDeadline || reason == explain.StoppedAtEnd

@@ -71,8 +71,8 @@ type Failures struct {
 func Find(in *facts.Facts, o explain.Options) *Failures {
 	fs := &Failures{All: collect(in, o)}
 
-	// Which of the pods did the end of the Job stop? Where nothing else explains why there were more failures than the
-	// backoffLimit, the deletions of that very second are the reason, and no consequence.
+	// The end of the Job stopped some of the pods: these failures are a consequence. But if nothing else explains why there
+	// were more failures than the backoffLimit, the deletions of that very second are the reason.
 	fs.Own = own(fs.All)
 	if !explainedWithoutDeletions(in, fs) {
 		for i := range fs.All {
@@ -86,9 +86,10 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 		fs.All[i].Stopped = stopReason(in, &fs.All[i])
 	}
 
-	// By time alone: the pods are in order, and the sort is stable.
+	// The latest first. The sort is stable, so that pods that ended in the same second stay in order.
 	slices.SortStableFunc(fs.All, func(x, y Failure) int { return y.Pod.FinishedAt.Compare(x.Pod.FinishedAt) })
 
+	// What all of them have in common, and which of them explain most.
 	fs.Restarts = restartsOf(in, fs)
 	fs.Groups = group(pointers(fs.All))
 	fs.Decisive = group(decisive(in, fs.All))

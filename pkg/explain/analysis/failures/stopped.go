@@ -11,7 +11,7 @@ import (
 )
 
 // A controller deletes the pods of a Job that fails, that is suspended, or that runs too many, and counts them as failed.
-// These pods did not fail on their own, and often they are gone before anybody looks.
+// These pods did not fail on their own, and often they are gone when the Job is explained.
 
 // deletionMessage is that of the event SuccessfulDelete, of the built-in controller and of ours.
 var deletionMessage = regexp.MustCompile(`Deleted (?:pod: (\S+)|(\d+) pods: )`)
@@ -66,8 +66,8 @@ func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource,
 	}
 }
 
-// killedPods are pods that are gone, whose containers a kubelet stopped because somebody other than the Job's controller
-// deleted the pod: it says so in other words if a probe has failed.
+// killedPods are pods that are gone, whose containers a kubelet stopped because something other than the Job's controller
+// deleted the pod. The message of the kubelet differs if a probe has failed.
 func killedPods(in *facts.Facts) []string {
 	seen := map[string]bool{}
 	for _, p := range in.Pods {

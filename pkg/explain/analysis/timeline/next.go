@@ -23,7 +23,7 @@ type Values struct {
 	BackoffLimit *explain.BackoffLimit
 }
 
-// NextSteps is what happens next, if nobody does anything.
+// NextSteps are what happens next without any intervention.
 func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
 	steps := nextSteps(in, failed, v)
 	for i := range steps {
