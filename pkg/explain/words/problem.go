@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -173,7 +172,7 @@ func ago(t *metav1.Time, now time.Time) string {
 // unreadableText is what the controller does not understand.
 func unreadableText(p *explain.Problem) string {
 	if p.Kind == explain.ProblemBadRetryIndexes {
-		return fmt.Sprintf("annotation %s cannot be read: %s", reconcile.RetryIndexesAnnotation, p.Asked)
+		return "annotation " + p.Asked
 	}
 	return "this version does not know completionMode " + p.Asked
 }
@@ -192,13 +191,13 @@ func DamagedIndexesText(n int32) string {
 }
 
 // CountKeptText is how succeeded and completedIndexes of a status differ.
-func CountKeptText(f *reconcile.CountKept) string {
-	return fmt.Sprintf("succeeded says %s, and %s are complete", Number(f.Succeeded), Count(f.Completed, "indexes"))
+func CountKeptText(succeeded, completed int32) string {
+	return fmt.Sprintf("succeeded says %s, and %s are complete", Number(succeeded), Count(completed, "indexes"))
 }
 
 // TooManySucceededText is how succeeded and completions differ.
-func TooManySucceededText(f *reconcile.TooManySucceeded) string {
-	return fmt.Sprintf("%s succeeded, and completions asks for %s", Count(f.Succeeded, "pods"), Number(f.Completions))
+func TooManySucceededText(succeeded, completions int32) string {
+	return fmt.Sprintf("%s succeeded, and completions asks for %s", Count(succeeded, "pods"), Number(completions))
 }
 
 // pendingText is why pods do not start, or are not created.
@@ -293,7 +292,11 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		}
 		return fmt.Sprintf("%s holds its Lease%s, renewed%s", host, where, ago(r.LeaseRenewed, now))
 	case explain.SignOverdue:
-		return fmt.Sprintf("%s ended at least%s and %s not recorded", Times(r.Overdue, "pod", "pods"), ago(r.OverdueSince, now), Plural(int(r.Overdue), "is", "are"))
+		since := ago(r.OverdueSince, now)
+		if since != "" {
+			since = " at least" + since
+		}
+		return fmt.Sprintf("%s ended%s and %s not recorded", Times(r.Overdue, "pod", "pods"), since, Plural(int(r.Overdue), "is", "are"))
 	case explain.SignLastWrite:
 		return "last wrote the status" + ago(r.LastWrite, now)
 	}

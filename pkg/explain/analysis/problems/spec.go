@@ -50,10 +50,10 @@ func inconsistent(in *facts.Facts) []explain.Problem {
 		details = append(details, words.DamagedIndexesText(n))
 	}
 	if f := found.CountKept; f != nil {
-		details = append(details, words.CountKeptText(f))
+		details = append(details, words.CountKeptText(f.Succeeded, f.Completed))
 	}
 	if f := found.TooManySucceeded; f != nil {
-		details = append(details, words.TooManySucceededText(f))
+		details = append(details, words.TooManySucceededText(f.Succeeded, f.Completions))
 	}
 	if len(details) == 0 {
 		return nil
