@@ -28,6 +28,9 @@ const (
 	StoppedExcess     StopReason = "Excess"    // more ran than are wanted
 )
 
+// MaxExamples is how many pods a report names that failed of one cause, or that have one problem.
+const MaxExamples = 3
+
 // Cause is one way in which pods failed.
 type Cause struct {
 	// Failure is how the pods failed; nil if only the words of others tell of it.

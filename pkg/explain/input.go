@@ -120,6 +120,14 @@ type Event struct {
 // Warning reports whether the event is of type Warning.
 func (e *Event) Warning() bool { return e.Type == corev1.EventTypeWarning }
 
+// Began is when the first of these events happened, as far as that is known.
+func (e *Event) Began() time.Time {
+	if e.First.IsZero() {
+		return e.Last
+	}
+	return e.First
+}
+
 // IsAboutNodeSetup reports whether the kubelet warns of how a node is set up, which it does with every pod
 // there: it ends none, and keeps none from starting.
 func (e *Event) IsAboutNodeSetup() bool {

@@ -1,6 +1,10 @@
 package explain
 
-import batchv1 "k8s.io/api/batch/v1"
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
 
 // FailurePolicy is spec.podFailurePolicy, with what happened to the pods that exist.
 type FailurePolicy struct {
@@ -36,6 +40,24 @@ type SuccessPolicy struct {
 	Rules []SuccessRule `json:"rules"`
 }
 
+// MetRule is the first rule that is met, nil if none is or if there is no policy.
+func (p *SuccessPolicy) MetRule() *SuccessRule {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Rules {
+		if p.Rules[i].Met {
+			return &p.Rules[i]
+		}
+	}
+	return nil
+}
+
+// IsPossible reports whether one of the rules can still be met; false without a policy.
+func (p *SuccessPolicy) IsPossible() bool {
+	return p != nil && slices.ContainsFunc(p.Rules, func(r SuccessRule) bool { return !r.Impossible })
+}
+
 // SuccessRule is one rule.
 type SuccessRule struct {
 	Index int32 `json:"index"`
@@ -46,6 +68,8 @@ type SuccessRule struct {
 	Met  bool   `json:"met,omitempty"`
 	// Impossible reports whether too many of its indexes have failed, or whether it can never be met.
 	Impossible bool `json:"impossible,omitempty"`
+	// Empty is set for a rule that lists no indexes, so that it can never be met.
+	Empty bool `json:"-"`
 	// Text is "3 of 5 (indexes 1-9)".
 	Text string `json:"text"`
 }

@@ -251,3 +251,19 @@ type Options struct {
 	// MaxPods is how many pods are listed: 0 for DefaultMaxPods, negative for all.
 	MaxPods int
 }
+
+// IsNarrow reports whether the report is about a part of the Job.
+func (o Options) IsNarrow() bool { return o.Pod != "" || o.Index != nil }
+
+// HasPod reports whether the report is about the pod.
+func (o Options) HasPod(p *Pod) bool {
+	return (o.Pod == "" || o.Pod == p.Name) && o.HasIndex(p.Index)
+}
+
+// HasIndex reports whether the report is about pods of the index.
+func (o Options) HasIndex(index int32) bool { return o.Index == nil || *o.Index == index }
+
+// HasEvent reports whether the report is about the event. Events do not name indexes.
+func (o Options) HasEvent(e *Event) bool {
+	return o.Index == nil && (o.Pod == "" || o.Pod == e.Pod)
+}

@@ -1,127 +1,63 @@
 package analysis
 
 import (
-	"fmt"
-
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 )
 
-func (a *analysis) countPods() explain.Counts {
-	status := &a.job.Status
+// The status lags behind the pods. What is said of a Job that is not finished goes by the pods, if they could be read, as
+// Report.Indexes does: numbers side by side have to agree.
+
+// countsOf are the numbers of the status, and of the pods that are still there. byState is nil for a NonIndexed Job.
+func countsOf(in *facts.Facts, failed *failures.Failures, byState *explain.Indexes) explain.Counts {
+	status := &in.Job.Status
 	c := explain.Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
 	if u := status.UncountedTerminatedPods; u != nil {
 		c.UncountedSucceeded, c.UncountedFailed = int32(len(u.Succeeded)), int32(len(u.Failed))
 	}
-	for i := range a.failures {
-		if m := a.failures[i].match; m != nil && m.Action == batchv1.PodFailurePolicyActionIgnore {
+	c.Completed = completed(in, c.UncountedSucceeded, byState)
+	for i := range failed.All {
+		if failed.All[i].Ignored() {
 			c.IgnoredFailures++
 		}
 	}
-	if !a.PodsRead {
+	if !in.PodsRead {
 		return c
 	}
-	accounting := a.accounting()
-	for i := range a.failures { // A pod that terminates may be due for replacement before it has failed.
-		if accounting[a.failures[i].pod.UID] == explain.AwaitsReplacement {
+	recorded := in.RecordedAs()
+	for i := range failed.All { // A pod that terminates may be due for replacement before it has failed.
+		if recorded[failed.All[i].Pod.UID] == explain.AwaitsReplacement {
 			c.AwaitReplacement++
 		}
-		if f := &a.failures[i]; f.pod.Phase == corev1.PodFailed && a.stopReasonOf(f) != "" {
+		if f := &failed.All[i]; f.Pod.Phase == corev1.PodFailed && f.Stopped != "" {
 			c.StoppedPods++
 		}
 	}
-	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(a.pods))), ptr.To(a.phaseFailed), ptr.To(a.tracked)
+	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(in.Pods))), ptr.To(in.FailedPods), ptr.To(in.TrackedPods)
 	ready := int32(0)
-	for _, p := range a.active {
+	for _, p := range in.Active {
 		if p.Ready {
 			ready++
 		}
 	}
-	c.ActivePods, c.ReadyPods, c.TerminatingPods = ptr.To(int32(len(a.active))), ptr.To(ready), ptr.To(int32(len(a.terminating)))
+	c.ActivePods, c.ReadyPods, c.TerminatingPods = ptr.To(int32(len(in.Active))), ptr.To(ready), ptr.To(int32(len(in.Terminating)))
 	return c
 }
 
-// The status lags behind the pods. What is said of a Job that is not finished goes by the
-// pods, if they could be read, as Report.Indexes does: numbers side by side have to agree.
-
-// succeededNow is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or
-// not.
-func (a *numbers) succeededNow() int32 {
-	if a.indexed() {
-		return a.indexes.CompletedCount
+// completed is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or not.
+func completed(in *facts.Facts, uncounted int32, byState *explain.Indexes) int32 {
+	if byState != nil {
+		return byState.CompletedCount
 	}
-	n := a.job.Status.Succeeded + a.counts.UncountedSucceeded
-	for _, p := range a.terminal {
-		if p.Phase == corev1.PodSucceeded && a.notRecorded(p) {
+	n := in.Job.Status.Succeeded + uncounted
+	for _, p := range in.Terminal {
+		if p.Phase == corev1.PodSucceeded && in.NotRecorded(p) {
 			n++
 		}
 	}
 	return n
-}
-
-// activeNow is how many pods are active.
-func (a *numbers) activeNow() int32 {
-	if !a.PodsRead {
-		return a.job.Status.Active
-	}
-	return int32(len(a.active))
-}
-
-// failuresNow is how many failures there are so far, and how many the status counts.
-func (a *numbers) failuresNow() (all, counted int32) {
-	counted = a.job.Status.Failed + int32(a.uncountedFailed())
-	all = a.untold
-	for i := range a.causes {
-		all += a.causes[i].Count
-	}
-	return max(all, counted), counted
-}
-
-// failedNow is the number of failures for the end of a clause, and how many of them the
-// status counts if that is another number.
-func (a *numbers) failedNow() string {
-	all, counted := a.failuresNow()
-	switch all {
-	case 0:
-		return ""
-	case counted:
-		return ", " + words.Count(all, "failed")
-	}
-	return fmt.Sprintf(", %s failed (%s counted)", words.Number(all), words.Number(counted))
-}
-
-// mostlyFailed is mostly, if anything has failed.
-func (a *numbers) mostlyFailed() string {
-	if all, _ := a.failuresNow(); all == 0 {
-		return ""
-	}
-	return a.mostly()
-}
-
-// uncountedPods are the pods in status.uncountedTerminatedPods, with the phase that they are
-// recorded with.
-func uncountedPods(job *batchv1.Job) map[types.UID]corev1.PodPhase {
-	u := job.Status.UncountedTerminatedPods
-	if u == nil {
-		return nil
-	}
-	pods := make(map[types.UID]corev1.PodPhase, len(u.Succeeded)+len(u.Failed))
-	for _, uid := range u.Succeeded {
-		pods[uid] = corev1.PodSucceeded
-	}
-	for _, uid := range u.Failed {
-		pods[uid] = corev1.PodFailed
-	}
-	return pods
-}
-
-// notRecorded reports whether the status does not account for an ended pod yet: the pod has
-// its finalizer, and is not recorded as one that will be counted.
-func (a *analysis) notRecorded(p *explain.Pod) bool {
-	return p.Finalizer && a.uncounted[p.UID] == ""
 }

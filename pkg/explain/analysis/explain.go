@@ -1,158 +1,111 @@
-// Package analysis explains a Job: it turns an explain.Input into an explain.Report.
+// Package analysis explains a Job: it turns an explain.Input into an explain.Report. The same input gives the same
+// report: there is no I/O, no clock, and no state.
 //
-// It asks the decision core (reconcile.Review) what would be written next, and why: rules that
-// matched, limits, clocks, pods that wait. What no decision depends on (images that cannot be
-// pulled, quotas, a controller that does not run) it finds itself.
+// What is known flows one way, through packages that do not import those after them:
 //
-// A report is made in steps, each of which has all that it needs: the analysis (sorted pods,
-// failures by cause), the numbers (counts, indexes, policies, clocks), the problems, and what
-// follows from them (verdict, evidence, next steps, advice).
+//	facts        what was read, sorted, and what the decision core makes of it
+//	  failures     the pods that failed, by cause, and an account of all failures that the status counts
+//	    indexes      the indexes by state
+//	    policies     the rules, the limits, and the clocks that run
+//	    reconciler   who runs the Job, and whether that is alive
+//	      problems     what blocks the Job, or is wrong with it
+//	        verdict      the answer in one sentence
+//	        evidence     the chain behind it
+//	        timeline     what happened, and what happens next
+//	        advice       what can be done
+//
+// Each of them is a function of the values before it, which are its arguments and do not change. Values are counted
+// first, and package words puts them into sentences.
 package analysis
 
 import (
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/family"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/advice"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/evidence"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/indexes"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/timeline"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/verdict"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Explain reports what happens to the Job, and why. It goes in steps, each of which has all
-// that it needs from those before: the analysis, the numbers, the problems, and what follows.
-func Explain(f explain.Input, o explain.Options) explain.Report {
-	f.Now = f.Now.Truncate(time.Second) // As all times of the API: what is left and what has passed add up.
-	whole := explain.Options{MaxPods: o.MaxPods}
-	s := situationOf(analyse(&f, whole))
-	r := s.report()
-	if o != whole {
-		s.narrowed(o).narrow(&r)
+// Explain reports what happens to the Job, and why. Options with a pod or an index narrow the evidence, causes, indexes,
+// timeline, advice and pods; what is said of the Job as a whole stays.
+func Explain(input explain.Input, o explain.Options) explain.Report {
+	input.Now = input.Now.Truncate(time.Second) // As all times of the API: what is left and what has passed add up.
+
+	// 1. What is known, and which pods failed: of the whole Job, and of the part that is shown.
+	in := facts.Establish(input)
+	failed := failures.Find(in, explain.Options{})
+	account := failures.Account(in, failed, explain.Options{})
+	shown, shownAccount := failed, account
+	if o.IsNarrow() {
+		shown = failures.Find(in, o)
+		shownAccount = failures.Account(in, shown, o)
 	}
-	return r
-}
 
-// numbers are the analysis, and what is counted in it.
-type numbers struct {
-	*analysis
-	jobView    explain.Job
-	counts     explain.Counts
-	reconciler explain.Reconciler
-	causes     []explain.Cause
-	// untold is Report.FailuresWithoutPod.
-	untold  int32
-	failure *explain.FailurePolicy
-	success *explain.SuccessPolicy
-	indexes *explain.Indexes
-	// backoffLimit is Report.BackoffLimit.
-	backoffLimit *explain.BackoffLimit
-	waits        []explain.Wait
-	family       *explain.Family
-}
-
-// situation is that, and what is wrong.
-type situation struct {
-	*numbers
-	problems []explain.Problem
-}
-
-func situationOf(a *analysis) *situation {
-	n := &numbers{
-		analysis: a, jobView: jobOf(a.Input), counts: a.countPods(), reconciler: a.whoReconciles(),
-		failure: a.failurePolicy(), success: a.successPolicy(), indexes: a.indexStates(), backoffLimit: a.backoffLimitUse(), waits: a.clocks(),
-		family: a.familyOf(),
-	}
-	n.counts.Completed = n.succeededNow()
-	n.causes, n.untold = a.causesOfFailures()
-	return &situation{n, n.findProblems()}
-}
-
-// narrowed is the situation with a narrower focus: what is known of the Job as a whole stays.
-func (a *situation) narrowed(o explain.Options) *situation {
-	n := *a.numbers
-	n.analysis = a.numbers.narrowed(o)
-	n.causes, n.untold = n.causesOfFailures()
-	return &situation{&n, a.problems}
-}
-
-func (a *situation) report() explain.Report {
+	// 2. What is counted and measured.
 	r := explain.Report{
-		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind},
-		Job:      a.jobView, ObservedAt: metav1.NewTime(a.Now), Conditions: a.conditions(), Counts: a.counts, Reconciler: a.reconciler, Gaps: a.Gaps,
-		Causes: a.causes, FailuresWithoutPod: a.untold, FailurePolicy: a.failure, SuccessPolicy: a.success, Indexes: a.indexes, BackoffLimit: a.backoffLimit, Waits: a.waits, Family: a.family,
-		Problems: a.problems, Evidence: a.evidence(), Verdict: a.verdict(), Timeline: a.timeline(), Next: a.next(), Advice: a.advice(),
+		TypeMeta:           metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind},
+		Job:                jobOf(in),
+		ObservedAt:         metav1.NewTime(in.Now),
+		Conditions:         conditions(in),
+		Reconciler:         reconciler.Identify(in),
+		Causes:             shownAccount.Causes,
+		FailuresWithoutPod: shownAccount.Unexplained,
+		Indexes:            indexes.Describe(in, shown, o),
+		FailurePolicy:      policies.FailurePolicy(in, failed),
+		SuccessPolicy:      policies.SuccessPolicy(in),
+		BackoffLimit:       policies.BackoffLimit(in, failed),
+		Waits:              policies.Clocks(in),
+		Family:             familyOf(in, failed),
+		Gaps:               in.Gaps,
 	}
-	r.Pods, r.PodsOmitted = a.podInfos()
+	r.Counts = countsOf(in, failed, r.Indexes)
+	r.Pods, r.PodsOmitted = podInfos(in, shown, o)
+
+	// 3. What is wrong. All is counted now, and can be put into words.
+	r.Problems = problems.Detect(in, &r.Reconciler)
+	blocker := problems.Blocker(in, r.Problems)
+	words.FillIn(&r)
+
+	// 4. What follows: the answer, what it rests on, what happened and will happen, and what can be done.
+	r.Verdict = verdict.Reach(in, failed, &verdict.Values{
+		Accounting: account, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
+		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
+	})
+	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownAccount, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
+	r.Timeline = timeline.Moments(in, shown, o)
+	r.Next = timeline.NextSteps(in, failed, &timeline.Values{
+		Blocker: blocker, Problems: r.Problems, Waits: r.Waits, Reconciler: &r.Reconciler, Success: r.SuccessPolicy, Indexes: r.Indexes, BackoffLimit: r.BackoffLimit,
+	})
+	r.Advice = advice.Collect(in, shown, &advice.Values{
+		Accounting: shownAccount, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family,
+	}, o)
 	return r
 }
 
-// narrow replaces the parts of a report that have a focus.
-func (a *situation) narrow(r *explain.Report) {
-	r.Causes, r.FailuresWithoutPod = a.causes, a.untold
-	if r.Indexes != nil {
-		r.Indexes.Details, r.Indexes.DetailsOmitted = a.detailsInFocus()
-	}
-	r.Evidence, r.Timeline, r.Advice = a.evidence(), a.timeline(), a.advice()
-	r.Pods, r.PodsOmitted = a.podInfos()
-}
-
-// LogTargets are the containers whose last lines belong into the evidence, the most
-// informative first, at most n. The pods exist; their logs may not.
-func LogTargets(f explain.Input, o explain.Options, n int) []explain.LogTarget {
-	a := analyse(&f, o)
+// LogTargets are the containers whose last lines belong into the evidence, the most informative first, at most n. The
+// pods exist; their logs may not.
+func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarget {
 	var targets []explain.LogTarget
-	for _, e := range a.examples() {
+	for _, f := range failures.Find(facts.Establish(input), o).Examples {
 		if len(targets) == n {
 			break
 		}
-		c := e.container()
-		if c == nil || e.pod.Node == "" || c.NeverStarted() || c.Waiting != "" && !c.Before {
+		c := f.Container()
+		if c == nil || f.Pod.Node == "" || c.NeverStarted() || c.Waiting != "" && !c.Before {
 			continue
 		}
-		targets = append(targets, explain.LogTarget{Pod: e.pod.Name, Container: c.Name, Previous: c.Before})
+		targets = append(targets, explain.LogTarget{Pod: f.Pod.Name, Container: c.Name, Previous: c.Before})
 	}
 	return targets
-}
-
-// familyOf is the family of the Job, nil if it is not a retry and has none, or if that is not known.
-func (a *analysis) familyOf() *explain.Family {
-	var jobs []*batchv1.Job
-	inputs := map[*batchv1.Job]*explain.Input{}
-	for i := range a.Relatives {
-		jobs = append(jobs, a.Relatives[i].Job)
-		inputs[a.Relatives[i].Job] = &a.Relatives[i]
-	}
-	all := retry.FamilyOf(a.job, jobs)
-	if !a.RelativesRead || len(all) == 1 && retry.AttemptOf(a.job) == 0 {
-		return nil
-	}
-	members := make([]family.Member, len(all))
-	for i, job := range all {
-		of := a
-		if job != a.job {
-			in := *inputs[job]
-			in.Now = a.Now
-			of = analyse(&in, explain.Options{})
-		}
-		members[i] = of.member()
-	}
-	return family.Of(a.job, all, members)
-}
-
-// member is what the family has of a Job: without failures that the end of the Job caused, or that a rule ignores.
-func (a *analysis) member() family.Member {
-	m := family.Member{Job: a.job, Status: Status(a.job), Fate: a.outcome.Fate, Reason: a.outcome.reason, Failures: map[int32]*cause.Failure{}}
-	for i := range a.failures { // The latest first.
-		f := &a.failures[i]
-		if f.consequence || f.cause.Action == batchv1.PodFailurePolicyActionIgnore || m.Failures[f.pod.Index] != nil {
-			continue
-		}
-		m.Failures[f.pod.Index] = &f.kind.failure
-	}
-	if groups := a.groups(); len(groups) > 0 && !groups[0].consequence {
-		m.Most = &groups[0].kind.failure
-	}
-	return m
 }

@@ -38,12 +38,12 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 	deadline := batchv1.JobReasonDeadlineExceeded
 	end := 10 * time.Minute
 	for name, c := range map[string]struct {
-		job    *batchv1.Job
-		events []explain.Event
-		pods   []*explain.Pod
-		want   explain.StopReason
-		count  int32
-		untold int32
+		job         *batchv1.Job
+		events      []explain.Event
+		pods        []*explain.Pod
+		want        explain.StopReason
+		count       int32
+		unexplained int32
 	}{
 		"deadline, built-in":     {failed(deadline, 2), []explain.Event{deletionEvent("Deleted pod: a", end), deletionEvent("Deleted pod: b", end)}, nil, explain.StoppedAtDeadline, 2, 0},
 		"deadline, no events":    {failed(deadline, 2), nil, nil, explain.StoppedAtDeadline, 2, 0},
@@ -62,7 +62,7 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 		for _, x := range r.Causes {
 			got, count = x.Stopped, count+x.Count
 		}
-		if got != c.want || count != c.count || r.FailuresWithoutPod != c.untold {
+		if got != c.want || count != c.count || r.FailuresWithoutPod != c.unexplained {
 			t.Errorf("%s: %d without a pod, %+v", name, r.FailuresWithoutPod, r.Causes)
 		}
 		for _, x := range r.Advice {

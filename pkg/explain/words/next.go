@@ -6,8 +6,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// WaitText is what happens when the clock ends.
-func WaitText(w *explain.Wait) string {
+// waitText is what happens when the clock ends.
+func waitText(w *explain.Wait) string {
 	switch w.Kind {
 	case explain.WaitBackoff:
 		return fmt.Sprintf("pods are created again after %s", Times(w.Failures, "failure in a row", "failures in a row"))

@@ -177,6 +177,29 @@ func unreadableText(p *explain.Problem) string {
 	return "this version does not know completionMode " + p.Asked
 }
 
+// NodeLost is why a node cannot stop pods if nothing else is known.
+const NodeLost = "it is lost"
+
+// RestartedText is how a container ended, and how often it was restarted.
+func RestartedText(e *cause.Exit, restarts int32) string {
+	return cause.ExitText(e.ExitCode, e.Reason) + ", restarted " + Times(restarts, "time", "times")
+}
+
+// DamagedIndexesText says how many parts of the stored lists of indexes are damaged.
+func DamagedIndexesText(n int32) string {
+	return fmt.Sprintf("%s of a list of indexes cannot be read", Times(n, "part", "parts"))
+}
+
+// CountKeptText is how succeeded and completedIndexes of a status differ.
+func CountKeptText(succeeded, completed int32) string {
+	return fmt.Sprintf("succeeded says %s, and %s are complete", Number(succeeded), Count(completed, "indexes"))
+}
+
+// TooManySucceededText is how succeeded and completions differ.
+func TooManySucceededText(succeeded, completions int32) string {
+	return fmt.Sprintf("%s succeeded, and completions asks for %s", Count(succeeded, "pods"), Number(completions))
+}
+
 // pendingText is why pods do not start, or are not created.
 func pendingText(p *explain.Problem) string {
 	switch p.Kind {

@@ -1,5 +1,5 @@
-// Package words puts the values of an explain.Report into sentences. It is the only place that
-// does: what reads a report compares values.
+// Package words puts the values of an explain.Report into sentences. It is the only place that does, but for package cause,
+// whose texts the controller's events share: what reads a report compares values.
 package words
 
 import (
@@ -47,9 +47,6 @@ func Enumerate(words []string, last string) string {
 
 // Joined leaves out empty parts.
 func Joined(separator string, parts ...string) string { return wording.Join(separator, parts...) }
-
-// Quoted puts a text of the cluster into a sentence.
-func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
 
 // UpperFirst begins a sentence with text.
 func UpperFirst(text string) string { return withFirst(text, unicode.ToUpper) }

@@ -1,0 +1,112 @@
+// Package advice is what can be done about the failures and the problems of a Job, with commands that can be typed as they
+// are.
+package advice
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+)
+
+// Values are what the advice follows from, beside the facts and the failures.
+type Values struct {
+	Accounting *failures.Accounting
+	// IgnoredFailures is that of the report's Counts.
+	IgnoredFailures int32
+	Problems        []explain.Problem
+	Reconciler      *explain.Reconciler
+	Family          *explain.Family
+}
+
+// Collect returns the advice, the most useful first, each piece once.
+func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
+	var out []explain.Advice
+	// What is wrong now comes first, unless the Job is over.
+	if !in.Finished() {
+		out = appendNew(out, onProblems(in, v))
+	}
+	if in.Outcome.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
+		out = appendNew(out, onFailures(in, failed, v, o))
+		if !o.IsNarrow() {
+			out = appendNew(out, onLimit(in, failed))
+		}
+	}
+	if in.Finished() {
+		out = appendNew(out, onProblems(in, v))
+	}
+	if !o.IsNarrow() && needsRetry(in, v.Family) {
+		out = appendNew(out, toRetry(in, failed, v.Family))
+	}
+	return out
+}
+
+// appendNew appends those that are not there yet.
+func appendNew(all, list []explain.Advice) []explain.Advice {
+	for _, x := range list {
+		if !slices.ContainsFunc(all, func(y explain.Advice) bool { return x.Text == y.Text && x.Command == y.Command }) {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// advise is a piece of advice, with a command or "".
+func advise(text, command string) []explain.Advice {
+	return []explain.Advice{{Text: text, Command: command}}
+}
+
+// propose is advice on policies, nil for none, with the command that shows what they would have changed if the Job has
+// finished.
+func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
+	if p == nil || !in.Finished() {
+		return advise(text, "")
+	}
+	field, value := "podFailurePolicy", any(p.PodFailurePolicy)
+	if p.ActiveDeadlineSeconds != nil {
+		field, value = "activeDeadlineSeconds", *p.ActiveDeadlineSeconds
+	}
+	data, _ := json.Marshal(value) // It holds nothing that has no JSON.
+	command := kubectl(in.Job, "batchjob what-if %s --set %s", jobWord(in.Job), shellWord(field+"="+string(data)))
+	return []explain.Advice{{Text: text, Command: command, Policies: p}}
+}
+
+// kubectl is a command with the Job's namespace.
+func kubectl(job *batchv1.Job, format string, args ...any) string {
+	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(job.Namespace)
+}
+
+// logsOfFailed prints the logs of all failed pods.
+func logsOfFailed(job *batchv1.Job) string {
+	return fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", jobWord(job), shellWord(job.Namespace))
+}
+
+// containerFlag names a container, if the pods have several.
+func containerFlag(in *facts.Facts, name string) string {
+	if in.HasSeveralContainers() {
+		return " -c " + shellWord(name)
+	}
+	return ""
+}
+
+func jobWord(job *batchv1.Job) string { return shellWord(job.Name) }
+
+// shellWord quotes a word unless it is plain, so that a command can be copied as it is.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/:=@", r)
+	}
+	if strings.HasPrefix(word, "-") {
+		return "NAME" // An owner may be called --server=…, which kubectl would obey.
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,164 @@
+package advice
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+// preempted is the reason of the condition DisruptionTarget of a pod that gave way to another.
+const preempted = "PreemptionByScheduler"
+
+// onFailures follows from the failure that shows most, or from what is known of pods that are gone.
+func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
+	f := failed.Example
+	switch {
+	case f == nil && (o.IsNarrow() || len(failed.All) > 0 || in.Job.DeletionTimestamp != nil):
+		return nil
+	case f == nil:
+		return onGonePods(in, failed, v)
+	}
+	var out []explain.Advice
+	if c := f.Container(); c != nil {
+		out = onContainer(in, f, c)
+	}
+	if ignoredForever(in, f, v.IgnoredFailures) {
+		out = append(out, advise(words.EndIgnoredFailures, "")...)
+	}
+	out = append(out, onDisruption(in, f)...)
+	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
+		out = append(out, advise(words.ReadAllLogs, logsOfFailed(in.Job))...)
+	}
+	return out
+}
+
+// ignoredForever reports whether only a success can end the Job.
+func ignoredForever(in *facts.Facts, f *failures.Failure, ignored int32) bool {
+	return ignored > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil
+}
+
+// onDisruption is about a pod that something evicted, or preempted.
+func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
+	if f.Pod.Disruption == preempted {
+		out = advise(words.AvoidPreemption, "")
+	}
+	if f.Pod.Disruption != "" && !f.Matched() {
+		out = append(out, propose(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+	}
+	return out
+}
+
+// onContainer is what the end of a container asks for, and where its log is.
+func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Advice {
+	if c.NeverStarted() {
+		return advise(startRemedy(in, c), "")
+	}
+	var out []explain.Advice
+	// The reason of a disruption says what stopped the container.
+	stopped := f.Consequence && !c.Before || f.Pod.Disruption != "" && facts.IsStopped(c)
+	if text := remedy(in, c); text != "" && !stopped {
+		out = advise(text, "")
+	}
+	flags := containerFlag(in, c.Name)
+	if c.Before {
+		flags += " --previous"
+	}
+	return append(out, advise(words.ReadWholeLog, kubectl(in.Job, "logs %s%s", shellWord(f.Pod.Name), flags))...)
+}
+
+// onGonePods is for a Job of whose failed pods nothing is left.
+func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
+	byOthers := func(c explain.Cause) bool {
+		return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
+	}
+	switch {
+	case failed.Restarts.FailedJob:
+		return onRestarts(in, &failed.Restarts)
+	case slices.ContainsFunc(v.Accounting.Causes, byOthers):
+		return advise(words.FindDeleter, "")
+	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded:
+		return nil
+	case failed.Restarts.MayHaveFailedJob:
+		return advise(words.KeepFailedPods, "")
+	}
+	return advise(words.FindRemover, "")
+}
+
+// onRestarts is for restarts of pods that the controller deleted, and that are gone.
+func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
+	if r.Exit == nil {
+		return nil
+	}
+	text := remedy(in, &explain.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason})
+	return advise(cmp.Or(text, words.FindExit(r.Exit)), "")
+}
+
+// onLimit is about the limit that ended the Job.
+func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
+	switch in.Outcome.Reason {
+	case batchv1.JobReasonDeadlineExceeded:
+		return propose(in, words.GiveMoreTime, longerDeadline(in))
+	case batchv1.JobReasonBackoffLimitExceeded:
+		if failed.Restarts.FailedJob {
+			return advise(words.KeepFailedPods, "")
+		}
+		f := failed.Example
+		if takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 && f != nil && f.Pod.Disruption == "" {
+			return propose(in, words.FailAtOnce, failingAtOnce(in, f))
+		}
+	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
+		if failed.HaveLogs() {
+			return advise(words.ReadLogsOfFailed, logsOfFailed(in.Job))
+		}
+	}
+	return nil
+}
+
+// needsRetry reports whether something of the failed Job is missing that nothing else runs: a retry, or what its owner
+// does.
+func needsRetry(in *facts.Facts, f *explain.Family) bool {
+	if in.Outcome.Fate != explain.FateFailed || !in.RelativesRead || in.Job.DeletionTimestamp != nil || in.ManagingOwner() != nil {
+		return false
+	}
+	if f != nil {
+		return !f.Complete && f.RunningIn == ""
+	}
+	return !in.Indexed() || !retry.Family{in.Job}.Missing(in.Job).IsEmpty()
+}
+
+// toRetry is how to run what is missing of a Job that failed.
+func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []explain.Advice {
+	last := in.Job.Name
+	if f != nil {
+		if m := f.Members[len(f.Members)-1]; !m.Pending {
+			last = m.Name // It has the changes of those before it.
+		}
+	}
+	text, flags := words.RerunMissing, ""
+	if memory := moreMemory(in, failed.Example); memory != "" && last == in.Job.Name {
+		text, flags = words.RerunWithMoreMemory, memory
+	}
+	return advise(text, kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags))
+}
+
+// moreMemory are the flags of retry that double the memory limit of the container that ran out of memory, "" for none.
+func moreMemory(in *facts.Facts, f *failures.Failure) string {
+	if f == nil || f.Container() == nil || f.Container().Reason != "OOMKilled" {
+		return ""
+	}
+	name := f.Container().Name
+	limit, known := in.MemoryLimit(name)
+	if !known {
+		return ""
+	}
+	limit.Mul(2)
+	return containerFlag(in, name) + " --limits memory=" + limit.String()
+}

@@ -1,0 +1,204 @@
+package advice
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
+)
+
+// adviser is what to do about one kind of problem.
+type adviser func(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice
+
+// advisers are those of the kinds about which something can be done.
+var advisers = map[explain.ProblemKind]adviser{
+	explain.ProblemNotReconciled:    onController,
+	explain.ProblemControllerGone:   onController,
+	explain.ProblemFinalizerStuck:   onController,
+	explain.ProblemSuspended:        onSuspended,
+	explain.ProblemNoParallelism:    onNoParallelism,
+	explain.ProblemNoPodGroup:       onNoPodGroup,
+	explain.ProblemCreationRefused:  onRefusal,
+	explain.ProblemContainerFailed:  onFailedContainer,
+	explain.ProblemNodeGone:         onNode,
+	explain.ProblemDeleting:         onDeletion,
+	explain.ProblemInvalidRuleNames: onRuleNames,
+	explain.ProblemUnschedulable:    onPod("describe pod %s"),
+	explain.ProblemImagePull:        onPod("describe pod %s"),
+	explain.ProblemContainerConfig:  onPod("describe pod %s"),
+	explain.ProblemCrashLoop:        onPod("logs %s --previous"),
+	explain.ProblemSchedulingGated:  onPod("describe pod %s"),
+	explain.ProblemPodPending:       onPod("describe pod %s"),
+	explain.ProblemTerminatingStuck: onPod("get pod %s -o yaml"),
+	explain.ProblemForeignFinalizer: onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
+}
+
+// onProblems is what resolves what is wrong with the Job now.
+func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
+	if retry.IsPending(in.Job) {
+		return advise(words.RetryFirstOfFamily, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
+	}
+	for i := range v.Problems {
+		if on := advisers[v.Problems[i].Kind]; on != nil {
+			out = append(out, on(in, v, &v.Problems[i])...)
+		}
+	}
+	return out
+}
+
+// onPod is about the first pod that has the problem: the command gets its name.
+func onPod(command string) adviser {
+	return func(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+		if len(p.Pods) == 0 {
+			return nil
+		}
+		pod := shellWord(p.Pods[0])
+		text := startAdvice(p)
+		if c := loopOf(in, p); c != nil && c.NeverStarted() {
+			text = startRemedy(in, c)
+		}
+		if text != "" {
+			return advise(text, kubectl(in.Job, "describe pod %s", pod))
+		}
+		return advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
+	}
+}
+
+// missingVolume is what a kubelet says of a volume that refers to something that is not there.
+var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim) "[^"]+" not found`)
+
+// startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
+func startAdvice(p *explain.Problem) string {
+	details := strings.Join(p.Details, " ")
+	switch {
+	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
+		return words.RunAsNonRoot
+	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details):
+		return words.CreateVolumeSource
+	}
+	return ""
+}
+
+// loopOf is the container that is restarted again and again, of a ProblemCrashLoop; or nil.
+func loopOf(in *facts.Facts, p *explain.Problem) *explain.Container {
+	if pod := activePod(in, p.Pods[0]); pod != nil && p.Kind == explain.ProblemCrashLoop {
+		return facts.CrashLoop(pod)
+	}
+	return nil
+}
+
+func activePod(in *facts.Facts, name string) *explain.Pod {
+	i := slices.IndexFunc(in.Active, func(pod *explain.Pod) bool { return pod.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return in.Active[i]
+}
+
+// onFailedContainer is about the first of the pods.
+func onFailedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	pod := activePod(in, p.Pods[0])
+	if pod == nil {
+		return nil
+	}
+	c := problems.FailedContainer(in, pod)
+	out := advise(words.EndWithMain(pod.Running, c.Name), "")
+	if c.NeverStarted() {
+		return append(out, advise(startRemedy(in, c), "")...)
+	}
+	return append(out, advise(words.ReadLogOf(c.Name), kubectl(in.Job, "logs %s -c %s", shellWord(pod.Name), shellWord(c.Name)))...)
+}
+
+// onRefusal follows from who refuses the pods.
+func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	command := kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))
+	switch p.Reason {
+	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
+		command = kubectl(in.Job, "describe resourcequota")
+	case explain.RefusalServiceAccount:
+		command = kubectl(in.Job, "get serviceaccounts")
+	case explain.RefusalPriorityClass:
+		command = "kubectl get priorityclasses"
+	case explain.RefusalWebhook, explain.RefusalWebhookDown:
+		command = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
+	}
+	return advise(words.RefusalAdvice(p.Reason), command)
+}
+
+// maxTypos is how far a misspelled name is from the one that was meant.
+const maxTypos = 2
+
+func onController(in *facts.Facts, v *Values, _ *explain.Problem) []explain.Advice {
+	name := ptr.Deref(in.Spec.ManagedBy, "")
+	switch {
+	case v.Reconciler.Program != "":
+		return advise(words.StartController, "kubectl batchjob controller --leader-elect --replace-builtin")
+	case in.ManagedBy() == "":
+		return advise(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
+	case name == in.OurName:
+		return advise(words.StartController, "kubectl batchjob controller")
+	case in.OurName != "" && typo.Distance(name, in.OurName) <= maxTypos:
+		return advise(words.MisspelledController(name, in.OurName), "")
+	}
+	return advise(words.StartOtherController(name), "")
+}
+
+func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	switch {
+	case p.Controller == explain.Kueue:
+		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
+	case p.Owner != nil:
+		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Owner.Kind)), shellWord(p.Owner.Name)))
+	}
+	return advise(words.Resume, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
+}
+
+func onNoParallelism(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
+	return advise(words.RaiseParallelism, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, jobWord(in.Job)))
+}
+
+// onNoPodGroup is the same whatever the Job asks for: none of it can be changed in a Job.
+func onNoPodGroup(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
+	return advise(words.ForgoPodGroup(in.Spec.Scheduling != nil), "")
+}
+
+func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	node := ""
+	for _, pod := range in.Pods {
+		if slices.Contains(p.Pods, pod.Name) {
+			node = pod.Node
+		}
+	}
+	out := advise(words.AwaitNode, "kubectl get node "+shellWord(node))
+	return append(out, advise(words.DeleteNode, "kubectl delete node "+shellWord(node))...)
+}
+
+// onDeletion is about what holds the Job: its pods, or the finalizer of another controller.
+func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	others := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
+		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
+	})
+	if len(others) > 0 {
+		return advise(words.FindFinalizerOwner(others), kubectl(in.Job, "get job %s -o jsonpath='{.metadata.finalizers}'", jobWord(in.Job)))
+	}
+	selector := batchv1.JobNameLabel + "=" + in.Job.Name
+	if ptr.Deref(in.Spec.ManualSelector, false) && in.Spec.Selector != nil { // Its pods may lack this label, which may be too short.
+		selector = metav1.FormatLabelSelector(in.Spec.Selector)
+	}
+	return advise(words.CheckPodsLeft, kubectl(in.Job, "get pods -l %s", shellWord(selector)))
+}
+
+func onRuleNames(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
+	return advise(words.FixRuleNames, fmt.Sprintf("kubectl get job %s -n %s -o yaml | kubectl batchjob lint -f -", jobWord(in.Job), shellWord(in.Job.Namespace)))
+}

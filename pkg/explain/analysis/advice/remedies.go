@@ -1,0 +1,92 @@
+package advice
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// startRemedy is what the runtime's message asks for, if it could not start the container.
+func startRemedy(in *facts.Facts, c *explain.Container) string {
+	message := strings.ToLower(c.Message)
+	has := func(fragments ...string) bool {
+		for _, f := range fragments {
+			if !strings.Contains(message, f) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("executable file", "not found"), has(`exec: "`, "no such file or directory"):
+		return words.ExitAdvice(c.Name, in.Image(c.Name), 127)
+	case has(`exec: "`, "permission denied"), has("exec format error"):
+		return words.ExitAdvice(c.Name, in.Image(c.Name), 126)
+	}
+	return words.StartAdvice(c.Name)
+}
+
+// remedy is what an exit code or reason asks for, "" for nothing.
+func remedy(in *facts.Facts, c *explain.Container) string {
+	if c.Reason != "OOMKilled" {
+		return words.ExitAdvice(c.Name, in.Image(c.Name), c.ExitCode)
+	}
+	limit, known := in.MemoryLimit(c.Name)
+	if !known {
+		return words.MemoryAdvice(c.Name, "")
+	}
+	return words.MemoryAdvice(c.Name, limit.String())
+}
+
+// takesFailurePolicy reports whether the Job may have a podFailurePolicy: the API server takes that of no other.
+func takesFailurePolicy(in *facts.Facts) bool {
+	return in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever
+}
+
+// failingAtOnce fails the Job for the exit code of a failure.
+func failingAtOnce(in *facts.Facts, f *failures.Failure) *explain.Policies {
+	c := f.Container()
+	if c == nil || c.ExitCode == 0 {
+		return nil
+	}
+	return withRule(in, batchv1.PodFailurePolicyRule{
+		Action: batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			ContainerName: &c.Name, Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{c.ExitCode},
+		},
+	})
+}
+
+// ignoringDisruptions does not count disrupted pods.
+func ignoringDisruptions(in *facts.Facts) *explain.Policies {
+	disrupted := batchv1.PodFailurePolicyOnPodConditionsPattern{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}
+	return withRule(in, batchv1.PodFailurePolicyRule{
+		Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{disrupted},
+	})
+}
+
+// withRule is the podFailurePolicy with another rule, which takes precedence. Those with names cannot be written as the
+// API has them.
+func withRule(in *facts.Facts, rule batchv1.PodFailurePolicyRule) *explain.Policies {
+	if !takesFailurePolicy(in) || len(in.Names) > 0 {
+		return nil
+	}
+	rules := ptr.Deref(in.Spec.PodFailurePolicy, batchv1.PodFailurePolicy{}).Rules
+	return &explain.Policies{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: slices.Concat([]batchv1.PodFailurePolicyRule{rule}, rules)}}
+}
+
+// longerDeadline is twice as long.
+func longerDeadline(in *facts.Facts) *explain.Policies {
+	if in.Spec.ActiveDeadlineSeconds == nil {
+		return nil
+	}
+	return &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
+}

@@ -1,0 +1,103 @@
+package evidence
+
+import (
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// podEvidence is a pod that failed, its container, and its last words.
+func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
+	p := f.Pod
+	attempts := int32(0)
+	if in.PerIndex() {
+		attempts = max(in.AllowedAttempts(p.Ignored), p.Attempt)
+	}
+	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Time: explain.TimeOf(p.FinishedAt), Text: words.PodEvidence(p, attempts)}
+	if p.Index >= 0 {
+		link.Index = ptr.To(p.Index)
+	}
+	if p.Disruption != "" {
+		link.Lines = words.LastLines(p.DisruptionMessage)
+	}
+	chain := []explain.Evidence{link}
+	c := f.Container()
+	if c == nil {
+		if p.Message != "" || p.StatusReason != "" {
+			chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: words.Joined(": ", p.StatusReason, p.Message)})
+		}
+		return chain
+	}
+	// The reason of a disruption says why a signal ended the container.
+	chain = append(chain, containerEvidence(p.Name, c, p.Disruption == "" || !facts.IsStopped(c)))
+	for _, tail := range in.Logs {
+		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
+			chain = append(chain, explain.Evidence{
+				Kind: explain.EvidenceLogs, Pod: p.Name, Container: c.Name, Lines: tail.Lines, Text: words.LogEvidence(len(tail.Lines)),
+			})
+		}
+	}
+	return chain
+}
+
+// containerEvidence is how a container ended; guess adds what its exit code usually means.
+func containerEvidence(pod string, c *explain.Container, guess bool) explain.Evidence {
+	return explain.Evidence{
+		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, guess),
+		ExitCode: ptr.To(c.ExitCode), Signal: cause.Signal(c.ExitCode), Reason: c.Reason,
+		Lines: words.LastLines(c.Message), Time: explain.TimeOf(c.EndedAt),
+	}
+}
+
+// maxEvents is how many links of a chain come from events.
+const maxEvents = 5
+
+// missingEvidence is why the chain ends, if pods are gone or could not be read, and what events show instead.
+func missingEvidence(in *facts.Facts, failed *failures.Failures, a *failures.Accounting, o explain.Options) []explain.Evidence {
+	var chain []explain.Evidence
+	switch {
+	case o.IsNarrow():
+	case in.Outcome.MatchedPod.Name != "":
+		chain = matchedPodEvidence(in)
+	case in.Job.Status.Failed > 0 && in.PodsRead && len(failed.All) == 0:
+		failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
+		deleted := a.Unexplained == 0 && !slices.ContainsFunc(a.Causes, failedOnItsOwn)
+		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: words.GoneText(in.Job.Status.Failed, deleted)}}
+	}
+	events := 0
+	for i := range in.Events {
+		if e := &in.Events[i]; events < maxEvents && isEvidence(in, e, o) {
+			chain = append(chain, explain.Evidence{Kind: explain.EvidenceEvent, Pod: e.Pod, Reason: e.Reason, Text: words.EventEvidence(e), Time: explain.TimeOf(e.Last)})
+			events++
+		}
+	}
+	return chain
+}
+
+// matchedPodEvidence is what the condition's message says about a pod that is gone.
+func matchedPodEvidence(in *facts.Facts) []explain.Evidence {
+	p := &in.Outcome.MatchedPod
+	chain := []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
+	if p.Container != "" {
+		chain = append(chain, containerEvidence(p.Name, &explain.Container{Name: p.Container, ExitCode: p.ExitCode}, true))
+	}
+	return chain
+}
+
+// isEvidence reports whether the event may show why pods failed: a warning about the pod that a rule matched, if that is
+// known, or about any pod.
+func isEvidence(in *facts.Facts, e *explain.Event, o explain.Options) bool {
+	switch {
+	case !e.Warning() || e.IsAboutNodeSetup() || !o.HasEvent(e):
+		return false
+	case e.Pod == "":
+		return e.Reason == failures.EventPodFailed
+	}
+	return in.Outcome.MatchedPod.Name == "" || e.Pod == in.Outcome.MatchedPod.Name
+}

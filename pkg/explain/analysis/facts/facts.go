@@ -1,0 +1,135 @@
+// Package facts has what is known about a Job before anything is concluded: what was read, sorted, what the decision
+// core (reconcile.Review) would write next and why, and how far the end of the Job is decided. Facts do not change:
+// every later stage reads them, and none adds to them.
+package facts
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// Facts are what is known about a Job.
+type Facts struct {
+	// Input is what was read, in an order that does not depend on how it was read: Pods by index and name, Events by
+	// time.
+	explain.Input
+	// Spec is that of the Job.
+	Spec *batchv1.JobSpec
+	// Active, Terminating and Terminal are the Pods by state, in their order: most questions are about few of them.
+	Active, Terminating, Terminal []*explain.Pod
+	// FailedPods and TrackedPods are how many of the Pods are in phase Failed, and have the tracking finalizer.
+	FailedPods, TrackedPods int32
+	// Uncounted are the pods that the status records and does not count yet, with the phase it records.
+	Uncounted map[types.UID]corev1.PodPhase
+	// Plan is what the decision core would write next. If the pods could not be read, it has no operations, and its
+	// Findings are about the Job alone.
+	Plan reconcile.Plan
+	// Names are those of the rules of the podFailurePolicy, Matches its verdicts by pod.
+	Names   rulename.Names
+	Matches map[types.UID]*failurepolicy.Match
+	// Outcome is how far the end of the Job is decided.
+	Outcome Outcome
+}
+
+// Establish returns the facts about the Job of the input, which stays as it is.
+func Establish(input explain.Input) *Facts {
+	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Outcome: OutcomeOf(input.Job)}
+	in.Events = slices.Clone(input.Events)
+	slices.SortFunc(in.Events, func(x, y explain.Event) int {
+		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
+	})
+	in.Pods = sortedPods(input.Pods)
+	undoLastDeletions(in)
+	sortByState(in)
+	review(in)
+	in.Outcome = in.Outcome.WithRule(in.Job, in.Names)
+	return in
+}
+
+// sortByState fills in the pods by state.
+func sortByState(in *Facts) {
+	in.Active = make([]*explain.Pod, 0, len(in.Pods))
+	for _, p := range in.Pods {
+		switch {
+		case p.IsActive():
+			in.Active = append(in.Active, p)
+		case p.IsTerminating():
+			in.Terminating = append(in.Terminating, p)
+		default:
+			in.Terminal = append(in.Terminal, p)
+		}
+		if p.Phase == corev1.PodFailed {
+			in.FailedPods++
+		}
+		if p.Finalizer {
+			in.TrackedPods++
+		}
+	}
+}
+
+// review asks the decision core what it would write next.
+func review(in *Facts) {
+	pods := make([]*reconcile.Pod, len(in.Pods))
+	for i := range in.Pods {
+		pods[i] = &in.Pods[i].Pod
+	}
+	config := reconcile.DefaultConfig()
+	config.SchedulingDone = in.SchedulingDone()
+	in.Plan = reconcile.Review(reconcile.Observation{Job: in.Job, Pods: pods, PodsUnknown: !in.PodsRead, RuleNames: in.RuleNames, Now: in.Now}, config)
+	in.Names = in.Plan.Findings.RuleNames
+	in.Matches = make(map[types.UID]*failurepolicy.Match, len(in.Plan.Findings.Verdicts))
+	for _, v := range in.Plan.Findings.Verdicts {
+		in.Matches[v.Pod.UID] = v.Match
+	}
+}
+
+// uncountedPods are the pods in status.uncountedTerminatedPods, with the phase that they are recorded with.
+func uncountedPods(job *batchv1.Job) map[types.UID]corev1.PodPhase {
+	u := job.Status.UncountedTerminatedPods
+	if u == nil {
+		return nil
+	}
+	pods := make(map[types.UID]corev1.PodPhase, len(u.Succeeded)+len(u.Failed))
+	for _, uid := range u.Succeeded {
+		pods[uid] = corev1.PodSucceeded
+	}
+	for _, uid := range u.Failed {
+		pods[uid] = corev1.PodFailed
+	}
+	return pods
+}
+
+// CountedFailures is how many failures the status counts, or has recorded to count them next.
+func (in *Facts) CountedFailures() int32 {
+	n := in.Job.Status.Failed
+	if u := in.Job.Status.UncountedTerminatedPods; u != nil {
+		n += int32(len(u.Failed))
+	}
+	return n
+}
+
+// NotRecorded reports whether the status does not account for an ended pod yet: the pod has its finalizer, and is not
+// recorded as one that will be counted.
+func (in *Facts) NotRecorded(p *explain.Pod) bool {
+	return p.Finalizer && in.Uncounted[p.UID] == ""
+}
+
+// LastJobEvent is the latest event about the Job with this reason, or nil.
+func (in *Facts) LastJobEvent(reason string) *explain.Event {
+	var last *explain.Event
+	for i := range in.Events {
+		if e := &in.Events[i]; e.Pod == "" && e.Reason == reason && (last == nil || e.Last.After(last.Last)) {
+			last = e
+		}
+	}
+	return last
+}

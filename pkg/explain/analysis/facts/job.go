@@ -1,0 +1,143 @@
+package facts
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// Indexed reports whether completionMode is Indexed.
+func (in *Facts) Indexed() bool { return jobspec.IsIndexed(in.Spec) }
+
+// PerIndex reports whether the indexes have a backoffLimit of their own.
+func (in *Facts) PerIndex() bool { return in.Indexed() && in.Spec.BackoffLimitPerIndex != nil }
+
+// Finished reports whether the Job is complete or failed.
+func (in *Facts) Finished() bool { return reconcile.IsFinished(in.Job) }
+
+// RestartsCount reports whether restarts of containers count towards the backoffLimit (JOB-16).
+func (in *Facts) RestartsCount() bool {
+	return in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+}
+
+// AllowedAttempts is how many pods an index may have: ignored failures are on top of backoffLimitPerIndex+1.
+func (in *Facts) AllowedAttempts(ignored int32) int32 {
+	return AddSaturating(AddSaturating(ptr.Deref(in.Spec.BackoffLimitPerIndex, 0), 1), ignored)
+}
+
+// AddSaturating keeps counts that a tampered annotation made huge from turning negative.
+func AddSaturating(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
+
+// ManagedBy is who should run the Job: "" for the built-in controller.
+func (in *Facts) ManagedBy() string {
+	if name := ptr.Deref(in.Spec.ManagedBy, ""); name != explain.BuiltInManagedBy {
+		return name
+	}
+	return ""
+}
+
+// SchedulingDone reports whether the Job's controller sees to spec.scheduling. Ours may stand in for the built-in one,
+// and has said so then.
+func (in *Facts) SchedulingDone() bool {
+	return in.ManagedBy() == "" && in.LastJobEvent(reconcile.ReasonSchedulingNotSupported) == nil
+}
+
+// ManagingOwner is the owner of the Job if it may suspend, resume and rerun it: a CronJob does not. It is nil otherwise.
+func (in *Facts) ManagingOwner() *explain.Owner {
+	if o := OwnerOf(in.Job); o != nil && o.Kind != "CronJob" {
+		return o
+	}
+	return nil
+}
+
+// OwnerOf is the controller of the Job, or nil.
+func OwnerOf(job *batchv1.Job) *explain.Owner {
+	owner := metav1.GetControllerOfNoCopy(job)
+	if owner == nil {
+		return nil
+	}
+	return &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
+}
+
+// templateContainer is the container of that name in the Job's template, or nil.
+func (in *Facts) templateContainer(name string) *corev1.Container {
+	for _, list := range [][]corev1.Container{in.Spec.Template.Spec.Containers, in.Spec.Template.Spec.InitContainers} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Image is that of a container of the Job's template.
+func (in *Facts) Image(container string) string {
+	if c := in.templateContainer(container); c != nil {
+		return c.Image
+	}
+	return ""
+}
+
+// MemoryLimit is that of a container of the Job's template.
+func (in *Facts) MemoryLimit(container string) (limit resource.Quantity, known bool) {
+	if c := in.templateContainer(container); c != nil {
+		if memory, ok := c.Resources.Limits[corev1.ResourceMemory]; ok {
+			return memory.DeepCopy(), true
+		}
+	}
+	return limit, false
+}
+
+// HasSeveralContainers reports whether a command about a pod has to name a container.
+func (in *Facts) HasSeveralContainers() bool {
+	return len(in.Spec.Template.Spec.Containers)+len(in.Spec.Template.Spec.InitContainers) > 1
+}
+
+// StatusRunning is the word for a Job whose conditions decide nothing.
+const StatusRunning = "Running"
+
+// StatusOf is the word of kubectl's printer for the state of a Job, with its precedence, and the condition that it
+// follows from, nil if it follows from none.
+func StatusOf(job *batchv1.Job) (string, *batchv1.JobCondition) {
+	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if c := reconcile.TrueCondition(job, t); c != nil {
+			return string(t), c
+		}
+	}
+	if job.DeletionTimestamp != nil {
+		return "Terminating", nil
+	}
+	for _, t := range []batchv1.JobConditionType{batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
+		if c := reconcile.TrueCondition(job, t); c != nil {
+			return string(t), c
+		}
+	}
+	return StatusRunning, nil
+}
+
+// FinishedAt is when the Job became complete or failed, nil while it is neither. A failed Job has no completionTime: its
+// end is the transition of Failed.
+func FinishedAt(job *batchv1.Job) *metav1.Time {
+	if t := KnownTime(job.Status.CompletionTime); t != nil {
+		return t
+	}
+	if failed := reconcile.TrueCondition(job, batchv1.JobFailed); failed != nil {
+		return KnownTime(&failed.LastTransitionTime)
+	}
+	return nil
+}
+
+// KnownTime is nil for the zero time, which the API accepts.
+func KnownTime(t *metav1.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}

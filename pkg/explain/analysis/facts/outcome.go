@@ -1,0 +1,134 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+)
+
+// Outcome is what the conditions say about the end of the Job.
+type Outcome struct {
+	explain.Fate
+	// Reason and Message are those of the latest condition; Since is when the end was decided.
+	Reason, Message string
+	Since           time.Time
+	// Rule failed the Job; failurepolicy.NoRule if none did, or if it is not known which.
+	Rule     int32
+	RuleName string
+	// MatchedPod is what the message of a rule names.
+	MatchedPod MatchedPod
+}
+
+// MatchedPod is the pod that made a rule match. Its Name is "" if none is known.
+type MatchedPod struct {
+	Name      string
+	Container string
+	ExitCode  int32
+	Condition string
+}
+
+// Failure is how the pod failed.
+func (p *MatchedPod) Failure() cause.Failure {
+	return cause.Failure{Exit: cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, Condition: corev1.PodConditionType(p.Condition)}
+}
+
+// Decided reports whether the Job is complete or failed, or will be.
+func (o *Outcome) Decided() bool { return o.Fate != explain.FateOpen }
+
+// Failing reports whether the Job failed or will fail.
+func (o *Outcome) Failing() bool {
+	return o.Fate == explain.FateFailing || o.Fate == explain.FateFailed
+}
+
+// HasRule reports whether it is known which rule failed the Job.
+func (o *Outcome) HasRule() bool { return o.Rule != failurepolicy.NoRule }
+
+// FailedBy is the rule that failed the Job, nil if none did or it is not known which, and its name.
+func (o *Outcome) FailedBy() (rule *int32, name string) {
+	if !o.Failing() {
+		return nil, ""
+	}
+	if o.HasRule() {
+		rule = ptr.To(o.Rule)
+	}
+	return rule, o.RuleName
+}
+
+// ByRule reports whether the reason is that of a rule, which WithRule then finds.
+func (o *Outcome) ByRule() bool {
+	return o.Reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(o.Reason, rulename.ReasonPrefix)
+}
+
+// OutcomeOf is what the conditions say, without the rule.
+func OutcomeOf(job *batchv1.Job) Outcome {
+	o := Outcome{Fate: explain.FateOpen, Rule: failurepolicy.NoRule}
+	for _, t := range []struct {
+		condition batchv1.JobConditionType
+		fate      explain.Fate
+	}{
+		{batchv1.JobFailureTarget, explain.FateFailing}, {batchv1.JobSuccessCriteriaMet, explain.FateSucceeding},
+		{batchv1.JobFailed, explain.FateFailed}, {batchv1.JobComplete, explain.FateComplete},
+	} {
+		c := reconcile.TrueCondition(job, t.condition)
+		if c == nil {
+			continue
+		}
+		if o.Since.IsZero() {
+			o.Since = c.LastTransitionTime.Time
+		}
+		o.Fate, o.Reason, o.Message = t.fate, c.Reason, c.Message
+	}
+	return o
+}
+
+// ruleMessage is what both controllers write when a rule fails the Job (PFP-10).
+var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+) failed with exit code (-?\d+)|Pod ([^/\s]+)/(\S+) has condition (\S+)) matching \S+ rule at index (\d+)$`)
+
+// WithRule adds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name or index} (KEP-4443). The message
+// has its index, and the reason its name at the time: the annotation may have changed since.
+func (o Outcome) WithRule(job *batchv1.Job, names rulename.Names) Outcome {
+	if !o.ByRule() {
+		return o
+	}
+	suffix := strings.TrimPrefix(strings.TrimPrefix(o.Reason, batchv1.JobReasonPodFailurePolicy), "_")
+	rules := 0
+	if job.Spec.PodFailurePolicy != nil {
+		rules = len(job.Spec.PodFailurePolicy.Rules)
+	}
+	if m := ruleMessage.FindStringSubmatch(o.Message); m != nil {
+		code, _ := strconv.ParseInt(m[4], 10, 32)
+		o.MatchedPod = MatchedPod{Name: m[3] + m[6], Container: m[1], ExitCode: int32(code), Condition: m[7]}
+		o.Rule = ruleIndex(m[8], rules)
+	}
+	if !o.HasRule() && suffix != "" {
+		o.Rule = int32(slices.Index(names, suffix)) // NoRule if there is none
+	}
+	if !o.HasRule() {
+		o.Rule = ruleIndex(suffix, rules)
+	}
+	if o.RuleName = suffix; suffix == "" || suffix == strconv.Itoa(int(o.Rule)) {
+		o.RuleName = names.Name(o.Rule)
+	}
+	return o
+}
+
+// ruleIndex reads the index of an existing rule.
+func ruleIndex(text string, rules int) int32 {
+	i, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || i < 0 || int(i) >= rules {
+		return failurepolicy.NoRule
+	}
+	return int32(i)
+}

@@ -1,0 +1,99 @@
+package facts
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// sortedPods are the pods by index and name; the pods themselves belong to the caller.
+func sortedPods(pods []*explain.Pod) []*explain.Pod {
+	keys := make([]uint64, len(pods))
+	for i := range pods {
+		keys[i] = SortKey(pods[i].Index, i)
+	}
+	slices.Sort(keys)
+	sorted := make([]*explain.Pod, len(pods))
+	for i, key := range keys {
+		sorted[i] = pods[PlaceOf(key)]
+	}
+	for i := 0; i < len(sorted); {
+		end := i + 1
+		for end < len(sorted) && sorted[end].Index == sorted[i].Index {
+			end++
+		}
+		if end > i+1 {
+			slices.SortFunc(sorted[i:end], func(x, y *explain.Pod) int { return cmp.Compare(x.Name, y.Name) })
+		}
+		i = end
+	}
+	return sorted
+}
+
+// SortKey orders places in a list by an index. Ten thousand numbers are sorted in a fraction of the time that as many
+// structs take.
+func SortKey(index int32, place int) uint64 {
+	return uint64(int64(index)-math.MinInt32)<<32 | uint64(uint32(place))
+}
+
+// PlaceOf is the place in a SortKey.
+func PlaceOf(key uint64) int { return int(uint32(key)) }
+
+// StopReason is why the Job's controller deleted a pod at that time. Times of the API server are in seconds.
+func (in *Facts) StopReason(at time.Time) explain.StopReason {
+	suspended := reconcile.TrueCondition(in.Job, batchv1.JobSuspended)
+	switch {
+	case in.Outcome.Decided() && !at.Before(in.Outcome.Since.Add(-time.Second)):
+		if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded {
+			return explain.StoppedAtDeadline
+		}
+		return explain.StoppedAtEnd
+	case suspended != nil && !at.Before(suspended.LastTransitionTime.Add(-time.Second)),
+		suspended == nil && ptr.Deref(in.Spec.Suspend, false): // The pods are deleted before the condition is set.
+		return explain.StoppedSuspended
+	}
+	return explain.StoppedExcess
+}
+
+// undoLastDeletions sets when pods that the Job stopped were deleted. The kubelet deletes a pod once more after its end,
+// which moves the deletion behind the end: it would look as if the pod had failed first.
+func undoLastDeletions(in *Facts) {
+	for i, p := range in.Pods {
+		last := p.Deleting && p.Phase == corev1.PodFailed && p.Grace == 0 && p.FinishedAt.Before(p.DeletedAt)
+		if last && p.Signaled() && in.StopReason(p.FinishedAt) != explain.StoppedExcess {
+			stopped, unusual := *p, *p.Unusual
+			stopped.Unusual, unusual.DeletedAt = &unusual, p.FinishedAt
+			in.Pods[i] = &stopped
+		}
+	}
+}
+
+// CrashLoop is the container of the pod that is restarted again and again, or nil.
+func CrashLoop(p *explain.Pod) *explain.Container { return p.WaitingFor("CrashLoopBackOff") }
+
+// IsStopped reports whether a signal ended the container, as when its pod is deleted.
+func IsStopped(c *explain.Container) bool {
+	return c.Reason != "OOMKilled" && (c.ExitCode == 137 || c.ExitCode == 143)
+}
+
+// RecordedAs is where ended pods stand in the three steps of KEP-2307, for those that have not gone through all of them:
+// explain.AwaitsReplacement or explain.Recorded.
+func (in *Facts) RecordedAs() map[types.UID]string {
+	out := make(map[types.UID]string, len(in.Plan.Findings.AwaitReplacement))
+	for _, w := range in.Plan.Findings.AwaitReplacement {
+		out[w.Pod.UID] = explain.AwaitsReplacement
+	}
+	for uid := range in.Uncounted {
+		out[uid] = explain.Recorded
+	}
+	return out
+}

@@ -1,0 +1,161 @@
+package failures
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// Accounting shows for each failure that the status counts where its cause is known from.
+//
+// Its invariant: the parts FromPods, FromEvents, Stopped, FromCondition and Unexplained add up to Counted, and none of
+// them is negative. Only explain, which moves failures from Unexplained to another part, changes them.
+type Accounting struct {
+	// Counted is how many failures the status counts, or has recorded to count them next.
+	Counted int32
+	// FromPods are those of pods that exist, FromEvents those that only our controller's events show, Stopped those of
+	// pods that were deleted as they ran, by the Job's controller or by others, FromCondition the one that the Job's
+	// condition names. Nothing shows why the Unexplained ones failed.
+	FromPods, FromEvents, Stopped, FromCondition, Unexplained int32
+	// Causes are all these by cause, the most frequent first and those that followed from the end of the Job last; also
+	// failures that a rule ignores, and those that the status does not count yet.
+	Causes []explain.Cause
+}
+
+// Account accounts for all failures of the Job; fs are those whose pods exist. In a report on a part of the Job there are
+// only the causes of fs, as the status does not count that part on its own.
+func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
+	a := &Accounting{}
+	for _, g := range fs.Groups {
+		a.Causes = append(a.Causes, g.Cause())
+	}
+	if o.IsNarrow() {
+		return a
+	}
+	a.Counted = max(in.CountedFailures(), 0)
+	a.Unexplained = a.Counted
+
+	// Pods are the best source.
+	inPods := map[cause.Cause]countedCause{}
+	for i, g := range fs.Groups {
+		known, again := inPods[g.Kind.Cause]
+		if !again {
+			known.place = i
+		}
+		n := countedPods(in, g)
+		known.pods += n
+		inPods[g.Kind.Cause] = known
+		if !g.ignored() {
+			a.explain(&a.FromPods, n)
+		}
+	}
+
+	a.addEvents(in, inPods, explainedWithoutDeletions(in, fs))
+	a.addStopped(in, fs)
+
+	// The condition is the last resort: it names one pod.
+	failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
+	if in.Outcome.MatchedPod.Name != "" && !slices.ContainsFunc(a.Causes, failedOnItsOwn) {
+		a.Causes = append(a.Causes, conditionCause(in))
+		a.explain(&a.FromCondition, 1)
+	}
+	return a
+}
+
+// explain moves at most n failures from Unexplained to another part, and returns how many.
+func (a *Accounting) explain(part *int32, n int32) int32 {
+	n = max(min(n, a.Unexplained), 0)
+	*part += n
+	a.Unexplained -= n
+	return n
+}
+
+// Seen is how many failures there are: what the status counts, or more if it lags behind the pods.
+func (a *Accounting) Seen() int32 {
+	n := a.Unexplained
+	for i := range a.Causes {
+		n += a.Causes[i].Count
+	}
+	return max(n, a.Counted)
+}
+
+// countedCause is the place of the first of Accounting.Causes with a cause of pods that exist, and how many of these
+// pods are counted.
+type countedCause struct {
+	place int
+	pods  int32
+}
+
+// countedPods is how many pods of a cause the controller counts, and reports in events: all that are ignored, and else
+// those that are recorded at least. A failed pod of an index waits for that until the next pod exists (KEP-3850).
+func countedPods(in *facts.Facts, g *Group) int32 {
+	if g.ignored() {
+		return int32(len(g.Failures))
+	}
+	n := int32(0)
+	for _, f := range g.Failures {
+		if !in.NotRecorded(f.Pod) {
+			n++
+		}
+	}
+	return n
+}
+
+// addEvents adds the causes of pods that are gone, from the controller's events: at most as many failures as are
+// unexplained, as an event may refer to a pod that still exists and ended differently after it was counted.
+func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCause, withoutDeletions bool) {
+	for i := range in.Events {
+		e := &in.Events[i]
+		if !IsAboutFailures(e) {
+			continue
+		}
+		c := eventCause(in, e, withoutDeletions)
+		var known countedCause
+		seen := false
+		if r := e.Failed; r != nil && !r.Others {
+			known, seen = inPods[r.Cause]
+		}
+		if c.Count -= known.pods; !isIgnored(&c) {
+			c.Count = a.explain(&a.FromEvents, c.Count)
+		}
+		switch {
+		case c.Count <= 0:
+		case seen:
+			a.Causes[known.place].Count += c.Count
+		default:
+			a.Causes = append(a.Causes, c)
+		}
+	}
+	SortCauses(a.Causes)
+}
+
+// addStopped adds the pods that were deleted as they ran, at most as many as are unexplained.
+func (a *Accounting) addStopped(in *facts.Facts, fs *Failures) {
+	if a.Unexplained == 0 || !in.PodsRead {
+		return
+	}
+	add := func(c explain.Cause) {
+		if c.Count = a.explain(&a.Stopped, c.Count); c.Count > 0 {
+			a.Causes = append(a.Causes, c)
+		}
+	}
+	for _, c := range stoppedCauses(in, fs) {
+		add(c)
+	}
+	if gone := killedPods(in); len(gone) > 0 {
+		c := stoppedCause("")
+		c.Source, c.Count, c.Pods = explain.SourceEvents, int32(len(gone)), gone[:min(len(gone), explain.MaxExamples)]
+		add(c)
+	}
+	if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
+		c := stoppedCause(explain.StoppedAtDeadline)
+		c.Source, c.Count = explain.SourceCondition, a.Unexplained
+		add(c)
+	}
+	SortCauses(a.Causes)
+}

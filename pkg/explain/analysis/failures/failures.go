@@ -1,0 +1,202 @@
+// Package failures finds the failed pods of a Job and why they failed, and accounts for all failures that its status
+// counts, also for those whose pods are gone.
+package failures
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+)
+
+// Failure is a pod that failed.
+type Failure struct {
+	Pod *explain.Pod
+	// Match is the verdict of the podFailurePolicy, nil if it was not applied.
+	Match *failurepolicy.Match
+	// Kind is shared by all failures with the same cause.
+	Kind *Kind
+	// Consequence reports whether the pod was stopped because the Job was ending.
+	Consequence bool
+	// Stopped is why the Job's controller deleted the pod, "" if it failed on its own, or if something else may have
+	// deleted it.
+	Stopped explain.StopReason
+}
+
+// Kind is a cause, with its text.
+type Kind struct {
+	Cause cause.Cause
+	Text  string
+}
+
+// kinds are the causes so far, the text of each made once.
+type kinds map[cause.Cause]*Kind
+
+func (k kinds) of(c cause.Cause) *Kind {
+	known := k[c]
+	if known == nil {
+		known = &Kind{c, c.Failure.Text()}
+		k[c] = known
+	}
+	return known
+}
+
+// Failures are the failed pods that a report is about, and what follows from them.
+type Failures struct {
+	// All are the latest first.
+	All []Failure
+	// Own is how many of them are no consequence of the end of the Job.
+	Own int32
+	// Restarts are those of containers, if they count towards the backoffLimit.
+	Restarts Restarts
+	// Groups are All by cause, the most frequent first, and those that followed from the end of the Job last.
+	Groups []*Group
+	// Decisive are the groups of the failures that failed the Job, if its reason distinguishes them from others.
+	Decisive []*Group
+	// Examples are failures worth a look, the most informative first. Example is the first of them, nil if it explains
+	// nothing.
+	Examples []*Failure
+	Example  *Failure
+}
+
+// Find returns the failures of the pods that the report is about.
+func Find(in *facts.Facts, o explain.Options) *Failures {
+	fs := &Failures{All: collect(in, o)}
+
+	// The end of the Job stopped some of the pods: these failures are a consequence. But if nothing else explains why there
+	// were more failures than the backoffLimit, the deletions of that very second are the reason.
+	fs.Own = own(fs.All)
+	if !explainedWithoutDeletions(in, fs) {
+		for i := range fs.All {
+			if f := &fs.All[i]; in.Outcome.Since.IsZero() || f.Pod.DeletedAt.Equal(in.Outcome.Since) {
+				f.Consequence = false
+			}
+		}
+		fs.Own = own(fs.All)
+	}
+	for i := range fs.All {
+		fs.All[i].Stopped = stopReason(in, &fs.All[i])
+	}
+
+	// The latest first. The sort is stable, so that pods that ended in the same second stay in order.
+	slices.SortStableFunc(fs.All, func(x, y Failure) int { return y.Pod.FinishedAt.Compare(x.Pod.FinishedAt) })
+
+	// What all of them have in common, and which of them explain most.
+	fs.Restarts = restartsOf(in, fs)
+	fs.Groups = group(pointers(fs.All))
+	fs.Decisive = group(decisive(in, fs.All))
+	fs.Examples = examples(in, fs, o)
+	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain(in)) {
+		fs.Example = fs.Examples[0]
+	}
+	return fs
+}
+
+// collect finds the pods in phase Failed, and those that the accounting takes for failed though they only terminate
+// (podReplacementPolicy TerminatingOrFailed).
+func collect(in *facts.Facts, o explain.Options) []Failure {
+	recorded := map[types.UID]bool{}
+	for _, f := range in.Plan.Findings.RecordedFailed {
+		recorded[f.Pod.UID] = true
+	}
+	known := kinds{}
+	all := make([]Failure, 0, int(in.FailedPods)+len(in.Terminating))
+	for _, p := range in.Pods {
+		counts := !p.IsTerminal() && (recorded[p.UID] || in.Uncounted[p.UID] == corev1.PodFailed)
+		if !o.HasPod(p) || p.Phase != corev1.PodFailed && !counts {
+			continue
+		}
+		match := in.Matches[p.UID]
+		all = append(all, Failure{Pod: p, Match: match, Kind: known.of(cause.Of(p.AtItsEnd(), match, in.Names)), Consequence: isConsequence(in, p)})
+	}
+	return all
+}
+
+// isConsequence reports whether the pod ended because it was deleted, or is about to be, when the end of the Job was
+// decided already.
+func isConsequence(in *facts.Facts, p *explain.Pod) bool {
+	if p.IsActive() {
+		return in.Outcome.Decided()
+	}
+	return in.Outcome.Decided() && p.Deleting && !p.DeletedAt.Before(in.Outcome.Since) && !p.EndedBeforeDeletion()
+}
+
+// explainedWithoutDeletions reports whether the end of the Job needs no deletion to explain it.
+func explainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
+	return in.Outcome.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
+}
+
+// own is how many failures are no consequence of the end of the Job.
+func own(all []Failure) int32 {
+	n := int32(0)
+	for i := range all {
+		if !all[i].Consequence {
+			n++
+		}
+	}
+	return n
+}
+
+// stopReason is why the controller deleted a pod that failed by that.
+func stopReason(in *facts.Facts, f *Failure) explain.StopReason {
+	p := f.Pod
+	if !f.Consequence && (!p.Deleting || p.EndedBeforeDeletion() || p.Disruption != "") {
+		return ""
+	}
+	reason := in.StopReason(p.DeletedAt)
+	if !f.Consequence && reason != explain.StoppedSuspended {
+		return ""
+	}
+	return reason
+}
+
+// Ignored reports whether a rule of the podFailurePolicy keeps the failure from counting.
+func (f *Failure) Ignored() bool {
+	return f.Match != nil && f.Match.Action == batchv1.PodFailurePolicyActionIgnore
+}
+
+// Matched reports whether a rule of the podFailurePolicy matched.
+func (f *Failure) Matched() bool { return f.Match != nil && f.Match.Matched() }
+
+// Container is the one that shows why the pod failed, or nil.
+func (f *Failure) Container() *explain.Container {
+	if f.Consequence {
+		// What was stopped shows nothing; why it was started again may.
+		i := slices.IndexFunc(f.Pod.Containers, func(c explain.Container) bool { return c.Before && c.ExitCode != 0 })
+		if i >= 0 {
+			return &f.Pod.Containers[i]
+		}
+	}
+	if c := &f.Kind.Cause; c.Container != "" {
+		return f.Pod.EndOf(c.Container, c.ExitCode)
+	}
+	i := slices.IndexFunc(f.Pod.Containers, func(c explain.Container) bool { return c.Ended })
+	if i < 0 {
+		return nil
+	}
+	return &f.Pod.Containers[i]
+}
+
+// Message is what the program, or else the kubelet, said about the failure.
+func (f *Failure) Message() string {
+	if c := f.Container(); c != nil && c.Message != "" {
+		return strings.TrimSpace(c.Message)
+	}
+	return strings.TrimSpace(cmp.Or(f.Pod.Message, f.Pod.DisruptionMessage))
+}
+
+// HaveLogs reports whether some of the failed pods may have a log.
+func (fs *Failures) HaveLogs() bool {
+	return len(fs.All) == 0 || slices.ContainsFunc(fs.All, func(f Failure) bool {
+		c := f.Container()
+		return c == nil || !c.NeverStarted()
+	})
+}

@@ -1,0 +1,141 @@
+package failures
+
+import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// Group is the failures of one cause, the latest first; there is at least one. Those that followed from the end of the
+// Job are a group of their own.
+type Group struct {
+	Kind        *Kind
+	Consequence bool
+	Failures    []*Failure
+}
+
+func pointers(all []Failure) []*Failure {
+	out := make([]*Failure, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	return out
+}
+
+func group(failures []*Failure) []*Group {
+	type key struct {
+		kind        *Kind
+		consequence bool
+	}
+	byKey := map[key]*Group{}
+	var all []*Group
+	for _, f := range failures {
+		k := key{f.Kind, f.Consequence}
+		g := byKey[k]
+		if g == nil {
+			g = &Group{Kind: f.Kind, Consequence: f.Consequence}
+			byKey[k] = g
+			all = append(all, g)
+		}
+		g.Failures = append(g.Failures, f)
+	}
+	slices.SortStableFunc(all, func(x, y *Group) int {
+		return cmp.Or(falseFirst(x.Consequence, y.Consequence), cmp.Compare(len(y.Failures), len(x.Failures)), cmp.Compare(x.Kind.Text, y.Kind.Text))
+	})
+	return all
+}
+
+func falseFirst(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
+}
+
+// decisive are the last failures of indexes that have failed, if these failed the Job.
+func decisive(in *facts.Facts, all []Failure) []*Failure {
+	if in.Outcome.Reason != batchv1.JobReasonFailedIndexes && in.Outcome.Reason != batchv1.JobReasonMaxFailedIndexesExceeded {
+		return nil
+	}
+	seen := map[int32]bool{}
+	var out []*Failure
+	for i := range all { // The latest first.
+		if f := &all[i]; !f.Consequence && in.Plan.Findings.FailedIndexes.Contains(f.Pod.Index) && !seen[f.Pod.Index] {
+			seen[f.Pod.Index] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// examples are the pod that the condition names, then the latest of each cause, the decisive ones first.
+func examples(in *facts.Facts, fs *Failures, o explain.Options) []*Failure {
+	var out []*Failure
+	if name := in.Outcome.MatchedPod.Name; name != "" {
+		for i := range fs.All {
+			if fs.All[i].Pod.Name == name {
+				out = append(out, &fs.All[i])
+			}
+		}
+	}
+	for _, g := range slices.Concat(fs.Decisive, fs.Groups) {
+		if f := g.Failures[0]; !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	if f := restartedFailure(&fs.Restarts, o); len(out) == 0 && f != nil {
+		out = append(out, f)
+	}
+	return out
+}
+
+// stopsExplain reports whether a pod that the controller stopped may show why: it ran when the deadline was over, or its
+// containers had been restarted.
+func stopsExplain(in *facts.Facts) bool {
+	return in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded || in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+}
+
+// ignored reports whether the failures do not count.
+func (g *Group) ignored() bool {
+	return g.Kind.Cause.Action == batchv1.PodFailurePolicyActionIgnore
+}
+
+// stopped is that of all the failures, "" if it is not the same for all.
+func (g *Group) stopped() explain.StopReason {
+	reason := g.Failures[0].Stopped
+	if slices.ContainsFunc(g.Failures, func(f *Failure) bool { return f.Stopped != reason }) {
+		return ""
+	}
+	return reason
+}
+
+// Cause is the group as a value of the report.
+func (g *Group) Cause() explain.Cause {
+	latest := g.Failures[0]
+	c := causeOf(&g.Kind.Cause, latest.Pod.Disruption)
+	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.Failures)), g.Consequence, g.stopped()
+	var indexes []int32
+	for i, f := range g.Failures {
+		if i < explain.MaxExamples {
+			c.Pods = append(c.Pods, f.Pod.Name)
+		}
+		if f.Pod.Index >= 0 {
+			indexes = append(indexes, f.Pod.Index)
+		}
+		if c.Message == "" {
+			c.Message = f.Message()
+		}
+	}
+	c.Indexes = indexset.Of(indexes...).String()
+	c.First, c.Last = explain.TimeOf(g.Failures[len(g.Failures)-1].Pod.FinishedAt), explain.TimeOf(latest.Pod.FinishedAt)
+	return c
+}

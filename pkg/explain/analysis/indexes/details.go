@@ -1,0 +1,189 @@
+package indexes
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+const (
+	// maxDetails is how many indexes are listed one by one, unless all pods are.
+	maxDetails = 100
+	// maxPodless is how long that list may get by indexes without pods, of which there may be 2^31.
+	maxPodless = 10_000
+)
+
+// details collects what is known of single indexes.
+type details struct {
+	in     *facts.Facts
+	failed *failures.Failures
+	o      explain.Options
+	sets   *sets
+	// infos are in no order, and have no State before sorted; places is where that of an index is.
+	infos  []explain.IndexInfo
+	places map[int32]int
+}
+
+// detailsOf lists each index that failed, waits, or runs again, and how many more there are.
+func detailsOf(in *facts.Facts, failed *failures.Failures, o explain.Options, sets *sets) ([]explain.IndexInfo, int32) {
+	d := &details{in: in, failed: failed, o: o, sets: sets}
+	again := 0
+	for _, p := range in.Active {
+		if d.isAgain(p) {
+			again++
+		}
+	}
+	most := len(failed.All) + again
+	d.places, d.infos = make(map[int32]int, most), make([]explain.IndexInfo, 0, most)
+	for i := range failed.All { // The latest first.
+		if f := &failed.All[i]; d.has(f.Pod.Index) && !f.Consequence {
+			d.addFailure(f)
+		}
+	}
+	for _, pods := range [][]*explain.Pod{in.Active, in.Terminal} {
+		for _, p := range pods {
+			if d.isAgain(p) {
+				d.latest(p)
+			}
+		}
+	}
+	for _, w := range waits(in) {
+		if o.HasIndex(w.index) && sets.backingOff.Contains(w.index) {
+			d.at(w.index).Until = explain.TimeOf(w.until)
+		}
+	}
+	d.withoutPods()
+	return d.sorted()
+}
+
+// most is how many indexes are listed one by one.
+func (d *details) most() int {
+	if d.o.MaxPods < 0 {
+		return math.MaxInt32
+	}
+	return maxDetails
+}
+
+func (d *details) has(index int32) bool {
+	return index >= 0 && index < ptr.Deref(d.in.Spec.Completions, 0)
+}
+
+// at is what is known of an index, up to the next call.
+func (d *details) at(index int32) *explain.IndexInfo {
+	place, known := d.places[index]
+	if !known {
+		place = len(d.infos)
+		d.places[index] = place
+		d.infos = append(d.infos, explain.IndexInfo{Index: index})
+	}
+	return &d.infos[place]
+}
+
+// addFailure adds a failed pod. Each carries the failures before it if the Job has backoffLimitPerIndex; else they are
+// counted.
+func (d *details) addFailure(f *failures.Failure) {
+	info := d.at(f.Pod.Index)
+	if !d.sets.completed.Contains(f.Pod.Index) { // Else another pod has succeeded since.
+		info.Attempt, info.Pod = max(info.Attempt, f.Pod.Attempt), cmp.Or(info.Pod, f.Pod.Name)
+	}
+	if info.Failure == nil {
+		info.Cause, info.Failure = f.Kind.Text, &f.Kind.Cause.Failure
+	}
+	failures, ignored := int32(1), int32(0)
+	if f.Ignored() {
+		failures, ignored = 0, 1
+	}
+	if d.in.PerIndex() {
+		info.Failures, info.Ignored = max(info.Failures, facts.AddSaturating(f.Pod.Failures, failures)), max(info.Ignored, facts.AddSaturating(f.Pod.Ignored, ignored))
+		return
+	}
+	info.Failures, info.Ignored = info.Failures+failures, info.Ignored+ignored
+}
+
+// isAgain reports whether a pod runs, or has succeeded, after others of its index have failed.
+func (d *details) isAgain(p *explain.Pod) bool {
+	_, failedBefore := d.places[p.Index]
+	if p.IsTerminal() {
+		return failedBefore && p.Phase == corev1.PodSucceeded
+	}
+	return (failedBefore || p.Attempt > 1) && d.o.HasPod(p) && d.has(p.Index)
+}
+
+// latest adds a pod that runs, or that has succeeded, after others have failed.
+func (d *details) latest(p *explain.Pod) {
+	info := d.at(p.Index)
+	info.Attempt, info.Pod = max(info.Attempt, p.Attempt), p.Name
+	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
+}
+
+// withoutPods adds failed indexes whose pods are gone, as far as they fit, and the one that was asked for.
+func (d *details) withoutPods() {
+	if d.o.Pod != "" {
+		return
+	}
+	if d.o.Index != nil {
+		if d.has(*d.o.Index) {
+			d.at(*d.o.Index)
+		}
+		return
+	}
+	for index := range d.sets.failed.All() {
+		if len(d.infos) >= min(d.most(), maxPodless) {
+			return
+		}
+		d.at(index)
+	}
+}
+
+// sorted puts the indexes in the order of their states, and of themselves in each.
+func (d *details) sorted() (list []explain.IndexInfo, omitted int32) {
+	byState := d.byState()
+	list = make([]explain.IndexInfo, 0, min(len(d.infos), d.most()))
+	for _, places := range byState {
+		for _, place := range places[:min(len(places), cap(list)-len(list))] {
+			info := &d.infos[place]
+			if d.in.PerIndex() {
+				info.Attempts = d.in.AllowedAttempts(info.Ignored)
+			}
+			list = append(list, *info)
+		}
+	}
+	if len(list) == 0 {
+		return nil, 0
+	}
+	return list, int32(len(d.infos) - len(list))
+}
+
+// byState sets the state of each index, and returns their places by state: it goes up the indexes and the sets together,
+// once.
+func (d *details) byState() [][]int {
+	order := make([]uint64, len(d.infos))
+	for i := range d.infos {
+		order[i] = facts.SortKey(d.infos[i].Index, i)
+	}
+	slices.Sort(order)
+	sets := d.sets.ranked()
+	cursors, byState := make([]indexset.Cursor, len(sets)), make([][]int, len(sets))
+	for i := range sets {
+		cursors[i] = sets[i].set.Cursor()
+	}
+	for _, key := range order {
+		place := facts.PlaceOf(key)
+		info := &d.infos[place]
+		for i := range sets {
+			if cursors[i].Count(indexset.Interval{First: info.Index, Last: info.Index}) > 0 {
+				info.State, byState[i] = sets[i].state, append(byState[i], place)
+				break
+			}
+		}
+	}
+	return byState
+}

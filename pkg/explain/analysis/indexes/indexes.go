@@ -1,0 +1,75 @@
+// Package indexes sorts the indexes of an Indexed Job by state, and describes those with failures.
+package indexes
+
+import (
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// Describe returns the indexes by state, and those with failures that the report is about, which failed are the failures of. It
+// is nil for a NonIndexed Job.
+func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *explain.Indexes {
+	if !in.Indexed() {
+		return nil
+	}
+	s := setsOf(in)
+	out := &explain.Indexes{
+		Total:     ptr.Deref(in.Spec.Completions, 0),
+		Completed: s.completed.String(), Failed: s.failed.String(), Active: s.active.String(),
+		Ready: s.ready.String(), OutOfRange: s.outOfRange.String(),
+		Terminating: s.terminating.String(), BackingOff: s.backingOff.String(), Pending: s.pending.String(), Unknown: s.unknown.String(),
+		CompletedCount: int32(s.completed.Len()), FailedCount: int32(s.failed.Len()), ActiveCount: int32(s.active.Len()),
+		NotStarted: s.notStarted.String(), Retrying: s.retrying.String(), WillNotComplete: s.willNotComplete.String(),
+		NotStartedCount: int32(s.notStarted.Len()), RetryingCount: int32(s.retrying.Len()), WillNotCompleteCount: int32(s.willNotComplete.Len()),
+		ReadyCount: int32(s.ready.Len()), OutOfRangeCount: int32(s.outOfRange.Len()),
+		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()), UnknownCount: int32(s.unknown.Len()),
+	}
+	out.Details, out.DetailsOmitted = detailsOf(in, failed, o, &s)
+	return out
+}
+
+// indexWait is an index whose latest pod failed, and that gets no other before until.
+type indexWait struct {
+	index int32
+	until time.Time
+}
+
+// waits are those of the indexes in back-off, in order.
+func waits(in *facts.Facts) []indexWait {
+	var out []indexWait
+	for _, w := range in.Plan.Findings.AwaitReplacement {
+		if in.Now.Before(w.Until) {
+			out = append(out, indexWait{w.Pod.Index, w.Until})
+		}
+	}
+	return out
+}
+
+// Backoff is that of indexes whose latest pod failed.
+type Backoff struct {
+	// Indexes are in back-off. The first of them may be retried at Until.
+	Indexes indexset.Set
+	Until   time.Time
+	// NoRoom is set if another pod has to end as well before it gets its next pod.
+	NoRoom bool
+}
+
+// BackoffOf returns the back-off of the Job's indexes.
+func BackoffOf(in *facts.Facts) Backoff {
+	b := Backoff{NoRoom: !in.Plan.Findings.RetryHeld}
+	var waiting []int32
+	for _, w := range waits(in) {
+		waiting = append(waiting, w.index)
+		if b.Until.IsZero() || w.until.Before(b.Until) {
+			b.Until = w.until
+		}
+	}
+	b.Indexes = indexset.Of(waiting...)
+	return b
+}

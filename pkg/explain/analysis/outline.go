@@ -1,0 +1,87 @@
+package analysis
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// FinishedAt is when the Job became complete or failed, nil while it is neither.
+func FinishedAt(job *batchv1.Job) *metav1.Time { return facts.FinishedAt(job) }
+
+// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it, as with a
+// mistyped managedBy (MGB-12). With its pods, that is known sooner.
+func IsNeglected(job *batchv1.Job, now time.Time) bool { return reconciler.IsNeglected(job, now) }
+
+// Status is the word of kubectl's printer for the state of a Job, with its precedence.
+func Status(job *batchv1.Job) string {
+	word, _ := facts.StatusOf(job)
+	return word
+}
+
+// OutlineOf reads a Job; ruleNames are as in Input. It costs a few microseconds, and more only for a list of failed indexes
+// that is long: lists are rebuilt for each change of each Job. It agrees with what Explain reports about the same Job, as far
+// as the Job shows it. Like a Report, an Outline shares memory with the Job, which must not change.
+func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
+	spec, status := &job.Spec, &job.Status
+	end := facts.OutcomeOf(job)
+	if end.ByRule() {
+		names, _ := reconcile.RuleNames(job, ruleNames)
+		end = end.WithRule(job, names)
+	}
+	word, decisive := facts.StatusOf(job)
+	o := explain.Outline{
+		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Status: word, Fate: end.Fate,
+		Indexed: jobspec.IsIndexed(spec), Completions: spec.Completions, Parallelism: spec.Parallelism,
+		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed,
+		FailedIndexes: status.FailedIndexes, FailedIndexCount: failedIndexCount(job),
+		ManagedBy: ptr.Deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
+		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: facts.KnownTime(status.StartTime), Finished: facts.FinishedAt(job),
+	}
+	o.WillFail = end.Fate == explain.FateOpen && o.FailedIndexCount > 0 && spec.SuccessPolicy == nil
+	if decisive != nil {
+		o.Reason = decisive.Reason
+	}
+	o.Rule, o.RuleName = end.FailedBy()
+	return o
+}
+
+// StallOf is what blocks the Job as far as a list can know (Input.Listed), nil if nothing does. It is the problem that the
+// verdict names, except for those that have a status of their own, such as Suspended.
+func StallOf(input explain.Input) *explain.Stall {
+	if !MayStall(input.Job) {
+		return nil
+	}
+	in := facts.Establish(input)
+	who := reconciler.Identify(in)
+	p := problems.Blocker(in, problems.Detect(in, &who))
+	if p == nil || p.Kind == explain.ProblemSuspended {
+		return nil
+	}
+	who.Text = words.ReconcilerText(&who, in.Now)
+	return &explain.Stall{Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Since: p.Since}
+}
+
+// MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.
+func MayStall(job *batchv1.Job) bool {
+	return (ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0) && Status(job) == facts.StatusRunning
+}
+
+// failedIndexCount is 0 for a Job that does not track failed indexes, whatever its status says.
+func failedIndexCount(job *batchv1.Job) int32 {
+	if job.Spec.BackoffLimitPerIndex == nil {
+		return 0
+	}
+	return int32(indexset.CountTolerant(ptr.Deref(job.Status.FailedIndexes, ""), ptr.Deref(job.Spec.Completions, 0)))
+}

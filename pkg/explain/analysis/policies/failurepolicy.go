@@ -1,0 +1,78 @@
+package policies
+
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+)
+
+// FailurePolicy is the table of the rules, nil without a policy.
+func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailurePolicy {
+	policy := in.Spec.PodFailurePolicy
+	if policy == nil {
+		return nil
+	}
+	out := &explain.FailurePolicy{}
+	for i := range policy.Rules {
+		rule := &policy.Rules[i]
+		out.Rules = append(out.Rules, explain.FailureRule{
+			Index: int32(i), Name: in.Names.Name(int32(i)), Action: string(rule.Action),
+			OnExitCodes: rule.OnExitCodes, OnPodConditions: rule.OnPodConditions,
+			Decided: in.Outcome.Failing() && in.Outcome.Rule == int32(i),
+		})
+	}
+	for _, v := range in.Plan.Findings.Violations {
+		out.NameViolations = append(out.NameViolations, v.String())
+	}
+	if in.PodsRead {
+		countMatches(failed, out)
+	}
+	return out
+}
+
+// countMatches counts how many of the failed pods each rule matched, and why it passed over others.
+func countMatches(failed *failures.Failures, out *explain.FailurePolicy) {
+	out.Unmatched = new(int32)
+	for i := range out.Rules {
+		out.Rules[i].Matched = new(int32)
+	}
+	whys := make([]map[failurepolicy.Why]int, len(out.Rules))
+	for i := range failed.All {
+		m := failed.All[i].Match
+		if m == nil {
+			continue
+		}
+		if m.Matched() {
+			*out.Rules[m.Rule].Matched++
+		} else {
+			*out.Unmatched++
+		}
+		for _, p := range m.Passed {
+			out.Rules[p.Rule].PassedOver++
+			if whys[p.Rule] == nil {
+				whys[p.Rule] = map[failurepolicy.Why]int{}
+			}
+			whys[p.Rule][p.Why]++
+		}
+	}
+	for i, counts := range whys {
+		out.Rules[i].Why = mostFrequent(counts)
+		if out.Rules[i].Decided {
+			*out.Rules[i].Matched = max(*out.Rules[i].Matched, 1) // The pod may be gone.
+		}
+	}
+}
+
+func mostFrequent(counts map[failurepolicy.Why]int) string {
+	var best failurepolicy.Why
+	for why, n := range counts {
+		if n > counts[best] || n == counts[best] && why < best {
+			best = why
+		}
+	}
+	if best == 0 {
+		return ""
+	}
+	return best.String()
+}

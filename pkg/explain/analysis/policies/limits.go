@@ -1,0 +1,42 @@
+package policies
+
+import (
+	"math"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// BackoffLimit is how far the Job is from its backoffLimit, nil if it has none: with backoffLimitPerIndex the default is
+// the largest number there is.
+func BackoffLimit(in *facts.Facts, failed *failures.Failures) *explain.BackoffLimit {
+	if in.Spec.BackoffLimit == nil || *in.Spec.BackoffLimit == math.MaxInt32 {
+		return nil
+	}
+	f := in.Plan.Findings.BackoffLimit
+	if f == nil {
+		f = storedBackoffLimit(in, failed)
+	}
+	u := &explain.BackoffLimit{Unit: explain.LimitFailures, Used: f.Failures, Limit: f.Limit, Left: max(f.FailuresLeft(), 0)}
+	if f.OnFailure && f.RestartsLeft() <= f.FailuresLeft() {
+		u.Unit, u.Used, u.Left = explain.LimitRestarts, f.Restarts, max(f.RestartsLeft(), 0)
+	}
+	return u
+}
+
+// storedBackoffLimit is what the status shows if the decision core found nothing: the end of the Job is decided, or its
+// pods could not be read.
+func storedBackoffLimit(in *facts.Facts, failed *failures.Failures) *reconcile.BackoffLimit {
+	f := &reconcile.BackoffLimit{Failures: in.CountedFailures(), Limit: jobspec.BackoffLimit(in.Spec)}
+	if in.PodsRead && !in.Finished() && in.RestartsCount() {
+		f.OnFailure, f.Restarts = true, failed.Restarts.Count
+	}
+	if failed.Restarts.FailedJob {
+		// The pods may be gone, but their restarts reached the limit.
+		f.OnFailure, f.Restarts = true, max(f.Restarts, f.Limit, 1)
+	}
+	return f
+}

@@ -1,0 +1,39 @@
+package problems
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+)
+
+// notReconciled: no controller works on the Job, has not since it was created, or no longer does.
+func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
+	p := explain.Problem{Controller: r.Name()}
+	switch {
+	case r.Sign == explain.SignNeverWorked:
+		p.Kind, p.Blocks, p.Since = explain.ProblemNotReconciled, true, explain.TimeOf(in.Job.CreationTimestamp.Time)
+	case r.Alive == explain.NotAlive && !in.Finished():
+		p.Kind, p.Blocks, p.Count, p.Pods, p.Since = explain.ProblemControllerGone, true, r.Overdue, lateExamples(in), r.OverdueSince
+		if in.Lease != nil && p.Since == nil {
+			p.Since = explain.TimeOf(in.Lease.Renewed)
+		}
+	case r.Overdue > 0:
+		p.Kind, p.Count, p.Pods, p.Since = explain.ProblemFinalizerStuck, r.Overdue, lateExamples(in), r.OverdueSince
+	default:
+		return nil
+	}
+	return one(p)
+}
+
+// lateExamples are pods that a controller should have recorded or released by now.
+func lateExamples(in *facts.Facts) []string {
+	var names []string
+	for _, p := range in.Terminal {
+		if in.IsOverdue(p) {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), explain.MaxExamples)]
+}

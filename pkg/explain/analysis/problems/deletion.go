@@ -1,0 +1,47 @@
+package problems
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+)
+
+// foreignFinalizers: another controller keeps an ended pod from being removed.
+func foreignFinalizers(in *facts.Facts) []explain.Problem {
+	p := explain.Problem{Kind: explain.ProblemForeignFinalizer}
+	for _, pod := range in.Terminal {
+		if !pod.Deleting || len(pod.ForeignFinalizers) == 0 {
+			continue
+		}
+		addPod(&p, pod.Name)
+		for _, f := range pod.ForeignFinalizers {
+			if !slices.Contains(p.Finalizers, f) {
+				p.Finalizers = append(p.Finalizers, f)
+			}
+		}
+		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
+			p.Since = explain.TimeOf(pod.DeletedAt)
+		}
+	}
+	if p.Count == 0 {
+		return nil
+	}
+	return one(p)
+}
+
+// deletion: the Job itself is being deleted, and something holds it.
+func deletion(in *facts.Facts) []explain.Problem {
+	if in.Job.DeletionTimestamp == nil || len(in.Job.Finalizers) == 0 {
+		return nil
+	}
+	p := explain.Problem{Kind: explain.ProblemDeleting, Blocks: true, Since: explain.TimeOf(in.Job.DeletionTimestamp.Time), Finalizers: in.Job.Finalizers}
+	if slices.Contains(in.Job.Finalizers, metav1.FinalizerDeleteDependents) {
+		for i := range in.Pods {
+			addPod(&p, in.Pods[i].Name)
+		}
+	}
+	return one(p)
+}

@@ -1,0 +1,58 @@
+package problems
+
+import (
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// kueueLabel names the queue of a Job that Kueue resumes when there is room.
+const kueueLabel = "kueue.x-k8s.io/queue-name"
+
+// suspended: spec.suspend holds the Job.
+func suspended(in *facts.Facts) []explain.Problem {
+	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
+		return nil
+	}
+	p := explain.Problem{Kind: explain.ProblemSuspended, Blocks: true}
+	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
+		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
+	}
+	switch {
+	case ofKueue(in):
+		p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueueLabel]
+	case in.ManagingOwner() != nil:
+		p.Owner = in.ManagingOwner()
+	default:
+		p.Manager = in.SuspendedBy()
+	}
+	return one(p)
+}
+
+// ofKueue reports whether Kueue decides when the Job runs.
+func ofKueue(in *facts.Facts) bool {
+	return in.Job.Labels[kueueLabel] != "" || strings.HasPrefix(ptr.Deref(in.Spec.ManagedBy, ""), explain.Kueue+"/")
+}
+
+// noParallelism: parallelism 0 asks for no pod at all.
+func noParallelism(in *facts.Facts) []explain.Problem {
+	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Outcome.Decided() || jobspec.IsSuspended(in.Spec) {
+		return nil
+	}
+	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
+}
+
+// noPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
+func noPodGroup(in *facts.Facts) []explain.Problem {
+	asked := reconcile.UnsupportedScheduling(in.Job)
+	if asked == "" || in.SchedulingDone() || in.Finished() || in.Outcome.Decided() || in.Job.DeletionTimestamp != nil {
+		return nil
+	}
+	return one(explain.Problem{Kind: explain.ProblemNoPodGroup, Blocks: true, Asked: asked, Controller: in.ManagedBy()})
+}

@@ -1,0 +1,90 @@
+// Package reconciler finds out who runs a Job, and whether that controller is alive.
+package reconciler
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+)
+
+// Identify returns who runs the Job, and whether that is alive: by the Lease of our controller, else by what it has done,
+// or left undone.
+func Identify(in *facts.Facts) explain.Reconciler {
+	r := explain.Reconciler{ManagedBy: ptr.Deref(in.Spec.ManagedBy, "")}
+	r.Ours = in.OurName != "" && r.ManagedBy == in.OurName
+	if explain.ReplacesBuiltIn(in.Job) {
+		r.Program = explain.OurFieldManager
+	}
+	r.Manager, r.LastWrite = facts.LastStatusWrite(in.Job)
+	if in.Lease != nil && !in.Lease.Renewed.IsZero() {
+		r.LeaseHolder, r.LeaseRenewed, r.Lease = in.Lease.Holder, explain.TimeOf(in.Lease.Renewed), in.Lease.Namespace+"/"+in.Lease.Name
+	}
+	late, since := overdue(in)
+	r.Overdue, r.OverdueSince = late, explain.TimeOf(since)
+	r.Alive, r.Sign = aliveness(in, late, r.LastWrite)
+	return r
+}
+
+// aliveness is the best sign of life that there is, or of none.
+func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.Aliveness, explain.Sign) {
+	switch {
+	case neglected(in):
+		return explain.NotAlive, explain.SignNeverWorked
+	case leaseExpired(in):
+		return explain.NotAlive, explain.SignLeaseExpired
+	case in.Lease != nil && in.Lease.IsHeld(in.Now) && (overdue == 0 || in.Lease.Namespace == explain.SystemNamespace):
+		return explain.Alive, explain.SignLeaseHeld
+	case overdue > 0: // A Lease that anyone may have made up is a weaker sign.
+		return explain.NotAlive, explain.SignOverdue
+	case lastWrite == nil:
+		return explain.AlivenessUnknown, explain.SignNone
+	case in.Now.Sub(lastWrite.Time) < facts.Slack:
+		return explain.Alive, explain.SignLastWrite
+	}
+	return explain.AlivenessUnknown, explain.SignLastWrite
+}
+
+// handover is more than another replica needs to take a Lease that was given back, which lasts for a second only. A shard
+// that moves is given back by a controller that is alive.
+const handover = 15 * time.Second
+
+// leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and another replica takes
+// over after one.
+func leaseExpired(in *facts.Facts) bool {
+	if in.Lease == nil || in.Lease.Renewed.IsZero() || in.Lease.IsHeldElsewhere(in.Now) {
+		return false
+	}
+	patience := in.Lease.Duration
+	if in.Lease.Holder == "" {
+		patience = max(patience, handover)
+	}
+	if in.Now.Sub(in.Lease.Renewed) <= patience {
+		return false
+	}
+	// One that runs without leader election now leaves an old Lease behind.
+	_, written := facts.LastStatusWrite(in.Job)
+	return written == nil || !written.After(in.Lease.Renewed.Add(in.Lease.Duration))
+}
+
+// overdue are pods that ended a while ago, and that a controller would have recorded or released by now. Pods that have
+// to wait are not among them (KEP-3850).
+func overdue(in *facts.Facts) (n int32, since time.Time) {
+	waiting := map[string]bool{}
+	for _, w := range in.Plan.Findings.AwaitReplacement {
+		waiting[w.Pod.Name] = true
+	}
+	for _, p := range in.Terminal {
+		if !in.IsOverdue(p) || waiting[p.Name] {
+			continue
+		}
+		n++
+		if since.IsZero() || p.FinishedAt.After(since) {
+			since = p.FinishedAt
+		}
+	}
+	return n, since
+}

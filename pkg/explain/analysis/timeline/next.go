@@ -1,0 +1,123 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// Values are what the next steps follow from, beside the facts and the failures.
+type Values struct {
+	// Blocker is the one of the Problems that holds the Job up, nil if none does.
+	Blocker      *explain.Problem
+	Problems     []explain.Problem
+	Waits        []explain.Wait
+	Reconciler   *explain.Reconciler
+	Success      *explain.SuccessPolicy
+	Indexes      *explain.Indexes
+	BackoffLimit *explain.BackoffLimit
+}
+
+// NextSteps are what happens next without any intervention.
+func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
+	steps := nextSteps(in, failed, v)
+	for i := range steps {
+		steps[i].Text = words.StepText(&steps[i])
+	}
+	return steps
+}
+
+func nextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
+	switch {
+	case in.Finished():
+		return nextAt(v, explain.WaitTTL, explain.StepTTL)
+	case in.Job.DeletionTimestamp != nil:
+		return []explain.Step{{Kind: explain.StepGone}}
+	case v.Blocker != nil && problems.HoldsWholeJob(v.Blocker):
+		return []explain.Step{{Kind: explain.StepBlocked}}
+	case in.Outcome.Decided():
+		return nextEnd(in, v)
+	}
+	return append(nextPods(in, failed, v), nextLimits(in, v)...)
+}
+
+// nextAt is the step that a clock leads to, if it runs.
+func nextAt(v *Values, wait explain.WaitKind, kind explain.StepKind) []explain.Step {
+	for i := range v.Waits {
+		if w := &v.Waits[i]; w.Kind == wait {
+			return []explain.Step{{Kind: kind, At: &w.Until, Wait: w}}
+		}
+	}
+	return nil
+}
+
+// nextEnd is what happens to a Job whose end is decided.
+func nextEnd(in *facts.Facts, v *Values) []explain.Step {
+	terminal := explain.FateFailed
+	if in.Outcome.Fate == explain.FateSucceeding {
+		terminal = explain.FateComplete
+	}
+	return append(nextAt(v, explain.WaitGrace, explain.StepTerminated), explain.Step{Kind: explain.StepEnd, Condition: string(terminal)})
+}
+
+func nextPods(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
+	steps := append(nextAt(v, explain.WaitBackoff, explain.StepBackoff), nextAt(v, explain.WaitIndexBackoff, explain.StepIndexBackoff)...)
+	if n := in.Plan.Findings.WaitTerminating; n > 0 {
+		steps = append(steps, explain.Step{Kind: explain.StepReplace, Count: n})
+	}
+	steps = append(steps, nextCreation(in, failed, v)...)
+	if v.Success == nil {
+		return steps
+	}
+	for _, r := range v.Success.Rules {
+		if !r.Met && !r.Impossible {
+			steps = append(steps, explain.Step{Kind: explain.StepSuccessRule, Rule: &r.Index, Count: r.Need - r.Have, Progress: r.Text})
+		}
+	}
+	return steps
+}
+
+// nextCreation is which pods are created, now or when others have ended.
+func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
+	var steps []explain.Step
+	switch n := int32(len(in.Plan.Create)); {
+	case n > 0 && slices.ContainsFunc(v.Problems, isRefusal):
+		steps = append(steps, explain.Step{Kind: explain.StepRetryCreation, Count: n})
+	case n > 0 && backoffUnknown(in, failed):
+		steps = append(steps, explain.Step{Kind: explain.StepUnknownBackoff, Count: n})
+	case n > 0 && v.Reconciler.Alive != explain.NotAlive:
+		steps = append(steps, explain.Step{Kind: explain.StepCreate, Count: n})
+	}
+	if s := v.Indexes; s != nil && s.PendingCount > 0 && s.ActiveCount > 0 {
+		steps = append(steps, explain.Step{Kind: explain.StepNextIndexes, Count: s.PendingCount})
+	}
+	return steps
+}
+
+// backoffUnknown reports whether the pods whose ends a back-off counts from are gone.
+func backoffUnknown(in *facts.Facts, failed *failures.Failures) bool {
+	return in.Job.Status.Active == 0 && in.Job.Status.Failed > 0 && len(failed.All) == 0
+}
+
+// nextLimits is how far the Job is from failing.
+func nextLimits(in *facts.Facts, v *Values) []explain.Step {
+	var steps []explain.Step
+	if l := v.BackoffLimit; l != nil && l.Used > 0 && l.Left > 0 {
+		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: l.Left, Limit: l.Limit, Unit: l.Unit})
+	}
+	if policies.WillFail(in, v.Success) {
+		steps = append(steps, explain.Step{Kind: explain.StepFailedIndexes})
+	}
+	if f := in.Plan.Findings.MaxFailedIndexes; f != nil && f.Failed > 0 && f.Failed <= f.Limit {
+		steps = append(steps, explain.Step{Kind: explain.StepMaxFailedIndexes, Count: f.Limit - f.Failed + 1, Limit: f.Limit})
+	}
+	return append(steps, nextAt(v, explain.WaitDeadline, explain.StepDeadline)...)
+}
+
+// isRefusal reports whether the API server takes no pod of the Job.
+func isRefusal(p explain.Problem) bool { return p.Kind == explain.ProblemCreationRefused }

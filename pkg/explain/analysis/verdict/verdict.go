@@ -1,0 +1,147 @@
+// Package verdict answers in one sentence what happens to a Job, and why.
+package verdict
+
+import (
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/indexes"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+)
+
+// Values are what the verdict follows from, beside the facts and the failures.
+type Values struct {
+	Accounting *failures.Accounting
+	// Completed is that of the report's Counts, and DurationSeconds that of its Job.
+	Completed       int32
+	DurationSeconds *int64
+	Success         *explain.SuccessPolicy
+	Reconciler      *explain.Reconciler
+	// Blocker is the one of the Problems that holds the Job up, nil if none does.
+	Problems []explain.Problem
+	Blocker  *explain.Problem
+	Family   *explain.Family
+}
+
+// Reach returns the verdict.
+func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
+	status, _ := facts.StatusOf(in.Job)
+	out := explain.Verdict{Status: status, Fate: in.Outcome.Fate, Reason: in.Outcome.Reason, Message: in.Outcome.Message, Stalled: v.Blocker != nil}
+	out.Rule, out.RuleName = in.Outcome.FailedBy()
+	progress := words.ProgressText(v.Completed, in.Indexed(), in.Spec.Completions)
+
+	// The answer: why the end is decided, or what happens.
+	var why []string
+	switch {
+	case in.Outcome.Failing():
+		why = whyFailed(in, failed, v)
+		out.ReasonFirst = !knowsReason(&in.Outcome) && in.Outcome.Message != ""
+	case in.Outcome.Decided():
+		why = []string{whyComplete(in, v, progress)}
+	default:
+		out.Clauses, out.Problem = whatHappens(in, failed, v, progress)
+	}
+	if len(why) > 0 {
+		out.Why, out.Clauses = words.Clauses(why), slices.Clone(why)
+		out.Clauses[0] = words.DecidedText(in.Outcome.Fate, out.Clauses[0])
+	}
+
+	// What adds to it.
+	if in.Outcome.Failing() && v.Completed > 0 {
+		out.Progress = progress
+		out.Clauses = append(out.Clauses, progress)
+	}
+	if in.Outcome.Failing() && in.Finished() {
+		out.Clauses = append(out.Clauses, restInFamily(in, v.Family))
+	}
+	if in.Outcome.Decided() && !in.Finished() {
+		out.WaitsFor = waitsFor(in, v.Reconciler)
+		out.Clauses = append(out.Clauses, words.WaitsClause(out.WaitsFor))
+	}
+
+	out.Clauses = slices.DeleteFunc(out.Clauses, func(c string) bool { return c == "" })
+	out.Sentence = words.Clauses(out.Clauses) + "."
+	return out
+}
+
+// whatHappens is the verdict on a Job whose end is open, and the place of the problem that it names.
+func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress string) (clauses []string, problem *int32) {
+	switch b := v.Blocker; {
+	case retry.IsPending(in.Job):
+		return []string{words.InterruptedText(retry.RootOf(in.Job))}, nil
+	case b != nil:
+		return []string{words.BlockedText(b, in.Now, v.Reconciler), words.ProblemNote(b)}, placeOf(b, v.Problems)
+	case in.Job.DeletionTimestamp != nil:
+		return []string{words.BeingDeleted}, nil
+	}
+	return whatRuns(in, failed, v, progress)
+}
+
+// placeOf is the place of one of the problems among them.
+func placeOf(p *explain.Problem, all []explain.Problem) *int32 {
+	for i := range all {
+		if &all[i] == p {
+			return ptr.To(int32(i))
+		}
+	}
+	return nil
+}
+
+// whatRuns is the verdict on a Job that is running.
+func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress string) (clauses []string, problem *int32) {
+	active := in.Job.Status.Active
+	if in.PodsRead {
+		active = int32(len(in.Active))
+	}
+	seen, mostlyFailed := v.Accounting.Seen(), ""
+	if seen > 0 {
+		mostlyFailed = mostly(failed, v.Accounting)
+	}
+	failedText := words.FailedText(seen, v.Accounting.Counted)
+	if f := in.Plan.Findings.Backoff; f != nil && active == 0 {
+		return []string{words.BackoffText(f.Until.Sub(in.Now), progress, failedText), mostlyFailed}, nil
+	}
+
+	clauses = []string{words.RunningText(progress, active, failedText), mostlyFailed}
+	if policies.WillFail(in, v.Success) {
+		clauses = append(clauses, words.WillFailText(int32(in.Plan.Findings.FailedIndexes.Len())))
+	}
+	if b := indexes.BackoffOf(in); !b.Indexes.IsEmpty() {
+		clauses = append(clauses, words.IndexBackoffText(int32(b.Indexes.Len()), b.Until.Sub(in.Now), !b.NoRoom))
+	}
+	blocks := func(p explain.Problem) bool { return p.Blocks }
+	if i := slices.IndexFunc(v.Problems, blocks); i >= 0 {
+		return append(clauses, words.ButText(&v.Problems[i])), ptr.To(int32(i))
+	}
+	return clauses, nil
+}
+
+// waitsFor is what the terminal condition waits for.
+func waitsFor(in *facts.Facts, r *explain.Reconciler) string {
+	if !in.PodsRead {
+		return words.WaitsForText(in.Job.Status.Active, ptr.Deref(in.Job.Status.Terminating, 0), 0, r.Name())
+	}
+	w := ptr.Deref(in.Plan.Findings.WaitFinish, reconcile.WaitFinish{})
+	return words.WaitsForText(w.Active, w.Terminating, w.Ended, r.Name())
+}
+
+// restInFamily is what happens in retries to what the Job that failed did not complete, "" if nothing does.
+func restInFamily(in *facts.Facts, f *explain.Family) string {
+	if f == nil {
+		return ""
+	}
+	before := func(m explain.FamilyMember) bool {
+		return m.Name == f.CompletedBy && m.Attempt < retry.AttemptOf(in.Job)
+	}
+	if slices.ContainsFunc(f.Members, before) {
+		return "" // It ran chosen indexes once more.
+	}
+	return words.RestText(f)
+}

@@ -1,0 +1,130 @@
+package verdict
+
+import (
+	"cmp"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// whyFailed are clauses.
+func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
+	lost := in.Plan.Findings.FailedIndexes
+	switch in.Outcome.Reason {
+	case batchv1.JobReasonBackoffLimitExceeded:
+		limit := jobspec.BackoffLimit(in.Spec)
+		if failed.Restarts.FailedJob {
+			return whyRestarts(&failed.Restarts, limit)
+		}
+		return []string{words.BackoffLimitText(v.Accounting.Counted, limit), mostly(failed, v.Accounting)}
+	case batchv1.JobReasonDeadlineExceeded:
+		return []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds), mostly(failed, v.Accounting)}
+	case batchv1.JobReasonMaxFailedIndexesExceeded:
+		return []string{words.MaxFailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.MaxFailedIndexes, 0)), mostly(failed, v.Accounting)}
+	case batchv1.JobReasonFailedIndexes:
+		return []string{words.FailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.Completions, 0)), mostly(failed, v.Accounting)}
+	}
+	if knowsReason(&in.Outcome) {
+		return []string{whyRule(in, failed)}
+	}
+	return []string{words.OtherReasonText(in.Outcome.Reason, in.Outcome.Message)}
+}
+
+// knowsReason reports whether the reason for which the Job failed is known to this project.
+func knowsReason(o *facts.Outcome) bool {
+	switch o.Reason {
+	case batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
+		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes:
+		return true
+	}
+	return o.MatchedPod.Name != "" || o.HasRule() || o.ByRule()
+}
+
+// whyRestarts are the clauses on restarts that used up the backoffLimit.
+func whyRestarts(r *failures.Restarts, limit int32) []string {
+	least := max(limit, 1)
+	text := words.Restarts{Count: max(r.Count, least), Exact: r.Count >= least}
+	switch c := r.Container; {
+	case c != nil:
+		if text.Exact && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
+			text.Container, text.Pod = c.Name, r.Pod.Name
+		}
+		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message)}
+	case r.Exit != nil:
+		return []string{words.RestartsText(&text, limit), words.LastExitText(r.Exit, "")}
+	}
+	return []string{words.RestartsText(&text, limit)}
+}
+
+// whyRule is the clause on a rule with FailJob.
+func whyRule(in *facts.Facts, failed *failures.Failures) string {
+	o := &in.Outcome
+	matched := ""
+	switch p := &o.MatchedPod; {
+	case p.Name == "":
+	case p.Condition != "":
+		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition)
+	default:
+		exit, message := cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, ""
+		if f := failed.Example; f != nil && f.Pod.Name == p.Name {
+			exit.Reason, message = f.Kind.Cause.Reason, f.Message()
+		}
+		matched = words.MatchedByExit(p.Name, indexOf(in, p.Name), &exit, message)
+	}
+	return words.RuleText(o.Rule, o.RuleName, matched, o.Message)
+}
+
+// indexOf is the index of a pod, -1 if it has none or is gone.
+func indexOf(in *facts.Facts, pod string) int32 {
+	for _, p := range in.Pods {
+		if p.Name == pod && p.Index >= 0 {
+			return p.Index
+		}
+	}
+	return -1
+}
+
+// mostly is a clause on the most frequent cause, of the failures that failed the Job if these are known; "" if no cause
+// is.
+func mostly(failed *failures.Failures, a *failures.Accounting) string {
+	causes := a.Causes
+	if len(failed.Decisive) > 0 {
+		causes = nil
+		for _, g := range failed.Decisive {
+			causes = append(causes, g.Cause())
+		}
+	}
+	var first *explain.Cause
+	all, kinds := int32(0), 0
+	for i := range causes {
+		if c := &causes[i]; !c.Consequence {
+			first = cmp.Or(first, c)
+			all += c.Count
+			kinds++
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return words.MostlyText(first, kinds, all, a.Unexplained > 0)
+}
+
+// whyComplete is a clause.
+func whyComplete(in *facts.Facts, v *Values, progress string) string {
+	var took *int64
+	if in.Outcome.Fate == explain.FateComplete {
+		took = v.DurationSeconds
+	}
+	var rule *explain.SuccessRule
+	if in.Outcome.Reason == batchv1.JobReasonSuccessPolicy {
+		rule = v.Success.MetRule()
+	}
+	return words.CompleteText(progress, rule, took, !in.Indexed() && in.Spec.Completions == nil)
+}

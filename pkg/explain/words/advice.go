@@ -1,0 +1,143 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Advice on failures, and on a Job that failed.
+const (
+	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
+	AvoidPreemption     = "to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room"
+	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
+	FailAtOnce          = "if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code"
+	GiveMoreTime        = "give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)"
+	ReadAllLogs         = "read the logs of all failed pods"
+	ReadLogsOfFailed    = "read the logs of the failed pods"
+	ReadWholeLog        = "read the whole log"
+	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
+	FindRemover         = "find out what removed the Job's pods, as they ran or once they had failed (a node drain, a cleanup, a person); to see more next time, collect their logs elsewhere"
+	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
+	RerunMissing        = "rerun what is missing once the cause is fixed; --image, --set-env and --limits change the Job"
+	RerunWithMoreMemory = "rerun what is missing with more memory"
+	RetryFirstOfFamily  = "retry the first Job of the family"
+)
+
+// Advice on problems.
+const (
+	RaiseParallelism   = "raise parallelism to start pods"
+	FixRuleNames       = "fix the rule names: lint shows how, and create checks them"
+	StartController    = "check whether the controller is running, or start it"
+	CheckBuiltIn       = "check whether kube-controller-manager is running"
+	AskKueue           = "find out why Kueue does not admit it"
+	AskOwner           = "check its owner, which resumes it"
+	Resume             = "resume it"
+	AwaitNode          = "check whether the node comes back"
+	DeleteNode         = "if the node will not come back, delete its Node object, so that its pods are removed"
+	CheckPodsLeft      = "check which of its pods are left"
+	RunAsNonRoot       = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
+	CreateVolumeSource = "create the ConfigMap, Secret or claim that its volumes refer to; it then starts automatically"
+)
+
+// podAdvice is what to do about problems of pods.
+var podAdvice = map[explain.ProblemKind]string{
+	explain.ProblemUnschedulable:    "compare what the pod requests with what the nodes offer",
+	explain.ProblemImagePull:        "recreate the Job with the correct image in its pod template, or make this image available",
+	explain.ProblemContainerConfig:  "create the ConfigMap, Secret or volume that the container refers to; it then starts automatically",
+	explain.ProblemCrashLoop:        "read its log from before the last restart",
+	explain.ProblemSchedulingGated:  "find out what the pod is waiting for",
+	explain.ProblemPodPending:       "find out what the pod is waiting for",
+	explain.ProblemTerminatingStuck: "find out what blocks its deletion: a finalizer, or an unresponsive kubelet",
+	explain.ProblemForeignFinalizer: "find out who owns the finalizer, and why it has not been removed",
+}
+
+// PodAdvice is what to do about a problem of pods.
+func PodAdvice(kind explain.ProblemKind) string { return podAdvice[kind] }
+
+// RefusalAdvice is what to do if the API server refuses pods for this Reason of a Problem.
+func RefusalAdvice(reason string) string {
+	switch reason {
+	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
+		return "check the quota, and free up some of it or raise it"
+	case explain.RefusalServiceAccount:
+		return "create the ServiceAccount; the controller then retries automatically"
+	case explain.RefusalPriorityClass:
+		return "create the PriorityClass; the controller then retries automatically"
+	case explain.RefusalWebhook, explain.RefusalWebhookDown:
+		return "fix this; the controller then retries automatically"
+	case explain.RefusalForbidden, // by a permission, a RuntimeClass that is missing, a namespace that is being deleted, …
+		explain.RefusalOther: // such as an outage of etcd
+		return "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
+	}
+	return "read the message, and recreate the Job with a corrected pod template (it is immutable)"
+}
+
+// MisspelledController is advice on a managedBy that looks like another name.
+func MisspelledController(managedBy, meant string) string {
+	return fmt.Sprintf("recreate the Job: its managedBy %s looks like a misspelling of %s, and the field is immutable", managedBy, meant)
+}
+
+// StartOtherController is advice on a managedBy of a controller that is not of this project.
+func StartOtherController(managedBy string) string {
+	return fmt.Sprintf("start the controller for managedBy %s; the field is immutable, so recreate the Job to use another controller", managedBy)
+}
+
+// ForgoPodGroup is advice on workload-aware scheduling; asked reports whether spec.scheduling asks for it.
+func ForgoPodGroup(asked bool) string {
+	text := "recreate the Job without managedBy, for the built-in controller, or with your own PodGroup named in spec.template.spec.schedulingGroup"
+	if asked {
+		text += "; without spec.scheduling, its pods are scheduled one by one"
+	}
+	return text
+}
+
+// FindFinalizerOwner is advice on finalizers that hold the Job.
+func FindFinalizerOwner(finalizers []string) string {
+	return fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(finalizers, ", "))
+}
+
+// EndWithMain is advice on containers that run on when another has failed.
+func EndWithMain(running []string, failed string) string {
+	format := "if %s only serves container %s, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running"
+	if len(running) > 1 {
+		format = "if %s only serve container %s, make them exit with that container, or recreate the Job with them as native sidecars (init containers with restartPolicy Always): sidecars do not keep a pod running"
+	}
+	return fmt.Sprintf(format, ContainersText(running), failed)
+}
+
+// ReadLogOf is advice to read the log of a container.
+func ReadLogOf(container string) string { return "read the log of container " + container }
+
+// MemoryAdvice is what to do about a container that ran out of memory; limit is "" if it has none.
+func MemoryAdvice(container, limit string) string {
+	if limit == "" {
+		return fmt.Sprintf("give container %s a memory request that the node can satisfy; it has no memory limit of its own", container)
+	}
+	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit)
+}
+
+// ExitAdvice is what an exit code asks for, by the convention of shells, "" for nothing.
+func ExitAdvice(container, image string, code int32) string {
+	switch code {
+	case 127:
+		return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", container, image)
+	case 126:
+		return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", container, image)
+	case 143, 137:
+		return fmt.Sprintf("find out what stopped container %s: a deletion, an eviction, a liveness probe, or a node that shut down or ran low on memory", container)
+	}
+	return ""
+}
+
+// StartAdvice is what to do about a container that the runtime could not start.
+func StartAdvice(container string) string {
+	return fmt.Sprintf("fix what the container runtime reports about container %s; it never started, so it has no log", container)
+}
+
+// FindExit is advice on a container that was restarted, if its exit code asks for nothing.
+func FindExit(e *cause.Exit) string {
+	return fmt.Sprintf("find out why container %s ends with %s", e.Container, cause.ExitText(e.ExitCode, e.Reason))
+}

@@ -1,0 +1,156 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// ConditionEvidence is a condition of the Job, with its reason and message.
+func ConditionEvidence(c *batchv1.JobCondition) string {
+	text := fmt.Sprintf("condition %s: %s", c.Type, c.Reason)
+	if c.Message != "" {
+		text += ", " + Quoted(c.Message)
+	}
+	return text
+}
+
+// BackoffLimitEvidence is the backoffLimit, and how many pods failed.
+func BackoffLimitEvidence(limit, failed int32) string {
+	return fmt.Sprintf("backoffLimit %d: %s", limit, Times(failed, "pod failed", "pods failed"))
+}
+
+// RestartsEvidence is the backoffLimit if restarts count, how many restarts are known, 0 for too few to explain the end,
+// and how many pods count as failed.
+func RestartsEvidence(limit, restarts, failed int32) string {
+	known := ""
+	if restarts > 0 {
+		known = fmt.Sprintf(" (%s)", Times(restarts, "restart", "restarts"))
+	}
+	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", limit, known, Times(failed, "pod counts as failed", "pods count as failed"))
+}
+
+// DeadlineEvidence is activeDeadlineSeconds, and how long the Job ran; nil if that is not known.
+func DeadlineEvidence(deadline int64, ran *time.Duration) string {
+	text := fmt.Sprintf("activeDeadlineSeconds %d", deadline)
+	if ran != nil {
+		text += ": the Job had run for " + Age(*ran)
+	}
+	return text
+}
+
+// MaxFailedIndexesEvidence is maxFailedIndexes, and which indexes failed.
+func MaxFailedIndexesEvidence(limit, failed int32, list string) string {
+	return fmt.Sprintf("maxFailedIndexes %d: %s failed (%s)", limit, Times(failed, "index", "indexes"), crop(list))
+}
+
+// FailedIndexesEvidence is which indexes failed of so many, each after so many attempts.
+func FailedIndexesEvidence(failed int32, list string, completions, attempts, limitPerIndex int32) string {
+	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", Number(failed), Times(completions, "index", "indexes"), crop(list),
+		Times(attempts, "attempt", "attempts"), limitPerIndex)
+}
+
+// SuccessRuleEvidence is a rule of the successPolicy that is met.
+func SuccessRuleEvidence(r *explain.SuccessRule) string {
+	return fmt.Sprintf("rule %d of the successPolicy: %s succeeded", r.Index, r.Text)
+}
+
+// CompletionsEvidence is completions, and how many succeeded.
+func CompletionsEvidence(completions, succeeded int32) string {
+	return fmt.Sprintf("completions %d: %s", completions, Count(succeeded, "succeeded"))
+}
+
+// RuleEvidence is a rule of the podFailurePolicy.
+func RuleEvidence(index int32, name string, rule *batchv1.PodFailurePolicyRule) string {
+	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(index, name), rule.Action, requirement(rule.OnExitCodes, rule.OnPodConditions))
+}
+
+// PodEvidence is a pod that failed: its index, which attempt of how many it was (0 for no limit), its node, and what
+// disrupted it.
+func PodEvidence(p *explain.Pod, attempts int32) string {
+	text := "pod " + p.Name
+	var about []string
+	if p.Index >= 0 {
+		about = append(about, fmt.Sprintf("index %d", p.Index))
+	}
+	if p.Attempt > 0 {
+		attempt := fmt.Sprintf("attempt %d", p.Attempt)
+		if attempts > 0 {
+			attempt += fmt.Sprintf(" of %d", attempts)
+		}
+		about = append(about, attempt)
+	}
+	if len(about) > 0 {
+		text += " (" + strings.Join(about, ", ") + ")"
+	}
+	if p.Node != "" {
+		text += " on node " + p.Node
+	}
+	if p.Disruption != "" {
+		text += ", disrupted: " + p.Disruption
+		if m := PodMeaning(p.Disruption); m != "" {
+			text += " (" + m + ")"
+		}
+	}
+	return text
+}
+
+// ContainerEvidence is how a container ended; guess adds what its exit code usually means.
+func ContainerEvidence(c *explain.Container, guess bool) string {
+	kind := "container"
+	if c.Init {
+		kind = "init container"
+	}
+	text := fmt.Sprintf("%s %s ended with %s", kind, c.Name, cause.ExitText(c.ExitCode, c.Reason))
+	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
+		text += " after " + Age(c.EndedAt.Sub(c.StartedAt))
+	}
+	if c.Before {
+		text += ", before it was restarted"
+	}
+	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" && guess {
+		text += ": " + m
+	}
+	return text
+}
+
+// LogEvidence introduces the end of a log.
+func LogEvidence(lines int) string {
+	return fmt.Sprintf("the last %s of its log", Times(int32(lines), "line", "lines"))
+}
+
+// EventEvidence is an event.
+func EventEvidence(e *explain.Event) string {
+	text := e.Reason + ": " + e.Message
+	if e.Count > 1 {
+		text = fmt.Sprintf("%s (%s)", text, Count(e.Count, "times"))
+	}
+	return text
+}
+
+// GoneText is about failed pods of which none is left, because the Job's controller deleted all of them or for an unknown
+// reason.
+func GoneText(n int32, deleted bool) string {
+	switch {
+	case deleted && n == 1:
+		return "the Job's controller deleted the pod that ran, and its log is gone"
+	case deleted:
+		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", Count(n, "pods"))
+	case n == 1:
+		return "the failed pod is gone, and so is its log"
+	}
+	return fmt.Sprintf("the %s are gone, and so are their logs", Count(n, "failed pods"))
+}
+
+// MatchedPodGoneText is about the pod that a condition names, which does not exist, or cannot be read.
+func MatchedPodGoneText(pod string, read bool) string {
+	if !read {
+		return fmt.Sprintf("pod %s could not be read", pod)
+	}
+	return fmt.Sprintf("pod %s is gone; the condition's message is the only record of it", pod)
+}

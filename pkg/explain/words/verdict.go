@@ -1,0 +1,248 @@
+package words
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// fateTexts begin the verdict on a Job whose end is decided.
+var fateTexts = map[explain.Fate]string{
+	explain.FateFailed: "The Job failed: ", explain.FateFailing: "The Job is going to fail: ",
+	explain.FateComplete: "The Job is complete: ", explain.FateSucceeding: "The Job has succeeded: ",
+}
+
+// DecidedText is the first clause of the verdict on a Job whose end is decided.
+func DecidedText(fate explain.Fate, why string) string { return fateTexts[fate] + why }
+
+// BlockedText is the first clause of the verdict on a Job that a problem blocks.
+func BlockedText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
+	if p.Kind == explain.ProblemSuspended || p.Kind == explain.ProblemDeleting {
+		return UpperFirst(ProblemWhat(p, now, r))
+	}
+	return "The Job is stalled: " + ProblemWhat(p, now, r)
+}
+
+// BeingDeleted is the verdict on a Job that is being deleted.
+const BeingDeleted = "The Job is being deleted"
+
+// WaitsForText is what the terminal condition waits for: pods that run, that terminate, that have ended and are not
+// counted, or else the controller.
+func WaitsForText(running, terminating, ended int32, controller string) string {
+	var parts []string
+	if running > 0 {
+		parts = append(parts, Times(running, "running pod", "running pods"))
+	}
+	if terminating > 0 {
+		parts = append(parts, Times(terminating, "terminating pod", "terminating pods"))
+	}
+	if ended > 0 {
+		parts = append(parts, Times(ended, "ended pod to be counted", "ended pods to be counted"))
+	}
+	if len(parts) == 0 {
+		return ControllerWord(controller) + " to record it"
+	}
+	return Enumerate(parts, "and")
+}
+
+// WaitsClause is the clause of the verdict with a WaitsForText.
+func WaitsClause(waitsFor string) string { return "it waits for " + waitsFor }
+
+// BackoffLimitText is why the Job failed by its backoffLimit. The limit may have been lower than it is now.
+func BackoffLimitText(failed, limit int32) string {
+	switch {
+	case failed <= limit:
+		return fmt.Sprintf("its failures exceeded backoffLimit, which is %d now", limit)
+	case limit == 0:
+		return Times(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
+	}
+	return fmt.Sprintf("%s, and backoffLimit allows %s", Times(failed, "pod failed", "pods failed"), Times(limit, "retry", "retries"))
+}
+
+// Restarts are what a verdict says of restarts that used up the backoffLimit: at least Count, which are all if Exact; of
+// Container in Pod, if it is the only one.
+type Restarts struct {
+	Count          int32
+	Exact          bool
+	Container, Pod string
+}
+
+// RestartsText is why the Job failed by restarts.
+func RestartsText(r *Restarts, limit int32) string {
+	who, often := "containers of its pods were", Times(r.Count, "time", "times")
+	if r.Container != "" {
+		who = fmt.Sprintf("container %s of pod %s was", r.Container, r.Pod)
+	}
+	if !r.Exact {
+		often = "at least " + often
+	}
+	if limit == 0 {
+		return fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
+	}
+	return fmt.Sprintf("%s restarted %s, which uses up backoffLimit %d", who, often, limit)
+}
+
+// LastExitText is how a container ended before it was restarted last; message is its termination message.
+func LastExitText(e *cause.Exit, message string) string {
+	return fmt.Sprintf("container %s last ended with %s%s", e.Container, cause.ExitText(e.ExitCode, e.Reason), saying(message))
+}
+
+// DeadlineText is why the Job failed by its activeDeadlineSeconds, which may be unset now.
+func DeadlineText(deadline *int64) string {
+	value := "no longer set"
+	if deadline != nil {
+		value = Seconds(*deadline)
+	}
+	return fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value)
+}
+
+// MaxFailedIndexesText is why the Job failed by its maxFailedIndexes.
+func MaxFailedIndexesText(failed int32, list string, limit int32) string {
+	return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", Times(failed, "index failed", "indexes failed"), crop(list), limit)
+}
+
+// FailedIndexesText is why the Job failed after all its indexes ended.
+func FailedIndexesText(failed int32, list string, completions int32) string {
+	return fmt.Sprintf("%s of its %s failed (%s)", Number(failed), Times(completions, "index", "indexes"), crop(list))
+}
+
+// OtherReasonText is why the Job failed for a reason that is not known to this project.
+func OtherReasonText(reason, message string) string {
+	if message != "" {
+		return reason + ", " + Quoted(message)
+	}
+	return "reason " + reason
+}
+
+// RuleText is why the Job failed by a rule of its podFailurePolicy: which is -1 if it is not known, and its name "".
+// matched is a clause on the pod, or "", and message that of the condition.
+func RuleText(which int32, name, matched, message string) string {
+	rule := "a rule of its podFailurePolicy"
+	switch {
+	case which >= 0:
+		rule = RuleLabel(which, name) + " of its podFailurePolicy"
+	case name != "":
+		rule = fmt.Sprintf("rule %q of its podFailurePolicy", name)
+	}
+	switch {
+	case matched != "":
+		return rule + " matched " + matched
+	case message != "":
+		return rule + " matched, " + Quoted(message)
+	}
+	return rule + " matched"
+}
+
+// MatchedByCondition is the pod with the condition that a rule matched; index is -1 if there is none or it is not known.
+func MatchedByCondition(pod string, index int32, condition string) string {
+	return podLabel(pod, index) + ": it has condition " + condition
+}
+
+// MatchedByExit is the pod with the exit code that a rule matched; message is a termination message.
+func MatchedByExit(pod string, index int32, e *cause.Exit, message string) string {
+	return fmt.Sprintf("%s: its container %s ended with %s%s", podLabel(pod, index), e.Container, cause.ExitText(e.ExitCode, e.Reason), saying(message))
+}
+
+func podLabel(pod string, index int32) string {
+	if index < 0 {
+		return "pod " + pod
+	}
+	return fmt.Sprintf("pod %s (index %d)", pod, index)
+}
+
+// MostlyText is a clause on the most frequent of several causes, which together have so many failures; partly is set if
+// the cause of others is not known.
+func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) string {
+	text := LowerFirst(textWithSignal(c)) + saying(c.Message)
+	if causes == 1 {
+		return text
+	}
+	of := Of(c.Count, failures)
+	if partly {
+		of = fmt.Sprintf("%s of the %s with a known cause", Number(c.Count), Number(failures))
+	}
+	if 2*c.Count > failures {
+		return fmt.Sprintf("mostly (%s) %s", of, text)
+	}
+	return of + ": " + text
+}
+
+// textWithSignal names the signal of an exit code that has no other reason.
+func textWithSignal(c *explain.Cause) string {
+	if c.Failure == nil || c.Reason != "" || c.Signal == "" {
+		return c.Text
+	}
+	f := *c.Failure
+	f.Reason = c.Signal
+	return f.Text()
+}
+
+// ProgressText is how many indexes, or pods of a NonIndexed Job, have succeeded; completions is nil for a Job without.
+func ProgressText(succeeded int32, indexed bool, completions *int32) string {
+	switch {
+	case indexed:
+		return fmt.Sprintf("%s of %s succeeded", Number(succeeded), Times(ptr.Deref(completions, 0), "index", "indexes"))
+	case completions != nil:
+		return fmt.Sprintf("%s of %s succeeded", Number(succeeded), Times(*completions, "pod", "pods"))
+	}
+	return Times(succeeded, "pod succeeded", "pods succeeded")
+}
+
+// CompleteText is why the Job is complete. rule is the one of the successPolicy that is met, nil if all of the Job
+// succeeded; seconds is how long it took, nil if that is not known; noneRuns says that the Job had to wait for other pods.
+func CompleteText(progress string, rule *explain.SuccessRule, seconds *int64, noneRuns bool) string {
+	took := ""
+	if seconds != nil {
+		took = " in " + Seconds(*seconds)
+	}
+	if rule != nil {
+		return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", rule.Index, rule.Text, took)
+	}
+	if noneRuns {
+		took += ", and none is still running"
+	}
+	return progress + took
+}
+
+// BackoffText is the verdict on a Job that waits for its back-off.
+func BackoffText(left time.Duration, progress, failed string) string {
+	return fmt.Sprintf("The Job is in back-off for another %s: %s%s", Age(left), progress, failed)
+}
+
+// RunningText is the verdict on a Job that is running.
+func RunningText(progress string, active int32, failed string) string {
+	return fmt.Sprintf("The Job is running: %s, %s active%s", progress, Times(active, "pod is", "pods are"), failed)
+}
+
+// FailedText is the end of such a verdict: the number of failures, and how many of them the status counts if that is
+// another number.
+func FailedText(failures, counted int32) string {
+	switch failures {
+	case 0:
+		return ""
+	case counted:
+		return ", " + Count(failures, "failed")
+	}
+	return fmt.Sprintf(", %s failed (%s counted)", Number(failures), Number(counted))
+}
+
+// WillFailText is a clause on a Job that can no longer succeed.
+func WillFailText(failed int32) string {
+	return fmt.Sprintf("it will eventually fail, because %s failed", Times(failed, "index has", "indexes have"))
+}
+
+// IndexBackoffText is a clause on indexes in back-off. The first of them is retried after so long, or may be.
+func IndexBackoffText(indexes int32, left time.Duration, certain bool) string {
+	retried := "may be retried"
+	if certain {
+		retried = "is retried"
+	}
+	return fmt.Sprintf("%s in back-off, the first %s in %s", Times(indexes, "index is", "indexes are"), retried, Age(left))
+}
+
+// ButText is a clause on a problem of a Job that is running all the same.
+func ButText(p *explain.Problem) string { return "but " + p.Text }
