@@ -197,6 +197,14 @@ func (w *wire) faultFor(c call) *fault {
 	return nil
 }
 
+// untraced returns a context that ends with ctx and has none of its values: the connection to the API server is not the one
+// that the client has.
+func untraced(ctx context.Context) context.Context {
+	plain, cancel := context.WithCancel(context.Background())
+	context.AfterFunc(ctx, cancel)
+	return plain
+}
+
 // wrap is for rest.Config.WrapTransport.
 func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
@@ -207,6 +215,7 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 		// What is disturbed is on its way already: a client that is to stop does not cancel it (JOB-66).
 		if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && trace.GotConn != nil {
 			trace.GotConn(httptrace.GotConnInfo{})
+			request = request.WithContext(untraced(request.Context()))
 		}
 		send := func() (*http.Response, error) {
 			if w.severed.Load() {
