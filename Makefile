@@ -15,7 +15,7 @@ RELEASE ?= v0.1.0
 IMAGE ?= ghcr.io/batchjob-dev/kubectl-batchjob
 # How long make fuzz tries each parser, and make fuzz-short each reader of hostile files and objects.
 FUZZTIME ?= 30s
-FUZZTIME_SHORT ?= 8s
+FUZZTIME_SHORT ?= 6s
 # The older releases of Kubernetes that make test-compat tries.
 COMPAT_VERSIONS ?= v1.34.4 v1.35.4 v1.36.3
 # How long make soak runs; SOAK_SEED repeats the decisions of a run, SOAK_SHARDS=6 makes
@@ -158,7 +158,7 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./internal/jsonlimit
 
 .PHONY: fuzz-short
-fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; the first two limit memory
+fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; most limit memory, too
 	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
 	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
 	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/jsonlimit

@@ -190,7 +190,7 @@ func (r *reading) readRelative(in *jsonlimit.Decoder) error {
 func readList[T any](in *jsonlimit.Decoder) (all []T, err error) {
 	err = in.Members('[', func(string) error {
 		if len(all) == maxObjects {
-			return fmt.Errorf("it holds more than %d objects", maxObjects)
+			return fmt.Errorf("%w: it holds more than %d objects", errTooLarge, maxObjects)
 		}
 		all = append(all, *new(T))
 		return in.Decode(&all[len(all)-1])

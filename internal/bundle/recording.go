@@ -1,8 +1,8 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
-	"io"
 	"slices"
 	"time"
 
@@ -17,13 +17,19 @@ const (
 	shownFor = 3 * time.Second
 )
 
-// record writes a recording of the Job, and of the pods whose logs there are, one after the other.
-func record(w io.Writer, c *Contents, input *explain.Input, report *explain.Report) error {
+// record writes a recording of the Job, and of the pods whose logs there are, one after the other, until it would be longer
+// than most bytes.
+func record(out *bytes.Buffer, most int, c *Contents, input *explain.Input, report *explain.Report) error {
 	shown := stills(c, input, report)
-	recorder := snapshot.NewRecorder(&slides{all: shown}, w, "bundle of "+c.Manifest.Taken.UTC().Format(time.RFC3339))
+	recorder := snapshot.NewRecorder(&slides{all: shown}, out, "bundle of "+c.Manifest.Taken.UTC().Format(time.RFC3339))
 	for range shown {
+		complete := out.Len()
 		if _, err := recorder.Next(context.Background(), 0); err != nil {
 			return err
+		}
+		if out.Len() > most {
+			out.Truncate(complete)
+			return nil
 		}
 	}
 	return nil

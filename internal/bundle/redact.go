@@ -246,6 +246,8 @@ func (r *redactor) field(file, parent string, object map[string]any, name string
 		value = r.note(file, namedValue)
 	case isText && isFixed(parent, name, text):
 		value = r.fixed(file, text)
+	case name == "fieldsV1":
+		value = keptFields(value)
 	case name == "env", name == "httpHeaders":
 		r.values(file, value)
 		value = r.value(file, name, value)
@@ -280,7 +282,7 @@ var (
 	// quantities are fields with quantities of resources, and their names as keys.
 	quantities = []string{"limits", "requests", "capacity", "allocatable", "overhead", "allocatedResources"}
 	// maps are other fields whose keys are data.
-	dataMaps = []string{"labels", "annotations", "matchLabels", "nodeSelector", "volumeAttributes", "goneNodes", "f:labels", "f:annotations", "f:matchLabels", "f:nodeSelector"}
+	dataMaps = []string{"labels", "annotations", "matchLabels", "nodeSelector", "volumeAttributes", "goneNodes"}
 	// enums are fields with a value of a few, with versions, with identities, or with the names of controllers.
 	enums = []string{
 		"action", "apiVersion", "client", "completionMode", "component", "concurrencyPolicy", "dnsPolicy", "effect", "imagePullPolicy", "kind", "managedBy", "manager", "mountPropagation",
@@ -293,18 +295,31 @@ var (
 	indexes = regexp.MustCompile(`^[0-9a-f,-]*$`)
 )
 
+// keptFields is what explanations read of the fields in an entry of managedFields: whether it owns spec.suspend. The others
+// repeat keys of labels and names of resources and containers, in forms that a pattern may not match.
+func keptFields(fields any) any {
+	all, _ := fields.(map[string]any)
+	spec, _ := all["f:spec"].(map[string]any)
+	if spec["f:suspend"] == nil {
+		return map[string]any{}
+	}
+	return map[string]any{"f:spec": map[string]any{"f:suspend": map[string]any{}}}
+}
+
 // isFixed reports whether the user's patterns leave the text in a field alone.
 func isFixed(parent, name, text string) bool {
 	if _, err := time.Parse(time.RFC3339, text); err == nil {
 		return true
 	}
 	switch {
+	case slices.Contains(dataMaps, parent): // A user may choose any name, such as "type".
+		return isOwn(name) && indexes.MatchString(text) || ofController(name) && ofController(text) && enum.MatchString(text)
 	case slices.Contains(quantities, parent), name == "divisor", name == "sizeLimit":
 		_, err := resource.ParseQuantity(text)
 		return err == nil
 	case slices.Contains(enums, name), ofController(text): // such as a finalizer
 		return enum.MatchString(text)
-	case ofController(name), name == "controller-uid", strings.HasSuffix(name, "Indexes"):
+	case strings.HasSuffix(name, "Indexes"):
 		return indexes.MatchString(text)
 	}
 	return false
@@ -312,10 +327,12 @@ func isFixed(parent, name, text string) bool {
 
 // isData reports whether the name of a field is chosen by a user, rather than by the API.
 func isData(parent, name string) bool {
-	if slices.Contains(quantities, parent) || slices.Contains(dataMaps, parent) {
-		return !ofController(name) && name != "controller-uid" && name != "job-name"
-	}
-	return strings.HasPrefix(name, "k:{") || strings.HasPrefix(name, "v:") // of managedFields
+	return (slices.Contains(quantities, parent) || slices.Contains(dataMaps, parent)) && !isOwn(name)
+}
+
+// isOwn reports whether a label or an annotation is one of those that Job controllers set.
+func isOwn(name string) bool {
+	return ofController(name) || name == "controller-uid" || name == "job-name"
 }
 
 // ofController reports whether a label, an annotation or a finalizer is one of those of Job controllers.

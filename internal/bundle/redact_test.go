@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -214,6 +215,57 @@ func TestPatternMatchesNamesAndKeys(t *testing.T) {
 		input, err := read.Input()
 		if err != nil || len(input.Logs) == 0 || input.GoneNodes[input.Pods[0].Node] == "" {
 			t.Errorf("%s: logs %v, nodes %v, %v", pattern, input.Logs, input.GoneNodes, err)
+		}
+	}
+}
+
+// Labels, annotations and selectors have no value that stays, whatever their keys: a field of the API may have the same name.
+// Requirements: BUN-05
+func TestPatternMatchesLabelsNamedLikeFields(t *testing.T) {
+	c := simple("exit 1")
+	all := map[string]string{"tenantIndexes": "a0-b", "divisor": "2", "sizeLimit": "3"}
+	for _, name := range enums {
+		all[name] = "acme-billing"
+	}
+	pod := &c.Pods[0]
+	c.Job.SetLabels(all)
+	pod.Labels, pod.Annotations, pod.Spec.NodeSelector = all, all, all
+	pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{LabelSelector: &metav1.LabelSelector{MatchLabels: all}}}
+	read, archive := bundled(t, c, regexp.MustCompile("acme|^a0-b$|^[23]$"))
+	for name, data := range unpacked(t, archive) {
+		if strings.Contains(data, "acme") {
+			t.Errorf("%s has %.300s", name, data[max(0, strings.Index(data, "acme")-100):])
+		}
+	}
+	pod = &read.Pods[0]
+	for _, labels := range []map[string]string{read.Job.GetLabels(), pod.Labels, pod.Annotations, pod.Spec.NodeSelector, pod.Spec.TopologySpreadConstraints[0].LabelSelector.MatchLabels} {
+		for name := range all {
+			if !strings.HasPrefix(labels[name], "redacted-") {
+				t.Errorf("%s is %q", name, labels[name])
+			}
+		}
+	}
+}
+
+// The lists in managedFields have no names that a pattern matches elsewhere, extended resources included. Who has suspended
+// the Job stays.
+// Requirements: BUN-05, BUN-10
+func TestPatternMatchesNamesInManagedFields(t *testing.T) {
+	c := simple("exit 1")
+	suspended := `{"f:spec":{"f:suspend":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"acme\"}":{"f:resources":{"f:limits":{"f:acme.com/gpu":{}},"f:requests":{"f:acme.com/gpu":{}}}}}}}}}`
+	c.Job.SetManagedFields([]metav1.ManagedFieldsEntry{
+		{Manager: "kubectl", Operation: "Update", APIVersion: "batch/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(suspended)},
+		{Manager: "other", Operation: "Update", APIVersion: "batch/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:acme.com/x":{}}}}`)},
+	})
+	read, archive := bundled(t, c, regexp.MustCompile("^acme"))
+	for name, data := range unpacked(t, archive) {
+		if strings.Contains(data, "acme") {
+			t.Errorf("%s has %.300s", name, data[max(0, strings.Index(data, "acme")-100):])
+		}
+	}
+	for i, want := range []string{`{"f:spec":{"f:suspend":{}}}`, "{}"} {
+		if kept := read.Job.GetManagedFields()[i].FieldsV1.GetRawString(); kept != want {
+			t.Errorf("fields %s, want %s", kept, want)
 		}
 	}
 }

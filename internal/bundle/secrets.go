@@ -112,7 +112,7 @@ func (s *secret) find(text, lower string) (found []span) {
 			if s.announces {
 				from, to = announced(text, begin, to)
 			}
-			if from < to && !isHarmless(text[begin:from], text[from:to]) {
+			if from < to && !isHarmless(text[begin:from], text[from:to], text[to:]) {
 				found = append(found, span{from, to, s.what, false})
 			}
 		}
@@ -236,8 +236,11 @@ var (
 	prose = regexp.MustCompile(`(?i)^(?:a|an|and|are|at|authentication|authorization|auth|bad|by|cannot|can't|changed|connection|context|denied|disabled|does|doesn't|enabled|error|expired|expires|failed|field|file|flag|for|found|from|get|granted|has|have|if|in|incorrect|invalid|is|it|length|list|mismatch|missing|must|not|of|ok|option|or|policy|provided|refused|rejected|required|reset|secrets|should|string|the|to|too|unauthorized|unexpected|was|watch|when|which|will|with|wrong)[.,:;!]?$`)
 	// number is a count, a fraction or a percentage.
 	number = regexp.MustCompile(`^\d{1,7}(?:[./]\d+)*%?[,.;]?$`)
-	// port is what a URL has after the colon when it has no password.
-	port = regexp.MustCompile(`^\d{1,5}(?:[/?#]|$)`)
+	// port is what a URL without a password may have between a colon and an @: the port, and "/" before the scope of a package,
+	// or a query or a fragment. A port with a path may be a password: amqp://user:42/x@host.
+	port = regexp.MustCompile(`^\d{1,5}(?:/|(?:/[^?#]*)?[?#].*)$`)
+	// imagePort is the port and the name of an image, before its digest.
+	imagePort = regexp.MustCompile(`^\d{1,5}/\S+$`)
 	// keyFile is the name of a file with a secret, rather than the secret.
 	keyFile = regexp.MustCompile(`^(?:/(?:dev|etc|home|mnt|opt|root|run|secrets?|srv|tmp|usr|var)/[\w./@-]+|[~.]{0,2}/?[\w./@-]+\.(?:conf|crt|env|ini|jks|json|key|p12|pem|pfx|properties|toml|txt|ya?ml))$`)
 	// passAlone is "pass" without any word before it.
@@ -245,15 +248,15 @@ var (
 	word      = regexp.MustCompile(`^[A-Z]?[a-z]+$`)
 )
 
-// isHarmless reports whether a value is none, whatever has announced it.
-func isHarmless(before, value string) bool {
+// isHarmless reports whether a value is no secret, given the text that announces it and the text that follows it.
+func isHarmless(before, value, after string) bool {
 	switch {
 	case placeholder.MatchString(value), keyFile.MatchString(value):
 		return true
 	case before == "": // a known form
 		return false
 	case strings.Contains(before, "://"):
-		return port.MatchString(value)
+		return port.MatchString(value) || imagePort.MatchString(value) && strings.HasPrefix(after, "@sha256:")
 	case strings.HasSuffix(before, `"`), strings.HasSuffix(before, "'"), strings.HasSuffix(before, "`"):
 		return false
 	case prose.MatchString(value) && !strings.HasSuffix(strings.TrimSpace(before), "="):

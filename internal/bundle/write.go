@@ -70,22 +70,55 @@ func Write(w io.Writer, c *Contents, patterns []*regexp.Regexp) (*Manifest, erro
 	return m, writeArchive(w, m, append([]file{{manifestFile, manifest}}, all...))
 }
 
-// readable returns the contents without secrets, as they are read from the files. Without the last pods, if a reader
-// would refuse them all.
+// readable returns the contents without secrets, as they are read from the files. Without the last pods, or else the last
+// logs, if a reader would refuse them all.
 func readable(c *Contents, patterns []*regexp.Regexp) (*Contents, []file, error) {
-	all, cut := len(c.Pods), c.Manifest.Cut
-	for {
-		kept, files, err := redacted(c, newRedactor(patterns))
-		if !errors.Is(err, jsonlimit.ErrMemory) || len(c.Pods) == 0 {
+	for less := c; ; less = c.smaller(less) {
+		kept, files, err := redacted(less, newRedactor(patterns))
+		tooLarge := errors.Is(err, jsonlimit.ErrMemory) || errors.Is(err, errTooLarge)
+		if !tooLarge || less.countPods()+len(less.Logs) == 0 {
 			return kept, files, err
 		}
-		less := *c
-		less.Pods = c.Pods[:len(c.Pods)*3/4]
-		less.Manifest.PodsRead = false
-		left := wording.Plural(int64(all-len(less.Pods)), "pod", "pods") + " that would take too much memory"
-		less.Manifest.Cut = append(slices.Clone(cut), left)
-		c = &less
 	}
+}
+
+// smaller returns less without a quarter of its pods, those of other Jobs included, or of its logs if it has no pods. It
+// says what it lacks of c.
+func (c *Contents) smaller(less *Contents) *Contents {
+	smaller := *less
+	if less.countPods() == 0 {
+		smaller.Logs = less.Logs[:len(less.Logs)*3/4]
+	}
+	cutQuarter(&smaller.Pods, &smaller.Manifest.PodsRead)
+	smaller.Relatives = slices.Clone(less.Relatives)
+	for i := range smaller.Relatives {
+		cutQuarter(&smaller.Relatives[i].Pods, &smaller.Relatives[i].PodsRead)
+	}
+	smaller.Manifest.Cut = slices.Clone(c.Manifest.Cut)
+	for _, cut := range []struct {
+		n        int
+		one, all string
+	}{{c.countPods() - smaller.countPods(), "pod", "pods"}, {len(c.Logs) - len(smaller.Logs), "log", "logs"}} {
+		if cut.n > 0 {
+			smaller.Manifest.Cut = append(smaller.Manifest.Cut, wording.Plural(int64(cut.n), cut.one, cut.all)+" that would take too much memory")
+		}
+	}
+	return &smaller
+}
+
+func cutQuarter(pods *[]corev1.Pod, read *bool) {
+	if len(*pods) > 0 {
+		*pods, *read = (*pods)[:len(*pods)*3/4], false
+	}
+}
+
+// countPods counts the pods of all Jobs.
+func (c *Contents) countPods() int {
+	n := len(c.Pods)
+	for i := range c.Relatives {
+		n += len(c.Relatives[i].Pods)
+	}
+	return n
 }
 
 // redacted returns the contents without secrets, and their files.
@@ -164,7 +197,7 @@ func reportFiles(c *Contents) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := record(&recording, c, &input, &report); err != nil {
+	if err := record(&recording, maxRecording, c, &input, &report); err != nil {
 		return nil, err
 	}
 	return []file{{reportHTML, page.Bytes()}, {reportText, plain.Bytes()}, {reportJSON, data}, {recordingFile, recording.Bytes()}}, nil

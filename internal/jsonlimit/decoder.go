@@ -60,6 +60,9 @@ func (d *Decoder) Reserve(raw json.RawMessage, types ...reflect.Type) error {
 	return nil
 }
 
+// Fits reports whether a t that is decoded from data takes at most so many bytes of memory. data is valid JSON.
+func Fits(t reflect.Type, data []byte, most int64) bool { return sizeOf(t, data, most) <= most }
+
 // Members calls each for the members of an object or an array, if the next value is one; null has none. name is "" in an
 // array. each must decode the member.
 func (d *Decoder) Members(kind json.Delim, each func(name string) error) error {

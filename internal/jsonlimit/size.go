@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Sizes in memory: of a string without its bytes, of an interface, of a slice without its elements, and of a map without its slots.
@@ -146,7 +147,11 @@ func (m *meter) text() {
 func (m *meter) name() (name string) {
 	start := m.at
 	m.text()
-	_ = json.Unmarshal(m.data[start:m.at], &name) // It is valid.
+	quoted := m.data[start:m.at]
+	if !bytes.ContainsFunc(quoted, func(r rune) bool { return r == '\\' || r >= utf8.RuneSelf }) {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	_ = json.Unmarshal(quoted, &name) // It is valid.
 	return name
 }
 

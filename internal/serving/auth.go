@@ -20,11 +20,13 @@ import (
 
 // Limits on requests with a token: anyone who can reach the address may send them.
 const (
-	// maxReviews is how many tokens that were never allowed may wait for the API server, and maxPeerReviews how many of
-	// one address. As many tokens that were allowed before may wait besides.
+	// maxReviews is how many tokens that were never allowed are reviewed at once, and maxWaiting how many wait for that.
+	// maxPeerReviews is how many of both are of one address. As many tokens that were allowed before are reviewed besides.
 	maxReviews     = 20
+	maxWaiting     = 100
 	maxPeerReviews = 4
-	reviewTime     = 10 * time.Second
+	// reviewTime is how long a review may take, with the wait for it.
+	reviewTime = 10 * time.Second
 	// permissionTime is how long a permission is valid without asking again, and refusalTime a refusal.
 	permissionTime = time.Minute
 	refusalTime    = 10 * time.Second
@@ -42,7 +44,7 @@ const (
 func Reviewed(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
 	v := &reviewer{
 		clock: now, allowed: answers{}, refused: answers{},
-		unknown: reviews{unknown, make(chan struct{}, maxReviews)}, known: reviews{known, make(chan struct{}, maxReviews)},
+		unknown: reviews{unknown, newSlots(maxReviews)}, known: reviews{known, newSlots(maxReviews)},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -70,7 +72,7 @@ func Reviewed(next http.Handler, unknown, known kube.Interface, now clock.Passiv
 }
 
 var (
-	errBusy    = errors.New("too many permission checks at once")
+	errBusy    = errors.New("too many tokens are being checked; try again")
 	errInvalid = errors.New("this token is not valid")
 	errDenied  = errors.New("denied")
 )
@@ -89,7 +91,7 @@ type reviewer struct {
 // reviews are those in progress with one client.
 type reviews struct {
 	client kube.Interface
-	slots  chan struct{}
+	slots  *slots
 }
 
 // check returns nil if the token may get the path of the request.
@@ -99,24 +101,21 @@ func (v *reviewer) check(r *http.Request, token string) error {
 	if last != nil {
 		return last.err
 	}
-	with := v.known
+	with, peer := v.known, hostOf(r.RemoteAddr)
 	if !known {
 		with = v.unknown
-		peer := hostOf(r.RemoteAddr)
 		waiting := v.peers.enter(peer)
 		defer v.peers.leave(peer)
 		if waiting > maxPeerReviews {
 			return errBusy
 		}
 	}
-	select {
-	case with.slots <- struct{}{}:
-		defer func() { <-with.slots }()
-	default:
-		return errBusy
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), reviewTime)
 	defer cancel()
+	if err := with.slots.acquire(ctx, peer); err != nil {
+		return err
+	}
+	defer with.slots.release(peer)
 	user, err := whoIs(ctx, with.client, token)
 	if err == nil {
 		err = mayGet(ctx, with.client, user, r.URL.Path)

@@ -213,7 +213,7 @@ func TestInvalidTokensOfOneAddressHoldUpNobodyElse(t *testing.T) {
 func TestInvalidTokensHoldUpNoTokenThatWasAllowed(t *testing.T) {
 	api := newReviewing()
 	api.want(t, "good", http.StatusOK, "unknown good")
-	api.flood(t, 50, 2, maxReviews)
+	api.flood(t, 70, 2, maxReviews+maxWaiting)
 	api.want(t, "good", http.StatusOK)
 	api.clock.Step(permissionTime)
 	api.want(t, "good", http.StatusOK, "known good")

@@ -22,7 +22,7 @@ import (
 const (
 	// DefaultManagedBy is the default spec.managedBy of the Jobs that this controller
 	// reconciles.
-	DefaultManagedBy = AnnotationPrefix + "controller"
+	DefaultManagedBy = reconcile.DefaultManagedBy
 	// AnnotationPrefix begins every annotation of this project.
 	AnnotationPrefix = "batchjob.dev/"
 	// AttemptAnnotation is on every pod that this program creates.

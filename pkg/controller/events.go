@@ -65,7 +65,7 @@ func findingEvents(found *reconcile.Findings) (events []event) {
 		warn(eventUnknownMode, "Skipped Job sync because completion mode is unknown: "+string(found.UnknownMode))
 	}
 	if why := found.BadRetryIndexes; why != "" {
-		warn(eventInvalidRetryIndexes, "No pods are created: annotation "+reconcile.RetryIndexesAnnotation+" cannot be read: "+why)
+		warn(eventInvalidRetryIndexes, "No pods are created: annotation "+why)
 	}
 	if asked := found.UnsupportedScheduling; asked != "" {
 		warn(reconcile.ReasonSchedulingNotSupported, "No pods are created: the Job requests workload-aware scheduling ("+asked+"), which this controller does not support")

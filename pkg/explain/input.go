@@ -144,6 +144,9 @@ type Lease struct {
 	Holder          string
 	Renewed         time.Time
 	Duration        time.Duration
+	// Elsewhere is the Lease that was renewed last in another namespace, if any: whoever may edit Leases there can make it
+	// up, but the controller may also have moved there.
+	Elsewhere *Lease `json:"Elsewhere,omitempty"`
 }
 
 // SystemNamespace is where config/default installs the controller, with its Lease.
@@ -157,6 +160,11 @@ const maxClockSkew = time.Minute
 func (l *Lease) IsHeld(now time.Time) bool {
 	age := now.Sub(l.Renewed)
 	return l.Holder != "" && !l.Renewed.IsZero() && -maxClockSkew <= age && age <= l.Duration
+}
+
+// IsHeldElsewhere reports whether only a Lease of another namespace shows a controller that is running. That proves nothing.
+func (l *Lease) IsHeldElsewhere(now time.Time) bool {
+	return !l.IsHeld(now) && l.Elsewhere != nil && l.Elsewhere.IsHeld(now)
 }
 
 // LogTail is the end of what a container wrote.

@@ -4,6 +4,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Aliveness is whether a controller is running.
@@ -31,7 +33,7 @@ const (
 
 // FieldManagers of the controllers that may run a Job of the built-in one.
 const (
-	OurFieldManager     = "kubectl-batchjob-controller" // with --replace-builtin
+	OurFieldManager     = reconcile.FieldManager // with --replace-builtin
 	builtInFieldManager = "kube-controller-manager"
 )
 

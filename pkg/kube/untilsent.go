@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 
@@ -62,20 +63,57 @@ func (t unsentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	// The body of the response is read with this context, which ends with that of the request.
 	ctx, cancel := context.WithCancel(r.Context())
-	disarm, connected := context.AfterFunc(until, cancel), false
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-		connected = true
-		disarm()
-	}})
-	response, err := t.RoundTripper.RoundTrip(r.WithContext(ctx))
+	disarm, sent := context.AfterFunc(until, cancel), false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		// A connection may turn out to be dead: net/http waits for another one if it has sent nothing.
+		GetConn: func(string) {
+			disarm()
+			disarm, sent = context.AfterFunc(until, cancel), false
+		},
+		GotConn: func(httptrace.GotConnInfo) {
+			disarm()
+			if sent = until.Err() == nil; !sent {
+				cancel()
+			}
+		},
+	})
+	response, err := t.RoundTripper.RoundTrip(withUnsentBody(r.WithContext(ctx)))
 	if err != nil {
 		cancel()
 		disarm()
-		if !connected && until.Err() != nil {
+		if !sent && until.Err() != nil {
 			err = ErrUnsent
 		}
 	}
 	return response, err
+}
+
+// withUnsentBody has the body of r fail when its context is canceled. HTTP/1 writes a request to a connection that it has even
+// if the context has ended; the API server refuses one without its body.
+func withUnsentBody(r *http.Request) *http.Request {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r
+	}
+	r.Body = unsentBody{r.Body, r.Context()}
+	if get := r.GetBody; get != nil {
+		r.GetBody = func() (io.ReadCloser, error) {
+			body, err := get()
+			return unsentBody{body, r.Context()}, err
+		}
+	}
+	return r
+}
+
+type unsentBody struct {
+	io.ReadCloser
+	ctx context.Context //nolint:containedctx // that of the request, which has the body
+}
+
+func (b unsentBody) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return b.ReadCloser.Read(p)
 }
 
 // WrappedRoundTripper implements net.RoundTripperWrapper, which finds the connections to close.

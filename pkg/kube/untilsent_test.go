@@ -3,11 +3,14 @@ package kube_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,6 +110,84 @@ func TestCallThatWaitsForAConnectionIsNotSent(t *testing.T) {
 		}
 	}
 }
+
+// A kept connection may be dead, as in an outage: the call waits for another one, and is not sent once there is one if the
+// process has stopped meanwhile.
+// Requirements: JOB-66
+func TestCallThatWaitsToReplaceADeadConnectionIsNotSent(t *testing.T) {
+	config, received := podServer(t, false, nil)
+	config.Timeout = 10 * time.Second
+	ctx, stop := context.WithCancel(t.Context())
+	outage, connected := make(chan struct{}), make(chan struct{})
+	var kept *severed
+	config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx = context.WithoutCancel(ctx)
+		if kept != nil {
+			defer close(connected)
+			stop()
+			<-outage
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		kept = &severed{Conn: conn}
+		return kept, err
+	}
+	client, err := kube.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func() error {
+		_, err := client.CoreV1().Pods("ns").Create(kube.UntilSent(ctx), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+		return err
+	}
+	if err := create(); err != nil {
+		t.Fatal(err)
+	}
+	kept.dead.Store(true)
+	err = create()
+	close(outage)
+	<-connected
+	if !errors.Is(err, kube.ErrUnsent) || received.Load() != 1 {
+		t.Errorf("%v, and %d requests", err, received.Load())
+	}
+}
+
+// severed is a connection whose writes fail once it is dead.
+type severed struct {
+	net.Conn
+	dead atomic.Bool
+}
+
+func (s *severed) Write(p []byte) (int, error) {
+	if s.dead.Load() {
+		return 0, errors.New("broken pipe")
+	}
+	return s.Conn.Write(p)
+}
+
+// A call that gets its connection at the very moment when the process stops is not sent either.
+// Requirements: JOB-66
+func TestCallThatGetsItsConnectionTooLateIsNotSent(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		config, received := podServer(t, http2, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(r *http.Request) (*http.Response, error) {
+				trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { stop() }} // Called before that of UntilSent.
+				return next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+			})
+		}
+		if err := createPod(kube.UntilSent(ctx), t, config); !errors.Is(err, kube.ErrUnsent) || received.Load() != 0 {
+			t.Errorf("HTTP/2 %t: %v, and %d requests", http2, err, received.Load())
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A call that was sent when the process stops is finished.
 // Requirements: JOB-56, JOB-66

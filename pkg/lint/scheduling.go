@@ -6,8 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// ourName is the default managedBy of this project's controller.
-const ourName = "batchjob.dev/controller"
+const ourName = reconcile.DefaultManagedBy
 
 // checkScheduling checks spec.scheduling, which is alpha, and which only the built-in
 // controller supports (JOB-64).

@@ -20,7 +20,8 @@ type Findings struct {
 	Violations []rulename.Violation
 	// UnknownMode is a completionMode that this version does not know. The plan is empty then.
 	UnknownMode batchv1.CompletionMode
-	// BadRetryIndexes is why RetryIndexesAnnotation cannot be read. The plan is empty then.
+	// BadRetryIndexes is why an annotation of a retry cannot be read: its name, "cannot be read", and the reason. The plan is
+	// empty then.
 	BadRetryIndexes string
 	// UnsupportedScheduling names the fields of the Job that require a PodGroup, which is not
 	// supported. No pods are created then (JOB-64).

@@ -33,30 +33,44 @@ func (s *state) leaveOut() {
 	if err == nil && retried.IsEmpty() {
 		err = errNoRetryIndexes
 	}
-	completions, countErr := s.retryCompletions()
-	if err = errors.Join(err, countErr); err != nil {
-		s.plan.Findings.BadRetryIndexes = err.Error()
+	if err != nil {
+		s.plan.Findings.BadRetryIndexes = unreadable(RetryIndexesAnnotation, err)
+		return
+	}
+	completions, err := s.retryCompletions()
+	if err != nil {
+		s.plan.Findings.BadRetryIndexes = unreadable(RetryCompletionsAnnotation, err)
 		return
 	}
 	leftOut := indexset.Below(min(completions, s.completions)).Difference(retried)
 	s.completedIndexes = s.completedIndexes.Union(leftOut)
 }
 
+func unreadable(annotation string, err error) string {
+	return fmt.Sprintf("%s cannot be read: %v", annotation, err)
+}
+
 // retryCompletions returns the spec.completions with which the retry was made. Retries of earlier versions do not say it:
 // until their first status, which lists what they leave out, they have not been scaled; afterward, the status alone counts.
 func (s *state) retryCompletions() (int32, error) {
-	text, known := s.job.Annotations[RetryCompletionsAnnotation]
-	switch {
-	case !known && isUntouched(&s.job.Status):
+	completions, known, err := RetryCompletions(s.job.Annotations)
+	if !known && isUntouched(&s.job.Status) {
 		return s.completions, nil
-	case !known:
-		return 0, nil
 	}
-	completions, err := strconv.ParseUint(text, 10, 31)
+	return completions, err
+}
+
+// RetryCompletions returns the number of RetryCompletionsAnnotation, and whether there is one.
+func RetryCompletions(annotations map[string]string) (completions int32, known bool, err error) {
+	text, known := annotations[RetryCompletionsAnnotation]
+	if !known {
+		return 0, false, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is no number of completions", RetryCompletionsAnnotation, text)
+		return 0, true, fmt.Errorf("%q is no number of completions", text)
 	}
-	return int32(completions), nil
+	return int32(n), true, nil
 }
 
 // isUntouched reports whether no controller has written the status yet.

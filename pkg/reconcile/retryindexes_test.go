@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +43,7 @@ func TestDamagedRetryRunsNothing_RTY_08(t *testing.T) {
 	for text, want := range map[string]string{"x": "", "3-1": "", "1,,2": "", "": "", "1,99": "create 1"} {
 		plan := observeJob(indexed(3, 3), retries(text, "3")).compute()
 		got := planText(plan)
-		if got != want || (want == "") != (plan.Findings.BadRetryIndexes != "") {
+		if got != want || (want == "") != strings.HasPrefix(plan.Findings.BadRetryIndexes, "batchjob.dev/retry-indexes cannot be read: ") {
 			t.Errorf("%q: %s, %q", text, got, plan.Findings.BadRetryIndexes)
 		}
 	}
@@ -96,7 +98,8 @@ func TestFirstStatusOfAnEarlierRetry(t *testing.T) {
 func TestDamagedCompletionsRunNothing(t *testing.T) {
 	for _, completions := range []string{"x", "-1", "2147483648"} {
 		plan := observeJob(indexed(3, 3), retries("1", completions)).compute()
-		if got := planText(plan); got != "" || plan.Findings.BadRetryIndexes == "" {
+		want := fmt.Sprintf("batchjob.dev/retry-completions cannot be read: %q is no number of completions", completions)
+		if got := planText(plan); got != "" || plan.Findings.BadRetryIndexes != want {
 			t.Errorf("%s: %s, %q", completions, got, plan.Findings.BadRetryIndexes)
 		}
 	}

@@ -3,7 +3,6 @@ package retry
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -59,11 +58,11 @@ func Runs(job *batchv1.Job) indexset.Set {
 		return all
 	}
 	retried := parse(job, text)
-	made, err := strconv.ParseUint(job.Annotations[CompletionsAnnotation], 10, 31)
-	if err != nil {
+	made, known, err := reconcile.RetryCompletions(job.Annotations)
+	if !known || err != nil {
 		return retried
 	}
-	return retried.Union(all.Difference(indexset.Below(int32(made))))
+	return retried.Union(all.Difference(indexset.Below(made)))
 }
 
 // Missing returns the indexes of the Indexed Job that no Job of the family has completed.
@@ -92,22 +91,28 @@ func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
 	return nil
 }
 
-// completes reports whether the member is complete, left no index out, and has all indexes of the Job: it may have been scaled
-// down. A retry without indexes has fewer completions, those that were missing.
+// completes reports whether the member is complete, left no index out, and has at least as many completions as the Job; a
+// member may have been scaled down. A retry without indexes has fewer completions, those that were missing.
 func completes(member, job *batchv1.Job) bool {
 	covers := !jobspec.IsIndexed(&job.Spec) || completions(member) >= completions(job)
 	return covers && reconcile.FinishedCondition(member) == batchv1.JobComplete && member.Annotations[LeftOutAnnotation] == ""
 }
 
+// MaxTaken is how many names of Jobs outside the family Family.Next tries to avoid by their numbers.
+const MaxTaken = 5
+
 // Next returns the number of the Job's next retry, and its name. taken are the names of Jobs outside the family, such as a retry
-// of an earlier Job of the same name; their numbers are left out.
+// of an earlier Job of the same name; their numbers are left out. After MaxTaken of them, the name has a hash of the family's
+// UID, so that no other family uses it.
 func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name string) {
-	for attempt = AttemptOf(f[len(f)-1]) + 1; ; attempt++ {
+	first := AttemptOf(f[len(f)-1]) + 1
+	for attempt = first; attempt < first+MaxTaken; attempt++ {
 		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job))
 		if !slices.Contains(taken, name) {
 			return attempt, name
 		}
 	}
+	return first, hashedNameOf(RootOf(job), rootUID(job), first, completions(job))
 }
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }

@@ -31,8 +31,8 @@ const (
 	LeftOutAnnotation = "batchjob.dev/retry-left-out"
 	// PendingAnnotation marks a retry whose status is not written yet. It is removed when the retry is resumed.
 	PendingAnnotation = "batchjob.dev/retry-pending"
-	// RequestAnnotation has an ID of the request that created the retry, so that its sender finds it if there was no answer.
-	RequestAnnotation = "batchjob.dev/retry-request"
+	// RequestAnnotation has an ID of the request that created the Job, so that its sender finds it if there was no answer.
+	RequestAnnotation = "batchjob.dev/request"
 )
 
 // maxListed is how long a list of indexes in an annotation may be; all annotations of an object
@@ -45,9 +45,20 @@ const maxName = validation.LabelValueMaxLength
 // nameOf returns the name of the n-th retry of the Job root. A long name is shortened so that the index of each pod
 // still fits behind it.
 func nameOf(root, uid string, n, completions int32) string {
-	suffix := fmt.Sprintf("-retry-%d", n)
-	room := maxName - len(suffix) - len(strconv.Itoa(int(completions))) - 1
+	suffix, room := suffixOf(n, completions)
 	return shorten(root, room, root+"/"+uid) + suffix
+}
+
+// hashedNameOf returns a name that has a hash of the Job root, even if it is short.
+func hashedNameOf(root, uid string, n, completions int32) string {
+	suffix, room := suffixOf(n, completions)
+	return withHash(root, room, root+"/"+uid) + suffix
+}
+
+// suffixOf returns the end of a retry's name, and how long the rest may be.
+func suffixOf(n, completions int32) (suffix string, room int) {
+	suffix = fmt.Sprintf("-retry-%d", n)
+	return suffix, maxName - len(suffix) - len(strconv.Itoa(int(completions))) - 1
 }
 
 // LabelOf returns the value of OfLabel for a first Job of this name. Jobs with a manual selector may have longer names than a
@@ -60,10 +71,14 @@ func shorten(name string, room int, identity string) string {
 	if len(name) <= room {
 		return name
 	}
+	return withHash(name, room, identity)
+}
+
+func withHash(name string, room int, identity string) string {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(identity)) // It never fails.
 	end := fmt.Sprintf("-%08x", hash.Sum32())
-	return strings.TrimRight(name[:room-len(end)], "-.") + end
+	return strings.TrimRight(name[:min(len(name), room-len(end))], "-.") + end
 }
 
 // RootOf returns the name of the first Job of the family that the Job belongs to.

@@ -54,7 +54,7 @@ type RefusedError struct {
 	Kind RefusalKind
 	// Job is the Job of the family that it is about.
 	Job *batchv1.Job
-	// Indexes are those that are out of range.
+	// Indexes are those that are out of range, or that no Job of the family has completed.
 	Indexes indexset.Set
 	// ManagedBy is spec.managedBy of the copy whose controller does not read the list.
 	ManagedBy string
@@ -69,6 +69,7 @@ const (
 	Pending        RefusalKind = "Pending"        // the Job is a retry whose making was interrupted
 	NothingMissing RefusalKind = "NothingMissing" // the Job is complete
 	FamilyComplete RefusalKind = "FamilyComplete" // its retries have completed the rest
+	LargerMissing  RefusalKind = "LargerMissing"  // the Job is complete, and a larger one of the family lacks Indexes
 	NothingRan     RefusalKind = "NothingRan"     // FailedOnly, and no missing index is known to have run
 	NotIndexed     RefusalKind = "NotIndexed"     // indexes of a NonIndexed Job
 	OutOfRange     RefusalKind = "OutOfRange"     // indexes that the Job does not have
@@ -130,16 +131,10 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	return nil
 }
 
-// How our controller is known: by the default managedBy, and by the field manager of what it writes.
-const (
-	ourName         = "batchjob.dev/controller"
-	ourFieldManager = "kubectl-batchjob-controller"
-)
-
 // readsList reports whether our controller runs the copy, so that it reads IndexesAnnotation: the managedBy of the copy is
 // ours, or that of the Job, whose status our controller was the last to write. It may replace the built-in one.
 func readsList(job *batchv1.Job, managedBy string) bool {
-	if managedBy == ourName {
+	if managedBy == reconcile.DefaultManagedBy {
 		return true
 	}
 	var last *metav1.ManagedFieldsEntry
@@ -149,7 +144,7 @@ func readsList(job *batchv1.Job, managedBy string) bool {
 			last = f
 		}
 	}
-	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == ourFieldManager
+	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == reconcile.FieldManager
 }
 
 // refusal reports why nothing of the family can be retried now.
@@ -176,11 +171,8 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 		return r.chooseIndexes(job, *q.Indexes)
 	}
 	r.Indexes = family.Missing(job)
-	if completes(job, job) {
-		return &RefusedError{Kind: NothingMissing, Job: job}
-	}
-	if completed := family.Complete(job); completed != nil || r.Indexes.IsEmpty() {
-		return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completed, job)}
+	if refusal := family.nothingMissing(job); refusal != nil {
+		return refusal
 	}
 	if q.FailedOnly {
 		if r.Indexes = r.Indexes.Intersection(q.Ran.Union(failedIn(family))); r.Indexes.IsEmpty() {
@@ -189,6 +181,26 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 	}
 	r.Pods = int32(r.Indexes.Len())
 	return nil
+}
+
+// nothingMissing reports that no index of the Indexed Job is to run. A retry that was scaled down lacks indexes of its family.
+func (f Family) nothingMissing(job *batchv1.Job) *RefusedError {
+	completed := f.Complete(job)
+	if completed == nil && !f.Missing(job).IsEmpty() {
+		return nil
+	}
+	for _, member := range f {
+		if completions(member) <= completions(job) || IsPending(member) || f.Complete(member) != nil {
+			continue
+		}
+		if missing := f.Missing(member); !missing.IsEmpty() {
+			return &RefusedError{Kind: LargerMissing, Job: member, Indexes: missing}
+		}
+	}
+	if completes(job, job) {
+		return &RefusedError{Kind: NothingMissing, Job: job}
+	}
+	return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completed, job)}
 }
 
 func (r *Retry) chooseIndexes(job *batchv1.Job, indexes indexset.Set) *RefusedError {

@@ -409,6 +409,10 @@ func TestPartialRetryDoesNotCompleteItsFamily(t *testing.T) {
 	if r, err = make1(t, job, Request{}, scaled); err != nil || r.Indexes.String() != "4-7" || r.Attempt != 2 {
 		t.Errorf("scaled down: %+v, %v", r, err)
 	}
+	_, err = make1(t, scaled, Request{}, job)
+	if refusal, is := errors.AsType[*RefusedError](err); !is || refusal.Kind != LargerMissing || refusal.Job != job || refusal.Indexes.String() != "4-7" {
+		t.Errorf("the one that was scaled down lacks nothing: %v", err)
+	}
 	if r, err = make1(t, job, Request{Indexes: indexes(t, "5")}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,37 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
 // A large Job is replayed: every hundredth index failed once, and index 7 failed for good.
 func TestLargeJobIsReplayed(t *testing.T) {
 	if differences := replayed(t, largeJob(3000)); len(differences) > 0 {
 		t.Errorf("%q", differences)
+	}
+}
+
+// A large Job of which most pods are gone is replayed to its end.
+// Requirements: WIF-05
+func TestLargeJobWhosePodsAreGoneIsReplayed(t *testing.T) {
+	in := largeJob(15_000)
+	in.Pods = in.Pods[:500]
+	h := whatif.Observe(in)
+	r, err := h.Replay(t.Context(), h.Job, whatif.DefaultLimit)
+	if err != nil || !r.Finished || r.GaveUp || r.Succeeded != 14_999 {
+		t.Errorf("finished %v, gave up %v, %d succeeded, %v", r.Finished, r.GaveUp, r.Succeeded, err)
+	}
+}
+
+// A replay of more pods than memory allows ends, and says so.
+// Requirements: WIF-06
+func TestReplayOfTooManyPodsGivesUp(t *testing.T) {
+	in := largeJob(40_000)
+	in.Pods = in.Pods[:500]
+	h := whatif.Observe(in)
+	r, err := h.Replay(t.Context(), h.Job, whatif.DefaultLimit)
+	if err != nil || r.Finished || !r.GaveUp || r.PodsStarted < 16_000 || r.PodsStarted > 17_000 {
+		t.Errorf("finished %v, gave up %v, %d pods, %v", r.Finished, r.GaveUp, r.PodsStarted, err)
 	}
 }
 

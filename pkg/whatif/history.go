@@ -28,15 +28,15 @@ type History struct {
 	observed, decided time.Duration
 	// toggles are when it was suspended and resumed.
 	toggles []edit
-	// maxWrites ends a replay that does not come to an end.
-	maxWrites int
+	// maxWrites and maxPods end a replay that does not come to an end.
+	maxWrites, maxPods int
 }
 
-// A replay makes at most writesPerPod for each pod that is known, and for leastPods: a Job may have completions without an
-// end, and each pod of a replay takes memory.
+// A replay has at most as many pods as are known, or leastPods, and writesPerPod for each: a Job may have completions
+// without an end. Each pod of a replay takes some 10 kB of memory.
 const (
 	writesPerPod = 20
-	leastPods    = 5000
+	leastPods    = 16_000
 )
 
 // edit sets spec.suspend at a time after the creation of the Job.
@@ -84,7 +84,8 @@ func Observe(in explain.Input) *History {
 	}
 	metav1.SetMetaDataAnnotation(&h.Job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	h.PodsKnown = o.podsKnown
-	h.maxWrites = writesPerPod * max(h.PodsKnown, leastPods)
+	h.maxPods = max(h.PodsKnown, leastPods)
+	h.maxWrites = writesPerPod * h.maxPods
 	return h
 }
 

@@ -52,7 +52,7 @@ func (r *Recording) Input() explain.Input {
 	if r.last == nil {
 		return explain.Input{}
 	}
-	in := explain.Input{Now: r.last.ObservedAt.Time, PodsRead: true, Events: r.events, Gaps: r.last.Gaps}
+	in := explain.Input{Now: r.last.ObservedAt.Time, PodsRead: r.last.PodsOmitted == 0, Events: r.events, Gaps: r.last.Gaps}
 	for _, rule := range ptr.Deref(r.last.FailurePolicy, explain.FailurePolicy{}).Rules {
 		in.RuleNames = append(in.RuleNames, rule.Name)
 	}

@@ -19,13 +19,13 @@ import (
 )
 
 // Replay runs the Job with the policies of another until it has finished, or until limit, or twice the time that the
-// Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. An error
-// is that of the API server, which rejects the policies, or that of the context.
+// Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. A replay
+// with too many pods or writes ends early: its Result says GaveUp. An error is that of the API server, which rejects the policies, or that of the context.
 func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.Duration) (Result, error) {
 	if limit = max(limit, 2*h.decided); !reconcile.IsFinished(h.Job) {
 		limit = h.observed
 	}
-	t := &tracer{model: h.Model, made: map[int32]int{}, pods: map[types.UID]*podRun{}}
+	t := &tracer{model: h.Model, maxPods: h.maxPods, made: map[int32]int{}, pods: map[types.UID]*podRun{}}
 	limits := reconcile.DefaultConfig()
 	// Only this project's controller names rules in conditions.
 	limits.Features.RuleNames = !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(h.Job.Spec.ManagedBy, ""))
@@ -41,7 +41,7 @@ func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.
 
 // run lets time pass, and users suspend and resume the Job.
 func (t *tracer) run(ctx context.Context, toggles []edit, limit time.Duration) {
-	done := func() bool { return ctx.Err() != nil || t.world.Finished(jobName) }
+	done := func() bool { return ctx.Err() != nil || t.world.Finished(jobName) || t.hasTooManyPods() }
 	for _, e := range toggles {
 		if e.at >= limit || t.world.RunUntil(done, e.at-t.world.Elapsed()) {
 			break

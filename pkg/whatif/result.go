@@ -38,9 +38,12 @@ type Result struct {
 	Outcome Condition `json:"outcome"`
 	// Finished reports whether the Job came to an end within the limit; Seconds is how long after its creation,
 	// or how much time the replay took.
-	Finished bool    `json:"finished"`
-	Seconds  float64 `json:"seconds"`
-	Status   `json:",inline"`
+	Finished bool `json:"finished"`
+	// GaveUp reports that the Job had not finished when the replay had as many pods or writes as it may have: all
+	// numbers are those of that moment.
+	GaveUp  bool    `json:"gaveUp,omitempty"`
+	Seconds float64 `json:"seconds"`
+	Status  `json:",inline"`
 	// PodsStarted is how many pods were created. PodsEstimated is how many of them did something that no pod in
 	// their place is known to have done.
 	PodsStarted   int `json:"podsStarted"`
@@ -75,6 +78,7 @@ func statusOf(job *batchv1.Job) Status {
 func (t *tracer) result(job *batchv1.Job) Result {
 	now := t.world.Elapsed()
 	r := Result{Status: statusOf(job), Finished: t.world.Finished(job.Name), Seconds: tenths(now.Seconds()), PodsStarted: len(t.pods), decisions: t.decisions}
+	r.GaveUp = !r.Finished && (t.world.GaveUp() || t.hasTooManyPods())
 	// Those that end a Job sort before those that decide its end.
 	if len(r.Conditions) > 0 && r.Conditions[0].Type != string(batchv1.JobSuspended) {
 		r.Outcome = r.Conditions[0]

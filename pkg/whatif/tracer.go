@@ -55,10 +55,13 @@ type podRun struct {
 type tracer struct {
 	world     *sim.World
 	model     *Model
+	maxPods   int
 	made      map[int32]int
 	pods      map[types.UID]*podRun
 	decisions []Decision
 }
+
+func (t *tracer) hasTooManyPods() bool { return len(t.pods) > t.maxPods }
 
 func (t *tracer) committed(c sim.Commit) {
 	switch {

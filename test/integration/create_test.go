@@ -98,12 +98,14 @@ func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 			}
 		}
 	}
-	out, errOut, code := create("--dry-run=server")
+	// A Lease of the controller would be there for all tests that run beside this one.
+	ours := []string{"--managed-by=" + controller.DefaultManagedBy, "--force"}
+	out, errOut, code := create(append(ours, "--dry-run=server")...)
 	check(out, errOut, code, " (server dry run)")
 	if list, err := client.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
 		t.Fatalf("the dry run created %d Jobs, %v", len(list.Items), err)
 	}
-	out, errOut, code = create()
+	out, errOut, code = create(ours...)
 	check(out, errOut, code, "")
 	job, err := client.BatchV1().Jobs(namespace).Get(t.Context(), "named", metav1.GetOptions{})
 	if err != nil {

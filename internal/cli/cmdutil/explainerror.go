@@ -139,7 +139,7 @@ func forbiddenWhy(message string) (why string, ofResource bool) {
 func explainAdmission(err error, status *metav1.Status, call apicall.Call) *UserError {
 	why, _ := forbiddenWhy(status.Message)
 	refusal := eventtext.RefusalOf(why)
-	hint := "change what it refuses; permissions do not matter here"
+	hint := "change the request as the message says; this is not about permissions"
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		hint = "the namespace is being deleted: use another one with -n"

@@ -14,6 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 const createLong = `Create Jobs, CronJobs and JobSets from manifests.
@@ -24,10 +26,10 @@ annotation batchjob.dev/pod-failure-policy-rule-names; for a CronJob or a
 JobSet, to the annotations of its Jobs.
 
 spec.managedBy stays as it is in the manifest: without it, the controller built
-into Kubernetes runs the Jobs. --managed-by sets it, in a CronJob or a JobSet
-that of its Jobs. It cannot be changed later, so if it names the controller of
-kubectl batchjob and no Lease shows that this is running, nothing is created
-unless you use --force.
+into Kubernetes runs the Jobs. --managed-by sets it; in a CronJob or a JobSet,
+it sets that of the Jobs they create. It cannot be changed later, so nothing is
+created, unless you use --force, if it names the controller of kubectl batchjob
+and no Lease shows that this controller is running.
 
 With --dry-run=client, nothing is sent and no cluster is needed: -o yaml shows
 what would be created, for kubectl apply or a Git repository. What lint reports
@@ -171,14 +173,26 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 			continue
 		}
 		problems = append(problems, creation.Locate(object, err)...)
+		if created == nil {
+			problems = append(problems, mayExist(object, err))
+		}
 		if !creation.ConcernsObject(err) {
 			if left := len(ready) - i - 1; left > 0 {
-				problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("%d more objects were not sent", left), ""))
+				problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Plural(int64(left), "more object was", "more objects were")+" not sent", ""))
 			}
 			break
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// mayExist is the error of an object that may be stored although its creation failed, nil if it is not.
+func mayExist(object *manifest.Object, err error) error {
+	if !kube.MayBeDone(err) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return cmdutil.NewUserError(cmdutil.KindOther, err, "the "+object.Kind()+" may have been created nevertheless",
+		"look for it with: kubectl get "+strings.ToLower(object.Kind())+" "+object.Name())
 }
 
 func (o *Options) send(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {

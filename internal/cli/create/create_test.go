@@ -25,7 +25,7 @@ import (
 const (
 	createSeveral = "testdata/create/several.yaml"
 	// severalNote is about the first of its Jobs.
-	severalNote = "note: testdata/create/several.yaml:12:5: rule names have no effect unless kubectl batchjob controller runs the Job, and spec.managedBy does not name it\n"
+	severalNote = "note: testdata/create/several.yaml:12:5: rule names have no effect here: spec.managedBy does not assign the Job to kubectl batchjob controller\n"
 )
 
 // creations is an API server that takes, or refuses, what is created.
@@ -200,26 +200,32 @@ func TestCreateSetsManagedByOnlyIfAsked(t *testing.T) {
 	}
 }
 
-// managedBy cannot be changed, so a Job that names a controller that is not running would wait forever.
+// managedBy cannot be changed, so a Job that names a controller that does not seem to be running would wait forever.
 //
 // Requirements: MGB-17
 func TestJobOfADeadControllerIsNotCreated(t *testing.T) {
 	const name = "batchjob.dev/controller"
 	hashes := map[string]string{name: "dd238d213a296c2f", "a.b/c": "77a1973556866c63"}
-	lease := func(managedBy, holder string, age time.Duration) func() (any, *clitest.Status) {
-		return func() (any, *clitest.Status) {
-			l := coordinationv1.Lease{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "batchjob-system", Name: "l", Labels: map[string]string{
-					"batchjob.dev/leases": hashes[managedBy], "batchjob.dev/shards": "1", "batchjob.dev/shard": "0",
-				}},
-				Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: ptr.To(metav1.NewMicroTime(clitest.Now().Add(-age)))},
-			}
-			return coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "LeaseList"}, Items: []coordinationv1.Lease{l}}, nil
+	leaseIn := func(namespace, managedBy, holder string, age time.Duration) coordinationv1.Lease {
+		return coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: "l", CreationTimestamp: metav1.NewTime(clitest.Now().Add(-max(age, 0))),
+				Labels: map[string]string{"batchjob.dev/leases": hashes[managedBy], "batchjob.dev/shards": "1", "batchjob.dev/shard": "0"},
+			},
+			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: ptr.To(metav1.NewMicroTime(clitest.Now().Add(-age)))},
 		}
+	}
+	list := func(leases ...coordinationv1.Lease) func() (any, *clitest.Status) {
+		return func() (any, *clitest.Status) {
+			return coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "LeaseList"}, Items: leases}, nil
+		}
+	}
+	lease := func(managedBy, holder string, age time.Duration) func() (any, *clitest.Status) {
+		return list(leaseIn("batchjob-system", managedBy, holder, age))
 	}
 	refused := func() (any, *clitest.Status) { return nil, &clitest.Status{Code: 403, Reason: "Forbidden"} }
 	const advice = "; nothing was created; start it with --leader-elect, leave spec.managedBy unset for the controller built into Kubernetes, or use --force\n"
-	const dead = "error: PATH:4:1: controller batchjob.dev/controller is not running "
+	const dead = "error: PATH:4:1: controller batchjob.dev/controller does not seem to be running "
 	for what, tc := range map[string]struct {
 		leases   func() (any, *clitest.Status)
 		args     string
@@ -227,18 +233,20 @@ func TestJobOfADeadControllerIsNotCreated(t *testing.T) {
 		errOut   string
 		created  bool
 	}{
-		"no Lease":                   {args: "--managed-by=" + name, errOut: dead + "(no Lease shows that it is)" + advice},
+		"no Lease":                   {args: "--managed-by=" + name, errOut: dead + "(it has no Lease)" + advice},
 		"an expired Lease":           {leases: lease(name, "me", 3*time.Hour), args: "--managed-by=" + name, errOut: dead + "(its Lease batchjob-system/l was last renewed 3h ago)" + advice},
-		"a released Lease":           {leases: lease(name, "", time.Minute), args: "--managed-by=" + name, errOut: dead + "(nobody holds its Lease batchjob-system/l)" + advice},
+		"a released Lease":           {leases: lease(name, "", time.Minute), args: "--managed-by=" + name, errOut: dead + "(its Lease batchjob-system/l has no holder)" + advice},
 		"a Lease of the future":      {leases: lease(name, "me", -time.Hour), args: "--managed-by=" + name, errOut: dead + "(its Lease batchjob-system/l has a renewTime in the future)" + advice},
 		"a live Lease":               {leases: lease(name, "me", time.Second), args: "--managed-by=" + name, created: true},
-		"another's live Lease":       {leases: lease("a.b/c", "me", time.Second), args: "--managed-by=" + name, errOut: dead + "(no Lease shows that it is)" + advice},
-		"the manifest names it":      {manifest: name, errOut: "error: PATH:5:14: controller batchjob.dev/controller is not running (no Lease shows that it is)" + advice},
+		"another's live Lease":       {leases: lease("a.b/c", "me", time.Second), args: "--managed-by=" + name, errOut: dead + "(it has no Lease)" + advice},
+		"the manifest names it":      {manifest: name, errOut: "error: PATH:5:14: controller batchjob.dev/controller does not seem to be running (it has no Lease)" + advice},
 		"with --force":               {args: "--force --managed-by=" + name, created: true},
 		"a dry run":                  {args: "--dry-run=server --managed-by=" + name, created: true},
 		"another program's":          {manifest: "kueue.x-k8s.io/multikueue", created: true},
 		"the built-in one":           {manifest: "kubernetes.io/job-controller", created: true},
-		"ours under another name":    {leases: lease("a.b/c", "me", time.Hour), manifest: "a.b/c", errOut: "error: PATH:5:14: controller a.b/c is not running (its Lease batchjob-system/l was last renewed 1h ago)" + advice},
+		"ours under another name":    {leases: lease("a.b/c", "me", time.Hour), manifest: "a.b/c", errOut: "error: PATH:5:14: controller a.b/c does not seem to be running (its Lease batchjob-system/l was last renewed 1h ago)" + advice},
+		"it has moved":               {leases: list(leaseIn("batchjob-system", name, "me", time.Hour), leaseIn("ops", name, "me", time.Second)), args: "--managed-by=" + name, created: true},
+		"another's, says a user":     {leases: list(leaseIn("team-x", "a.b/c", "me", time.Hour)), manifest: "a.b/c", created: true},
 		"Leases that cannot be read": {leases: refused, args: "--managed-by=" + name, created: true, errOut: "note: cannot check whether controller batchjob.dev/controller is running: no permission to list leases\n"},
 	} {
 		api, manifest := newCreations(t), clitest.PlainJob
@@ -328,6 +336,20 @@ func TestCreateStopsWithoutAServer(t *testing.T) {
 	api.Close()
 	if got = api.run(t, "-f", createSeveral); got.Code != cmdutil.ExitError || cmdutil.KindOf(cmdutil.Flatten(got.Err)[0]) != cmdutil.KindUnreachable {
 		t.Errorf("%s", got.ErrOut)
+	}
+}
+
+// A lost answer leaves open whether the object exists.
+//
+// Requirements: CLI-05
+func TestCreationWithoutAnAnswerMayHaveHappened(t *testing.T) {
+	api := newCreations(t)
+	api.answer = func(string, map[string]any) *clitest.Status {
+		return &clitest.Status{Code: 504, Reason: "Timeout", Message: "too slow"}
+	}
+	got := api.run(t, "-f", clitest.WriteManifest(t, clitest.PlainJob))
+	if want := "error: the Job may have been created nevertheless; look for it with: kubectl get job a\n"; got.Code != cmdutil.ExitError || !strings.HasSuffix(got.ErrOut, want) {
+		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 )
 
 // CheckControllers returns an error if a Job names our controller and that is not running: the Job would wait forever, as
-// spec.managedBy cannot be changed. Controllers of other programs have no Lease that we know, so they are not checked.
+// spec.managedBy cannot be changed. A name other than the default is one of ours if batchjob-system has a Lease for it; in
+// another namespace, anyone could have made that up.
 func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Object) error {
 	if c.flags.force {
 		return nil
@@ -53,7 +54,7 @@ func (c *Client) checkController(ctx context.Context, job *manifest.Job, namespa
 		return nil
 	case err != nil:
 		return nil //nolint:nilerr // If the API server cannot be reached, the creation shows it.
-	case lease != nil && !lease.IsHeld(c.now()), lease == nil && ours:
+	case lease == nil && ours, lease != nil && !lease.IsHeld(c.now()) && !lease.IsHeldElsewhere(c.now()) && (ours || lease.Namespace == explain.SystemNamespace):
 		return c.notRunning(job, lease)
 	}
 	return nil
@@ -61,18 +62,18 @@ func (c *Client) checkController(ctx context.Context, job *manifest.Job, namespa
 
 // notRunning is the error of a Job whose controller has this Lease, or none.
 func (c *Client) notRunning(job *manifest.Job, lease *explain.Lease) error {
-	what := "no Lease shows that it is"
+	what := "it has no Lease"
 	if lease != nil {
 		switch age := c.now().Sub(lease.Renewed); {
 		case lease.Holder == "" || lease.Renewed.IsZero():
-			what = fmt.Sprintf("nobody holds its Lease %s/%s", lease.Namespace, lease.Name)
+			what = fmt.Sprintf("its Lease %s/%s has no holder", lease.Namespace, lease.Name)
 		case age < 0:
 			what = fmt.Sprintf("its Lease %s/%s has a renewTime in the future", lease.Namespace, lease.Name)
 		default:
 			what = fmt.Sprintf("its Lease %s/%s was last renewed %s ago", lease.Namespace, lease.Name, wording.Duration(age))
 		}
 	}
-	what = fmt.Sprintf("%s: controller %s is not running (%s); nothing was created", job.Object.Position(job.At("spec.managedBy")), job.ManagedBy(), what)
+	what = fmt.Sprintf("%s: controller %s does not seem to be running (%s); nothing was created", job.Object.Position(job.At("spec.managedBy")), job.ManagedBy(), what)
 	return cmdutil.NewUserError(cmdutil.KindOther, nil, sanitize.Line(what),
 		"start it with --leader-elect, leave spec.managedBy unset for the controller built into Kubernetes, or use --force")
 }
@@ -82,6 +83,6 @@ func (f *Flags) noteRuleNames(job *manifest.Job) {
 	if by := job.ManagedBy(); job.Annotation() == "" || by != "" && by != batchv1.JobControllerName {
 		return
 	}
-	fmt.Fprintf(f.warnings, "note: %s: rule names have no effect unless kubectl batchjob controller runs the Job, and spec.managedBy does not name it\n",
+	fmt.Fprintf(f.warnings, "note: %s: rule names have no effect here: spec.managedBy does not assign the Job to kubectl batchjob controller\n",
 		sanitize.Line(job.Object.Position(job.At("spec.podFailurePolicy")).String()))
 }

@@ -68,6 +68,8 @@ func NewIn(config *rest.Config, namespace string, options Options) (*Client, err
 type Target struct {
 	Name    string
 	CronJob bool
+	// NewName is the name of the retry; "" for one that is free.
+	NewName string
 }
 
 // Found is a Job to retry, as the API server has it, and its family without the pending ones.
@@ -76,7 +78,7 @@ type Found struct {
 	Job     *batchv1.Job
 	Family  retry.Family
 	pending []*batchv1.Job
-	// taken are the names that the next retry would have, and that Jobs outside the family have.
+	// taken are names for the next retry that Jobs outside the family already use.
 	taken []string
 }
 
@@ -102,12 +104,16 @@ func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
 		}
 		f.Family = append(f.Family, member)
 	}
+	if target.NewName != "" {
+		return f, nil
+	}
 	return f, c.findTaken(ctx, f)
 }
 
-// findTaken looks for Jobs outside the family that have the name of the next retry, until one is free.
+// findTaken looks for Jobs outside the family that have the name of the next retry, until one is free, or retry.MaxTaken are
+// taken.
 func (c *Client) findTaken(ctx context.Context, f *Found) error {
-	for {
+	for len(f.taken) < retry.MaxTaken {
 		_, name := f.Family.Next(f.Job, f.taken)
 		object, err := c.jobs.Get(ctx, name)
 		if kube.IsNotFound(err) || apierrors.IsForbidden(err) { // Creating it shows whether it exists.
@@ -125,6 +131,7 @@ func (c *Client) findTaken(ctx context.Context, f *Found) error {
 		}
 		f.taken = append(f.taken, name)
 	}
+	return nil
 }
 
 func (c *Client) get(ctx context.Context, target Target) (*unstructured.Unstructured, error) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -167,7 +165,7 @@ func (c *Client) make(ctx context.Context, f *Found, plan *retry.Retry) (*unstru
 	}
 	resumed, err := c.resume(ctx, plan, created)
 	if err != nil {
-		return c.undo(ctx, created, err, !isRefused(err))
+		return c.undo(ctx, created, err, kube.MayBeDone(err))
 	}
 	return resumed, nil
 }
@@ -183,7 +181,7 @@ func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstru
 		return created, nil
 	}
 	err = c.jobs.Call("create", name).Wrap(err)
-	if !apierrors.IsAlreadyExists(err) && (c.options.DryRun || isRefused(err)) {
+	if !apierrors.IsAlreadyExists(err) && (c.options.DryRun || !kube.MayBeDone(err)) {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
@@ -192,7 +190,7 @@ func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstru
 	switch {
 	case getErr == nil && isOf(plan, stored):
 		return stored, err
-	case apierrors.IsAlreadyExists(err), isAnswered(err) && (getErr == nil || kube.IsNotFound(getErr)):
+	case apierrors.IsAlreadyExists(err), getErr == nil: // Another Job has the name.
 		return nil, c.explainCreation(f, stored, name, err)
 	}
 	return nil, errors.Join(err, cmdutil.NewUserError(cmdutil.KindOther, getErr,
@@ -243,22 +241,6 @@ func (c *Client) running(object *unstructured.Unstructured, failure error) (*uns
 		return nil, failure
 	}
 	return object, nil
-}
-
-// isRefused reports whether the error of a request shows that it changed nothing: the API server has refused it, or was not
-// reached.
-func isRefused(err error) bool {
-	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
-		return true
-	}
-	answer := apierrors.APIStatus(nil)
-	return errors.As(err, &answer) && answer.Status().Code < http.StatusInternalServerError
-}
-
-// isAnswered reports whether the error is an answer of the API server.
-func isAnswered(err error) bool {
-	answer := apierrors.APIStatus(nil)
-	return errors.As(err, &answer)
 }
 
 func isPending(object *unstructured.Unstructured) bool {

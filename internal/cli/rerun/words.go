@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -40,13 +41,8 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 		return name + " has not finished", "wait for it first: kubectl batchjob wait " + refused.Job.Name
 	case retry.Pending:
 		return name + " is a retry whose creation was interrupted, and runs nothing", "retry " + retry.RootOf(refused.Job) + ", which replaces it"
-	case retry.NothingMissing:
-		return name + " is complete", rerunHint(refused.Job)
-	case retry.FamilyComplete:
-		if refused.Job.UID == f.Job.UID {
-			return "nothing is missing: all completions of " + name + " have succeeded", rerunHint(f.Job)
-		}
-		return fmt.Sprintf("nothing is missing: %s has completed what %s did not", name, f.Job.Name), rerunHint(f.Job)
+	case retry.NothingMissing, retry.FamilyComplete, retry.LargerMissing:
+		return nothingMissingText(refused, f)
 	case retry.NothingRan:
 		return "no index is known to have run without completing", "leave out --failed-only, or choose indexes with --indexes"
 	case retry.NotIndexed:
@@ -61,6 +57,20 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 		return "MultiKueue runs " + name + " in another cluster, where its retry would run all indexes", "retry it in the cluster that has its pods"
 	}
 	return "--indexes: the list is empty", ""
+}
+
+func nothingMissingText(refused *retry.RefusedError, f *Found) (what, hint string) {
+	name := "job.batch/" + refused.Job.Name
+	switch {
+	case refused.Kind == retry.NothingMissing:
+		return name + " is complete", rerunHint(refused.Job)
+	case refused.Kind == retry.LargerMissing:
+		return fmt.Sprintf("job.batch/%s lacks nothing, but %s, which has more indexes, lacks %s", f.Job.Name, name, indexesText(refused.Indexes)),
+			"run what is missing: kubectl batchjob retry " + refused.Job.Name
+	case refused.Job.UID == f.Job.UID:
+		return "nothing is missing: all completions of " + name + " have succeeded", rerunHint(f.Job)
+	}
+	return fmt.Sprintf("nothing is missing: %s has completed what %s did not", name, f.Job.Name), rerunHint(f.Job)
 }
 
 // readerText is why the controller of a retry is not trusted to read an annotation.
@@ -133,7 +143,7 @@ func (c *Client) explainLeft(name string, err error, mayRun bool) error {
 	switch {
 	case mayRun:
 		what, hint = "and it is not known whether it runs", "see it with: "+c.statusCommand(name)
-	case !isRefused(err): // The answer to its deletion may be lost.
+	case kube.MayBeDone(err): // The answer to its deletion may be lost.
 		what = "and may be left suspended; it runs nothing"
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, err, "job.batch/"+name+" was created, "+what, hint)

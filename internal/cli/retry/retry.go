@@ -32,12 +32,13 @@ jobs/status. Without it, --by-annotation has the controller of this program run
 only the chosen indexes. It is refused unless that controller runs the Job:
 others would run all indexes.
 
-If the command fails or is interrupted, it leaves nothing, or it says what it
-leaves: a Job that runs, or one that is suspended, which the next retry removes.
+If the command fails or is interrupted, it leaves nothing behind, or says what
+it left: a Job that runs, or one that is suspended, which the next retry
+removes.
 
 Exit codes:
   0    the Job was created; with --wait, it is complete
-  1    error; a Job that was created, or may have been, is named
+  1    error; the message names any Job that was, or may have been, created
   2    wrong usage
   3    with --wait: the Job has failed
   124  with --wait: timeout
@@ -196,6 +197,7 @@ func (o *Options) validateTarget(args []string) error {
 		return cmdutil.UsageErrorf("name one Job or CronJob to retry")
 	}
 	o.target = targets[0]
+	o.target.NewName = o.name
 	return nil
 }
 

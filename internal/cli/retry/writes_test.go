@@ -3,8 +3,10 @@ package retry
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,6 +63,43 @@ func TestNameOfAStrangerIsSkipped(t *testing.T) {
 	if made.GetAnnotations()[retry.AttemptAnnotation] != "3" || made.GetAnnotations()[retry.UIDAnnotation] != "uid-a" {
 		t.Errorf("%v", made.GetAnnotations())
 	}
+}
+
+// However many names strangers have, a retry looks at few of them, and gets a name with a hash. With --name, it looks at none.
+//
+// Requirements: RTY-14
+func TestNamesOfManyStrangers(t *testing.T) {
+	jobs := []*unstructured.Unstructured{failedJob(t, "a")}
+	for n := range 50 {
+		jobs = append(jobs, failedJob(t, fmt.Sprintf("a-retry-%d", n+1)))
+	}
+	for flag, c := range map[string]struct {
+		reads int
+		says  string
+	}{"--dry-run=server": {1 + retry.MaxTaken, `^job.batch/a-[0-9a-f]{8}-retry-1 created`}, "--name=b": {1, "^job.batch/b created"}} {
+		api, reads := clitest.NewWrites(t, jobs...), atomic.Int32{}
+		api.API.SetRefuse(func(r *http.Request) *clitest.Status {
+			if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/jobs/") {
+				reads.Add(1)
+			}
+			return nil
+		})
+		got := program.Run(t, api.API, "retry", "a", flag)
+		if !regexp.MustCompile(c.says).MatchString(got.Out) || int(reads.Load()) != c.reads {
+			t.Errorf("%s: %d reads of Jobs, want %d; %s%s", flag, reads.Load(), c.reads, got.Out, got.ErrOut)
+		}
+	}
+}
+
+// A retry that was scaled down and is complete names the Job that lacks indexes.
+//
+// Requirements: RTY-26
+func TestScaledDownRetryNamesTheLargerJob(t *testing.T) {
+	small := failedJob(t, "a-retry-1", isOf("a", "1"), set(int64(4), "spec", "completions"), set("0-3", "status", "completedIndexes"),
+		set("", "status", "failedIndexes"), set([]any{map[string]any{"type": "Complete", "status": "True"}}, "status", "conditions"))
+	api := clitest.NewWrites(t, failedJob(t, "a"), small)
+	wantRun(t, program.Run(t, api.API, "retry", "a-retry-1"), cmdutil.ExitError,
+		"job.batch/a-retry-1 lacks nothing, but job.batch/a, which has more indexes, lacks index 4; run what is missing: kubectl batchjob retry a\n")
 }
 
 // A Job with a manual selector may have a longer name than a label holds; its retries are found all the same.

@@ -18,13 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
@@ -138,9 +139,17 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 		switch {
 		case err == nil:
 			return created, nil
-		case generated && apierrors.IsAlreadyExists(err):
+		case apierrors.IsAlreadyExists(err):
+			// client-go repeats a request that is answered with Retry-After; what was stored may be ours.
+			stored, getErr := o.jobsOf(job).Get(ctx, job.GetName(), metav1.GetOptions{})
+			if getErr == nil && idOf(stored) == idOf(job) {
+				return stored, nil
+			}
+			if !generated {
+				return nil, err
+			}
 			mark(job, generated)
-		case isAnswer(err) || !sent.Load():
+		case !sent.Load() || !kube.MayBeDone(err):
 			return nil, err
 		default:
 			return o.settle(ctx, job, err)
@@ -148,25 +157,33 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	}
 }
 
+// jobsOf returns the client of the Job's namespace.
+func (o *Options) jobsOf(job *unstructured.Unstructured) dynamic.ResourceInterface {
+	return o.jobs.Namespace(cmp.Or(job.GetNamespace(), o.namespace))
+}
+
 // settle finds or creates a Job, after the answer to its creation was lost.
-func (o *Options) settle(ctx context.Context, job *unstructured.Unstructured, lost error) (*unstructured.Unstructured, error) {
-	namespace, err := cmp.Or(job.GetNamespace(), o.namespace), lost
+func (o *Options) settle(ctx context.Context, job *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
 	for pause := o.Retry.First; ; pause = min(2*pause, o.Retry.Max) {
-		stored, getErr := o.jobs.Namespace(namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
-		switch {
-		case getErr == nil && idOf(stored) == idOf(job):
+		stored, getErr := o.jobsOf(job).Get(ctx, job.GetName(), metav1.GetOptions{})
+		switch found := getErr == nil; {
+		case found && idOf(stored) == idOf(job):
 			return stored, nil
-		case isAnswer(err) && isAnswer(getErr): // The first request was not stored, or this one would have met the Job.
+		case !kube.MayBeDone(err) && (found || kube.IsNotFound(getErr)): // The first request would have been met.
 			return nil, err
 		}
 		if o.Timing().Pause(ctx, pause, nil) != nil {
-			return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(lost)), lost,
-				fmt.Sprintf("the request to create job.batch/%s got no answer, so the Job may exist: %s", job.GetName(), cmdutil.ErrorLine(lost)),
-				fmt.Sprintf("see whether it does with: kubectl get job %s -n %s", job.GetName(), namespace))
+			namespace := cmp.Or(job.GetNamespace(), o.namespace)
+			return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err,
+				fmt.Sprintf("cannot find out whether job.batch/%s was created: %s", job.GetName(), cmdutil.ErrorLine(err)),
+				fmt.Sprintf("look for it with: kubectl get job %s -n %s", job.GetName(), namespace))
 		}
-		var created *unstructured.Unstructured
-		if created, err = o.creator.Create(ctx, job); err == nil {
+		created, createErr := o.creator.Create(ctx, job)
+		if createErr == nil {
 			return created, nil
+		}
+		if ctx.Err() == nil {
+			err = createErr
 		}
 	}
 }
@@ -187,12 +204,6 @@ func mark(job *unstructured.Unstructured, generated bool) {
 	if base := job.GetGenerateName(); generated { // As the API server generates it.
 		job.SetName(base[:min(len(base), validation.DNS1123LabelMaxLength-generatedLength)] + rand.String(generatedLength))
 	}
-}
-
-// isAnswer reports whether the API server has decided about a request: an outage or a timeout leaves it open.
-func isAnswer(err error) bool {
-	var answer apierrors.APIStatus
-	return err == nil || errors.As(err, &answer) && !cluster.IsAmbiguous(err) && !isOutage(err)
 }
 
 // linger returns a context that outlives ctx by cleanupTime.

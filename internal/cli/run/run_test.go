@@ -82,7 +82,7 @@ func TestRunFollowsToTheEnd_RUN_01(t *testing.T) {
 func TestRunCreatesNothingForADeadController(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train), "--managed-by=batchjob.dev/controller")
-	expect(t, s, cmdutil.ExitError, "", "controller batchjob.dev/controller is not running (no Lease shows that it is); nothing was created; start it")
+	expect(t, s, cmdutil.ExitError, "", "controller batchjob.dev/controller does not seem to be running (it has no Lease); nothing was created; start it")
 	if got := server.written(); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
@@ -381,6 +381,41 @@ func TestCreationWithoutAnAnswerIsMadeOnce(t *testing.T) {
 	}
 }
 
+// client-go sends a request again by itself if the answer asks for that.
+//
+// Requirements: RUN-14
+func TestCreationThatWasRepeatedIsFollowed(t *testing.T) {
+	for _, manifest := range []string{other, strings.Replace(other, "name: other", "generateName: other-", 1)} {
+		server := newServer(t)
+		server.first, server.retryAfter = true, true
+		server.outage = []clitest.Status{{Code: 500, Message: "later"}}
+		server.stores = func(string) {}
+		s := server.start("-f", clitest.WriteManifest(t, manifest))
+		s.WaitErr(" created\n")
+		written := server.written()
+		name, _ := strings.CutPrefix(written[0], "POST ")
+		server.finish(name, "Complete", "", map[string]any{"succeeded": int64(1)})
+		expect(t, s, cmdutil.ExitDone, "", "job.batch/"+name+" Complete in ")
+		if !slices.Equal(written, []string{"POST " + name, "POST " + name}) {
+			t.Errorf("%q", written)
+		}
+	}
+}
+
+// What admission has refused was not stored: there is nothing to look for.
+//
+// Requirements: RUN-14
+func TestFailingWebhookIsReportedAtOnce(t *testing.T) {
+	server := newServer(t)
+	server.first = true
+	server.outage = []clitest.Status{{Code: 500, Reason: "InternalError", Message: `Internal error occurred: failed calling webhook "x.example.com": connection refused`}}
+	s := server.start("-f", clitest.WriteManifest(t, other))
+	expect(t, s, cmdutil.ExitError, "", "failed calling webhook")
+	if got := server.written(); !slices.Equal(got, []string{"POST other"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // A Job of the same name that somebody else creates meanwhile is not ours, and is not deleted.
 //
 // Requirements: RUN-14
@@ -421,7 +456,7 @@ func TestCreationThatIsNeverAnswered(t *testing.T) {
 		}
 	}
 	s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, other))
-	expect(t, s, cmdutil.ExitError, "", "the request to create job.batch/other got no answer, so the Job may exist: ", "kubectl get job other -n ns1")
+	expect(t, s, cmdutil.ExitError, "", "cannot find out whether job.batch/other was created: ", "kubectl get job other -n ns1")
 }
 
 // A retry waits for the end of an outage, whether the API server reports it or a proxy does.

@@ -224,16 +224,16 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 	var sent *retry.Retry
 	for {
 		sent, err = r.createRetry(ctx, client, t, sent)
-		if !isOutage(err) {
-			return err
-		}
-		if err := connection.Retry(ctx, err, nil); err != nil {
-			if sent != nil {
-				name := sanitize.Line(sent.Object.GetName())
-				r.note(fmt.Sprintf("job.batch/%s may have been created; see whether it was with: kubectl get job %s -n %s", name, name, a.job.Namespace))
+		if isOutage(err) {
+			if err = connection.Retry(ctx, err, nil); err == nil {
+				continue
 			}
-			return err
 		}
+		if err != nil && ctx.Err() != nil && sent != nil {
+			name := sanitize.Line(sent.Object.GetName())
+			r.note(fmt.Sprintf("job.batch/%s may have been created; see whether it was with: kubectl get job %s -n %s", name, name, a.job.Namespace))
+		}
+		return err
 	}
 }
 

@@ -24,17 +24,19 @@ type server struct {
 	*clitest.Objects
 	t *testing.T
 
-	mu       sync.Mutex
-	writes   []string          // METHOD NAME[/SUBRESOURCE], in order
-	forbid   []string          // "VERB RESOURCE"
-	exists   string            // a name that cannot be created
-	vanish   bool              // what is created is deleted at once
-	outage   []clitest.Status  // answers to what is created after the first Job
-	stores   func(name string) // the outage loses only the answer, after this; nil for what is not stored
-	first    bool              // the outage begins with the first Job
-	delays   bool              // what the outage loses is stored when the next request comes
-	delayed  *unstructured.Unstructured
-	deletion chan struct{}
+	mu      sync.Mutex
+	writes  []string          // METHOD NAME[/SUBRESOURCE], in order
+	forbid  []string          // "VERB RESOURCE"
+	exists  string            // a name that cannot be created
+	vanish  bool              // what is created is deleted at once
+	outage  []clitest.Status  // answers to what is created after the first Job
+	stores  func(name string) // the outage loses only the answer, after this; nil for what is not stored
+	first   bool              // the outage begins with the first Job
+	delays  bool              // what the outage loses is stored when the next request comes
+	delayed *unstructured.Unstructured
+	// retryAfter has client-go repeat what the outage loses.
+	retryAfter bool
+	deletion   chan struct{}
 }
 
 func newServer(t *testing.T) *server {
@@ -136,6 +138,9 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 		s.put(job, namespace)
 	}
 	if lost != nil {
+		if s.retryAfter {
+			w.Header().Set("Retry-After", "0")
+		}
 		s.stores(job.GetName())
 		clitest.WriteStatus(w, lost, job.GetName())
 		return

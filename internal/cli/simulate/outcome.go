@@ -37,7 +37,7 @@ func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 		fix := "let more virtual time pass with --limit"
 		switch {
 		case world.GaveUp():
-			what = fmt.Sprintf("the Job had not finished after %s, when it had too many pods to simulate more", wording.Duration(world.Elapsed()))
+			what = fmt.Sprintf("the Job had not finished after %s, because it has too many pods to simulate", wording.Duration(world.Elapsed()))
 			fix = "simulate it with fewer completions"
 		case ptr.Deref(job.Spec.Suspend, false):
 			fix = "it is suspended: simulate it with spec.suspend false"

@@ -45,8 +45,8 @@ With --pods-from NAME, pods do what those of a Job in the cluster did, attempt
 by attempt, see what-if; --pods takes precedence.
 
 However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
-pod, and 124 if the Job had not finished when --limit was reached, or after
-some 8,000 pods.`
+pod, and 124 if the Job had not finished when --limit was reached, or needed
+more than about 8,000 pods.`
 
 const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods exit=42

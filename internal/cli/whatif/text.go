@@ -41,7 +41,10 @@ var titles = [...]string{
 
 func column(r *whatif.Result) [len(titles)]string {
 	outcome := r.Outcome.Type + ", " + r.Outcome.Reason
-	if !r.Finished {
+	switch {
+	case r.GaveUp:
+		outcome = strings.TrimSpace("gave up " + r.Outcome.Type)
+	case !r.Finished:
 		outcome = strings.TrimSpace("not finished " + r.Outcome.Type)
 	}
 	return [...]string{
@@ -59,6 +62,13 @@ func writeNotes(out io.Writer, c *whatif.Comparison) {
 	}
 	if n := c.New.PodsEstimated; n > 0 {
 		fmt.Fprintf(out, "What %d of the %s with the new policies did is an estimate.\n", n, wording.Plural(int64(c.New.PodsStarted), "pod", "pods"))
+	}
+	for i, r := range []*whatif.Result{&c.Actual, &c.New} {
+		if r.GaveUp {
+			policies := [...]string{"actual", "new"}[i]
+			fmt.Fprintf(out, "The replay with the %s policies gave up after %s, too many to go on: its column has the numbers of that moment.\n",
+				policies, wording.Plural(int64(r.PodsStarted), "pod", "pods"))
+		}
 	}
 	for _, d := range c.NotReproduced {
 		happened, replayed := cmdutil.OneLine(cmp.Or(d.Happened, "empty")), cmdutil.OneLine(cmp.Or(d.Replayed, "empty"))

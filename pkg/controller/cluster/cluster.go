@@ -15,7 +15,7 @@ import (
 )
 
 // FieldManager identifies our writes (MGB-13).
-const FieldManager = "kubectl-batchjob-controller"
+const FieldManager = reconcile.FieldManager
 
 // JobAPI reads and writes Jobs in the API server, not in the cache.
 type JobAPI interface {

@@ -9,6 +9,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
 // hostileLease is a Lease that anyone may have written. fields has a bit for each field that is set.
@@ -33,7 +35,10 @@ func hostileLease(holder string, duration, transitions int32, seconds int64, fie
 	return l
 }
 
-// Whatever a Lease contains, nothing panics, nobody makes more than a few calls in each retry period, and a Lease that is
+// mostAllocated is more than an election and a replica allocate in a minute, some 1 MB.
+const mostAllocated = 32 << 20
+
+// Whatever a Lease contains, nothing panics or takes much memory, nobody makes more than a few calls in each retry period, and a Lease that is
 // not renewed is taken once it has expired, as are the shards of such Leases.
 // Requirements: JOB-56, SHD-02
 func FuzzLease(f *testing.F) {
@@ -51,8 +56,13 @@ func FuzzLease(f *testing.F) {
 		// An API server stores no other, and accepts no change of another one.
 		expires = expires && validate(hostile) == nil
 		_ = Leases{}.IsFor(hostile, "example.com/jobs", "ns")
-		synctest.Test(t, func(t *testing.T) { checkElection(t, hostile, expires) })
-		synctest.Test(t, func(t *testing.T) { checkSharding(t, hostile, expires) })
+		took := memory.Allocated(func() {
+			synctest.Test(t, func(t *testing.T) { checkElection(t, hostile, expires) })
+			synctest.Test(t, func(t *testing.T) { checkSharding(t, hostile, expires) })
+		})
+		if took > mostAllocated {
+			t.Errorf("%d bytes", took)
+		}
 	})
 }
 

@@ -93,7 +93,7 @@ func (r *replicas) renew(ctx context.Context) error {
 		return err
 	}
 	renewed := lease.DeepCopy()
-	// Somebody may have changed the rest, too.
+	// The other fields may have been changed, too.
 	renewed.Spec.HolderIdentity, renewed.Spec.LeaseDurationSeconds, renewed.Spec.RenewTime = &s.Identity, ptr.To(int32(s.LeaseDuration.Seconds())), &now
 	_, err := r.leases.Update(ctx, renewed, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // Others found it expired; or the last answer was lost.

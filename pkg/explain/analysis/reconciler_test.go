@@ -111,6 +111,33 @@ func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
 	}
 }
 
+// A controller may have moved to another namespace, and a user may pretend that: a Lease there proves neither death nor life.
+//
+// Requirements: CLI-10
+func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
+	f := factsOf(ours(time.Hour), podOf("train-x", nil))
+	f.Lease = lease("vm-1", time.Hour)
+	if r := report(f); r.Reconciler.Sign != explain.SignLeaseExpired {
+		t.Errorf("alone: %s", r.Reconciler.Text)
+	}
+	f.Lease.Elsewhere = lease("vm-2", time.Second)
+	if r := report(f); r.Reconciler.Sign != explain.SignLastWrite || r.Reconciler.Alive != explain.AlivenessUnknown || r.Verdict.Stalled {
+		t.Errorf("with another: %s", r.Reconciler.Text)
+	}
+	unrecorded := podOf("train-y", func(p *corev1.Pod) {
+		exits(1, "Error", 5*time.Minute)(p)
+		p.Finalizers = []string{batchv1.JobTrackingFinalizer}
+	})
+	f = factsOf(ours(time.Hour), unrecorded)
+	for namespace, want := range map[string]explain.Sign{"team-x": explain.SignOverdue, explain.SystemNamespace: explain.SignLeaseHeld} {
+		f.Lease = lease("vm-1", time.Second)
+		f.Lease.Namespace = namespace
+		if r := report(f).Reconciler; r.Sign != want {
+			t.Errorf("%s: %s", namespace, r.Text)
+		}
+	}
+}
+
 // Users see in which namespace the Lease is, as they may be able to create one elsewhere.
 //
 // Requirements: CLI-10

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -253,7 +254,7 @@ func TestLeaseOfAnotherNamespaceDoesNotOutvote(t *testing.T) {
 		"of one namespace, the last one counts": {[]coordinationv1.Lease{forged, dead, renewed}, "platform", time.Minute},
 	} {
 		s := &server{leases: tc.leases}
-		if f := read(t, s, train()); f.Lease == nil || f.Lease.Namespace != tc.namespace || !f.Lease.Renewed.Equal(noon.Add(-tc.renewed)) {
+		if f := read(t, s, train()); f.Lease == nil || f.Lease.Elsewhere == nil || f.Lease.Elsewhere.Namespace != "team-x" || f.Lease.Namespace != tc.namespace || !f.Lease.Renewed.Equal(noon.Add(-tc.renewed)) {
 			t.Errorf("%s: %+v", name, f.Lease)
 		}
 	}
@@ -277,6 +278,10 @@ func TestLeaseOfTheSystemNamespaceIsEnough(t *testing.T) {
 	}
 	if f := read(t, s, train()); f.Lease == nil || len(f.Gaps) != 0 {
 		t.Errorf("%+v, %+v", f.Lease, f.Gaps)
+	}
+	s.leases = nil // It may be elsewhere.
+	if lease, err := gather.ReadLease(t.Context(), s.client(t), ourLeases{}, "batchjob.dev/controller", "ns"); lease != nil || !apierrors.IsForbidden(err) {
+		t.Errorf("%+v, %v", lease, err)
 	}
 }
 

@@ -46,7 +46,8 @@ func listLeases(ctx context.Context, client kube.Interface, leases Leases) ([]co
 	options := metav1.ListOptions{LabelSelector: leases.Selector()}
 	list, err := client.CoordinationV1().Leases("").List(ctx, options)
 	if apierrors.IsForbidden(err) {
-		if system, systemErr := client.CoordinationV1().Leases(explain.SystemNamespace).List(ctx, options); systemErr == nil {
+		system, systemErr := client.CoordinationV1().Leases(explain.SystemNamespace).List(ctx, options)
+		if systemErr == nil && len(system.Items) > 0 {
 			return system.Items, nil
 		}
 	}
@@ -58,7 +59,8 @@ func listLeases(ctx context.Context, client kube.Interface, leases Leases) ([]co
 
 // leaseFor returns the Lease that was renewed last in the most trusted namespace. Whoever may edit Leases in some other
 // namespace can create one with the same labels, so Leases of different namespaces are never compared by what is in them:
-// the namespace of config/default comes first, then the one whose Lease is the oldest. The API server sets that time.
+// the namespace of config/default comes first, then the one whose Lease is the oldest. The API server sets that time. The
+// result has the last Lease of the others beside it.
 func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace string) *explain.Lease {
 	var trusted *coordinationv1.Lease
 	for i := range all {
@@ -72,7 +74,15 @@ func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace st
 	// A shard may have several Leases while the number of shards changes.
 	last := explain.LeaseOf(trusted)
 	for i := range all {
-		if l := explain.LeaseOf(&all[i]); l.Namespace == last.Namespace && leases.IsFor(&all[i], managedBy, namespace) && l.Renewed.After(last.Renewed) {
+		l := explain.LeaseOf(&all[i])
+		switch {
+		case !leases.IsFor(&all[i], managedBy, namespace):
+		case l.Namespace != trusted.Namespace:
+			if last.Elsewhere == nil || l.Renewed.After(last.Elsewhere.Renewed) {
+				last.Elsewhere = &l
+			}
+		case l.Renewed.After(last.Renewed):
+			l.Elsewhere = last.Elsewhere
 			last = l
 		}
 	}

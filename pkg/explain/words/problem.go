@@ -173,7 +173,7 @@ func ago(t *metav1.Time, now time.Time) string {
 // unreadableText is what the controller does not understand.
 func unreadableText(p *explain.Problem) string {
 	if p.Kind == explain.ProblemBadRetryIndexes {
-		return fmt.Sprintf("annotation %s cannot be read: %s", reconcile.RetryIndexesAnnotation, p.Asked)
+		return "annotation " + p.Asked
 	}
 	return "this version does not know completionMode " + p.Asked
 }
@@ -293,7 +293,11 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		}
 		return fmt.Sprintf("%s holds its Lease%s, renewed%s", host, where, ago(r.LeaseRenewed, now))
 	case explain.SignOverdue:
-		return fmt.Sprintf("%s ended at least%s and %s not recorded", Times(r.Overdue, "pod", "pods"), ago(r.OverdueSince, now), Plural(int(r.Overdue), "is", "are"))
+		since := ago(r.OverdueSince, now)
+		if since != "" {
+			since = " at least" + since
+		}
+		return fmt.Sprintf("%s ended%s and %s not recorded", Times(r.Overdue, "pod", "pods"), since, Plural(int(r.Overdue), "is", "are"))
 	case explain.SignLastWrite:
 		return "last wrote the status" + ago(r.LastWrite, now)
 	}

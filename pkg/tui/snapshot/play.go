@@ -12,7 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Limits of what is read of a recording: the bytes of a line, and of the memory that its Snapshot takes.
+// Limits of what is read of a recording: the bytes of a line, and of the memory that its Snapshot takes. A Recorder writes
+// no other lines.
 const (
 	maxLine   = 32 << 20
 	maxMemory = 64 << 20
@@ -139,8 +140,8 @@ func (p *Player) read() error {
 	return nil
 }
 
-// distrust makes the commands of Gaps, and drops those of Advice, which cannot be made from a recording: whoever wrote the
-// file may have written any command, and people type what we show.
+// distrust makes the commands of Gaps, and drops Advice, which cannot be made from a recording: whoever wrote the file may
+// have written any command, also into the text of advice, and people type what we show as advice.
 func (s *Snapshot) distrust() {
 	if s.Jobs != nil {
 		explain.MakeCommands(s.Jobs.Gaps)
@@ -152,7 +153,5 @@ func (s *Snapshot) distrust() {
 		return
 	}
 	explain.MakeCommands(s.Job.Report.Gaps)
-	for i := range s.Job.Report.Advice {
-		s.Job.Report.Advice[i].Command = ""
-	}
+	s.Job.Report.Advice = nil
 }

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/jsonlimit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -47,7 +51,7 @@ const (
 // Recorder is a Source that writes down what another one shows.
 type Recorder struct {
 	Source
-	out  *json.Encoder
+	out  io.Writer
 	what string
 	last *Snapshot
 
@@ -55,10 +59,10 @@ type Recorder struct {
 	wanted *Focus // nil until somebody looked
 }
 
-// NewRecorder writes what source returns to out, as lines of JSON. what is the set of Jobs
-// in words.
+// NewRecorder writes what source returns to out, as lines of JSON that a Player accepts: long lists are cut. what is the
+// set of Jobs in words.
 func NewRecorder(source Source, out io.Writer, what string) *Recorder {
-	return &Recorder{Source: source, out: json.NewEncoder(out), what: what}
+	return &Recorder{Source: source, out: out, what: what}
 }
 
 // Look passes the Focus to the other Source, and to the recording.
@@ -85,7 +89,7 @@ func (r *Recorder) Next(ctx context.Context, seen uint64) (*Snapshot, error) {
 func (r *Recorder) write(s *Snapshot) error {
 	if r.last == nil {
 		h := heading{TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: KindRecording}, What: r.what}
-		if err := r.out.Encode(h); err != nil {
+		if err := json.NewEncoder(r.out).Encode(h); err != nil {
 			return err
 		}
 		r.last = &Snapshot{}
@@ -100,7 +104,75 @@ func (r *Recorder) write(s *Snapshot) error {
 	}
 	r.mu.Unlock()
 	r.last = s
-	return r.out.Encode(e)
+	line, err := e.line()
+	if err != nil {
+		return err
+	}
+	_, err = r.out.Write(append(line, '\n'))
+	return err
+}
+
+// inflation is more than the bytes of memory that a Snapshot takes for each byte of its JSON.
+const inflation = 64
+
+// line returns the entry as JSON that a Player accepts: of one that is too large, it drops what is last in long lists.
+func (e *entry) line() ([]byte, error) {
+	for {
+		data, err := json.Marshal(e)
+		small := len(data) < maxMemory/inflation
+		switch {
+		case err != nil, small, len(data) < maxLine && jsonlimit.Fits(reflect.TypeFor[entry](), data, maxMemory):
+			return data, err
+		case !e.shorten():
+			return nil, jsonlimit.ErrMemory
+		}
+	}
+}
+
+// gapOfRecording is Gap.What of Jobs that a recording does not have.
+const gapOfRecording = "recording"
+
+// shorten drops half of the longest list, and reports whether there was one. The lists of the Snapshot stay as they are.
+func (e *entry) shorten() bool {
+	jobs, job, log := ptr.Deref(e.Jobs, Jobs{}), ptr.Deref(e.Job, Job{}), ptr.Deref(e.Log, Log{})
+	report := ptr.Deref(job.Report, explain.Report{})
+	indexes := ptr.Deref(report.Indexes, explain.Indexes{})
+	pods, details, moments, items, gone, lines := len(report.Pods), len(indexes.Details), len(report.Timeline), len(jobs.Items), len(jobs.Gone), len(log.Lines)
+	switch max(pods, details, moments, items, gone, lines) {
+	case 0:
+		return false
+	case pods:
+		report.Pods, report.PodsOmitted = report.Pods[:pods/2], report.PodsOmitted+int32(pods-pods/2)
+	case details:
+		indexes.Details, indexes.DetailsOmitted = indexes.Details[:details/2], indexes.DetailsOmitted+int32(details-details/2)
+		report.Indexes = &indexes
+	case moments:
+		report.Timeline = report.Timeline[moments-moments/2:]
+	case items:
+		jobs.Items = jobs.Items[:items/2]
+		jobs.Gaps = slices.DeleteFunc(slices.Clone(jobs.Gaps), func(g explain.Gap) bool { return g.What == gapOfRecording })
+		jobs.Gaps = append(jobs.Gaps, explain.Gap{What: gapOfRecording, Text: fmt.Sprintf("the recording has only the first %d Jobs: more are too large", items/2)})
+	case gone:
+		jobs.Gone = jobs.Gone[gone-gone/2:]
+	case lines:
+		log.Lines, log.Dropped = log.Lines[lines-lines/2:], log.Dropped+lines-lines/2
+	}
+	e.put(&jobs, &job, &report, &log)
+	return true
+}
+
+// put replaces the parts that the entry has.
+func (e *entry) put(jobs *Jobs, job *Job, report *explain.Report, log *Log) {
+	if e.Jobs != nil {
+		e.Jobs = jobs
+	}
+	if e.Job != nil && e.Job.Report != nil {
+		job.Report = report
+		e.Job = job
+	}
+	if e.Log != nil {
+		e.Log = log
+	}
 }
 
 // same are the parts that are there, and as in another Snapshot.

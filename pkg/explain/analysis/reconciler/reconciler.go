@@ -36,9 +36,9 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 		return explain.NotAlive, explain.SignNeverWorked
 	case leaseExpired(in):
 		return explain.NotAlive, explain.SignLeaseExpired
-	case in.Lease != nil && in.Lease.IsHeld(in.Now):
+	case in.Lease != nil && in.Lease.IsHeld(in.Now) && (overdue == 0 || in.Lease.Namespace == explain.SystemNamespace):
 		return explain.Alive, explain.SignLeaseHeld
-	case overdue > 0:
+	case overdue > 0: // A Lease that anyone may have made up says less.
 		return explain.NotAlive, explain.SignOverdue
 	case lastWrite == nil:
 		return explain.AlivenessUnknown, explain.SignNone
@@ -55,7 +55,7 @@ const handover = 15 * time.Second
 // leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and another replica takes
 // over after one.
 func leaseExpired(in *facts.Facts) bool {
-	if in.Lease == nil || in.Lease.Renewed.IsZero() {
+	if in.Lease == nil || in.Lease.Renewed.IsZero() || in.Lease.IsHeldElsewhere(in.Now) {
 		return false
 	}
 	patience := in.Lease.Duration

@@ -1,0 +1,26 @@
+package whatif
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+)
+
+// A replay that gave up is no Job that would not have finished.
+// Requirements: WIF-06
+func TestReplayThatGaveUpSaysSo(t *testing.T) {
+	for _, gaveUp := range []bool{false, true} {
+		var out bytes.Buffer
+		c := whatif.Comparison{Name: "train", New: whatif.Result{GaveUp: gaveUp, PodsStarted: 16_001}}
+		if err := write(&out, &c); err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string]bool{"gave up\n": gaveUp, "not finished\n": !gaveUp, "with the new policies gave up after 16,001 pods": gaveUp, "actual policies gave up": false} {
+			if strings.Contains(out.String(), text) != want {
+				t.Errorf("gave up: %v, %q in %s", gaveUp, text, &out)
+			}
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package kube
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// MayBeDone reports whether a write that failed may have been carried out nevertheless, or may be yet: there was no answer,
+// or one that does not tell. It is false if the API server was not reached, or has refused the write.
+func MayBeDone(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	dial := (*net.OpError)(nil)
+	switch {
+	case err == nil, errors.As(err, &dial) && dial.Op == "dial":
+		return false
+	case !errors.As(err, &answer):
+		return true
+	case apierrors.IsInternalError(err) && strings.Contains(answer.Status().Message, "failed calling webhook"):
+		return false // Admission comes before the object is stored.
+	}
+	return answer.Status().Code >= http.StatusInternalServerError
+}
