@@ -51,7 +51,7 @@ type Problem struct {
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
 
-	// Container of the pods has it, and Image is that of its template; Running are the
+	// Container of the pods has it, and Image is that in its pod; Running are the
 	// containers that keep the pod from ending (ContainerFailed).
 	Container string   `json:"container,omitempty"`
 	Image     string   `json:"image,omitempty"`

@@ -111,12 +111,20 @@ func EndWithMain(running []string, failed string) string {
 // ReadLogOf is advice to read the log of a container.
 func ReadLogOf(container string) string { return "read the log of container " + container }
 
-// MemoryAdvice is what to do about a container that ran out of memory; limit is "" if it has none.
-func MemoryAdvice(container, limit string) string {
-	if limit == "" {
+// MemoryAdvice is what to do about a container that ran out of memory. ofPod says that its pod was read: without a limit,
+// it has none then.
+func MemoryAdvice(container string, limit explain.MemoryLimit, ofPod bool) string {
+	switch {
+	case limit.Value == "" && ofPod:
 		return fmt.Sprintf("give container %s a memory request that the node can satisfy; it has no memory limit of its own", container)
+	case limit.Value == "":
+		return fmt.Sprintf("set a memory request and limit for container %s in the Job's template, which has no limit; a LimitRange may have set one in its pods", container)
+	case limit.From == explain.LimitOfAllOfPod:
+		return fmt.Sprintf("raise the memory limit of the pod, which is %s for all its containers together (spec.resources), or make container %s use less memory", limit.Value, container)
+	case limit.From != explain.LimitOfTemplate:
+		return fmt.Sprintf("set a higher memory limit for container %s in the Job's template, or make it use less memory: %s", container, limitOrigin(&limit))
 	}
-	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit)
+	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit.Value)
 }
 
 // ExitAdvice is what an exit code asks for, by the convention of shells, "" for nothing.

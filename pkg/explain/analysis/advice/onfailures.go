@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -151,14 +152,15 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []ex
 
 // moreMemory are the flags of retry that double the memory limit of the container that ran out of memory, "" for none.
 func moreMemory(in *facts.Facts, f *failures.Failure) string {
-	if f == nil || f.Container() == nil || f.Container().Reason != "OOMKilled" {
+	if f == nil || f.Container() == nil || f.Container().Reason != explain.OOMKilled {
 		return ""
 	}
-	name := f.Container().Name
-	limit, known := in.MemoryLimit(name)
-	if !known {
-		return ""
+	c := f.Container()
+	limit := in.MemoryLimit(c)
+	memory, err := resource.ParseQuantity(limit.Value)
+	if err != nil || limit.From == explain.LimitOfAllOfPod || !in.HasContainer(c.Name) {
+		return "" // There is none, or it is not that of a container of the Job.
 	}
-	limit.Mul(2)
-	return containerFlag(in, name) + " --limits memory=" + limit.String()
+	memory.Mul(2)
+	return containerFlag(in, c.Name) + " --limits memory=" + memory.String()
 }

@@ -32,7 +32,7 @@ type Accounting struct {
 func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 	a := &Accounting{}
 	for _, g := range fs.Groups {
-		a.Causes = append(a.Causes, g.Cause())
+		a.Causes = append(a.Causes, g.Cause(in))
 	}
 	if o.IsNarrow() {
 		return a

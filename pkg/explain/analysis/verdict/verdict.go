@@ -102,7 +102,7 @@ func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress st
 	}
 	seen, mostlyFailed := v.Accounting.Seen(), ""
 	if seen > 0 {
-		mostlyFailed = mostly(failed, v.Accounting)
+		mostlyFailed = mostly(in, failed, v.Accounting)
 	}
 	failedText := words.FailedText(seen, v.Accounting.Counted)
 	if f := in.Plan.Findings.Backoff; f != nil && active == 0 {
