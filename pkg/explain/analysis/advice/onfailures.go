@@ -60,7 +60,7 @@ func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 // onContainer is what the end of a container asks for, and where its log is.
 func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Advice {
 	if c.NeverStarted() {
-		return advise(startRemedy(in, c), "")
+		return advise(startRemedy(in, c, c.Message), "")
 	}
 	var out []explain.Advice
 	// The reason of a disruption says what stopped the container.
@@ -106,6 +106,9 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	switch in.Outcome.Reason {
 	case batchv1.JobReasonDeadlineExceeded:
+		if n := failed.NeverStarted; n != nil {
+			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
+		}
 		return propose(in, words.GiveMoreTime, longerDeadline(in))
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {

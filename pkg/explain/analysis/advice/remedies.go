@@ -14,9 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// startRemedy is what the runtime's message asks for, if it could not start the container.
-func startRemedy(in *facts.Facts, c *explain.Container) string {
-	message := strings.ToLower(c.Message)
+// startRemedy is what the message of the runtime asks for, if it could not start the container.
+func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
+	message = strings.ToLower(message)
 	has := func(fragments ...string) bool {
 		for _, f := range fragments {
 			if !strings.Contains(message, f) {

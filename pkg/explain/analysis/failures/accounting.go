@@ -58,6 +58,10 @@ func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 	a.addEvents(in, inPods, explainedWithoutDeletions(in, fs))
 	a.addStopped(in, fs)
 
+	for i := range a.Causes {
+		a.Causes[i].NeverStarted = fs.NeverStarted != nil && a.Causes[i].Stopped != ""
+	}
+
 	// The condition is the last resort: it names one pod.
 	failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
 	if in.Outcome.MatchedPod.Name != "" && !slices.ContainsFunc(a.Causes, failedOnItsOwn) {

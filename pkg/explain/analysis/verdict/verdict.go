@@ -61,6 +61,9 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 	if in.Outcome.Failing() && in.Finished() {
 		out.Clauses = append(out.Clauses, restInFamily(in, v.Family))
 	}
+	if in.Outcome.Decided() {
+		addReservations(in, &out, v.Problems)
+	}
 	if in.Outcome.Decided() && !in.Finished() {
 		out.WaitsFor = waitsFor(in, v.Reconciler)
 		out.Clauses = append(out.Clauses, words.WaitsClause(out.WaitsFor))
@@ -82,6 +85,18 @@ func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress
 		return []string{words.BeingDeleted}, nil
 	}
 	return whatRuns(in, failed, v, progress)
+}
+
+// addReservations adds what is wrong with a Job whose end is decided: its result if it succeeded, or its deletion. The place
+// is that of the last of these problems.
+func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Problem) {
+	for i := range all {
+		p := &all[i]
+		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Outcome.Failing()
+		if held := p.Kind == explain.ProblemDeleting && p.NoPods; doubtful || held {
+			out.Clauses, out.Problem = append(out.Clauses, p.Text), ptr.To(int32(i))
+		}
+	}
 }
 
 // placeOf is the place of one of the problems among them.
