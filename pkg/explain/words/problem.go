@@ -256,11 +256,7 @@ func pendingText(p *explain.Problem) string {
 		}
 		return fmt.Sprintf("image %s of container %s cannot be pulled", p.Image, p.Container)
 	case explain.ProblemContainerConfig:
-		text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
-		if len(p.Details) > 0 {
-			text = Joined(": ", text, briefly(p.Details[0]))
-		}
-		return text
+		return unstartableText(p)
 	case explain.ProblemCrashLoop:
 		return fmt.Sprintf("container %s fails repeatedly and is restarted in its pod (restartPolicy OnFailure)", p.Container)
 	}
@@ -275,6 +271,15 @@ func pendingText(p *explain.Problem) string {
 		text += " (" + p.Reason + ")"
 	}
 	return text
+}
+
+// unstartableText is what the kubelet or the container runtime says of a container that it cannot start.
+func unstartableText(p *explain.Problem) string {
+	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
+	if len(p.Details) == 0 {
+		return text
+	}
+	return Joined(": ", text, briefly(p.Details[0]))
 }
 
 // refusalText is who refuses pods, by name, and what the API server says about it.

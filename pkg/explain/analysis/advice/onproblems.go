@@ -82,8 +82,7 @@ var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim)
 // startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
-	switch {
-	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details):
+	if p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details) {
 		return words.CreateVolumeSource
 	}
 	return ""

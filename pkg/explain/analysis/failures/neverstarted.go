@@ -28,18 +28,22 @@ func neverStarted(in *facts.Facts) *NeverStarted {
 	if !all || int32(len(known)) < status.Failed+status.Active {
 		return nil
 	}
-	var why *NeverStarted
+	return whyNoneStarted(in, known, warnings)
+}
+
+// whyNoneStarted is what a pod shows, or else the first of the warnings about one; nil if nothing shows why.
+func whyNoneStarted(in *facts.Facts, known map[string]bool, warnings map[string]*explain.Event) *NeverStarted {
 	for _, p := range in.Pods {
-		if w := whyPending(p); why == nil && w != nil {
-			why = w
+		if why := whyPending(p); why != nil {
+			return why
 		}
 	}
 	for i := range in.Events {
-		if e := &in.Events[i]; why == nil && known[e.Pod] && warnings[e.Pod] == e {
-			why = &NeverStarted{Pod: e.Pod, Reason: e.Reason, Message: e.Message}
+		if e := &in.Events[i]; known[e.Pod] && warnings[e.Pod] == e {
+			return &NeverStarted{Pod: e.Pod, Reason: e.Reason, Message: e.Message}
 		}
 	}
-	return why
+	return nil
 }
 
 // unstartedPods are those that are known not to have started, by name. It reports whether these are all that are known.

@@ -61,9 +61,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 	if in.Outcome.Failing() && in.Finished() {
 		out.Clauses = append(out.Clauses, restInFamily(in, v.Family))
 	}
-	if in.Outcome.Decided() {
-		addReservations(in, &out, v.Problems)
-	}
+	addReservations(in, &out, v.Problems)
 	if in.Outcome.Decided() && !in.Finished() {
 		out.WaitsFor = waitsFor(in, v.Reconciler)
 		out.Clauses = append(out.Clauses, words.WaitsClause(out.WaitsFor))
@@ -90,7 +88,7 @@ func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress
 // addReservations adds what is wrong with a Job whose end is decided: its result if it succeeded, or its deletion. The place
 // is that of the last of these problems.
 func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Problem) {
-	for i := range all {
+	for i := 0; in.Outcome.Decided() && i < len(all); i++ {
 		p := &all[i]
 		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Outcome.Failing()
 		if held := p.Kind == explain.ProblemDeleting && p.NoPods; doubtful || held {
