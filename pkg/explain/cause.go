@@ -60,6 +60,10 @@ type Cause struct {
 	Consequence bool `json:"consequence,omitempty"`
 	// Stopped is why the Job's controller deleted the pods, "" if nothing shows that it did.
 	Stopped StopReason `json:"stopped,omitempty"`
+	// NeverStarted is set for pods that the Job's controller deleted before any of their containers started.
+	NeverStarted bool `json:"neverStarted,omitempty"`
+	// MemoryLimit is that of the container of the latest pod, if it was OOMKilled and had one.
+	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
 	// Message is a termination message of one of them.
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`

@@ -97,6 +97,10 @@ type Container struct {
 	StartedAt     time.Time
 	EndedAt       time.Time
 	Restarts      int32
+	// Image and Memory are those of the pod: admission may have changed what the Job's template has. Image is "" if the
+	// container is known from its status only, or from an event.
+	Image  string
+	Memory MemoryLimit
 }
 
 // Event is an event of the Job, or of one of its pods.

@@ -119,16 +119,23 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 	}
 }
 
-// noteContainers leaves out the end of a container that nobody asks about, in a pod that succeeded.
+// noteContainers leaves out the end of a container that nobody asks about, in a pod that succeeded: one with exit code 0
+// and no sign of trouble.
 func (p *Pod) noteContainers(pod *corev1.Pod) {
 	for i, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for j := range list {
 			c, told := containerOf(&list[j], i == 1)
-			if told && (c.ExitCode != 0 || c.Before || pod.Status.Phase != corev1.PodSucceeded) {
+			last := list[j].LastTerminationState.Terminated
+			told = told && (c.ExitCode != 0 || c.Before || c.Reason == OOMKilled || pod.Status.Phase != corev1.PodSucceeded)
+			if told || last != nil {
+				c.addSpec(pod, &list[j])
+			}
+			if told {
 				p.Containers = append(p.Containers, c)
 			}
-			if last := list[j].LastTerminationState.Terminated; last != nil && !c.Before {
-				p.Containers = append(p.Containers, ended(Container{Name: c.Name, Init: c.Init, Before: true, Restarts: c.Restarts}, last))
+			if last != nil && !c.Before {
+				before := Container{Name: c.Name, Init: c.Init, Before: true, Restarts: c.Restarts, Image: c.Image, Memory: c.Memory}
+				p.Containers = append(p.Containers, ended(before, last))
 			}
 		}
 	}

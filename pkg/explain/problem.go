@@ -24,6 +24,7 @@ const (
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // restartPolicy OnFailure
 	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
+	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that succeeded all the same
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
 	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
@@ -51,7 +52,7 @@ type Problem struct {
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
 
-	// Container of the pods has it, and Image is that of its template; Running are the
+	// Container of the pods has it, and Image is that in its pod; Running are the
 	// containers that keep the pod from ending (ContainerFailed).
 	Container string   `json:"container,omitempty"`
 	Image     string   `json:"image,omitempty"`
@@ -66,12 +67,19 @@ type Problem struct {
 	// Exit is how the container ended last, and Restarts how often it was restarted.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`
+	// MemoryLimit is that of the container, if it was OOMKilled and had one.
+	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
+	// Sidecar is set if the container is a native sidecar, or another init container.
+	Sidecar bool `json:"sidecar,omitempty"`
 	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
 	Node      string `json:"node,omitempty"`
 	Scheduled bool   `json:"scheduled,omitempty"`
 	// Gates are scheduling gates, and Finalizers those that hold the pods or the Job.
 	Gates      []string `json:"gates,omitempty"`
 	Finalizers []string `json:"finalizers,omitempty"`
+	// NoPods is set for a Job that is being deleted if nothing holds it but the finalizer that waits for its pods, and it has
+	// none.
+	NoPods bool `json:"noPods,omitempty"`
 	// Holds is what waits for terminating pods.
 	Holds Holds `json:"holds,omitempty"`
 	// Controller should run the Job: spec.managedBy, "" for the built-in one.

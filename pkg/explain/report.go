@@ -237,6 +237,8 @@ const (
 	Kueue = "kueue.x-k8s.io"
 	// InvalidImageName is Problem.Reason of a container whose image cannot be parsed.
 	InvalidImageName = "InvalidImageName"
+	// OOMKilled is the reason of a container in which the kernel killed a process for lack of memory.
+	OOMKilled = "OOMKilled"
 )
 
 // DefaultMaxPods is how many pods a Report lists unless Options say otherwise.

@@ -86,7 +86,7 @@ func podOf(name string, change func(*corev1.Pod)) *explain.Pod {
 			Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: ago(30 * time.Minute),
 			Finalizers: []string{batchv1.JobTrackingFinalizer},
 		},
-		Spec:   corev1.PodSpec{NodeName: "node-1"},
+		Spec:   corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "main", Image: "train:1"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 	if change != nil {

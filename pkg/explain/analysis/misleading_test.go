@@ -297,7 +297,7 @@ func TestFinalizerThatHoldsTheJobIsNamed_CLI_06(t *testing.T) {
 	r := report(factsOf(deleted("example.com/audit")))
 	wantSaid(t, r, "find out who owns example.com/audit", "kubectl get job train -o jsonpath='{.metadata.finalizers}' -n ns")
 	wantUnsaid(t, r, "which of its pods are left")
-	wantSaid(t, report(factsOf(deleted("foregroundDeletion"))), "which of its pods are left")
+	wantSaid(t, report(factsOf(deleted("foregroundDeletion"), podOf("train-x", nil))), "which of its pods are left")
 }
 
 // A pod that was deleted as it ran did not fail before: the kubelet's event shows it.

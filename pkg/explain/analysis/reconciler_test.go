@@ -252,7 +252,7 @@ func TestReportSaysWhoSuspended_CLI_06(t *testing.T) {
 			e.Time = nil
 			j.ManagedFields = []metav1.ManagedFieldsEntry{e}
 		}, "timeless set spec.suspend"},
-		"Kueue": {func(j *batchv1.Job) { j.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "gpu"} }, "Kueue keeps the Job suspended until the queue gpu has room"},
+		"Kueue": {func(j *batchv1.Job) { j.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "gpu"} }, "Kueue keeps the Job suspended (queue gpu)"},
 		"an owner": {func(j *batchv1.Job) {
 			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", Controller: ptr.To(true)}}
 		}, "which its owner JobSet set controls"},

@@ -132,7 +132,7 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
 			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 137 (SIGKILL, OOMKilled)",
-			"it has no memory limit of its own",
+			"a LimitRange may have set one in its pods",
 		}},
 		"its event does not tell": {3, 1, told(deletedPod), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},
 		"no event":                {1, 1, nil, []string{"containers of its pods were restarted at least 1 time, which uses up backoffLimit 1"}},

@@ -31,6 +31,8 @@ func podEvent(reason, message string, d time.Duration) explain.Event {
 
 // CLI-06: what to do about a pod that does not start follows from what its kubelet says, in the
 // words of a real one.
+//
+// Requirements: FCT-03
 func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pod    *explain.Pod
@@ -38,7 +40,14 @@ func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 		text   string // of the problem
 		advice string
 	}{
-		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started", "create the ConfigMap, Secret or volume that the container refers to"},
+		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started (CreateContainerConfigError): secret \"none\" not found;", "create Secret none; the container then starts automatically"},
+		"a key is missing":    {pendingPod("CreateContainerConfigError", "couldn't find key DB_PASSWORD in Secret ns/db-credentials"), nil, "container main cannot be started (CreateContainerConfigError): couldn't find key DB_PASSWORD in Secret ns/db-credentials;", "add key DB_PASSWORD to Secret db-credentials"},
+		"a config map":        {pendingPod("CreateContainerConfigError", `configmap "settings" not found`), nil, "cannot be started", "create ConfigMap settings;"},
+		"a bad subPath":       {pendingPod("CreateContainerConfigError", `failed to prepare subPath for volumeMount "data" of container "main"`), nil, "cannot be started", "fix what the kubelet reports about container main"},
+		"a name is reserved":  {pendingPod("CreateContainerError", `failed to reserve container name "main_x_ns_0": name "main_x_ns_0" is reserved for "7c54f31e3fc8"`), nil, `container main cannot be started (CreateContainerError): failed to reserve container name "main_x_ns_0"`, "wait until the container runtime has finished its earlier attempt to create container main"},
+		"no such command":     {pendingPod("RunContainerError", `failed to create containerd task: exec: "trian": executable file not found in $PATH: unknown`), nil, "(RunContainerError): failed to create", "fix the command of container main, or use an image that contains it (image train:1)"},
+		"a mount fails":       {pendingPod("RunContainerError", `failed to create containerd task: error mounting "/data" to rootfs: not a directory: unknown`), nil, "error mounting", "fix what the container runtime reports about container main"},
+		"a hook fails":        {pendingPod("PostStartHookError", "PostStartHook failed"), nil, "(PostStartHookError): PostStartHook failed;", "fix the postStart hook of container main"},
 		"an image of root":    {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "run the container as a non-root user"},
 		"a user with a name":  {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root"), nil, "container main cannot be started", "run the container as a non-root user"},
 		"a volume is missing": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, time.Minute)}, "has not started (FailedMount)", "create the ConfigMap, Secret or claim that its volumes refer to"},

@@ -90,13 +90,13 @@ func (r *podReader) decodePod(data []byte, each func(*corev1.Pod)) (err error) {
 var neededOfPods = sync.OnceValue(func() kube.Fields {
 	paths := []string{"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp",
 		"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.annotations", "metadata.ownerReferences",
-		"metadata.finalizers", "spec.restartPolicy", "spec.nodeName", "spec.schedulingGates",
+		"metadata.finalizers", "spec.restartPolicy", "spec.nodeName", "spec.schedulingGates", "spec.resources",
 		"status.phase", "status.conditions", "status.message", "status.reason", "status.startTime"}
 	for _, kind := range []string{"containers", "initContainers"} {
-		paths = append(paths, "spec."+kind+".name", "spec."+kind+".restartPolicy")
+		paths = append(paths, "spec."+kind+".name", "spec."+kind+".restartPolicy", "spec."+kind+".image", "spec."+kind+".resources")
 	}
 	for _, kind := range []string{"containerStatuses", "initContainerStatuses"} {
-		for _, field := range []string{"name", "state", "lastState", "ready", "restartCount"} {
+		for _, field := range []string{"name", "state", "lastState", "ready", "restartCount", "image", "resources"} {
 			paths = append(paths, "status."+kind+"."+field)
 		}
 	}

@@ -87,7 +87,7 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
 		},
 		Spec: corev1.PodSpec{
 			NodeName: "node-1", SchedulingGates: []corev1.PodSchedulingGate{{Name: "quota"}}, RestartPolicy: corev1.RestartPolicyOnFailure,
-			InitContainers: []corev1.Container{{Name: "proxy", Image: "proxy:1", RestartPolicy: &always}}, Containers: []corev1.Container{{Name: "main", Image: "main:1"}},
+			InitContainers: []corev1.Container{{Name: "proxy", Image: "proxy:1", RestartPolicy: &always}}, Containers: []corev1.Container{{Name: "main", Image: "main:1", WorkingDir: "/work"}},
 		},
 		Status: corev1.PodStatus{
 			Phase: corev1.PodFailed, Reason: "Evicted", Message: "disk pressure", PodIP: "10.0.0.1",
@@ -117,10 +117,10 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
 		}
 	}
 	last := len(pods) - 1
-	if odd := read[last]; odd.ManagedFields != nil || odd.Spec.Containers[0].Image != "" || odd.Status.PodIP != "" {
+	if odd := read[last]; odd.ManagedFields != nil || odd.Spec.Containers[0].WorkingDir != "" || odd.Status.PodIP != "" {
 		t.Errorf("more is read than what is needed: %+v", odd)
 	}
-	if odd := whole[last]; len(odd.ManagedFields) != 1 || odd.Spec.Containers[0].Image != "main:1" || odd.Status.PodIP != "10.0.0.1" {
+	if odd := whole[last]; len(odd.ManagedFields) != 1 || odd.Spec.Containers[0].WorkingDir != "/work" || odd.Status.PodIP != "10.0.0.1" {
 		t.Errorf("a whole pod lacks something: %+v", odd)
 	}
 }

@@ -142,6 +142,8 @@ func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
 // stoppedText is why the pods were stopped, "" if they were not.
 func stoppedText(c *explain.Cause) string {
 	switch {
+	case c.Stopped == explain.StoppedAtDeadline && c.NeverStarted:
+		return "the pods never started, and the Job's controller deleted them when activeDeadlineSeconds was over"
 	case c.Stopped == explain.StoppedAtDeadline:
 		return "the Job's controller deleted the pods that ran when activeDeadlineSeconds was over"
 	case c.Stopped == explain.StoppedSuspended:

@@ -15,6 +15,7 @@ const (
 	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
 	FailAtOnce          = "if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code"
 	GiveMoreTime        = "give the Job more time (activeDeadlineSeconds), or run more pods at once (parallelism)"
+	StartBeforeDeadline = "resolve what kept its pods from starting; activeDeadlineSeconds also counts while they wait"
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
@@ -28,25 +29,27 @@ const (
 
 // Advice on problems.
 const (
-	RaiseParallelism   = "raise parallelism to start pods"
-	FixRuleNames       = "fix the rule names: lint shows how, and create checks them"
-	StartController    = "check whether the controller is running, or start it"
-	CheckBuiltIn       = "check whether kube-controller-manager is running"
-	AskKueue           = "find out why Kueue does not admit it"
-	AskOwner           = "check its owner, which resumes it"
-	Resume             = "resume it"
-	AwaitNode          = "check whether the node comes back"
-	DeleteNode         = "if the node will not come back, delete its Node object, so that its pods are removed"
-	CheckPodsLeft      = "check which of its pods are left"
-	RunAsNonRoot       = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
-	CreateVolumeSource = "create the ConfigMap, Secret or claim that its volumes refer to; it then starts automatically"
+	RaiseParallelism      = "raise parallelism to start pods"
+	FixRuleNames          = "fix the rule names: lint shows how, and create checks them"
+	StartController       = "check whether the controller is running, or start it"
+	CheckBuiltIn          = "check whether kube-controller-manager is running"
+	AskKueue              = "find out why Kueue does not admit it"
+	AskOwner              = "check its owner, which resumes it"
+	Resume                = "resume it"
+	AwaitNode             = "check whether the node comes back"
+	DeleteNode            = "if the node will not come back, delete its Node object, so that its pods are removed"
+	CheckResult           = "check its log and its result for missing work"
+	FindUpdateRejecter    = "find out whether an admission policy or webhook rejects changes of the Job: this dry run changes nothing, and its error names what rejects it"
+	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
+	CheckPodsLeft         = "check which of its pods are left"
+	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
+	CreateVolumeSource    = "create the ConfigMap, Secret or claim that its volumes refer to; it then starts automatically"
 )
 
 // podAdvice is what to do about problems of pods.
 var podAdvice = map[explain.ProblemKind]string{
 	explain.ProblemUnschedulable:    "compare what the pod requests with what the nodes offer",
 	explain.ProblemImagePull:        "recreate the Job with the correct image in its pod template, or make this image available",
-	explain.ProblemContainerConfig:  "create the ConfigMap, Secret or volume that the container refers to; it then starts automatically",
 	explain.ProblemCrashLoop:        "read its log from before the last restart",
 	explain.ProblemSchedulingGated:  "find out what the pod is waiting for",
 	explain.ProblemPodPending:       "find out what the pod is waiting for",
@@ -56,6 +59,37 @@ var podAdvice = map[explain.ProblemKind]string{
 
 // PodAdvice is what to do about a problem of pods.
 func PodAdvice(kind explain.ProblemKind) string { return podAdvice[kind] }
+
+// CreateObject is advice on a ConfigMap or Secret that a container needs.
+func CreateObject(kind, name string) string {
+	return fmt.Sprintf("create %s %s; the container then starts automatically", kind, name)
+}
+
+// AddKey is advice on a ConfigMap or Secret that lacks a key.
+func AddKey(key, kind, name string) string {
+	return fmt.Sprintf("add key %s to %s %s; the container then starts automatically", key, kind, name)
+}
+
+// AwaitRuntime is advice on a name that the container runtime still holds.
+func AwaitRuntime(container string) string {
+	return fmt.Sprintf("wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node", container)
+}
+
+// FixPostStartHook is advice on a hook that fails.
+func FixPostStartHook(container string) string {
+	return fmt.Sprintf("fix the postStart hook of container %s", container)
+}
+
+// FixContainerConfig is advice on a container that the kubelet cannot configure, for another reason than those it is known
+// for.
+func FixContainerConfig(container string) string {
+	return fmt.Sprintf("fix what the kubelet reports about container %s; it then starts automatically", container)
+}
+
+// FailIfKilled is advice on a container that ended with 0 although one of its processes was killed.
+func FailIfKilled(container string) string {
+	return fmt.Sprintf("make container %s exit with another code than 0 if one of its processes is killed, so that the pod fails", container)
+}
 
 // RefusalAdvice is what to do if the API server refuses pods for this Reason of a Problem.
 func RefusalAdvice(reason string) string {
@@ -111,12 +145,20 @@ func EndWithMain(running []string, failed string) string {
 // ReadLogOf is advice to read the log of a container.
 func ReadLogOf(container string) string { return "read the log of container " + container }
 
-// MemoryAdvice is what to do about a container that ran out of memory; limit is "" if it has none.
-func MemoryAdvice(container, limit string) string {
-	if limit == "" {
+// MemoryAdvice is what to do about a container that ran out of memory. ofPod says that its pod was read: without a limit,
+// it has none then.
+func MemoryAdvice(container string, limit explain.MemoryLimit, ofPod bool) string {
+	switch {
+	case limit.Value == "" && ofPod:
 		return fmt.Sprintf("give container %s a memory request that the node can satisfy; it has no memory limit of its own", container)
+	case limit.Value == "":
+		return fmt.Sprintf("set a memory request and limit for container %s in the Job's template, which has no limit; a LimitRange may have set one in its pods", container)
+	case limit.From == explain.LimitOfAllOfPod:
+		return fmt.Sprintf("raise the memory limit of the pod, which is %s for all its containers together (spec.resources), or make container %s use less memory", limit.Value, container)
+	case limit.From != explain.LimitOfTemplate:
+		return fmt.Sprintf("set a higher memory limit for container %s in the Job's template, or make it use less memory: %s", container, limitOrigin(&limit))
 	}
-	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit)
+	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit.Value)
 }
 
 // ExitAdvice is what an exit code asks for, by the convention of shells, "" for nothing.

@@ -41,6 +41,8 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 			Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "))
 	case explain.ProblemContainerFailed:
 		return containerFailedText(p, now)
+	case explain.ProblemProcessOOMKilled:
+		return processOOMKilledText(p)
 	}
 	if text, known := problemTexts[p.Kind]; known {
 		return text
@@ -81,6 +83,10 @@ func ProblemNote(p *explain.Problem) string {
 		return "reasons refer to rules by index"
 	case explain.ProblemSuccessImpossible:
 		return "the Job ends when all its indexes have ended"
+	case explain.ProblemDeleting:
+		if p.NoPods {
+			return "an admission policy or webhook may reject that, the garbage collector may not be running, or something else that the Job owns may be left"
+		}
 	case explain.ProblemUnknownMode:
 		return "no controller of this version runs the Job"
 	}
@@ -115,9 +121,9 @@ func noPodGroupText(p *explain.Problem) string {
 func suspendedText(p *explain.Problem) string {
 	switch {
 	case p.Queue != "":
-		return fmt.Sprintf("Kueue keeps the Job suspended until the queue %s has room", p.Queue)
+		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Queue) + stoppedByKueue(p)
 	case p.Controller == explain.Kueue:
-		return "Kueue keeps the Job suspended"
+		return "Kueue keeps the Job suspended" + stoppedByKueue(p)
 	case p.Owner != nil:
 		return fmt.Sprintf("the Job is suspended (spec.suspend), which its owner %s %s controls", p.Owner.Kind, p.Owner.Name)
 	case p.Manager != "":
@@ -126,9 +132,21 @@ func suspendedText(p *explain.Problem) string {
 	return "the Job is suspended (spec.suspend)"
 }
 
+// stoppedByKueue is why Kueue stopped a Job that it had started, "" if it did not.
+func stoppedByKueue(p *explain.Problem) string {
+	if len(p.Details) == 0 {
+		return ""
+	}
+	before, ids, _ := strings.Cut(p.Details[0], " (UID: ") // Of the other workload, for programs.
+	_, after, _ := strings.Cut(ids, ")")
+	return ": " + LowerFirst(briefly(before+after))
+}
+
 func deletingText(p *explain.Problem) string {
 	switch {
-	case slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents):
+	case p.NoPods:
+		return "the Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer " + metav1.FinalizerDeleteDependents
+	case slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents) && (p.Count > 0 || len(p.Finalizers) == 1):
 		return "the Job is being deleted, and waits for its pods to be deleted first (foreground deletion)"
 	case slices.Contains(p.Finalizers, metav1.FinalizerOrphanDependents):
 		return "the Job is being deleted, and its pods are kept (orphan deletion)"
@@ -151,6 +169,28 @@ func terminatingText(p *explain.Problem) string {
 		return pods + Plural(int(p.Count), ", and its replacement is created only after it has ended", ", and their replacements are created only after they have ended") + " (podReplacementPolicy Failed)"
 	}
 	return pods + ", and counted in status.terminating"
+}
+
+func processOOMKilledText(p *explain.Problem) string {
+	kind, limit, pods := "container", "", ""
+	if p.Sidecar {
+		kind = "init container"
+		if p.Exit.ExitCode != 0 {
+			kind = "sidecar" // Another init container that fails keeps its pod from succeeding.
+		}
+	}
+	if p.MemoryLimit != nil {
+		limit = ", " + LimitText(p.MemoryLimit)
+	}
+	if p.Count > 1 {
+		pods = " in " + Count(p.Count, "pods that succeeded")
+	}
+	if p.Exit.ExitCode != 0 {
+		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s: what it does may be incomplete",
+			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods)
+	}
+	return fmt.Sprintf("%s %s ended with exit code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
+		kind, p.Container, pods, p.Exit.Reason, limit)
 }
 
 func containerFailedText(p *explain.Problem, now time.Time) string {
@@ -215,7 +255,7 @@ func pendingText(p *explain.Problem) string {
 		}
 		return fmt.Sprintf("image %s of container %s cannot be pulled", p.Image, p.Container)
 	case explain.ProblemContainerConfig:
-		return fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
+		return unstartableText(p)
 	case explain.ProblemCrashLoop:
 		return fmt.Sprintf("container %s fails repeatedly and is restarted in its pod (restartPolicy OnFailure)", p.Container)
 	}
@@ -230,6 +270,15 @@ func pendingText(p *explain.Problem) string {
 		text += " (" + p.Reason + ")"
 	}
 	return text
+}
+
+// unstartableText is what the kubelet or the container runtime says of a container that it cannot start.
+func unstartableText(p *explain.Problem) string {
+	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
+	if len(p.Details) == 0 {
+		return text
+	}
+	return Joined(": ", text, briefly(p.Details[0]))
 }
 
 // refusalText is who refuses pods, by name, and what the API server says about it.

@@ -21,6 +21,18 @@ func saying(message string) string {
 	return ", " + Quoted(all[len(all)-1])
 }
 
+// maxBriefly is how much of a message goes into a sentence without quotes.
+const maxBriefly = 160
+
+// briefly is the first line of a message, cut if it is long.
+func briefly(message string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	if text := []rune(line); len(text) > maxBriefly {
+		line = string(text[:maxBriefly]) + "…"
+	}
+	return strings.TrimRight(line, " .")
+}
+
 // LastLines are those of a message, at most 10, without empty ones at the end.
 func LastLines(message string) []string {
 	message = strings.TrimRight(message, " \r\n\t")

@@ -157,7 +157,7 @@ func podLabel(pod string, index int32) string {
 // MostlyText is a clause on the most frequent of several causes, which together have so many failures; partly is set if
 // the cause of others is not known.
 func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) string {
-	text := LowerFirst(textWithSignal(c)) + saying(c.Message)
+	text := LowerFirst(textWithSignal(c)) + limitClause(c.MemoryLimit) + saying(c.Message)
 	if causes == 1 {
 		return text
 	}

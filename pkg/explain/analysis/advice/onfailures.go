@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -59,7 +60,7 @@ func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 // onContainer is what the end of a container asks for, and where its log is.
 func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Advice {
 	if c.NeverStarted() {
-		return advise(startRemedy(in, c), "")
+		return advise(startRemedy(in, c, c.Message), "")
 	}
 	var out []explain.Advice
 	// The reason of a disruption says what stopped the container.
@@ -105,6 +106,9 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	switch in.Outcome.Reason {
 	case batchv1.JobReasonDeadlineExceeded:
+		if n := failed.NeverStarted; n != nil {
+			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
+		}
 		return propose(in, words.GiveMoreTime, longerDeadline(in))
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {
@@ -151,14 +155,15 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []ex
 
 // moreMemory are the flags of retry that double the memory limit of the container that ran out of memory, "" for none.
 func moreMemory(in *facts.Facts, f *failures.Failure) string {
-	if f == nil || f.Container() == nil || f.Container().Reason != "OOMKilled" {
+	if f == nil || f.Container() == nil || f.Container().Reason != explain.OOMKilled {
 		return ""
 	}
-	name := f.Container().Name
-	limit, known := in.MemoryLimit(name)
-	if !known {
-		return ""
+	c := f.Container()
+	limit := in.MemoryLimit(c)
+	memory, err := resource.ParseQuantity(limit.Value)
+	if err != nil || limit.From == explain.LimitOfAllOfPod || !in.HasContainer(c.Name) {
+		return "" // There is none, or it is not that of a container of the Job.
 	}
-	limit.Mul(2)
-	return containerFlag(in, name) + " --limits memory=" + limit.String()
+	memory.Mul(2)
+	return containerFlag(in, c.Name) + " --limits memory=" + memory.String()
 }

@@ -36,7 +36,8 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemInvalidRuleNames: onRuleNames,
 	explain.ProblemUnschedulable:    onPod("describe pod %s"),
 	explain.ProblemImagePull:        onPod("describe pod %s"),
-	explain.ProblemContainerConfig:  onPod("describe pod %s"),
+	explain.ProblemContainerConfig:  onUnstartable,
+	explain.ProblemProcessOOMKilled: onProcessOOMKilled,
 	explain.ProblemCrashLoop:        onPod("logs %s --previous"),
 	explain.ProblemSchedulingGated:  onPod("describe pod %s"),
 	explain.ProblemPodPending:       onPod("describe pod %s"),
@@ -66,7 +67,7 @@ func onPod(command string) adviser {
 		pod := shellWord(p.Pods[0])
 		text := startAdvice(p)
 		if c := loopOf(in, p); c != nil && c.NeverStarted() {
-			text = startRemedy(in, c)
+			text = startRemedy(in, c, c.Message)
 		}
 		if text != "" {
 			return advise(text, kubectl(in.Job, "describe pod %s", pod))
@@ -81,10 +82,7 @@ var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim)
 // startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
-	switch {
-	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
-		return words.RunAsNonRoot
-	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details):
+	if p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details) {
 		return words.CreateVolumeSource
 	}
 	return ""
@@ -115,7 +113,7 @@ func onFailedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain
 	c := problems.FailedContainer(in, pod)
 	out := advise(words.EndWithMain(pod.Running, c.Name), "")
 	if c.NeverStarted() {
-		return append(out, advise(startRemedy(in, c), "")...)
+		return append(out, advise(startRemedy(in, c, c.Message), "")...)
 	}
 	return append(out, advise(words.ReadLogOf(c.Name), kubectl(in.Job, "logs %s -c %s", shellWord(pod.Name), shellWord(c.Name)))...)
 }
@@ -186,6 +184,11 @@ func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 
 // onDeletion is about what holds the Job: its pods, or the finalizer of another controller.
 func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	if p.NoPods {
+		return append(
+			advise(words.FindUpdateRejecter, kubectl(in.Job, "annotate job %s dry-run=true --dry-run=server", jobWord(in.Job))),
+			advise(words.CheckGarbageCollector, "kubectl get pods -n kube-system -l component=kube-controller-manager")...)
+	}
 	others := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
 		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
 	})

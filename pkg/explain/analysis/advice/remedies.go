@@ -14,9 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// startRemedy is what the runtime's message asks for, if it could not start the container.
-func startRemedy(in *facts.Facts, c *explain.Container) string {
-	message := strings.ToLower(c.Message)
+// startRemedy is what the message of the runtime asks for, if it could not start the container.
+func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
+	message = strings.ToLower(message)
 	has := func(fragments ...string) bool {
 		for _, f := range fragments {
 			if !strings.Contains(message, f) {
@@ -27,23 +27,19 @@ func startRemedy(in *facts.Facts, c *explain.Container) string {
 	}
 	switch {
 	case has("executable file", "not found"), has(`exec: "`, "no such file or directory"):
-		return words.ExitAdvice(c.Name, in.Image(c.Name), 127)
+		return words.ExitAdvice(c.Name, in.Image(c), 127)
 	case has(`exec: "`, "permission denied"), has("exec format error"):
-		return words.ExitAdvice(c.Name, in.Image(c.Name), 126)
+		return words.ExitAdvice(c.Name, in.Image(c), 126)
 	}
 	return words.StartAdvice(c.Name)
 }
 
 // remedy is what an exit code or reason asks for, "" for nothing.
 func remedy(in *facts.Facts, c *explain.Container) string {
-	if c.Reason != "OOMKilled" {
-		return words.ExitAdvice(c.Name, in.Image(c.Name), c.ExitCode)
+	if c.Reason != explain.OOMKilled {
+		return words.ExitAdvice(c.Name, in.Image(c), c.ExitCode)
 	}
-	limit, known := in.MemoryLimit(c.Name)
-	if !known {
-		return words.MemoryAdvice(c.Name, "")
-	}
-	return words.MemoryAdvice(c.Name, limit.String())
+	return words.MemoryAdvice(c.Name, in.MemoryLimit(c), c.Image != "")
 }
 
 // takesFailurePolicy reports whether the Job may have a podFailurePolicy: the API server takes that of no other.

@@ -68,7 +68,11 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *failures.Acc
 	case in.Job.Status.Failed > 0 && in.PodsRead && len(failed.All) == 0:
 		failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
 		deleted := a.Unexplained == 0 && !slices.ContainsFunc(a.Causes, failedOnItsOwn)
-		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: words.GoneText(in.Job.Status.Failed, deleted)}}
+		text := words.GoneText(in.Job.Status.Failed, deleted)
+		if deleted && failed.NeverStarted != nil {
+			text = words.NoneStartedText(in.Job.Status.Failed)
+		}
+		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: text}}
 	}
 	events := 0
 	for i := range in.Events {

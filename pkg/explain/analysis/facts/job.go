@@ -3,7 +3,6 @@ package facts
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -77,22 +76,34 @@ func (in *Facts) templateContainer(name string) *corev1.Container {
 	return nil
 }
 
-// Image is that of a container of the Job's template.
-func (in *Facts) Image(container string) string {
-	if c := in.templateContainer(container); c != nil {
-		return c.Image
+// HasContainer reports whether the Job's template has a container of that name: admission may have added it to the pod.
+func (in *Facts) HasContainer(name string) bool { return in.templateContainer(name) != nil }
+
+// Image is that of a container of a pod, or else that of the Job's template.
+func (in *Facts) Image(c *explain.Container) string {
+	if of := in.templateContainer(c.Name); c.Image == "" && of != nil {
+		return of.Image
 	}
-	return ""
+	return c.Image
 }
 
-// MemoryLimit is that of a container of the Job's template.
-func (in *Facts) MemoryLimit(container string) (limit resource.Quantity, known bool) {
-	if c := in.templateContainer(container); c != nil {
-		if memory, ok := c.Resources.Limits[corev1.ResourceMemory]; ok {
-			return memory.DeepCopy(), true
+// MemoryLimit is that of a container of a pod, or else that of the Job's template. It has no Value if there is none, or if
+// it is not known.
+func (in *Facts) MemoryLimit(c *explain.Container) explain.MemoryLimit {
+	template, of, limit := "", in.templateContainer(c.Name), c.Memory
+	if of != nil {
+		if memory, ok := of.Resources.Limits[corev1.ResourceMemory]; ok {
+			template = memory.String()
 		}
 	}
-	return limit, false
+	switch {
+	case template == "" || limit.From == explain.LimitOfAllOfPod:
+		return limit
+	case limit.Value == "" || limit.Value == template:
+		return explain.MemoryLimit{Value: template, From: explain.LimitOfTemplate}
+	}
+	limit.Template = template
+	return limit
 }
 
 // HasSeveralContainers reports whether a command about a pod has to name a container.

@@ -82,7 +82,7 @@ func CrashLoop(p *explain.Pod) *explain.Container { return p.WaitingFor("CrashLo
 
 // IsStopped reports whether a signal ended the container, as when its pod is deleted.
 func IsStopped(c *explain.Container) bool {
-	return c.Reason != "OOMKilled" && (c.ExitCode == 137 || c.ExitCode == 143)
+	return c.Reason != explain.OOMKilled && (c.ExitCode == 137 || c.ExitCode == 143)
 }
 
 // RecordedAs is where ended pods stand in the three steps of KEP-2307, for those that have not gone through all of them:

@@ -32,7 +32,7 @@ type Accounting struct {
 func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 	a := &Accounting{}
 	for _, g := range fs.Groups {
-		a.Causes = append(a.Causes, g.Cause())
+		a.Causes = append(a.Causes, g.Cause(in))
 	}
 	if o.IsNarrow() {
 		return a
@@ -57,6 +57,10 @@ func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 
 	a.addEvents(in, inPods, explainedWithoutDeletions(in, fs))
 	a.addStopped(in, fs)
+
+	for i := range a.Causes {
+		a.Causes[i].NeverStarted = fs.NeverStarted != nil && a.Causes[i].Stopped != ""
+	}
 
 	// The condition is the last resort: it names one pod.
 	failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }

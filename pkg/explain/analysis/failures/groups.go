@@ -119,10 +119,15 @@ func (g *Group) stopped() explain.StopReason {
 }
 
 // Cause is the group as a value of the report.
-func (g *Group) Cause() explain.Cause {
+func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	latest := g.Failures[0]
 	c := causeOf(&g.Kind.Cause, latest.Pod.Disruption)
 	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.Failures)), g.Consequence, g.stopped()
+	if container := latest.Container(); container != nil && container.Reason == explain.OOMKilled {
+		if limit := in.MemoryLimit(container); limit.Value != "" {
+			c.MemoryLimit = &limit
+		}
+	}
 	var indexes []int32
 	for i, f := range g.Failures {
 		if i < explain.MaxExamples {

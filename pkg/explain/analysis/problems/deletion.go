@@ -42,6 +42,7 @@ func deletion(in *facts.Facts) []explain.Problem {
 		for i := range in.Pods {
 			addPod(&p, in.Pods[i].Name)
 		}
+		p.NoPods = in.PodsRead && p.Count == 0 && len(in.Job.Finalizers) == 1
 	}
 	return one(p)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// kueueLabel names the queue of a Job that Kueue resumes when there is room.
+// kueueLabel names the queue of a Job that Kueue suspends and resumes.
 const kueueLabel = "kueue.x-k8s.io/queue-name"
 
 // suspended: spec.suspend holds the Job.
@@ -27,6 +27,9 @@ func suspended(in *facts.Facts) []explain.Problem {
 	switch {
 	case ofKueue(in):
 		p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueueLabel]
+		if e := in.LastJobEvent("Stopped"); e != nil && strings.Contains(e.Source, "kueue") && startedBefore(in, e) {
+			p.Details = []string{e.Message}
+		}
 	case in.ManagingOwner() != nil:
 		p.Owner = in.ManagingOwner()
 	default:
@@ -38,6 +41,12 @@ func suspended(in *facts.Facts) []explain.Problem {
 // ofKueue reports whether Kueue decides when the Job runs.
 func ofKueue(in *facts.Facts) bool {
 	return in.Job.Labels[kueueLabel] != "" || strings.HasPrefix(ptr.Deref(in.Spec.ManagedBy, ""), explain.Kueue+"/")
+}
+
+// startedBefore reports whether Kueue has not started the Job again since it stopped it.
+func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
+	started := in.LastJobEvent("Started")
+	return started == nil || !started.Last.After(stopped.Last)
 }
 
 // noParallelism: parallelism 0 asks for no pod at all.

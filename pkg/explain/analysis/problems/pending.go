@@ -56,7 +56,7 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 	case pod.Unschedulable != "" && pod.Node == "":
 		p.Kind, p.Details, p.Since = explain.ProblemUnschedulable, []string{pod.Unschedulable}, explain.TimeOf(pod.UnscheduledSince)
 	case image != nil:
-		p.Kind, p.Image = explain.ProblemImagePull, in.Image(image.Name)
+		p.Kind, p.Image = explain.ProblemImagePull, in.Image(image)
 		waitsForContainer(&p, image)
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig

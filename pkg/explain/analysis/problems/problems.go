@@ -19,6 +19,7 @@ import (
 var detectors = []func(in *facts.Facts) []explain.Problem{
 	suspended, noParallelism, noPodGroup, creationRefused, // No pods are created.
 	pendingPods, failedContainers, terminatingPods, foreignFinalizers, // Pods do not start, or do not end.
+	processesOOMKilled,                                        // Pods succeed, and may have done half of their work.
 	deletion, ruleNames, impossible, unreadable, inconsistent, // Something is wrong with the Job itself.
 }
 

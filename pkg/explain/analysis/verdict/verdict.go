@@ -61,6 +61,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 	if in.Outcome.Failing() && in.Finished() {
 		out.Clauses = append(out.Clauses, restInFamily(in, v.Family))
 	}
+	addReservations(in, &out, v.Problems)
 	if in.Outcome.Decided() && !in.Finished() {
 		out.WaitsFor = waitsFor(in, v.Reconciler)
 		out.Clauses = append(out.Clauses, words.WaitsClause(out.WaitsFor))
@@ -84,6 +85,18 @@ func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress
 	return whatRuns(in, failed, v, progress)
 }
 
+// addReservations adds what is wrong with a Job whose end is decided: its result if it succeeded, or its deletion. The place
+// is that of the last of these problems.
+func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Problem) {
+	for i := 0; in.Outcome.Decided() && i < len(all); i++ {
+		p := &all[i]
+		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Outcome.Failing()
+		if held := p.Kind == explain.ProblemDeleting && p.NoPods; doubtful || held {
+			out.Clauses, out.Problem = append(out.Clauses, p.Text), ptr.To(int32(i))
+		}
+	}
+}
+
 // placeOf is the place of one of the problems among them.
 func placeOf(p *explain.Problem, all []explain.Problem) *int32 {
 	for i := range all {
@@ -102,7 +115,7 @@ func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress st
 	}
 	seen, mostlyFailed := v.Accounting.Seen(), ""
 	if seen > 0 {
-		mostlyFailed = mostly(failed, v.Accounting)
+		mostlyFailed = mostly(in, failed, v.Accounting)
 	}
 	failedText := words.FailedText(seen, v.Accounting.Counted)
 	if f := in.Plan.Findings.Backoff; f != nil && active == 0 {

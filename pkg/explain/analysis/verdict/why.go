@@ -23,13 +23,16 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 		if failed.Restarts.FailedJob {
 			return whyRestarts(&failed.Restarts, limit)
 		}
-		return []string{words.BackoffLimitText(v.Accounting.Counted, limit), mostly(failed, v.Accounting)}
+		return []string{words.BackoffLimitText(v.Accounting.Counted, limit), mostly(in, failed, v.Accounting)}
 	case batchv1.JobReasonDeadlineExceeded:
-		return []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds), mostly(failed, v.Accounting)}
+		if n := failed.NeverStarted; n != nil {
+			return []string{words.NeverStartedText(n.Reason, n.Message), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}
+		}
+		return []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds), mostly(in, failed, v.Accounting)}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
-		return []string{words.MaxFailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.MaxFailedIndexes, 0)), mostly(failed, v.Accounting)}
+		return []string{words.MaxFailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.MaxFailedIndexes, 0)), mostly(in, failed, v.Accounting)}
 	case batchv1.JobReasonFailedIndexes:
-		return []string{words.FailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.Completions, 0)), mostly(failed, v.Accounting)}
+		return []string{words.FailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.Completions, 0)), mostly(in, failed, v.Accounting)}
 	}
 	if knowsReason(&in.Outcome) {
 		return []string{whyRule(in, failed)}
@@ -93,12 +96,12 @@ func indexOf(in *facts.Facts, pod string) int32 {
 
 // mostly is a clause on the most frequent cause, of the failures that failed the Job if these are known; "" if no cause
 // is.
-func mostly(failed *failures.Failures, a *failures.Accounting) string {
+func mostly(in *facts.Facts, failed *failures.Failures, a *failures.Accounting) string {
 	causes := a.Causes
 	if len(failed.Decisive) > 0 {
 		causes = nil
 		for _, g := range failed.Decisive {
-			causes = append(causes, g.Cause())
+			causes = append(causes, g.Cause(in))
 		}
 	}
 	var first *explain.Cause

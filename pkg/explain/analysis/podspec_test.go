@@ -1,0 +1,106 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// memory is a memory limit.
+func memory(limit string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}}
+}
+
+// oomKilled is a failed Job, whose template has the memory limit, or none; change makes its pod what admission made of it.
+func oomKilled(template string, change func(*corev1.Pod)) explain.Report {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
+		if template != "" {
+			j.Spec.Template.Spec.Containers[0].Resources = memory(template)
+		}
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+	})
+	f := factsOf(job, podOf("train-x", func(p *corev1.Pod) {
+		exits(137, explain.OOMKilled, time.Minute)(p)
+		change(p)
+	}))
+	f.RelativesRead = true
+	return report(f)
+}
+
+// hasAdvice reports whether a piece of advice has all fragments in its text and its command.
+func hasAdvice(r explain.Report, fragments ...string) bool {
+	for _, a := range r.Advice {
+		text, all := a.Text+"\n"+a.Command, true
+		for _, f := range fragments {
+			all = all && strings.Contains(text, f)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// Requirements: FCT-02
+func TestMemoryLimitIsThatOfThePod(t *testing.T) {
+	for name, tc := range map[string]struct {
+		template        string
+		pod             func(*corev1.Pod)
+		verdict, advice string
+		retry           string
+	}{
+		"of a LimitRange": {"", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = memory("128Mi")
+			p.Annotations = map[string]string{"kubernetes.io/limit-ranger": "LimitRanger plugin set: memory request for container main; cpu, memory limit for container main"}
+		}, "(OOMKilled), memory limit 128Mi from a LimitRange.", "was set by a LimitRange of the namespace, as the template has none", "--limits memory=256Mi"},
+		"of a webhook": {"", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = memory("128Mi")
+			p.Annotations = map[string]string{"kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu limit for container main; memory limit for container other"}
+		}, "memory limit 128Mi of the pod, not of the Job's template.", "the limit of 128Mi was set in the pod, while the template has none", "--limits memory=256Mi"},
+		"of the whole pod": {"", func(p *corev1.Pod) {
+			p.Spec.Resources = ptr.To(memory("128Mi"))
+		}, "memory limit 128Mi of the whole pod.", "raise the memory limit of the pod, which is 128Mi for all its containers together", ""},
+		"lowered by a webhook": {"512Mi", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = memory("128Mi")
+		}, "memory limit 128Mi of the pod", "was set in the pod, while the template has 512Mi", "--limits memory=256Mi"},
+		"resized, as the kubelet has it": {"512Mi", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = memory("512Mi")
+			p.Status.ContainerStatuses[0].Resources = ptr.To(memory("1Gi"))
+		}, "memory limit 1Gi of the pod", "the limit of 1Gi was set in the pod, while the template has 512Mi", "--limits memory=2Gi"},
+		"of the template": {"512Mi", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = memory("512Mi")
+		}, "(OOMKilled).", "raise the memory limit of container main, which is 512Mi", "--limits memory=1Gi"},
+		"none": {"", func(*corev1.Pod) {}, "(OOMKilled).", "it has no memory limit of its own", ""},
+	} {
+		r := oomKilled(tc.template, tc.pod)
+		if !strings.HasSuffix(r.Verdict.Sentence, tc.verdict) && !strings.Contains(r.Verdict.Sentence, tc.verdict+",") {
+			t.Errorf("%s: verdict %q, want %q", name, r.Verdict.Sentence, tc.verdict)
+		}
+		if !hasAdvice(r, tc.advice) || tc.retry != "" && !hasAdvice(r, tc.retry) || tc.retry == "" && hasAdvice(r, "--limits memory") {
+			t.Errorf("%s: advice %+v", name, r.Advice)
+		}
+		if tc.advice != "it has no memory limit of its own" && hasAdvice(r, "no memory limit of its own") {
+			t.Errorf("%s: %+v", name, r.Advice)
+		}
+	}
+}
+
+// Requirements: FCT-02
+func TestImageIsThatOfThePod(t *testing.T) {
+	pod := podOf("train-x", func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodPending
+		p.Spec.Containers = []corev1.Container{{Name: "main", Image: "mirror.example/train:1"}, {Name: "proxy", Image: "mesh.example/proxy:2"}}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "proxy", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
+	})
+	if p := problem(t, report(factsOf(jobWith(nil), pod)), explain.ProblemImagePull); p.Image != "mesh.example/proxy:2" {
+		t.Errorf("%+v", p)
+	}
+}

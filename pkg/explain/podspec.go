@@ -1,0 +1,93 @@
+package explain
+
+import (
+	"cmp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// MemoryLimit is the limit that a container has in its pod. The zero value is no limit, or one that is not known.
+type MemoryLimit struct {
+	// Value is a quantity: "128Mi".
+	Value string `json:"value"`
+	// From is where the Value comes from.
+	From LimitSource `json:"from"`
+	// Template is the limit in the Job's template, if that is another one.
+	Template string `json:"template,omitempty"`
+}
+
+// LimitSource is where a limit comes from.
+type LimitSource string
+
+// The sources of a limit.
+const (
+	LimitOfTemplate   LimitSource = "Template"   // the container of the Job's template has it
+	LimitOfLimitRange LimitSource = "LimitRange" // a LimitRange of the namespace set it in the pod
+	LimitOfPod        LimitSource = "Pod"        // the container of the pod has it, and that of the template does not
+	LimitOfAllOfPod   LimitSource = "PodLevel"   // all containers of the pod share it: spec.resources
+)
+
+// limitRangerAnnotation is where the API server lists what a LimitRange set in a pod: "LimitRanger plugin set: cpu, memory
+// limit for container main; memory request for container main".
+const limitRangerAnnotation = "kubernetes.io/limit-ranger"
+
+// addSpec adds what the pod's spec and status say about a container.
+func (c *Container) addSpec(pod *corev1.Pod, status *corev1.ContainerStatus) {
+	spec := containerNamed(pod, c.Name)
+	if spec == nil {
+		return
+	}
+	c.Image = shared(cmp.Or(spec.Image, status.Image))
+	switch limit := memoryOf(&spec.Resources); {
+	case limit != "":
+		c.Memory = MemoryLimit{Value: shared(limit), From: LimitOfPod}
+		if setByLimitRange(pod.Annotations[limitRangerAnnotation], c.Name) {
+			c.Memory.From = LimitOfLimitRange
+		}
+	case memoryOf(pod.Spec.Resources) != "":
+		c.Memory = MemoryLimit{Value: shared(memoryOf(pod.Spec.Resources)), From: LimitOfAllOfPod}
+	}
+	// A resize in place changes the spec first, and the status once the kubelet has done it.
+	if actual := memoryOf(status.Resources); actual != "" && c.Memory.From != LimitOfAllOfPod && actual != c.Memory.Value {
+		c.Memory = MemoryLimit{Value: shared(actual), From: LimitOfPod}
+	}
+}
+
+func containerNamed(pod *corev1.Pod, name string) *corev1.Container {
+	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// memoryOf is the memory limit, "" for none.
+func memoryOf(r *corev1.ResourceRequirements) string {
+	if r == nil {
+		return ""
+	}
+	limit, ok := r.Limits[corev1.ResourceMemory]
+	if !ok {
+		return ""
+	}
+	return limit.String()
+}
+
+// setByLimitRange reports whether the annotation says that a LimitRange set the memory limit of the container.
+func setByLimitRange(annotation, container string) bool {
+	_, list, _ := strings.Cut(annotation, ": ")
+	for part := range strings.SplitSeq(list, "; ") {
+		what, who, _ := strings.Cut(part, " limit for ")
+		_, name, _ := strings.Cut(who, "container ") // "container main" or "init container main".
+		for resource := range strings.SplitSeq(what, ", ") {
+			if resource == string(corev1.ResourceMemory) && name == container {
+				return true
+			}
+		}
+	}
+	return false
+}
