@@ -60,7 +60,9 @@ type Cause struct {
 	Consequence bool `json:"consequence,omitempty"`
 	// Stopped is why the Job's controller deleted the pods, "" if nothing shows that it did.
 	Stopped StopReason `json:"stopped,omitempty"`
-	// Message is a termination message of one of them.
+	// Ending is what ended the pods from outside their containers, nil if nothing is known to.
+	Ending *Ending `json:"ending,omitempty"`
+	// Message is a termination message of one of them, or what the component says that ended one of them.
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`
 	Last    *metav1.Time `json:"last,omitempty"`

@@ -123,6 +123,9 @@ func (g *Group) Cause() explain.Cause {
 	latest := g.Failures[0]
 	c := causeOf(&g.Kind.Cause, latest.Pod.Disruption)
 	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.Failures)), g.Consequence, g.stopped()
+	if end := latest.Ending(); end != nil {
+		endWith(&c, *end, "")
+	}
 	var indexes []int32
 	for i, f := range g.Failures {
 		if i < explain.MaxExamples {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -101,6 +102,7 @@ func mostly(failed *failures.Failures, a *failures.Accounting) string {
 			causes = append(causes, g.Cause())
 		}
 	}
+	causes = byEnding(causes)
 	var first *explain.Cause
 	all, kinds := int32(0), 0
 	for i := range causes {
@@ -114,6 +116,23 @@ func mostly(failed *failures.Failures, a *failures.Accounting) string {
 		return ""
 	}
 	return words.MostlyText(first, kinds, all, a.Unexplained > 0)
+}
+
+// byEnding joins causes with the same Ending, the most frequent first: their exit codes are no causes.
+func byEnding(causes []explain.Cause) []explain.Cause {
+	var out []explain.Cause
+	for _, c := range causes {
+		same := func(x explain.Cause) bool {
+			return x.Ending != nil && c.Ending != nil && *x.Ending == *c.Ending && x.Consequence == c.Consequence
+		}
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].Count += c.Count
+		} else {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y explain.Cause) int { return cmp.Compare(y.Count, x.Count) })
+	return out
 }
 
 // whyComplete is a clause.
