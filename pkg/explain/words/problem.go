@@ -221,7 +221,9 @@ func pendingText(p *explain.Problem) string {
 		return fmt.Sprintf("container %s fails repeatedly and is restarted in its pod (restartPolicy OnFailure)", p.Container)
 	}
 	text := "the pod has a node but has not started"
-	switch {
+	switch volume := multiAttachText(p); {
+	case volume != "":
+		return volume
 	case p.Node == "" && !p.Scheduled:
 		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
 	case p.Node == "":
@@ -231,6 +233,20 @@ func pendingText(p *explain.Problem) string {
 		text += " (" + p.Reason + ")"
 	}
 	return text
+}
+
+// multiAttachText is about a volume that a node cannot have as another one has it, with the pods there that the message
+// names; "" for other problems.
+func multiAttachText(p *explain.Problem) string {
+	if p.Reason != "FailedAttachVolume" || len(p.Details) == 0 {
+		return ""
+	}
+	about, found := strings.CutPrefix(p.Details[0], `Multi-Attach error for volume "`)
+	volume, use, complete := strings.Cut(about, `" Volume is already `)
+	if !found || !complete {
+		return ""
+	}
+	return fmt.Sprintf("the pod cannot start because its volume %s is already %s", volume, strings.TrimRight(brief(use), "."))
 }
 
 // refusalText is who refuses pods, by name, and what the API server says about it.
