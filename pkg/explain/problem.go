@@ -66,6 +66,10 @@ type Problem struct {
 	// Exit is how the container ended last, and Restarts how often it was restarted.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`
+	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage
+	// is what the probe says.
+	Ending       *Ending `json:"ending,omitempty"`
+	ProbeMessage string  `json:"probeMessage,omitempty"`
 	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
 	Node      string `json:"node,omitempty"`
 	Scheduled bool   `json:"scheduled,omitempty"`

@@ -196,3 +196,26 @@ func TestRejectedPodNeverRan(t *testing.T) {
 		})
 	}
 }
+
+// Requirements: CLI-14
+func TestFailedStartupProbeIsWhyAContainerIsRestarted(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
+	}),
+		podOf("a", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "main", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, StartedAt: ago(2 * time.Minute), FinishedAt: ago(time.Minute)}},
+			}}
+		}))
+	f.Events = []explain.Event{
+		about("a", "Warning", "kubelet", "Unhealthy", "Startup probe failed: HTTP probe failed with statuscode: 503"),
+		about("a", "Normal", "kubelet", "Killing", "Container main failed startup probe, will be restarted"),
+	}
+	r := wantFirst(t, f, "container main is killed and restarted repeatedly because its startup probe fails: “HTTP probe failed with statuscode: 503”")
+	wantSaid(t, r, "give container main more time to start", "kubectl describe pod a")
+	wantUnsaid(t, r, "low on memory")
+	if details := strings.Join(problem(t, r, explain.ProblemCrashLoop).Details, " "); !strings.Contains(details, "137") {
+		t.Errorf("without the exit code: %s", details)
+	}
+}

@@ -33,6 +33,32 @@ func IsRejection(reason, message string) bool {
 // probeKill is what the kubelet says of a container that it kills and does not start again.
 var probeKill = regexp.MustCompile(`^Container (\S+) failed (liveness|startup) probe$`)
 
+// probeRestart is what the kubelet says of a container that it kills and starts again.
+var probeRestart = regexp.MustCompile(`^Container (\S+) failed (liveness|startup) probe, will be restarted$`)
+
+// RestartedByProbe is the probe for which the kubelet killed a container of the pod that it starts again, and what the
+// probe said last; nil if no event, in the order of time, says so.
+func RestartedByProbe(events []explain.Event, pod, container string) (*explain.Ending, string) {
+	var end *explain.Ending
+	said := map[string]string{}
+	for i := range events {
+		e := &events[i]
+		if e.Pod != pod {
+			continue
+		}
+		if probe, message := ProbeFailure(e); probe != "" {
+			said[probe] = message
+		}
+		if m := probeRestart.FindStringSubmatch(e.Message); m != nil && e.Reason == "Killing" && m[1] == container {
+			end = &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}
+		}
+	}
+	if end == nil {
+		return nil, ""
+	}
+	return end, said[end.Probe]
+}
+
 // ProbeFailure reads the message of an event Unhealthy: the probe, in lower case, and what it says; "" for others.
 func ProbeFailure(e *explain.Event) (probe, message string) {
 	before, after, found := strings.Cut(e.Message, " probe failed: ")

@@ -218,6 +218,9 @@ func pendingText(p *explain.Problem) string {
 	case explain.ProblemContainerConfig:
 		return fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
 	case explain.ProblemCrashLoop:
+		if p.Ending != nil {
+			return probeLoopText(p)
+		}
 		return fmt.Sprintf("container %s fails repeatedly and is restarted in its pod (restartPolicy OnFailure)", p.Container)
 	}
 	text := "the pod has a node but has not started"
@@ -231,6 +234,15 @@ func pendingText(p *explain.Problem) string {
 	}
 	if p.Reason != "" {
 		text += " (" + p.Reason + ")"
+	}
+	return text
+}
+
+// probeLoopText is about a container that the kubelet kills again and again.
+func probeLoopText(p *explain.Problem) string {
+	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
+	if p.ProbeMessage != "" {
+		text += ": " + Quoted(strings.TrimRight(brief(p.ProbeMessage), "."))
 	}
 	return text
 }

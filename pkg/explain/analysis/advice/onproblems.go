@@ -82,6 +82,8 @@ var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim)
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {
+	case p.Ending != nil:
+		return words.ProbeAdvice(p.Ending)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details):
