@@ -64,7 +64,9 @@ type Cause struct {
 	NeverStarted bool `json:"neverStarted,omitempty"`
 	// MemoryLimit is that of the container of the latest pod, if it was OOMKilled and had one.
 	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
-	// Message is a termination message of one of them.
+	// Ending is what ended the pods from outside their containers, nil if nothing is known to.
+	Ending *Ending `json:"ending,omitempty"`
+	// Message is a termination message of one of them, or what the component says that ended one of them.
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`
 	Last    *metav1.Time `json:"last,omitempty"`

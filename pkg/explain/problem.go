@@ -71,6 +71,10 @@ type Problem struct {
 	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
 	// Sidecar is set if the container is a native sidecar, or another init container.
 	Sidecar bool `json:"sidecar,omitempty"`
+	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage
+	// is what the probe says.
+	Ending       *Ending `json:"ending,omitempty"`
+	ProbeMessage string  `json:"probeMessage,omitempty"`
 	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
 	Node      string `json:"node,omitempty"`
 	Scheduled bool   `json:"scheduled,omitempty"`

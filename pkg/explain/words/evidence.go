@@ -93,7 +93,7 @@ func PodEvidence(p *explain.Pod, attempts int32) string {
 	}
 	if p.Disruption != "" {
 		text += ", disrupted: " + p.Disruption
-		if m := PodMeaning(p.Disruption); m != "" {
+		if m := PodMeaning(p.Disruption); m != "" && (p.Disruption != "TerminationByKubelet" || p.Message+p.DisruptionMessage == "") {
 			text += " (" + m + ")"
 		}
 	}

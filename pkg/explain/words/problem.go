@@ -257,10 +257,15 @@ func pendingText(p *explain.Problem) string {
 	case explain.ProblemContainerConfig:
 		return unstartableText(p)
 	case explain.ProblemCrashLoop:
+		if p.Ending != nil {
+			return probeLoopText(p)
+		}
 		return fmt.Sprintf("container %s fails repeatedly and is restarted in its pod (restartPolicy OnFailure)", p.Container)
 	}
 	text := "the pod has a node but has not started"
-	switch {
+	switch volume := multiAttachText(p); {
+	case volume != "":
+		return volume
 	case p.Node == "" && !p.Scheduled:
 		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
 	case p.Node == "":
@@ -279,6 +284,29 @@ func unstartableText(p *explain.Problem) string {
 		return text
 	}
 	return Joined(": ", text, briefly(p.Details[0]))
+}
+
+// probeLoopText is about a container that the kubelet kills again and again.
+func probeLoopText(p *explain.Problem) string {
+	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
+	if p.ProbeMessage != "" {
+		text += ": " + Quoted(strings.TrimRight(brief(p.ProbeMessage), "."))
+	}
+	return text
+}
+
+// multiAttachText is about a volume that a node cannot have as another one has it, with the pods there that the message
+// names; "" for other problems.
+func multiAttachText(p *explain.Problem) string {
+	if p.Reason != "FailedAttachVolume" || len(p.Details) == 0 {
+		return ""
+	}
+	about, found := strings.CutPrefix(p.Details[0], `Multi-Attach error for volume "`)
+	volume, use, complete := strings.Cut(about, `" Volume is already `)
+	if !found || !complete {
+		return ""
+	}
+	return fmt.Sprintf("the pod cannot start because its volume %s is already %s", volume, strings.TrimRight(brief(use), "."))
 }
 
 // refusalText is who refuses pods, by name, and what the API server says about it.

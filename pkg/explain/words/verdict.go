@@ -157,7 +157,12 @@ func podLabel(pod string, index int32) string {
 // MostlyText is a clause on the most frequent of several causes, which together have so many failures; partly is set if
 // the cause of others is not known.
 func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) string {
-	text := LowerFirst(textWithSignal(c)) + limitClause(c.MemoryLimit) + saying(c.Message)
+	text := LowerFirst(textWithSignal(c))
+	if c.Ending != nil {
+		text = endingClause(text) + endingSays(c)
+	} else {
+		text += limitClause(c.MemoryLimit) + saying(c.Message)
+	}
 	if causes == 1 {
 		return text
 	}
@@ -173,7 +178,7 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 
 // textWithSignal names the signal of an exit code that has no other reason.
 func textWithSignal(c *explain.Cause) string {
-	if c.Failure == nil || c.Reason != "" || c.Signal == "" {
+	if c.Failure == nil || c.Ending != nil || c.Reason != "" || c.Signal == "" {
 		return c.Text
 	}
 	f := *c.Failure

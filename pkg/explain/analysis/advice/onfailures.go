@@ -28,8 +28,11 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		return onGonePods(in, failed, v)
 	}
 	var out []explain.Advice
+	if end := f.Ending(); end != nil {
+		out = onEnding(in, end, f.Message(), f.Pod)
+	}
 	if c := f.Container(); c != nil {
-		out = onContainer(in, f, c)
+		out = append(out, onContainer(in, f, c)...)
 	}
 	if ignoredForever(in, f, v.IgnoredFailures) {
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
@@ -51,7 +54,8 @@ func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	if f.Pod.Disruption == preempted {
 		out = advise(words.AvoidPreemption, "")
 	}
-	if f.Pod.Disruption != "" && !f.Matched() {
+	end := f.Ending()
+	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
 		out = append(out, propose(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
 	}
 	return out
@@ -64,7 +68,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 	}
 	var out []explain.Advice
 	// The reason of a disruption says what stopped the container.
-	stopped := f.Consequence && !c.Before || f.Pod.Disruption != "" && facts.IsStopped(c)
+	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
 	if text := remedy(in, c); text != "" && !stopped {
 		out = advise(text, "")
 	}
@@ -80,9 +84,13 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 	byOthers := func(c explain.Cause) bool {
 		return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
 	}
+	byEnding := func(c explain.Cause) bool { return !c.Consequence && c.Ending != nil }
+	ended := slices.IndexFunc(v.Accounting.Causes, byEnding)
 	switch {
 	case failed.Restarts.FailedJob:
 		return onRestarts(in, &failed.Restarts)
+	case ended >= 0:
+		return onGoneEnding(in, &v.Accounting.Causes[ended])
 	case slices.ContainsFunc(v.Accounting.Causes, byOthers):
 		return advise(words.FindDeleter, "")
 	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded:
@@ -115,7 +123,7 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 			return advise(words.KeepFailedPods, "")
 		}
 		f := failed.Example
-		if takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 && f != nil && f.Pod.Disruption == "" {
+		if takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 && f != nil && f.Ending() == nil && f.Pod.Disruption == "" {
 			return propose(in, words.FailAtOnce, failingAtOnce(in, f))
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:

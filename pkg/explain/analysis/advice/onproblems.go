@@ -82,7 +82,12 @@ var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim)
 // startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
-	if p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details) {
+	switch {
+	case p.Ending != nil:
+		return words.ProbeAdvice(p.Ending)
+	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
+		return words.RunAsNonRoot
+	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details):
 		return words.CreateVolumeSource
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -28,14 +29,16 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	}
 	chain := []explain.Evidence{link}
 	c := f.Container()
-	if c == nil {
+	if c == nil || f.Ending() != nil {
 		if p.Message != "" || p.StatusReason != "" {
 			chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: words.Joined(": ", p.StatusReason, p.Message)})
 		}
+	}
+	if c == nil {
 		return chain
 	}
 	// The reason of a disruption says why a signal ended the container.
-	chain = append(chain, containerEvidence(p.Name, c, p.Disruption == "" || !facts.IsStopped(c)))
+	chain = append(chain, containerEvidence(p.Name, c, f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c)))
 	for _, tail := range in.Logs {
 		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
 			chain = append(chain, explain.Evidence{
@@ -98,10 +101,16 @@ func matchedPodEvidence(in *facts.Facts) []explain.Evidence {
 // known, or about any pod.
 func isEvidence(in *facts.Facts, e *explain.Event, o explain.Options) bool {
 	switch {
-	case !e.Warning() || e.IsAboutNodeSetup() || !o.HasEvent(e):
+	case !o.HasEvent(e) || !e.Warning() && !isEnding(e) || e.IsAboutNodeSetup():
 		return false
 	case e.Pod == "":
 		return e.Reason == failures.EventPodFailed
 	}
 	return in.Outcome.MatchedPod.Name == "" || e.Pod == in.Outcome.MatchedPod.Name
+}
+
+// isEnding reports whether the event shows what ended its pod.
+func isEnding(e *explain.Event) bool {
+	end, _ := eventtext.EndingOf(e)
+	return end != nil
 }

@@ -113,6 +113,7 @@ func countedPods(in *facts.Facts, g *Group) int32 {
 // addEvents adds the causes of pods that are gone, from the controller's events: at most as many failures as are
 // unexplained, as an event may refer to a pod that still exists and ended differently after it was counted.
 func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCause, withoutDeletions bool) {
+	ends := witnesses(in)
 	for i := range in.Events {
 		e := &in.Events[i]
 		if !IsAboutFailures(e) {
@@ -132,6 +133,9 @@ func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCa
 		case seen:
 			a.Causes[known.place].Count += c.Count
 		default:
+			if c.Failure != nil && c.Stopped == "" && !c.Consequence {
+				addEnding(&c, c.Failure, ends)
+			}
 			a.Causes = append(a.Causes, c)
 		}
 	}
@@ -151,9 +155,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *Failures) {
 	for _, c := range stoppedCauses(in, fs) {
 		add(c)
 	}
-	if gone := killedPods(in); len(gone) > 0 {
-		c := stoppedCause("")
-		c.Source, c.Count, c.Pods = explain.SourceEvents, int32(len(gone)), gone[:min(len(gone), explain.MaxExamples)]
+	for _, c := range killedCauses(in) {
 		add(c)
 	}
 	if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {

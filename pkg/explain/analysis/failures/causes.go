@@ -43,6 +43,12 @@ func causeOf(of *cause.Cause, disruption string) explain.Cause {
 	return c
 }
 
+// endWith says what ended the pods from outside their containers. What their exit codes usually mean is no cause then.
+func endWith(c *explain.Cause, end explain.Ending, message string) {
+	c.Ending, c.Meaning, c.Message = &end, "", message
+	c.Text = words.EndingText(c)
+}
+
 // eventCause is what an event says: verbatim, if there is nothing else. withoutDeletions is whether the end of the Job
 // needs no deletion to explain it.
 func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explain.Cause {

@@ -29,12 +29,15 @@ type Failure struct {
 	// Stopped is why the Job's controller deleted the pod, "" if it failed on its own, or if something else may have
 	// deleted it.
 	Stopped explain.StopReason
+	// endMessage is about the Ending of Kind.
+	endMessage string
 }
 
-// Kind is a cause, with its text.
+// Kind is a cause, with its text, and what ended the pods from outside their containers, if anything did.
 type Kind struct {
-	Cause cause.Cause
-	Text  string
+	Cause  cause.Cause
+	Text   string
+	Ending explain.Ending
 }
 
 // kinds are the causes so far, the text of each made once.
@@ -43,7 +46,7 @@ type kinds map[cause.Cause]*Kind
 func (k kinds) of(c cause.Cause) *Kind {
 	known := k[c]
 	if known == nil {
-		known = &Kind{c, c.Failure.Text()}
+		known = &Kind{Cause: c, Text: c.Failure.Text()}
 		k[c] = known
 	}
 	return known
@@ -87,6 +90,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	for i := range fs.All {
 		fs.All[i].Stopped = stopReason(in, &fs.All[i])
 	}
+	endings(in, fs.All)
 
 	// The latest first. The sort is stable, so that pods that ended in the same second stay in order.
 	slices.SortStableFunc(fs.All, func(x, y Failure) int { return y.Pod.FinishedAt.Compare(x.Pod.FinishedAt) })
@@ -188,8 +192,22 @@ func (f *Failure) Container() *explain.Container {
 	return &f.Pod.Containers[i]
 }
 
-// Message is what the program, or else the kubelet, said about the failure.
+// Ending is what ended the pod from outside its containers, nil if nothing is known to.
+func (f *Failure) Ending() *explain.Ending {
+	if f.Kind.Ending.Kind == "" {
+		return nil
+	}
+	return &f.Kind.Ending
+}
+
+// NeverRan reports whether the kubelet rejected the pod.
+func (f *Failure) NeverRan() bool { return f.Kind.Ending.Kind == explain.EndRejected }
+
+// Message is what the component that ended the pod, or else the program, or else the kubelet, said about the failure.
 func (f *Failure) Message() string {
+	if f.Kind.Ending.Kind != "" {
+		return f.endMessage
+	}
 	if c := f.Container(); c != nil && c.Message != "" {
 		return strings.TrimSpace(c.Message)
 	}
@@ -200,6 +218,6 @@ func (f *Failure) Message() string {
 func (fs *Failures) HaveLogs() bool {
 	return len(fs.All) == 0 || slices.ContainsFunc(fs.All, func(f Failure) bool {
 		c := f.Container()
-		return c == nil || !c.NeverStarted()
+		return !f.NeverRan() && (c == nil || !c.NeverStarted())
 	})
 }

@@ -128,6 +128,9 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 			c.MemoryLimit = &limit
 		}
 	}
+	if end := latest.Ending(); end != nil {
+		endWith(&c, *end, "")
+	}
 	var indexes []int32
 	for i, f := range g.Failures {
 		if i < explain.MaxExamples {

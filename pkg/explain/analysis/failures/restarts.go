@@ -96,7 +96,7 @@ func restartedFailure(r *Restarts, o explain.Options) *Failure {
 		return nil
 	}
 	c := cause.Of(&r.Pod.Pod, nil, nil)
-	return &Failure{Pod: r.Pod, Kind: &Kind{c, c.Failure.Text()}, Consequence: true}
+	return &Failure{Pod: r.Pod, Kind: &Kind{Cause: c, Text: c.Failure.Text()}, Consequence: true}
 }
 
 func exitInEvents(in *facts.Facts) *cause.Exit {

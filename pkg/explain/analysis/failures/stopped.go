@@ -6,8 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
 // A controller deletes the pods of a Job that fails, that is suspended, or that runs too many, and counts them as failed.
@@ -66,8 +69,42 @@ func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource,
 	}
 }
 
-// killedPods are pods that are gone, whose containers a kubelet stopped because something other than the Job's controller
-// deleted the pod. The message of the kubelet differs if a probe has failed.
+// killedCauses are those of killedPods, by what ended the pods.
+func killedCauses(in *facts.Facts) []explain.Cause {
+	var causes []explain.Cause
+	ends := witnesses(in)
+	for _, pod := range killedPods(in) {
+		w := ends[pod]
+		same := func(c explain.Cause) bool { return ptr.Deref(c.Ending, explain.Ending{}) == w.Ending }
+		i := slices.IndexFunc(causes, same)
+		if i < 0 {
+			i = len(causes)
+			causes = append(causes, goneCause(w))
+		}
+		c := &causes[i]
+		if c.Count++; c.Count <= explain.MaxExamples {
+			c.Pods = append(c.Pods, pod)
+		}
+	}
+	return causes
+}
+
+// goneCause is that of pods of which events only are left.
+func goneCause(w witness) explain.Cause {
+	c := stoppedCause("")
+	switch w.Kind {
+	case explain.EndProbe, explain.EndRejected, explain.EndPodDeadline: // Nothing deleted them.
+		c = explain.Cause{Container: w.Container}
+	}
+	if w.Kind != "" {
+		endWith(&c, w.Ending, w.message)
+	}
+	c.Source = explain.SourceEvents
+	return c
+}
+
+// killedPods are pods that are gone, and that a kubelet or something else than the Job's controller ended. What the
+// kubelet says of a container that will be started again is about no end.
 func killedPods(in *facts.Facts) []string {
 	seen := map[string]bool{}
 	for _, p := range in.Pods {
@@ -82,11 +119,20 @@ func killedPods(in *facts.Facts) []string {
 	for i := range in.Events {
 		e := &in.Events[i]
 		late := in.Outcome.Decided() && !e.First.Before(in.Outcome.Since)
-		if e.Pod == "" || e.Reason != "Killing" || seen[e.Pod] || late || !strings.HasPrefix(e.Message, "Stopping container ") {
+		if e.Pod == "" || seen[e.Pod] || late || !isEnd(e) {
 			continue
 		}
 		seen[e.Pod] = true
 		gone = append(gone, e.Pod)
 	}
 	return gone
+}
+
+// isEnd reports whether the event shows that its pod ends.
+func isEnd(e *explain.Event) bool {
+	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {
+		return true
+	}
+	end, _ := eventtext.EndingOf(e)
+	return end != nil
 }

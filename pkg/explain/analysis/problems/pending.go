@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -64,6 +65,9 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 	case loop != nil:
 		p.Kind = explain.ProblemCrashLoop
 		crashLoops(&p, loop)
+		if facts.IsStopped(loop) {
+			p.Ending, p.ProbeMessage = eventtext.RestartedByProbe(in.Events, pod.Name, loop.Name)
+		}
 	case startsSlowly(in, pod):
 		slowStart(&p, pod, warning(pod.Name))
 	default:
@@ -98,7 +102,7 @@ func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
 	}
 }
 
-// warnings are the latest by pod. All are looked for at once, and only if one is needed, as a huge Job may have as many
+// warnings are the most telling by pod: the latest, unless that only says that the kubelet waited in vain. All are looked for at once, and only if one is needed, as a huge Job may have as many
 // events as pods.
 func warnings(in *facts.Facts) func(pod string) *explain.Event {
 	var latest map[string]*explain.Event
@@ -107,11 +111,30 @@ func warnings(in *facts.Facts) func(pod string) *explain.Event {
 			latest = map[string]*explain.Event{}
 			for i := range in.Events {
 				e := &in.Events[i]
-				if last := latest[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || e.Last.After(last.Last)) {
+				if last := latest[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || tellsMore(e, last)) {
 					latest[e.Pod] = e
 				}
 			}
 		}
 		return latest[pod]
 	}
+}
+
+// tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one says what
+// is wrong with a volume.
+func tellsMore(e, last *explain.Event) bool {
+	if isAboutVolumes(e) && isAboutVolumes(last) && timedOut(e) != timedOut(last) {
+		return timedOut(last)
+	}
+	return e.Last.After(last.Last)
+}
+
+func isAboutVolumes(e *explain.Event) bool {
+	return e.Reason == "FailedAttachVolume" || e.Reason == "FailedMount" || e.Reason == "FailedMapVolume"
+}
+
+// timedOut reports whether the warning says no more than that the kubelet waited in vain.
+func timedOut(e *explain.Event) bool {
+	message := strings.TrimSpace(e.Message)
+	return strings.HasSuffix(message, "timed out waiting for the condition") || strings.HasSuffix(message, "context deadline exceeded")
 }

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -104,6 +105,7 @@ func mostly(in *facts.Facts, failed *failures.Failures, a *failures.Accounting) 
 			causes = append(causes, g.Cause(in))
 		}
 	}
+	causes = byEnding(causes)
 	var first *explain.Cause
 	all, kinds := int32(0), 0
 	for i := range causes {
@@ -117,6 +119,23 @@ func mostly(in *facts.Facts, failed *failures.Failures, a *failures.Accounting) 
 		return ""
 	}
 	return words.MostlyText(first, kinds, all, a.Unexplained > 0)
+}
+
+// byEnding joins causes with the same Ending, the most frequent first: their exit codes are no causes.
+func byEnding(causes []explain.Cause) []explain.Cause {
+	var out []explain.Cause
+	for _, c := range causes {
+		same := func(x explain.Cause) bool {
+			return x.Ending != nil && c.Ending != nil && *x.Ending == *c.Ending && x.Consequence == c.Consequence
+		}
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].Count += c.Count
+		} else {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y explain.Cause) int { return cmp.Compare(y.Count, x.Count) })
+	return out
 }
 
 // whyComplete is a clause.

@@ -1,0 +1,221 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// failedOnce is a Job that failed by its first failed pod.
+func failedOnce(pods ...*explain.Pod) explain.Input {
+	return factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
+		ended(j, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+	}), pods...)
+}
+
+// about is an event about the pod, before the Job failed.
+func about(pod, kind, source, reason, message string) explain.Event {
+	at := noon.Add(-12 * time.Minute)
+	return explain.Event{Pod: pod, Type: kind, Source: source, Reason: reason, Message: message, Count: 1, First: at, Last: at}
+}
+
+// withStatus gives the failed pod a reason and a message, and a condition DisruptionTarget if disruption is set.
+func withStatus(reason, message, disruption, why string, change func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Finalizers, p.Status.Phase = nil, corev1.PodFailed
+		if change != nil {
+			change(p)
+		}
+		p.Status.Reason, p.Status.Message = reason, message
+		if disruption != "" {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: disruption, Message: why}}
+		}
+	}
+}
+
+func wantFirst(t *testing.T, f explain.Input, want string) explain.Report {
+	t.Helper()
+	r := report(f)
+	if !strings.Contains(r.Verdict.Sentence, want) {
+		t.Errorf("got  %s\nwant %s", r.Verdict.Sentence, want)
+	}
+	return r
+}
+
+const refused = `Get "http://10.1.2.3:8080/healthz": dial tcp 10.1.2.3:8080: connect: connection refused`
+
+var probeEvents = []explain.Event{
+	about("a", "Warning", "kubelet", "Unhealthy", "Liveness probe failed: "+refused),
+	about("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe"),
+}
+
+// Requirements: CLI-14
+func TestFailedLivenessProbeIsTheCause(t *testing.T) {
+	const first = "container main was killed because its liveness probe failed: “" + refused + "”"
+	f := failedOnce(podOf("a", exits(137, "Error", 11*time.Minute)))
+	f.Events = probeEvents
+	r := wantFirst(t, f, first)
+	wantSaid(t, r, "exit code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
+	wantUnsaid(t, r, "grace period", "low on memory", "find out what stopped")
+
+	// A deletion since does not change it, with and without our controller's event.
+	f = failedOnce()
+	f.Events = probeEvents
+	wantSaid(t, wantFirst(t, f, first), "find out why container main did not answer its liveness probe")
+	f.Events = append([]explain.Event{failedEvent(exited(137), "a", 1, 11*time.Minute)}, probeEvents...)
+	wantUnsaid(t, wantFirst(t, f, first), "low on memory")
+}
+
+// A container that the kubelet starts again has not ended its pod, and another container's end is its own.
+//
+// Requirements: CLI-14
+func TestProbeOfAnotherContainerIsNoCause(t *testing.T) {
+	f := failedOnce(podOf("a", exits(137, "Error", 11*time.Minute)))
+	for _, message := range []string{"Container main failed liveness probe, will be restarted", "Container proxy failed liveness probe"} {
+		f.Events = []explain.Event{about("a", "Normal", "kubelet", "Killing", message)}
+		wantUnsaid(t, report(f), "was killed because")
+	}
+}
+
+// Requirements: CLI-15
+func TestWhoEndedThePodIsTheCause(t *testing.T) {
+	evicted := func(p *corev1.Pod) { exits(143, "Error", 11*time.Minute)(p) }
+	for name, tc := range map[string]struct {
+		disruption, message string
+		event               explain.Event
+		first, advice       string
+	}{
+		"cluster autoscaler": {
+			"EvictionByEvictionAPI", "Eviction API: evicting", about("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down"),
+			"pod was evicted by the cluster autoscaler: “deleting pod for node scale down”", "safe-to-evict",
+		},
+		"karpenter": {
+			"EvictionByEvictionAPI", "Eviction API: evicting", about("a", "Normal", "karpenter", "Evicted", "Evicted pod: Underutilized"),
+			"pod was evicted by Karpenter: “Underutilized”", "karpenter.sh/do-not-disrupt",
+		},
+		"scheduler": {
+			"PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod", about("a", "Normal", "default-scheduler", "Preempted", "Preempted by pod 5d0c on node worker-1"),
+			"pod was preempted by the scheduler for a pod with a higher priority", "priorityClassName",
+		},
+		"taint": {
+			"DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", about("a", "Normal", "taint-eviction-controller", "TaintManagerEviction", "Marking for deletion Pod ns/a"),
+			"pod was deleted because of a NoExecute taint on its node", "DisruptionTarget",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := failedOnce(podOf("a", withStatus("", "", tc.disruption, tc.message, evicted)))
+			f.Events = []explain.Event{tc.event}
+			r := wantFirst(t, f, tc.first)
+			wantSaid(t, r, tc.advice, "podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget")
+			wantUnsaid(t, r, "find out what stopped", "grace period")
+
+			f = failedOnce() // The pod is gone.
+			f.Events = []explain.Event{tc.event, about("a", "Normal", "kubelet", "Killing", "Stopping container main")}
+			r = wantFirst(t, f, tc.first)
+			wantSaid(t, r, tc.advice, tc.event.Message)
+			wantUnsaid(t, r, "find out who deletes", "no event names the cause")
+
+			f.Events = append(f.Events, failedEvent(cause.Failure{Condition: corev1.DisruptionTarget}, "a", 1, 11*time.Minute))
+			wantFirst(t, f, tc.first)
+		})
+	}
+}
+
+// Requirements: CLI-15
+func TestEventCountsOnlyForPodsThatEndedSo(t *testing.T) {
+	f := failedOnce(podOf("a", exits(1, "Error", 11*time.Minute)))
+	f.Events = []explain.Event{about("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down")}
+	wantUnsaid(t, wantFirst(t, f, "container main exited with code 1"), "was evicted by")
+
+	// The event names one of three pods, and the ends of the others are not known.
+	f = failedOnce()
+	f.Job.Status.Failed = 3
+	f.Events = append([]explain.Event{failedEvent(exited(137), "a", 3, 11*time.Minute)}, probeEvents...)
+	if r := report(f); strings.Contains(r.Verdict.Sentence, "probe") {
+		t.Error(r.Verdict.Sentence)
+	}
+}
+
+// Requirements: CLI-16
+func TestPodsOwnMessageIsTheCause(t *testing.T) {
+	killed := func(p *corev1.Pod) { exits(137, "Error", 11*time.Minute)(p) }
+	const low = "The node was low on resource: ephemeral-storage. Threshold quantity: 16023864137, available: 12671572Ki. Container build was using 1639680Ki, request is 0, has larger consumption of ephemeral-storage. "
+	for name, tc := range map[string]struct{ reason, message, disruption, why, first, said string }{
+		"node low":          {"Evicted", low, "TerminationByKubelet", low, "pod was evicted by the kubelet: “The node was low on resource: ephemeral-storage”", "larger consumption"},
+		"own limit":         {"Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 2Gi. ", "", "", "pod was evicted by the kubelet: “Pod ephemeral local storage usage exceeds the total limit of containers 2Gi”", "raise the limit"},
+		"empty dir":         {"Evicted", `Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". `, "", "", `pod was evicted by the kubelet: “Usage of EmptyDir volume "scratch" exceeds the limit "1Gi"”`, "raise the limit"},
+		"node shutdown":     {"Terminated", "Pod was terminated in response to imminent node shutdown.", "TerminationByKubelet", "", "pod was terminated because its node shut down", "imminent node shutdown"},
+		"critical pod":      {"Preempting", "Preempted in order to admit critical pod", "TerminationByKubelet", "Pod was preempted by Kubelet to accommodate a critical pod.", "pod was preempted by the kubelet: “Preempted in order to admit critical pod”", "DisruptionTarget"},
+		"node gone":         {"", "", "DeletionByPodGC", "PodGC: node no longer exists", "pod was deleted because its node no longer exists", "DisruptionTarget"},
+		"its own deadline":  {"DeadlineExceeded", "Pod was active on the node longer than the specified deadline", "", "", "pod ran longer than its own activeDeadlineSeconds", "activeDeadlineSeconds"},
+		"another component": {"", "", "Maintenance", "node is due for repair", "pod was disrupted (Maintenance): “node is due for repair”", "DisruptionTarget"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := wantFirst(t, failedOnce(podOf("a", withStatus(tc.reason, tc.message, tc.disruption, tc.why, killed))), tc.first)
+			wantSaid(t, r, tc.said, "exit code 137")
+			wantUnsaid(t, r, "low on memory", "find out what stopped", "no event names the cause", "pod has condition DisruptionTarget")
+			if name != "node low" {
+				wantUnsaid(t, r, "node was low", "ran low")
+			}
+		})
+	}
+}
+
+// Requirements: CLI-17
+func TestRejectedPodNeverRan(t *testing.T) {
+	for reason, message := range map[string]string{
+		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0,…",
+		"OutOfcpu":                 "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600",
+		"NodeAffinity":             "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+		"NodeShutdown":             "Pod was rejected as the node is shutting down.",
+		"Evicted":                  "The node had condition: [DiskPressure].",
+		"TopologyAffinityError":    "Resources cannot be allocated with Topology locality",
+	} {
+		t.Run(reason, func(t *testing.T) {
+			whole := strings.Replace(message, ",…", ", which is unexpected", 1)
+			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(message, ".") + "”"
+			f := failedOnce(podOf("a", withStatus(reason, "Pod was rejected: "+whole, "", "", nil)))
+			f.Events = []explain.Event{about("a", "Warning", "kubelet", reason, whole)}
+			r := wantFirst(t, f, first)
+			wantSaid(t, r, whole, "kubectl describe node node-1")
+			wantUnsaid(t, r, "exit code", "kubectl logs", "batchjob logs", "ran low")
+
+			f = failedOnce() // The pod is gone.
+			f.Events = []explain.Event{about("a", "Warning", "kubelet", reason, whole)}
+			wantUnsaid(t, wantFirst(t, f, first), "find out what removed", "kubectl logs")
+			f.Events = append(f.Events, failedEvent(cause.Failure{PodReason: reason}, "a", 1, 11*time.Minute))
+			wantFirst(t, f, first)
+		})
+	}
+}
+
+// Requirements: CLI-14
+func TestFailedStartupProbeIsWhyAContainerIsRestarted(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
+	}),
+		podOf("a", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "main", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, StartedAt: ago(2 * time.Minute), FinishedAt: ago(time.Minute)}},
+			}}
+		}))
+	f.Events = []explain.Event{
+		about("a", "Warning", "kubelet", "Unhealthy", "Startup probe failed: HTTP probe failed with statuscode: 503"),
+		about("a", "Normal", "kubelet", "Killing", "Container main failed startup probe, will be restarted"),
+	}
+	r := wantFirst(t, f, "container main is killed and restarted repeatedly because its startup probe fails: “HTTP probe failed with statuscode: 503”")
+	wantSaid(t, r, "give container main more time to start", "kubectl describe pod a")
+	wantUnsaid(t, r, "low on memory")
+	if details := strings.Join(problem(t, r, explain.ProblemCrashLoop).Details, " "); !strings.Contains(details, "137") {
+		t.Errorf("without the exit code: %s", details)
+	}
+}

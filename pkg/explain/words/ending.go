@@ -1,0 +1,126 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// EndingText is the Text of a cause with an Ending; a container that no signal ended is named, too.
+func EndingText(c *explain.Cause) string {
+	text := endText(c.Ending)
+	if c.ExitCode != nil && c.Ending.Kind != explain.EndProbe && *c.ExitCode != 137 && *c.ExitCode != 143 {
+		text += fmt.Sprintf(", and container %s exited with %s", c.Container, cause.ExitText(*c.ExitCode, ""))
+	}
+	return text
+}
+
+func endText(e *explain.Ending) string {
+	switch e.Kind {
+	case explain.EndProbe:
+		return fmt.Sprintf("Container %s was killed because its %s probe failed", e.Container, e.Probe)
+	case explain.EndRejected:
+		return fmt.Sprintf("Pod was rejected by the kubelet (%s) and never ran", e.Reason)
+	case explain.EndEvicted:
+		if e.By == "" {
+			return "Pod was evicted through the Eviction API"
+		}
+		return "Pod was evicted by " + componentText(e.By)
+	case explain.EndPreempted:
+		if e.By == explain.ByKubelet {
+			return "Pod was preempted by the kubelet"
+		}
+		return "Pod was preempted by the scheduler for a pod with a higher priority"
+	case explain.EndTaint:
+		return "Pod was deleted because of a NoExecute taint on its node"
+	case explain.EndNodeGone:
+		return "Pod was deleted because its node no longer exists"
+	case explain.EndNodeShutdown:
+		return "Pod was terminated because its node shut down"
+	case explain.EndPodDeadline:
+		return "Pod ran longer than its own activeDeadlineSeconds"
+	}
+	if e.By != "" {
+		return "Pod was terminated by " + componentText(e.By)
+	}
+	return fmt.Sprintf("Pod was disrupted (%s)", e.Reason)
+}
+
+// componentText names a component in a sentence.
+func componentText(by string) string {
+	switch by {
+	case explain.ByKarpenter:
+		return "Karpenter"
+	case explain.ByClusterAutoscaler:
+		return "the cluster autoscaler"
+	}
+	return "the " + by
+}
+
+// endingClause puts the text of an Ending into a sentence.
+func endingClause(text string) string {
+	if strings.HasPrefix(text, "pod ") {
+		return "the " + text
+	}
+	return text
+}
+
+// endingSays is what the component says that ended the pods, for the end of a sentence; "" if the text says as much.
+func endingSays(c *explain.Cause) string {
+	switch c.Ending.Kind {
+	case explain.EndTaint, explain.EndNodeGone, explain.EndNodeShutdown, explain.EndPodDeadline:
+		return ""
+	case explain.EndPreempted:
+		if c.Ending.By == explain.ByScheduler {
+			return ""
+		}
+	}
+	if text := strings.TrimRight(brief(c.Message), "."); text != "" {
+		return ": " + Quoted(text)
+	}
+	return ""
+}
+
+// brief is the beginning of a message: its first line, cut behind a sentence or a word if that is long.
+func brief(message string) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	if len(text) <= maxSaying {
+		return text
+	}
+	text = strings.ToValidUTF8(text[:maxSaying], "")
+	if i := strings.LastIndex(text, ". "); i > 0 {
+		return text[:i+1]
+	}
+	if i := strings.LastIndex(text, " "); i > 0 {
+		text = text[:i]
+	}
+	return text + "…"
+}
+
+// Advice on what ended pods.
+const (
+	KeepFromKarpenter  = `to keep Karpenter from evicting its pods, add the annotation karpenter.sh/do-not-disrupt: "true" to the pod template`
+	KeepFromAutoscaler = `to keep the cluster autoscaler from evicting its pods, add the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "false" to the pod template`
+	UseLessDisk        = "raise the limit that the message names, or make the pod write less to its local disk"
+	RequestMore        = "request in the pod template what its containers use of the resource that ran low, so that they run on a node that has it"
+	FitNode            = "compare the pod's node selector and affinity with the labels of the node"
+	CheckNode          = "check what the message names on the node; the pod never ran, so it has no log"
+)
+
+// ProbeAdvice is what to do about a probe that failed.
+func ProbeAdvice(e *explain.Ending) string {
+	if e.Probe == "startup" {
+		return fmt.Sprintf("give container %s more time to start (failureThreshold and periodSeconds of its startup probe), or correct the probe", e.Container)
+	}
+	return fmt.Sprintf("find out why container %s did not answer its %s probe, or correct the probe (path, port, timeoutSeconds, failureThreshold)", e.Container, e.Probe)
+}
+
+// PodDeadlineAdvice is what to do about the activeDeadlineSeconds of pods, nil if the pod template has none.
+func PodDeadlineAdvice(seconds *int64) string {
+	if seconds == nil {
+		return "find out what sets activeDeadlineSeconds of its pods: the pod template does not"
+	}
+	return fmt.Sprintf("raise activeDeadlineSeconds of the pod template, which is %d", *seconds)
+}
