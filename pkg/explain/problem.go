@@ -22,9 +22,13 @@ const (
 	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
-	ProblemCrashLoop         ProblemKind = "CrashLoop"         // restartPolicy OnFailure
+	ProblemCrashLoop         ProblemKind = "CrashLoop"         // a container fails and is restarted, again and again
+	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
+	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // so the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
+	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // with exit code 0, and another container of the pod is still running
+	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended
 	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
 	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
 	ProblemNodeGone          ProblemKind = "NodeGone"          // the pod's node does not answer
@@ -52,7 +56,7 @@ type Problem struct {
 	Pods  []string `json:"pods,omitempty"`
 
 	// Container of the pods has it, and Image is that of its template; Running are the
-	// containers that keep the pod from ending (ContainerFailed).
+	// containers that keep the pod from ending (ContainerFailed, ContainerEnded, SidecarStopping).
 	Container string   `json:"container,omitempty"`
 	Image     string   `json:"image,omitempty"`
 	Running   []string `json:"running,omitempty"`
@@ -66,6 +70,18 @@ type Problem struct {
 	// Exit is how the container ended last, and Restarts how often it was restarted.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`
+	// RestartedBy is the field that has the container restarted; Uncounted is set if restarts do
+	// not count towards the backoffLimit.
+	RestartedBy RestartedBy `json:"restartedBy,omitempty"`
+	Uncounted   bool        `json:"uncounted,omitempty"`
+	// Place is that of Container among the PlaceOf init containers of the pod, from 1; Later are
+	// the containers that start after these. Probed is set if Container has a startup probe.
+	Place   int32    `json:"place,omitempty"`
+	PlaceOf int32    `json:"placeOf,omitempty"`
+	Later   []string `json:"later,omitempty"`
+	Probed  bool     `json:"probed,omitempty"`
+	// GraceSeconds is how long sidecars may take to stop.
+	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
 	Node      string `json:"node,omitempty"`
 	Scheduled bool   `json:"scheduled,omitempty"`
@@ -83,6 +99,17 @@ type Problem struct {
 	// Asked is a value of the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }
+
+// RestartedBy is the field that has a container restarted when it fails.
+type RestartedBy string
+
+// The fields.
+const (
+	RestartedByPod       RestartedBy = "Pod"       // restartPolicy of the pod: OnFailure
+	RestartedBySidecar   RestartedBy = "Sidecar"   // restartPolicy of an init container: Always
+	RestartedByContainer RestartedBy = "Container" // restartPolicy of another container
+	RestartedByRules     RestartedBy = "Rules"     // restartPolicyRules of the container
+)
 
 // Who refuses to create pods, in Problem.Reason.
 const (

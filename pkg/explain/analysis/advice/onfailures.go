@@ -67,7 +67,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 	if text := remedy(in, c); text != "" && !stopped {
 		out = advise(text, "")
 	}
-	flags := containerFlag(in, c.Name)
+	flags := containerFlag(in, f.Pod, c.Name)
 	if c.Before {
 		flags += " --previous"
 	}
@@ -160,5 +160,9 @@ func moreMemory(in *facts.Facts, f *failures.Failure) string {
 		return ""
 	}
 	limit.Mul(2)
-	return containerFlag(in, name) + " --limits memory=" + limit.String()
+	flag := ""
+	if in.HasSeveralContainers() {
+		flag = " -c " + shellWord(name)
+	}
+	return flag + " --limits memory=" + limit.String()
 }
