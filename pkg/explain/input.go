@@ -25,7 +25,7 @@ type Input struct {
 	PodsRead bool
 	Pods     []*Pod
 	// Listed reports that this is for a row of a list, which is not read in full: Pods are those in
-	// phase Pending, and Events the warnings about the Job.
+	// phase Pending, and some that run, and Events the warnings about the Job.
 	Listed bool
 	// EventsRead reports whether Events are all of the Job and its pods that still exist.
 	EventsRead bool
@@ -75,8 +75,9 @@ type Unusual struct {
 	ForeignFinalizers []string
 	// Disruption is the reason of the condition DisruptionTarget, if that is True.
 	Disruption, DisruptionMessage string
-	// Running are containers that run while another of the pod has failed.
-	Running []string
+	// Lineup has the containers of a pod that has not ended, if one of them has, or if an init container is left; nil
+	// for others.
+	Lineup Lineup
 }
 
 // Container is a container of a pod that has ended, that waits, or that ended before it

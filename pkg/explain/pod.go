@@ -44,7 +44,7 @@ var nothingUnusual Unusual
 
 func (u *Unusual) isEmpty() bool {
 	return u.DeletedAt.IsZero() && u.Message == "" && u.StatusReason == "" && u.Unschedulable == "" && u.Disruption == "" &&
-		u.DisruptionMessage == "" && len(u.Gates) == 0 && len(u.ForeignFinalizers) == 0 && len(u.Running) == 0
+		u.DisruptionMessage == "" && len(u.Gates) == 0 && len(u.ForeignFinalizers) == 0 && len(u.Lineup) == 0
 }
 
 func unusualOf(pod *corev1.Pod) Unusual {
@@ -64,7 +64,7 @@ func unusualOf(pod *corev1.Pod) Unusual {
 		}
 	}
 	u.noteConditions(pod)
-	u.noteRunning(pod.Status.ContainerStatuses)
+	u.Lineup = lineupOf(pod)
 	return u
 }
 
@@ -137,21 +137,6 @@ func (p *Pod) noteContainers(pod *corev1.Pod) {
 				before := Container{Name: c.Name, Init: c.Init, Before: true, Restarts: c.Restarts, Image: c.Image, Memory: c.Memory}
 				p.Containers = append(p.Containers, ended(before, last))
 			}
-		}
-	}
-}
-
-// noteRunning leaves out sidecars, which are init containers: they keep no pod from ending.
-func (u *Unusual) noteRunning(all []corev1.ContainerStatus) {
-	failed := func(s corev1.ContainerStatus) bool {
-		return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
-	}
-	if !slices.ContainsFunc(all, failed) {
-		return
-	}
-	for i := range all {
-		if all[i].State.Running != nil {
-			u.Running = append(u.Running, all[i].Name)
 		}
 	}
 }

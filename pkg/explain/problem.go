@@ -22,10 +22,14 @@ const (
 	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
-	ProblemCrashLoop         ProblemKind = "CrashLoop"         // restartPolicy OnFailure
+	ProblemCrashLoop         ProblemKind = "CrashLoop"         // a container fails and is restarted, again and again
+	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
+	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // so the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
 	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that succeeded all the same
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
+	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // with exit code 0, and another container of the pod is still running
+	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended
 	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
 	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
 	ProblemNodeGone          ProblemKind = "NodeGone"          // the pod's node does not answer
@@ -52,8 +56,8 @@ type Problem struct {
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
 
-	// Container of the pods has it, and Image is that in its pod; Running are the
-	// containers that keep the pod from ending (ContainerFailed).
+	// Container of the pods has it, and Image is that in its pod; Running are the containers that
+	// keep the pod from ending (ContainerFailed, ContainerEnded, SidecarStopping).
 	Container string   `json:"container,omitempty"`
 	Image     string   `json:"image,omitempty"`
 	Running   []string `json:"running,omitempty"`
@@ -75,6 +79,18 @@ type Problem struct {
 	// is what the probe says.
 	Ending       *Ending `json:"ending,omitempty"`
 	ProbeMessage string  `json:"probeMessage,omitempty"`
+	// RestartedBy is the field that has the container restarted; Uncounted is set if restarts do
+	// not count towards the backoffLimit.
+	RestartedBy RestartedBy `json:"restartedBy,omitempty"`
+	Uncounted   bool        `json:"uncounted,omitempty"`
+	// Place is that of Container among the PlaceOf init containers of the pod, from 1; Later are
+	// the containers that start after these. Probed is set if Container has a startup probe.
+	Place   int32    `json:"place,omitempty"`
+	PlaceOf int32    `json:"placeOf,omitempty"`
+	Later   []string `json:"later,omitempty"`
+	Probed  bool     `json:"probed,omitempty"`
+	// GraceSeconds is how long sidecars may take to stop.
+	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
 	Node      string `json:"node,omitempty"`
 	Scheduled bool   `json:"scheduled,omitempty"`
@@ -95,6 +111,17 @@ type Problem struct {
 	// Asked is a value of the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }
+
+// RestartedBy is the field that has a container restarted when it fails.
+type RestartedBy string
+
+// The fields.
+const (
+	RestartedByPod       RestartedBy = "Pod"       // restartPolicy of the pod: OnFailure
+	RestartedBySidecar   RestartedBy = "Sidecar"   // restartPolicy of an init container: Always
+	RestartedByContainer RestartedBy = "Container" // restartPolicy of another container
+	RestartedByRules     RestartedBy = "Rules"     // restartPolicyRules of the container
+)
 
 // Who refuses to create pods, in Problem.Reason.
 const (

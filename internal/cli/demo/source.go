@@ -153,11 +153,11 @@ func (s *Source) input(job *batchv1.Job, pods []*corev1.Pod) explain.Input {
 	return input
 }
 
-// listed is what a list knows of a Job: its pending pods.
+// listed is what a list knows of a Job: its pods that have not ended.
 func (s *Source) listed(job *batchv1.Job) explain.Input {
 	input := explain.Input{Listed: true, Now: s.world.Now(), Job: job}
 	for _, pod := range s.world.Store.PodsOf(job.UID) {
-		if pod.Status.Phase == corev1.PodPending {
+		if p := pod.Status.Phase; p == corev1.PodPending || p == corev1.PodRunning && pod.DeletionTimestamp == nil {
 			copied := pod.DeepCopy()
 			s.complete(copied)
 			input.Pods = append(input.Pods, explain.PodOf(copied))

@@ -87,7 +87,7 @@ func TestListShowsStalledJobs_CLI_06(t *testing.T) {
 		t.Fatalf("requests %q, %q", pods, events)
 	}
 	for query, parts := range map[string][]string{
-		pods[0]:   {"fieldSelector=status.phase=Pending", "labelSelector=batch.kubernetes.io/job-name in (image)", "limit=500"},
+		pods[0]:   {"fieldSelector=status.phase!=Succeeded,status.phase!=Failed", "labelSelector=batch.kubernetes.io/job-name in (image)", "limit=500"},
 		events[0]: {"fieldSelector=involvedObject.kind=Job,type=Warning", "limit=500"},
 	} {
 		plain, _ := url.QueryUnescape(query)

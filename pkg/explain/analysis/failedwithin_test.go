@@ -26,10 +26,17 @@ func stillRuns(name string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(20 * time.Minute)}}}
 }
 
+// withOwnProxy declares the proxy in the template: it may have work of its own.
+func withOwnProxy(j *batchv1.Job) {
+	t := &j.Spec.Template.Spec
+	t.Containers = append(t.Containers, corev1.Container{Name: "proxy", Image: "proxy:1"})
+}
+
 // Issue 5, CLI-06: a container failed, and another one keeps its pod from ending, so that no
 // controller sees a failure.
 func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
-	r := report(factsOf(jobWith(nil), podOf("a", withProxy(42, 5*time.Minute))))
+	job := jobWith(withOwnProxy)
+	r := report(factsOf(job, podOf("a", withProxy(42, 5*time.Minute))))
 	p := problem(t, r, explain.ProblemContainerFailed)
 	if !p.Blocks || p.Count != 1 || p.Pods[0] != "a" || !p.Since.Equal(ptr.To(ago(5*time.Minute))) || r.Verdict.Stalled {
 		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
@@ -39,7 +46,7 @@ func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 		"kubectl logs a -c main -n ns")
 
 	// What still runs may be what does the work: the Job is not called stalled, whatever the other pods do.
-	r = report(factsOf(jobWith(nil), podOf("a", withProxy(42, 5*time.Minute)), podOf("b", nil)))
+	r = report(factsOf(job, podOf("a", withProxy(42, 5*time.Minute)), podOf("b", nil)))
 	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 2 pods are active; but container main of pod a ended with exit code 42 5m ago")
 	if r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
@@ -65,14 +72,14 @@ func TestPodThatIsAboutToEndIsFine_CLI_06(t *testing.T) {
 		pod func(*corev1.Pod)
 	}{
 		"just now":             {jobWith(nil), withProxy(42, 29*time.Second)},
-		"succeeded":            {jobWith(nil), withProxy(0, time.Hour)},
+		"succeeded just now":   {jobWith(nil), withProxy(0, 29*time.Second)},
 		"is restarted":         {jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }), withProxy(42, time.Hour)},
 		"is deleted":           {jobWith(nil), func(p *corev1.Pod) { withProxy(42, time.Hour)(p); p.DeletionTimestamp = ptr.To(ago(0)) }},
 		"the Job is deleted":   {jobWith(func(j *batchv1.Job) { j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{"x"} }), withProxy(42, time.Hour)},
 		"the Job is suspended": {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), withProxy(42, time.Hour)},
 		"the Job fails":        {jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "DeadlineExceeded", "", 0) }), withProxy(42, time.Hour)},
-		"a sidecar runs": {jobWith(nil), func(p *corev1.Pod) {
-			withProxy(42, time.Hour)(p)
+		"a sidecar stops": {jobWith(nil), func(p *corev1.Pod) {
+			withProxy(42, 29*time.Second)(p)
 			p.Status.InitContainerStatuses, p.Status.ContainerStatuses = p.Status.ContainerStatuses[1:], p.Status.ContainerStatuses[:1]
 		}},
 		"failed before": {jobWith(nil), func(p *corev1.Pod) {

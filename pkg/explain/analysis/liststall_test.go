@@ -18,7 +18,7 @@ import (
 func listed(f explain.Input) explain.Input {
 	l := explain.Input{Listed: true, Now: f.Now, OurName: f.OurName, Job: f.Job, RuleNames: f.RuleNames}
 	for i := range f.Pods {
-		if f.Pods[i].Phase == corev1.PodPending {
+		if p := f.Pods[i]; p.Phase == corev1.PodPending || p.IsActive() {
 			l.Pods = append(l.Pods, f.Pods[i])
 		}
 	}
@@ -31,10 +31,10 @@ func listed(f explain.Input) explain.Input {
 }
 
 // unlisted are the problems that a list does not report as stalls: those with a STATUS of their own, and those that only
-// running pods, terminating pods or a Lease show.
+// terminating pods or a Lease show.
 var unlisted = map[explain.ProblemKind]bool{
-	explain.ProblemSuspended: true, explain.ProblemDeleting: true, explain.ProblemControllerGone: true, explain.ProblemCrashLoop: true,
-	explain.ProblemContainerFailed: true, explain.ProblemTerminatingHolds: true, explain.ProblemTerminatingStuck: true, explain.ProblemNodeGone: true,
+	explain.ProblemSuspended: true, explain.ProblemDeleting: true, explain.ProblemControllerGone: true,
+	explain.ProblemTerminatingHolds: true, explain.ProblemTerminatingStuck: true, explain.ProblemNodeGone: true,
 }
 
 // agrees fails unless the list and the report say the same about a stall, and returns its kind, "" for none.

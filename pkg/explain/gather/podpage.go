@@ -96,7 +96,7 @@ var neededOfPods = sync.OnceValue(func() kube.Fields {
 		paths = append(paths, "spec."+kind+".name", "spec."+kind+".restartPolicy", "spec."+kind+".image", "spec."+kind+".resources")
 	}
 	for _, kind := range []string{"containerStatuses", "initContainerStatuses"} {
-		for _, field := range []string{"name", "state", "lastState", "ready", "restartCount", "image", "resources"} {
+		for _, field := range []string{"name", "state", "lastState", "ready", "restartCount", "started", "image", "resources"} {
 			paths = append(paths, "status."+kind+"."+field)
 		}
 	}

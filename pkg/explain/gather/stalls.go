@@ -30,7 +30,7 @@ const (
 
 // Stalls is what two requests show of why Jobs of a list make no progress (ADR 0017).
 type Stalls struct {
-	pods   ofJobs[*explain.Pod]  // in phase Pending
+	pods   ofJobs[*explain.Pod]  // pods that have not ended, see phasesOf
 	events ofJobs[explain.Event] // warnings about Jobs
 }
 
@@ -40,7 +40,7 @@ type ofJobs[T any] struct {
 	gap   *explain.Gap
 }
 
-// ReadStalls reads it for Jobs of a namespace, or of all with "": their pods in phase Pending, if
+// ReadStalls reads it for Jobs of a namespace, or of all with "": their pods that have not ended, if
 // some are active, and the warnings about them. A request that fails, but for a missing permission,
 // leaves what was known before; nil for nothing.
 func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs []*batchv1.Job, before *Stalls) *Stalls {
@@ -59,11 +59,15 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	}
 	active := slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return job.Status.Active == 0 })
 	if len(active) > 0 {
-		page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: podsOfJobs(active), FieldSelector: "status.phase=Pending", Limit: maxStallObjects})
+		page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: podsOfJobs(active), FieldSelector: phasesOf(active), Limit: maxStallObjects})
 		s.pods = before.pods.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
 			for i := range page.Items {
-				owner := observe.JobUID(&page.Items[i])
-				into[owner] = append(into[owner], explain.PodOf(&page.Items[i]))
+				pod := &page.Items[i]
+				if pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodPending {
+					continue // Only what other pods of the Job do tells whether it holds the Job up.
+				}
+				owner := observe.JobUID(pod)
+				into[owner] = append(into[owner], explain.PodOf(pod))
 			}
 		})
 	}
@@ -109,6 +113,15 @@ func podsOfJobs(jobs []*batchv1.Job) string {
 		}
 	}
 	return batchv1.JobNameLabel
+}
+
+// phasesOf selects the pods that have not ended. If the pods of all Jobs are selected, it leaves out those that run, of
+// which there may be many.
+func phasesOf(jobs []*batchv1.Job) string {
+	if len(jobs) > maxJobNames {
+		return "status.phase=Pending"
+	}
+	return "status.phase!=Succeeded,status.phase!=Failed"
 }
 
 // Input is what is known of a Job of the list.

@@ -142,6 +142,29 @@ func EndWithMain(running []string, failed string) string {
 	return fmt.Sprintf(format, ContainersText(running), failed)
 }
 
+// KeepOut is how not to have a well-known proxy injected, or how to stop it; "" for another container.
+func KeepOut(proxy string) string {
+	switch proxy {
+	case "istio-proxy":
+		return `keep Istio's proxy out of the Job's pods with the label sidecar.istio.io/inject: "false" in the pod template, have it injected as a native sidecar (ENABLE_NATIVE_SIDECARS), or stop it when the work is done (POST to localhost:15020/quitquitquit)`
+	case "linkerd-proxy":
+		return "keep Linkerd's proxy out of the Job's pods with the annotation linkerd.io/inject: disabled in the pod template, have it injected as a native sidecar (config.linkerd.io/proxy-enable-native-sidecar), or stop it when the work is done (POST to localhost:4191/shutdown)"
+	case "cloudsql-proxy", "cloud-sql-proxy":
+		return "run the Cloud SQL proxy as a native sidecar, or stop it when the work is done (--quitquitquit, then POST to localhost:9091/quitquitquit)"
+	}
+	return ""
+}
+
+// FindInjector is advice on containers that are in pods of the Job, and not in its template.
+func FindInjector(names []string) string {
+	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), Plural(len(names), "it", "them"))
+}
+
+// StopSidecars is advice on sidecars that do not stop.
+func StopSidecars(names []string) string {
+	return fmt.Sprintf("make %s exit on SIGTERM, or recreate the Job with a shorter terminationGracePeriodSeconds", sidecarsText(names))
+}
+
 // ReadLogOf is advice to read the log of a container.
 func ReadLogOf(container string) string { return "read the log of container " + container }
 

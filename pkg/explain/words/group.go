@@ -22,8 +22,10 @@ func groupProblem(p *explain.Problem) string {
 		return "no controller works on them"
 	case explain.ProblemControllerGone:
 		return ControllerWord(p.Controller) + " does not seem to be running"
+	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:
+		return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Exit: p.Exit, Running: p.Running}, time.Time{})
 	case explain.ProblemContainerFailed:
-		return "container " + p.Container + " ended with " + cause.ExitText(p.Exit.ExitCode, p.Exit.Reason) + ", and " + ContainersText(p.Running) + " still runs"
+		return "container " + p.Container + " ended with " + cause.ExitText(p.Exit.ExitCode, p.Exit.Reason) + ", and " + ContainersText(p.Running) + Plural(len(p.Running), " still runs", " still run")
 	}
 	return ProblemWhat(p, time.Time{}, &explain.Reconciler{})
 }

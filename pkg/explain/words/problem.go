@@ -39,8 +39,9 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	case explain.ProblemForeignFinalizer:
 		return fmt.Sprintf("%s ended but still %s the %s %s of another controller",
 			Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "))
-	case explain.ProblemContainerFailed:
-		return containerFailedText(p, now)
+	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
+		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted:
+		return containerText(p, now)
 	case explain.ProblemProcessOOMKilled:
 		return processOOMKilledText(p)
 	}
@@ -74,9 +75,9 @@ func ProblemNote(p *explain.Problem) string {
 		return ControllerWord(p.Controller) + " should have removed it"
 	case explain.ProblemForeignFinalizer:
 		return "the Job does not wait for this"
-	case explain.ProblemContainerFailed:
-		return fmt.Sprintf("%s not end or count as failed while %s still running", Plural(int(p.Count), "the pod does", "the pods do"),
-			ContainersText(p.Running)+Plural(len(p.Running), " is", " are"))
+	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
+		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted, explain.ProblemCrashLoop:
+		return containerNote(p)
 	case explain.ProblemImagePull, explain.ProblemContainerConfig:
 		return "this does not count as a failure, so no retry limit ends it"
 	case explain.ProblemInvalidRuleNames:
@@ -193,14 +194,6 @@ func processOOMKilledText(p *explain.Problem) string {
 		kind, p.Container, pods, p.Exit.Reason, limit)
 }
 
-func containerFailedText(p *explain.Problem, now time.Time) string {
-	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), ago(p.Since, now)
-	if p.Count > 1 {
-		return fmt.Sprintf("container %s ended with %s in %s", p.Container, exit, Joined(", first", Count(p.Count, "pods"), since))
-	}
-	return fmt.Sprintf("container %s of pod %s ended with %s%s", p.Container, p.Pods[0], exit, since)
-}
-
 // ago is " 3s ago", or "" for an unknown time.
 func ago(t *metav1.Time, now time.Time) string {
 	if t.IsZero() {
@@ -260,7 +253,7 @@ func pendingText(p *explain.Problem) string {
 		if p.Ending != nil {
 			return probeLoopText(p)
 		}
-		return fmt.Sprintf("container %s fails repeatedly and is restarted in its pod (restartPolicy OnFailure)", p.Container)
+		return crashLoopText(p)
 	}
 	text := "the pod has a node but has not started"
 	switch volume := multiAttachText(p); {

@@ -21,7 +21,8 @@ func DecidedText(fate explain.Fate, why string) string { return fateTexts[fate] 
 
 // BlockedText is the first clause of the verdict on a Job that a problem blocks.
 func BlockedText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
-	if p.Kind == explain.ProblemSuspended || p.Kind == explain.ProblemDeleting {
+	switch p.Kind {
+	case explain.ProblemSuspended, explain.ProblemDeleting, explain.ProblemInitRunning:
 		return UpperFirst(ProblemWhat(p, now, r))
 	}
 	return "The Job is stalled: " + ProblemWhat(p, now, r)

@@ -87,9 +87,9 @@ func logsOfFailed(job *batchv1.Job) string {
 	return fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", jobWord(job), shellWord(job.Namespace))
 }
 
-// containerFlag names a container, if the pods have several.
-func containerFlag(in *facts.Facts, name string) string {
-	if in.HasSeveralContainers() {
+// containerFlag names a container of the pod, if that has several.
+func containerFlag(in *facts.Facts, pod *explain.Pod, name string) string {
+	if in.NeedsContainerName(pod) {
 		return " -c " + shellWord(name)
 	}
 	return ""

@@ -72,7 +72,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 	if text := remedy(in, c); text != "" && !stopped {
 		out = advise(text, "")
 	}
-	flags := containerFlag(in, c.Name)
+	flags := containerFlag(in, f.Pod, c.Name)
 	if c.Before {
 		flags += " --previous"
 	}
@@ -173,5 +173,9 @@ func moreMemory(in *facts.Facts, f *failures.Failure) string {
 		return "" // There is none, or it is not that of a container of the Job.
 	}
 	memory.Mul(2)
-	return containerFlag(in, c.Name) + " --limits memory=" + memory.String()
+	flag := ""
+	if in.HasSeveralContainers() {
+		flag = " -c " + shellWord(c.Name)
+	}
+	return flag + " --limits memory=" + memory.String()
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
@@ -23,26 +22,30 @@ type adviser func(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advi
 
 // advisers are those of the kinds about which something can be done.
 var advisers = map[explain.ProblemKind]adviser{
-	explain.ProblemNotReconciled:    onController,
-	explain.ProblemControllerGone:   onController,
-	explain.ProblemFinalizerStuck:   onController,
-	explain.ProblemSuspended:        onSuspended,
-	explain.ProblemNoParallelism:    onNoParallelism,
-	explain.ProblemNoPodGroup:       onNoPodGroup,
-	explain.ProblemCreationRefused:  onRefusal,
-	explain.ProblemContainerFailed:  onFailedContainer,
-	explain.ProblemNodeGone:         onNode,
-	explain.ProblemDeleting:         onDeletion,
-	explain.ProblemInvalidRuleNames: onRuleNames,
-	explain.ProblemUnschedulable:    onPod("describe pod %s"),
-	explain.ProblemImagePull:        onPod("describe pod %s"),
-	explain.ProblemContainerConfig:  onUnstartable,
-	explain.ProblemProcessOOMKilled: onProcessOOMKilled,
-	explain.ProblemCrashLoop:        onPod("logs %s --previous"),
-	explain.ProblemSchedulingGated:  onPod("describe pod %s"),
-	explain.ProblemPodPending:       onPod("describe pod %s"),
-	explain.ProblemTerminatingStuck: onPod("get pod %s -o yaml"),
-	explain.ProblemForeignFinalizer: onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
+	explain.ProblemNotReconciled:     onController,
+	explain.ProblemControllerGone:    onController,
+	explain.ProblemFinalizerStuck:    onController,
+	explain.ProblemSuspended:         onSuspended,
+	explain.ProblemNoParallelism:     onNoParallelism,
+	explain.ProblemNoPodGroup:        onNoPodGroup,
+	explain.ProblemCreationRefused:   onRefusal,
+	explain.ProblemContainerFailed:   onEndedContainer,
+	explain.ProblemContainerEnded:    onEndedContainer,
+	explain.ProblemSidecarStopping:   onEndedContainer,
+	explain.ProblemInitRunning:       onContainerLog,
+	explain.ProblemSidecarNotStarted: onContainerLog,
+	explain.ProblemNodeGone:          onNode,
+	explain.ProblemDeleting:          onDeletion,
+	explain.ProblemInvalidRuleNames:  onRuleNames,
+	explain.ProblemUnschedulable:     onPod("describe pod %s"),
+	explain.ProblemImagePull:         onPod("describe pod %s"),
+	explain.ProblemContainerConfig:   onUnstartable,
+	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
+	explain.ProblemCrashLoop:         onPod("logs %s"),
+	explain.ProblemSchedulingGated:   onPod("describe pod %s"),
+	explain.ProblemPodPending:        onPod("describe pod %s"),
+	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
+	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
 
 // onProblems is what resolves what is wrong with the Job now.
@@ -71,6 +74,9 @@ func onPod(command string) adviser {
 		}
 		if text != "" {
 			return advise(text, kubectl(in.Job, "describe pod %s", pod))
+		}
+		if p.Kind == explain.ProblemCrashLoop {
+			pod += logFlags(in, p)
 		}
 		return advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 	}
@@ -107,20 +113,6 @@ func activePod(in *facts.Facts, name string) *explain.Pod {
 		return nil
 	}
 	return in.Active[i]
-}
-
-// onFailedContainer is about the first of the pods.
-func onFailedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	pod := activePod(in, p.Pods[0])
-	if pod == nil {
-		return nil
-	}
-	c := problems.FailedContainer(in, pod)
-	out := advise(words.EndWithMain(pod.Running, c.Name), "")
-	if c.NeverStarted() {
-		return append(out, advise(startRemedy(in, c, c.Message), "")...)
-	}
-	return append(out, advise(words.ReadLogOf(c.Name), kubectl(in.Job, "logs %s -c %s", shellWord(pod.Name), shellWord(c.Name)))...)
 }
 
 // onRefusal follows from who refuses the pods.

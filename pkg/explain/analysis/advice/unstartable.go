@@ -52,5 +52,5 @@ func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explai
 	if p.Exit.ExitCode == 0 {
 		out = append(out, advise(words.FailIfKilled(p.Container), "")...)
 	}
-	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s%s", shellWord(p.Pods[0]), containerFlag(in, p.Container)))...)
+	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s -c %s", shellWord(p.Pods[0]), shellWord(p.Container)))...)
 }

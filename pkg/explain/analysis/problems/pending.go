@@ -51,6 +51,7 @@ func startsSlowly(in *facts.Facts, pod *explain.Pod) bool {
 func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *explain.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
 	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), facts.CrashLoop(pod)
+	before := beforeMain(in, pod)
 	switch {
 	case len(pod.Gates) > 0:
 		p.Kind, p.Gates = explain.ProblemSchedulingGated, pod.Gates
@@ -62,9 +63,10 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
+	case before != nil:
+		p = *before
 	case loop != nil:
-		p.Kind = explain.ProblemCrashLoop
-		crashLoops(&p, loop)
+		crashLoops(in, pod, &p, loop)
 		if facts.IsStopped(loop) {
 			p.Ending, p.ProbeMessage = eventtext.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
@@ -84,8 +86,10 @@ func waitsForContainer(p *explain.Problem, c *explain.Container) {
 	}
 }
 
-// crashLoops is a container that is restarted again and again.
-func crashLoops(p *explain.Problem, c *explain.Container) {
+// crashLoops is a container that is restarted again and again. A sidecar that is does not hold up the others.
+func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explain.Container) {
+	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !isBeside(pod, c), !in.RestartsCount()
+	p.RestartedBy = in.RestartedBy(c.Name, isBeside(pod, c))
 	if c.Ended {
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
 		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}

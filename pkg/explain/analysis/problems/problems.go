@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -18,7 +19,7 @@ import (
 // detectors find the problems of one kind, or of a close family, in the order in which they are reported.
 var detectors = []func(in *facts.Facts) []explain.Problem{
 	suspended, noParallelism, noPodGroup, creationRefused, // No pods are created.
-	pendingPods, failedContainers, terminatingPods, foreignFinalizers, // Pods do not start, or do not end.
+	pendingPods, endedContainers, terminatingPods, foreignFinalizers, // Pods do not start, or do not end.
 	processesOOMKilled,                                        // Pods succeed, and may have done half of their work.
 	deletion, ruleNames, impossible, unreadable, inconsistent, // Something is wrong with the Job itself.
 }
@@ -111,10 +112,25 @@ func HoldsWholeJob(p *explain.Problem) bool {
 // moves reports whether a pod runs without trouble.
 func moves(in *facts.Facts) bool {
 	if !in.PodsRead {
-		// Pods that are active and not pending run, as far as a list can know.
-		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed && in.Job.Status.Active > int32(len(in.Active))
+		// Active pods that a list does not have run, as far as it can know.
+		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed && (in.Job.Status.Active > int32(len(in.Active)) || anyWorks(in))
 	}
+	return anyWorks(in)
+}
+
+// anyWorks reports whether a container that may do the Job's work runs.
+func anyWorks(in *facts.Facts) bool {
 	return slices.ContainsFunc(in.Active, func(p *explain.Pod) bool {
-		return p.Phase == "Running" && facts.CrashLoop(p) == nil
+		if p.Phase != corev1.PodRunning {
+			return false
+		}
+		loop, ended := facts.CrashLoop(p), EndedContainer(in, p)
+		return (loop == nil || isBeside(p, loop)) && (ended == nil || !ended.WorkIsOver)
 	})
+}
+
+// isBeside reports whether the container is a sidecar of a pod that runs.
+func isBeside(p *explain.Pod, c *explain.Container) bool {
+	m := p.Lineup.Named(c.Name)
+	return m != nil && m.Sidecar && p.Phase == corev1.PodRunning
 }

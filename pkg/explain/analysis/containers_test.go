@@ -1,0 +1,227 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+)
+
+// What follows are statuses of containers, as a kubelet writes them.
+func runsSince(name string, d time.Duration) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, Ready: true, Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(d)}}}
+}
+
+func endedWith(name string, code int32, d time.Duration) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: "Completed", StartedAt: ago(d + time.Minute), FinishedAt: ago(d),
+	}}}
+}
+
+func waitsFor(name, reason string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
+}
+
+// unready is a running container whose probes have not succeeded.
+func unready(s corev1.ContainerStatus) corev1.ContainerStatus {
+	s.Ready, s.Started = false, ptr.To(false)
+	return s
+}
+
+// restarted is a container that failed d ago.
+func restarted(s corev1.ContainerStatus, times, code int32, d time.Duration) corev1.ContainerStatus {
+	s.RestartCount, s.LastTerminationState = times, endedWith(s.Name, code, d).State
+	s.LastTerminationState.Terminated.Reason = "Error"
+	return s
+}
+
+// containers sets the statuses of a pod and its spec: inits and mains are the statuses of a pod; a sidecar is an init container whose name begins with "sidecar-".
+func containers(phase corev1.PodPhase, inits, mains []corev1.ContainerStatus) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Phase, p.Status.InitContainerStatuses, p.Status.ContainerStatuses = phase, inits, mains
+		p.Spec.InitContainers, p.Spec.Containers = specOf(inits), specOf(mains)
+	}
+}
+
+func specOf(all []corev1.ContainerStatus) (out []corev1.Container) {
+	for i := range all {
+		c := corev1.Container{Name: all[i].Name, Image: "image:1"}
+		if strings.HasPrefix(c.Name, "sidecar-") {
+			c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// asTemplate is a Job of one pod, with the containers of the pod in its template but for those left out.
+func asTemplate(change func(*corev1.Pod), without ...string) *batchv1.Job {
+	pod := &corev1.Pod{}
+	change(pod)
+	return jobWith(func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active, j.Status.Ready = ptr.To[int32](1), ptr.To[int32](1), 1, ptr.To[int32](0)
+		t := &j.Spec.Template.Spec
+		t.InitContainers, t.Containers = pod.Spec.InitContainers, nil
+		for _, c := range pod.Spec.Containers {
+			if !strings.Contains(strings.Join(without, " "), c.Name) {
+				t.Containers = append(t.Containers, c)
+			}
+		}
+	})
+}
+
+// wantStall fails unless the report and the list have this problem as what blocks the Job, and says all of the texts.
+func wantStall(t *testing.T, f explain.Input, kind explain.ProblemKind, says ...string) {
+	t.Helper()
+	r := report(f)
+	if p := problem(t, r, kind); !p.Blocks || !r.Verdict.Stalled {
+		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
+	}
+	wantSaid(t, r, says...)
+	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(r.Verdict.Sentence, strings.SplitN(explainFirst(stall.Text), ";", 2)[0]) {
+		t.Errorf("the list has %+v, and the verdict is: %s", stall, r.Verdict.Sentence)
+	}
+}
+
+// explainFirst leaves out the first letter, which may be a capital one.
+func explainFirst(text string) string { return text[1:] }
+
+// An injected proxy keeps the pod from ending after the work is done.
+// Requirements: CON-01
+func TestProxyThatOutlivesItsMainContainerStallsTheJob(t *testing.T) {
+	for name, tc := range map[string]struct {
+		proxy  string
+		code   int32
+		advice string
+	}{
+		"istio":     {"istio-proxy", 0, `sidecar.istio.io/inject: "false"`},
+		"linkerd":   {"linkerd-proxy", 0, "linkerd.io/inject: disabled"},
+		"another":   {"mesh", 0, "find out what adds container mesh to the pod"},
+		"exit 3":    {"linkerd-proxy", 3, "/shutdown"},
+		"Cloud SQL": {"cloudsql-proxy", 0, "run the Cloud SQL proxy as a native sidecar"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := containers(corev1.PodRunning, nil, []corev1.ContainerStatus{runsSince(tc.proxy, time.Hour), endedWith("backup", tc.code, 5*time.Minute)})
+			kind, says := explain.ProblemContainerEnded, "ended with exit code 0 5m ago, and container "+tc.proxy+" keeps the pod from ending."
+			if tc.code != 0 {
+				kind, says = explain.ProblemContainerFailed, "ended with exit code 3 5m ago; the pod does not end or count as failed while container "+tc.proxy+" is still running."
+			}
+			wantStall(t, factsOf(asTemplate(pod, "mesh", "istio-proxy", "linkerd-proxy"), podOf("a", pod)), kind,
+				"The Job is stalled: container backup of pod a "+says, tc.advice, "-n ns")
+		})
+	}
+}
+
+// Containers of the Job's template may each have work: that one is done is a fact, and no stall.
+// Requirements: CON-01
+func TestContainerThatStillWorksIsNoStall(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pod     func(*corev1.Pod)
+		problem bool
+	}{
+		"works on":         {containers(corev1.PodRunning, nil, []corev1.ContainerStatus{endedWith("extract", 0, 6*time.Minute), runsSince("upload", time.Hour)}), true},
+		"ended just now":   {containers(corev1.PodRunning, nil, []corev1.ContainerStatus{endedWith("extract", 0, 4*time.Minute), runsSince("upload", time.Hour)}), false},
+		"the proxy ended":  {containers(corev1.PodRunning, nil, []corev1.ContainerStatus{endedWith("istio-proxy", 0, 6*time.Minute), runsSince("upload", time.Hour)}), false},
+		"a sidecar beside": {containers(corev1.PodRunning, []corev1.ContainerStatus{runsSince("sidecar-log", time.Hour)}, []corev1.ContainerStatus{runsSince("main", time.Hour)}), false},
+		"a sidecar loops": {containers(corev1.PodRunning, []corev1.ContainerStatus{restarted(waitsFor("sidecar-log", "CrashLoopBackOff"), 3, 1, time.Minute)},
+			[]corev1.ContainerStatus{runsSince("main", time.Hour)}), false},
+	} {
+		f := factsOf(asTemplate(tc.pod), podOf("a", tc.pod))
+		r := report(f)
+		if r.Verdict.Stalled || analysis.StallOf(listed(f)) != nil || hasProblem(r, explain.ProblemContainerEnded) != tc.problem {
+			t.Errorf("%s: %s %+v", name, r.Verdict.Sentence, r.Problems)
+		}
+	}
+}
+
+// Requirements: CON-02
+func TestSidecarThatDoesNotStopIsNamedWithItsGracePeriod(t *testing.T) {
+	pod := containers(corev1.PodRunning, []corev1.ContainerStatus{runsSince("sidecar-agent", 10*time.Minute)}, []corev1.ContainerStatus{endedWith("main", 0, 8*time.Minute)})
+	job := asTemplate(pod)
+	job.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](900)
+	wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarStopping,
+		"The Job is stalled: container main of pod a ended with exit code 0 8m ago, and sidecar sidecar-agent has not stopped yet; the kubelet kills it when the grace period of 15m (terminationGracePeriodSeconds) is over.",
+		"exit on SIGTERM", "kubectl logs a -c sidecar-agent -n ns")
+}
+
+// Requirements: CON-03
+func TestInitContainerThatRunsForLongIsNamed(t *testing.T) {
+	main := []corev1.ContainerStatus{waitsFor("migrate", "PodInitializing")}
+	runs := func(d time.Duration) func(*corev1.Pod) {
+		return containers(corev1.PodPending, []corev1.ContainerStatus{endedWith("copy", 0, d), unready(runsSince("wait-for-db", d))}, main)
+	}
+	wantStall(t, factsOf(asTemplate(runs(0)), podOf("a", runs(64*time.Second))), explain.ProblemInitRunning,
+		"Init container wait-for-db (2 of 2) has been running for 1m4s; container migrate starts only after it has ended.", "kubectl logs a -c wait-for-db -n ns")
+	r := report(factsOf(asTemplate(runs(0)), podOf("a", runs(time.Minute)), podOf("b", runs(time.Hour))))
+	wantSaid(t, r, "Init container wait-for-db (2 of 2) has been running in 2 pods, in the first of them for 1h")
+
+	// One that fails and is restarted is the same problem while it runs and while it waits.
+	looping := restarted(waitsFor("wait-for-db", "CrashLoopBackOff"), 3, 1, time.Minute)
+	again := restarted(unready(runsSince("wait-for-db", 20*time.Second)), 3, 1, time.Minute)
+	for _, s := range []corev1.ContainerStatus{looping, again} {
+		pod := containers(corev1.PodPending, []corev1.ContainerStatus{endedWith("copy", 0, time.Hour), s}, main)
+		job := asTemplate(pod)
+		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemCrashLoop,
+			"The Job is stalled: init container wait-for-db (2 of 2) fails repeatedly and is restarted in its pod (restartPolicy OnFailure).", "kubectl logs a -c wait-for-db --previous -n ns")
+	}
+}
+
+// Requirements: CON-04
+func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) {
+	main := []corev1.ContainerStatus{waitsFor("main", "PodInitializing")}
+	for name, tc := range map[string]struct {
+		sidecar corev1.ContainerStatus
+		says    string
+	}{
+		"waits":      {restarted(waitsFor("sidecar-cache", "CrashLoopBackOff"), 2, 1, 10*time.Second), "it last ended with exit code 1, restarted 2 times, and its startup probe has not succeeded"},
+		"runs again": {restarted(unready(runsSince("sidecar-cache", 8*time.Second)), 2, 1, 12*time.Second), "it last ended with exit code 1, restarted 2 times, and its startup probe has not succeeded"},
+		"never was":  {unready(runsSince("sidecar-cache", 2*time.Minute)), "its startup probe has not succeeded, and it has been running for 2m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := containers(corev1.PodPending, []corev1.ContainerStatus{runsSince("sidecar-proxy", time.Minute), tc.sidecar}, main)
+			job := asTemplate(pod)
+			job.Spec.Template.Spec.InitContainers[1].StartupProbe = &corev1.Probe{}
+			wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarNotStarted,
+				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started: "+tc.says+"; no retry limit counts this, so only activeDeadlineSeconds ends it.",
+				"kubectl logs a -c sidecar-cache")
+			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(r.Verdict.Sentence, "OnFailure") {
+				t.Error(r.Verdict.Sentence)
+			}
+		})
+	}
+}
+
+// What has a container restarted is said as it is.
+// Requirements: CON-05
+func TestRestartsAreSaidByTheFieldThatCausesThem(t *testing.T) {
+	pod := func(name string) func(*corev1.Pod) {
+		return containers(corev1.PodRunning, nil, []corev1.ContainerStatus{restarted(waitsFor(name, "CrashLoopBackOff"), 3, 1, time.Minute)})
+	}
+	beside := containers(corev1.PodRunning, []corev1.ContainerStatus{restarted(waitsFor("sidecar-log", "CrashLoopBackOff"), 3, 1, time.Minute)}, []corev1.ContainerStatus{runsSince("main", time.Hour)})
+	for want, tc := range map[string]struct {
+		pod    func(*corev1.Pod)
+		change func(*corev1.PodSpec)
+	}{
+		"container main fails repeatedly and is restarted in its pod (restartPolicy OnFailure)": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
+		"container main fails repeatedly and is restarted in its pod (its restartPolicyRules); no retry limit counts this, so only activeDeadlineSeconds ends it": {pod("main"), func(s *corev1.PodSpec) {
+			s.Containers[0].RestartPolicy, s.Containers[0].RestartPolicyRules = ptr.To(corev1.ContainerRestartPolicyNever), []corev1.ContainerRestartRule{{}}
+		}},
+		"container main fails repeatedly and is restarted in its pod (its own restartPolicy)": {pod("main"), func(s *corev1.PodSpec) {
+			s.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
+		}},
+		"sidecar sidecar-log fails repeatedly and is restarted in its pod (its own restartPolicy is Always); its restarts do not count towards backoffLimit": {beside, func(*corev1.PodSpec) {}},
+	} {
+		job := asTemplate(tc.pod)
+		tc.change(&job.Spec.Template.Spec)
+		if p := problem(t, report(factsOf(job, podOf("a", tc.pod))), explain.ProblemCrashLoop); !strings.HasPrefix(p.Text, want) {
+			t.Errorf("%q, want %q", p.Text, want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package facts
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// proxies are containers that serve others until they are stopped, by the names that their projects give them.
+var proxies = []string{
+	"istio-proxy", "linkerd-proxy", "cloudsql-proxy", "cloud-sql-proxy", "alloydb-auth-proxy", "consul-dataplane", "daprd", "vault-agent",
+}
+
+// IsInjected reports whether a container of a pod is not in the Job's template: something added it to the pod.
+func (in *Facts) IsInjected(container string) bool { return in.templateContainer(container) == nil }
+
+// OnlyServes reports whether a container has no work of its own: it was injected, or is a well-known proxy.
+func (in *Facts) OnlyServes(container string) bool {
+	return in.IsInjected(container) || slices.Contains(proxies, container)
+}
+
+// HasStartupProbe reports whether a container of the Job's template has a startup probe.
+func (in *Facts) HasStartupProbe(container string) bool {
+	c := in.templateContainer(container)
+	return c != nil && c.StartupProbe != nil
+}
+
+// RestartedBy is the field that has a container restarted when it fails, "" if that is not known.
+func (in *Facts) RestartedBy(container string, sidecar bool) explain.RestartedBy {
+	c := in.templateContainer(container)
+	switch {
+	case sidecar:
+		return explain.RestartedBySidecar
+	case c != nil && len(c.RestartPolicyRules) > 0:
+		return explain.RestartedByRules
+	case c != nil && c.RestartPolicy != nil:
+		return explain.RestartedByContainer
+	case in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+		return explain.RestartedByPod
+	}
+	return ""
+}
+
+// NeedsContainerName reports whether a command about the pod has to name this container.
+func (in *Facts) NeedsContainerName(p *explain.Pod) bool {
+	if in.HasSeveralContainers() || len(p.Lineup) > 1 {
+		return true
+	}
+	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Name != p.Containers[0].Name })
+}

@@ -1,0 +1,142 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// containerText is about containers of pods that have not ended.
+func containerText(p *explain.Problem, now time.Time) string {
+	switch p.Kind {
+	case explain.ProblemInitRunning:
+		return initRunningText(p, now)
+	case explain.ProblemSidecarNotStarted:
+		return sidecarNotStartedText(p, now)
+	}
+	return containerEndedText(p, now)
+}
+
+// containerNote is what follows from these.
+func containerNote(p *explain.Problem) string {
+	switch {
+	case p.Kind == explain.ProblemInitRunning:
+		return laterText(p)
+	case p.Kind != explain.ProblemSidecarNotStarted && p.Kind != explain.ProblemCrashLoop:
+		return containerEndedNote(p)
+	case p.Uncounted && p.RestartedBy == explain.RestartedBySidecar:
+		return "its restarts do not count towards backoffLimit" // The pod ends without it.
+	case p.Uncounted:
+		return notCounted
+	}
+	return ""
+}
+
+// containerEndedText is how a container of pods that have not ended did.
+func containerEndedText(p *explain.Problem, now time.Time) string {
+	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), ago(p.Since, now)
+	text := fmt.Sprintf("container %s ended with %s", p.Container, exit)
+	switch {
+	case p.Count > 1:
+		text = fmt.Sprintf("%s in %s", text, Joined(", first", Count(p.Count, "pods"), since))
+	case len(p.Pods) > 0:
+		text = fmt.Sprintf("container %s of pod %s ended with %s%s", p.Container, p.Pods[0], exit, since)
+	}
+	it := Plural(int(max(p.Count, 1)), "the pod", "the pods")
+	switch p.Kind {
+	case explain.ProblemContainerEnded:
+		return fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Running), Plural(len(p.Running), " keeps", " keep"), it)
+	case explain.ProblemSidecarStopping:
+		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Running), Plural(len(p.Running), " has", " have"))
+	}
+	return text
+}
+
+func sidecarsText(names []string) string {
+	return Plural(len(names), "sidecar ", "sidecars ") + Enumerate(names, "and")
+}
+
+// containerEndedNote is what follows from a container that has ended in pods that have not.
+func containerEndedNote(p *explain.Problem) string {
+	switch p.Kind {
+	case explain.ProblemContainerFailed:
+		return fmt.Sprintf("%s not end or count as failed while %s still running", Plural(int(p.Count), "the pod does", "the pods do"), ContainersText(p.Running)+Plural(len(p.Running), " is", " are"))
+	case explain.ProblemSidecarStopping:
+		it := Plural(len(p.Running), "it", "them")
+		if p.GraceSeconds == nil {
+			return "the kubelet kills " + it + " when the grace period is over"
+		}
+		return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, Seconds(*p.GraceSeconds))
+	}
+	return ""
+}
+
+// initRunningText is about an init container that takes long.
+func initRunningText(p *explain.Problem, now time.Time) string {
+	text := fmt.Sprintf("init container %s has been running", placed(p))
+	if p.Count > 1 {
+		text += " in " + Count(p.Count, "pods")
+	}
+	switch {
+	case p.Since.IsZero() || now.IsZero():
+		return text
+	case p.Count > 1:
+		return text + ", in the first of them for " + Age(now.Sub(p.Since.Time))
+	}
+	return text + " for " + Age(now.Sub(p.Since.Time))
+}
+
+// placed is the name of an init container, with its place if there are several.
+func placed(p *explain.Problem) string {
+	if p.PlaceOf > 1 {
+		return fmt.Sprintf("%s (%d of %d)", p.Container, p.Place, p.PlaceOf)
+	}
+	return p.Container
+}
+
+// sidecarNotStartedText is about a sidecar that the main containers wait for.
+func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
+	var why []string
+	if p.Exit != nil {
+		why = append(why, "it last ended with "+RestartedText(p.Exit, p.Restarts))
+	}
+	if p.Probed {
+		why = append(why, "its startup probe has not succeeded")
+	}
+	if p.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
+		why = append(why, "it has been running for "+Age(now.Sub(p.Since.Time)))
+	}
+	text := fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Later), placed(p))
+	return Joined(": ", text, strings.Join(why, ", and "))
+}
+
+// notCounted says that no retry limit ends a problem.
+const notCounted = "no retry limit counts this, so only activeDeadlineSeconds ends it"
+
+// laterText is what waits for an init container.
+func laterText(p *explain.Problem) string {
+	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Later), Plural(len(p.Later), "s", ""))
+}
+
+// crashLoopText is about a container that is restarted again and again.
+func crashLoopText(p *explain.Problem) string {
+	kind, name := "container ", p.Container
+	switch {
+	case p.RestartedBy == explain.RestartedBySidecar:
+		kind = "sidecar "
+	case p.Place > 0:
+		kind, name = "init container ", placed(p)
+	}
+	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy])
+}
+
+// restarters are why a container is restarted.
+var restarters = map[explain.RestartedBy]string{
+	explain.RestartedByPod:       "(restartPolicy OnFailure)",
+	explain.RestartedBySidecar:   "(its own restartPolicy is Always)",
+	explain.RestartedByContainer: "(its own restartPolicy)",
+	explain.RestartedByRules:     "(its restartPolicyRules)",
+}
