@@ -68,6 +68,14 @@ func ProbeFailure(e *explain.Event) (probe, message string) {
 	return strings.ToLower(before), strings.TrimSpace(after)
 }
 
+// endReasons are reasons of events that mean the same whatever their message says.
+var endReasons = map[string]explain.Ending{
+	"ScaleDown":        {Kind: explain.EndEvicted, By: explain.ByClusterAutoscaler},
+	"Preempted":        {Kind: explain.EndPreempted, By: explain.ByScheduler},
+	"Preempting":       {Kind: explain.EndPreempted, By: explain.ByKubelet},
+	"DeadlineExceeded": {Kind: explain.EndPodDeadline, By: explain.ByKubelet},
+}
+
 // EndingOf is what the event says about the end of its pod, and the message about that, which may be ""; nil if it says
 // nothing.
 func EndingOf(e *explain.Event) (*explain.Ending, string) {
@@ -83,20 +91,15 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 		if m := probeKill.FindStringSubmatch(message); m != nil {
 			return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}, ""
 		}
-	case "ScaleDown":
-		return end(explain.EndEvicted, explain.ByClusterAutoscaler), message
 	case "TaintManagerEviction":
 		if strings.HasPrefix(message, "Marking for deletion") {
 			return end(explain.EndTaint, ""), ""
 		}
-	case "Preempted":
-		return end(explain.EndPreempted, explain.ByScheduler), message
-	case "Preempting":
-		return end(explain.EndPreempted, explain.ByKubelet), message
-	case "DeadlineExceeded":
-		return end(explain.EndPodDeadline, explain.ByKubelet), message
 	case "Evicted", "Disrupted":
 		return evictionOf(e, message)
+	}
+	if known, is := endReasons[e.Reason]; is {
+		return end(known.Kind, known.By), message
 	}
 	switch {
 	case e.Warning() && e.Source == explain.ByKubelet && IsRejection(e.Reason, message):

@@ -255,6 +255,11 @@ func pendingText(p *explain.Problem) string {
 		}
 		return crashLoopText(p)
 	}
+	return slowStartText(p)
+}
+
+// slowStartText is why a pod takes long to start.
+func slowStartText(p *explain.Problem) string {
 	text := "the pod has a node but has not started"
 	switch volume := multiAttachText(p); {
 	case volume != "":

@@ -122,9 +122,8 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		if failed.Restarts.FailedJob {
 			return advise(words.KeepFailedPods, "")
 		}
-		f := failed.Example
-		if takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 && f != nil && f.Ending() == nil && f.Pod.Disruption == "" {
-			return propose(in, words.FailAtOnce, failingAtOnce(in, f))
+		if failed.Example != nil && retriesInVain(in, failed.Example) {
+			return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
 		if failed.HaveLogs() {
@@ -132,6 +131,13 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		}
 	}
 	return nil
+}
+
+// retriesInVain reports whether a rule could have failed the Job at once, for the exit code of a container that ended by
+// itself.
+func retriesInVain(in *facts.Facts, f *failures.Failure) bool {
+	return takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 &&
+		f.Ending() == nil && f.Pod.Disruption == ""
 }
 
 // needsRetry reports whether something of the failed Job is missing that nothing else runs: a retry, or what its owner

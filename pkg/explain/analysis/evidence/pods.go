@@ -29,16 +29,20 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	}
 	chain := []explain.Evidence{link}
 	c := f.Container()
-	if c == nil || f.Ending() != nil {
-		if p.Message != "" || p.StatusReason != "" {
-			chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: words.Joined(": ", p.StatusReason, p.Message)})
-		}
+	if said := words.Joined(": ", p.StatusReason, p.Message); said != "" && (c == nil || f.Ending() != nil) {
+		chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: said})
 	}
 	if c == nil {
 		return chain
 	}
-	// The reason of a disruption says why a signal ended the container.
-	chain = append(chain, containerEvidence(p.Name, c, f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c)))
+	return append(chain, containerChain(in, f, c)...)
+}
+
+// containerChain is how the container of a failed pod ended, and the end of its log.
+func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Evidence {
+	p := f.Pod
+	// What ended the pod says why a signal ended the container.
+	chain := []explain.Evidence{containerEvidence(p.Name, c, f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
 	for _, tail := range in.Logs {
 		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
 			chain = append(chain, explain.Evidence{

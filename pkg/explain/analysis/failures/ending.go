@@ -76,21 +76,25 @@ func endingOf(p *explain.Pod, events map[string]witness) witness {
 	switch {
 	case p.Disruption != "":
 		w := disruptionEnding(p)
-		if event.Kind == w.Kind && event.By != "" || w.Kind == explain.EndEvicted && event.Kind == w.Kind {
+		if event.Kind == w.Kind && (event.By != "" || w.Kind == explain.EndEvicted) {
 			w.By, w.message = event.By, event.message
 		}
 		return w
 	case event.Kind == explain.EndProbe:
-		failed := func(c explain.Container) bool {
-			return c.Name == event.Container && c.Ended && !c.Before && c.ExitCode != 0
-		}
-		if slices.ContainsFunc(p.Containers, failed) {
+		if hasFailedContainer(p, event.Container) {
 			return event
 		}
 	case event.Kind != "" && event.Kind != explain.EndRejected && p.Deleting && !p.EndedBeforeDeletion():
 		return event
 	}
 	return witness{}
+}
+
+// hasFailedContainer reports whether the last end of the container was a failure.
+func hasFailedContainer(p *explain.Pod, name string) bool {
+	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool {
+		return c.Name == name && c.Ended && !c.Before && c.ExitCode != 0
+	})
 }
 
 // statusEnding is what the kubelet wrote into the pod's status.
@@ -151,24 +155,26 @@ func addEnding(c *explain.Cause, of *cause.Failure, events map[string]witness) {
 		return
 	}
 	w := events[c.Pods[0]]
-	fits := false
-	switch w.Kind {
-	case "":
-		return
-	case explain.EndProbe:
-		fits = of.Container == w.Container
-	case explain.EndRejected:
-		fits = of.Container == "" && of.PodReason == w.Reason
-	default:
-		fits = of.IsDeletion() || of.Condition == corev1.DisruptionTarget || of.PodReason == w.Reason
-	}
 	alike := int32(0)
 	for _, other := range events {
 		if other.Ending == w.Ending {
 			alike++
 		}
 	}
-	if fits && alike >= c.Count {
+	if w.fits(of) && alike >= c.Count {
 		endWith(c, w.Ending, w.message)
 	}
+}
+
+// fits reports whether a pod that ended so may have failed in this way.
+func (w witness) fits(f *cause.Failure) bool {
+	switch w.Kind {
+	case "":
+		return false
+	case explain.EndProbe:
+		return f.Container == w.Container
+	case explain.EndRejected:
+		return f.Container == "" && f.PodReason == w.Reason
+	}
+	return f.IsDeletion() || f.Condition == corev1.DisruptionTarget || f.PodReason == w.Reason
 }

@@ -24,7 +24,7 @@ func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Reason: m.Waiting, Place: place, PlaceOf: of}
 	p.Later = pod.Lineup.Names(func(*explain.Member) bool { return true })
 	p.Uncounted = !in.RestartsCount()
-	failing, late := failsRepeatedly(in, m), startsSlowly(in, pod) && m.Running && in.Now.Sub(m.RunsSince) >= startSlack
+	failing, late := failsRepeatedly(in, m), runsForLong(in, pod, m)
 	switch {
 	case m.Sidecar && (failing || late):
 		p.Kind, p.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
@@ -43,6 +43,11 @@ func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 		p.Details = append(p.Details, m.WaitingMessage)
 	}
 	return p
+}
+
+// runsForLong reports whether the container of a pod that takes long to start has run for long itself.
+func runsForLong(in *facts.Facts, pod *explain.Pod, m *explain.Member) bool {
+	return m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
 }
 
 // failsRepeatedly reports whether the container failed, and waits to be restarted or has not run for long since.

@@ -106,8 +106,8 @@ func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
 	}
 }
 
-// warnings are the most telling by pod: the latest, unless that only says that the kubelet waited in vain. All are looked for at once, and only if one is needed, as a huge Job may have as many
-// events as pods.
+// warnings are the most telling by pod: the latest, unless that only says that the kubelet waited in vain. All are looked
+// for at once, and only if one is needed, as a huge Job may have as many events as pods.
 func warnings(in *facts.Facts) func(pod string) *explain.Event {
 	var latest map[string]*explain.Event
 	return func(pod string) *explain.Event {
