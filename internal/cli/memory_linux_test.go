@@ -1,3 +1,5 @@
+//go:build !race
+
 package cli
 
 import (
@@ -57,7 +59,8 @@ func resident() int {
 	return n
 }
 
-// The largest indexes, lists, texts and numbers of pods that fit into a Job take no verb more than 200 MB.
+// The largest indexes, lists, texts and numbers of pods that fit into a Job take no verb more than 200 MB. The race detector takes
+// many times as much.
 // Requirements: CLI-12
 func TestNoVerbNeedsMuchMemory(t *testing.T) {
 	if lines := os.Getenv(linesOfChild); lines != "" {
