@@ -62,7 +62,7 @@ type Cause struct {
 	Stopped StopReason `json:"stopped,omitempty"`
 	// NeverStarted is set for pods that the Job's controller deleted before any of their containers started.
 	NeverStarted bool `json:"neverStarted,omitempty"`
-	// MemoryLimit is that of the container of the latest pod, if it was OOMKilled and had one.
+	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
 	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is what ended the pods from outside their containers, nil if nothing is known to.
 	Ending *Ending `json:"ending,omitempty"`

@@ -71,7 +71,7 @@ type Problem struct {
 	// Exit is how the container ended last, and Restarts how often it was restarted.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`
-	// MemoryLimit is that of the container, if it was OOMKilled and had one.
+	// MemoryLimit is the memory limit of Container, if that was OOMKilled and had a limit.
 	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
 	// Sidecar is set if the container is a native sidecar, or another init container.
 	Sidecar bool `json:"sidecar,omitempty"`
@@ -83,8 +83,8 @@ type Problem struct {
 	// not count towards the backoffLimit.
 	RestartedBy RestartedBy `json:"restartedBy,omitempty"`
 	Uncounted   bool        `json:"uncounted,omitempty"`
-	// Place is that of Container among the PlaceOf init containers of the pod, from 1; Later are
-	// the containers that start after these. Probed is set if Container has a startup probe.
+	// Container is number Place of PlaceOf init containers in the pod, counted from 1; Later has the
+	// containers that start after the init containers. Probed is set if Container has a startup probe.
 	Place   int32    `json:"place,omitempty"`
 	PlaceOf int32    `json:"placeOf,omitempty"`
 	Later   []string `json:"later,omitempty"`
