@@ -108,8 +108,13 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 		"config":            {active(1), []*explain.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
 		"gates":             {active(1), []*explain.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
 		"no node": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
-		})}, nil, "Unschedulable"},
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient cpu. preemption: none"}}
+		})}, nil, "Unschedulable: 3 Insufficient cpu"},
+		"image of another platform": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason: "ErrImagePull", Message: "no match for platform in manifest: not found",
+			}}}}
+		})}, nil, "ErrImagePull: no image for the platform"},
 		"no scheduler":        {active(1), []*explain.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
 		"one of two pods":     {active(2), []*explain.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
 		"suspended":           {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},

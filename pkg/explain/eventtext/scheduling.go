@@ -39,7 +39,8 @@ var unfits = []struct {
 	{explain.UnfitClaimMissing, regexp.MustCompile(`(?i)persistentvolumeclaim "([^"]+)" not found`)},
 	{explain.UnfitClaimDeleted, regexp.MustCompile(`(?i)persistentvolumeclaim "([^"]+)" is being deleted`)},
 	{explain.UnfitClaimMissing, regexp.MustCompile(`(?i)create the persistentvolumeclaim "([^"]+)"`)},
-	{explain.UnfitClaimUnbound, regexp.MustCompile(`unbound (?:immediate )?PersistentVolumeClaims?|provisioning failed for PVC "([^"]+)"|binding volumes: `)},
+	{explain.UnfitClaimUnbound, regexp.MustCompile(`provisioning failed for PVC "([^"]+)"`)},
+	{explain.UnfitClaimUnbound, regexp.MustCompile(`unbound (?:immediate )?PersistentVolumeClaim|binding volumes: `)},
 	{explain.UnfitClaimInUse, regexp.MustCompile(`ReadWriteOncePod`)},
 	{explain.UnfitDevices, regexp.MustCompile(`(?i)resourceclaim|cannot allocate all claims`)},
 	{explain.UnfitNoNodes, regexp.MustCompile(`^no nodes available to schedule pods`)},
@@ -102,7 +103,7 @@ func unfitOf(reason string) explain.Unfit {
 }
 
 // noScaleUp is what the cluster autoscaler says about a pod for which it adds no node.
-var noScaleUp = regexp.MustCompile(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: (.*))?$`)
+var noScaleUp = regexp.MustCompile(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)
 
 // noNodeClaim is what Karpenter says about a pod for which it adds no node.
 var noNodeClaim = regexp.MustCompile(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)

@@ -62,9 +62,9 @@ var ofSandboxes = []meaning{
 var ofWebhooks = []meaning{
 	{explain.TroubleNoEndpoints, regexp.MustCompile(`no endpoints available for service "(?P<name>[^"]+)"`), false},
 	{explain.TroubleNoService, regexp.MustCompile(`services? "(?P<name>[^"]+)" not found`), false},
-	{explain.TroubleRefused, regexp.MustCompile(`connection refused`), true},
+	{explain.TroubleRefused, regexp.MustCompile(`(?P<said>dial tcp .*: connection refused)|connection refused`), true},
 	{explain.TroubleCertificate, regexp.MustCompile(`(?P<said>x509: .+)|tls: `), true},
-	{explain.TroubleNoHost, regexp.MustCompile(`no such host|name resolution|server misbehaving`), true},
+	{explain.TroubleNoHost, regexp.MustCompile(`(?P<said>dial tcp: .*no such host)|no such host|name resolution|server misbehaving`), true},
 	{explain.TroubleNoAnswer, regexp.MustCompile(`(?i)context deadline exceeded|i/o timeout|Client\.Timeout|TLS handshake timeout|request canceled`), true},
 }
 
@@ -211,12 +211,15 @@ func setField(t *explain.Trouble, group, value string) {
 // maxLastWords is how much of a message lastWords returns, in bytes.
 const maxLastWords = 100
 
+// wrapping is what the kubelet and the runtime write before an error: which call failed, for which volume or plugin.
+var wrapping = regexp.MustCompile(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: `)
+
 // lastWords is the end of a message that wraps errors, the most specific part: of the parts that colons separate, as many
 // as fit, and at least one.
 func lastWords(message string) string {
 	message = strings.TrimRight(strings.Join(strings.Fields(message), " "), " .")
-	if _, output, found := strings.Cut(message, " Output: "); found { // Of the command mount, before which all is about its arguments.
-		message = output
+	for before := wrapping.FindString(message); before != "" && before != message; before = wrapping.FindString(message) {
+		message = message[len(before):]
 	}
 	parts := strings.Split(message, ": ")
 	out := parts[len(parts)-1]

@@ -83,7 +83,7 @@ func ProblemNote(p *explain.Problem) string {
 	case explain.ProblemImagePull, explain.ProblemContainerConfig:
 		return "this does not count as a failure, so no retry limit ends it"
 	case explain.ProblemUnschedulable:
-		return unschedulableNote(p)
+		return autoscalerText(p.Autoscaler)
 	case explain.ProblemInvalidRuleNames:
 		return "reasons refer to rules by index"
 	case explain.ProblemSuccessImpossible:

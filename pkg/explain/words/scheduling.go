@@ -66,7 +66,7 @@ func unfitText(u *explain.Unfit, claims []explain.Claim) string {
 	case explain.UnfitClaimDeleted:
 		return claimText(u, claims) + " is being deleted"
 	case explain.UnfitClaimUnbound:
-		return claimText(u, claims) + " is not bound"
+		return claimText(u, claims) + " is not bound" + inBrackets(warningOf(u.Name, claims))
 	case explain.UnfitClaimInUse:
 		return claimText(u, claims) + " is in use by another pod (ReadWriteOncePod)"
 	}
@@ -102,24 +102,25 @@ func claimText(u *explain.Unfit, claims []explain.Claim) string {
 	return "a PersistentVolumeClaim of the pod" + inBrackets(Enumerate(names, "or"))
 }
 
-// unschedulableNote is what the claims and the autoscaler add.
-func unschedulableNote(p *explain.Problem) string {
-	var notes []string
-	for i := range p.Claims {
-		if c := &p.Claims[i]; c.Warning != "" {
-			notes = append(notes, fmt.Sprintf("claim %s: %s", c.Name, Quoted(briefly(c.Warning))))
+// warningOf is the quoted warning about the claim of that name, "" if there is none.
+func warningOf(name string, claims []explain.Claim) string {
+	for i := range claims {
+		if c := &claims[i]; c.Name == name {
+			return quotedIfAny(briefly(c.Warning))
 		}
 	}
-	switch a := p.Autoscaler; {
+	return ""
+}
+
+// autoscalerText is what an autoscaler does about the pod, "" if it does not say.
+func autoscalerText(a *explain.Autoscaler) string {
+	switch {
 	case a == nil:
+		return ""
 	case a.Adds:
-		notes = append(notes, componentText(a.By)+" adds a node for it")
-	case a.Why == "":
-		notes = append(notes, componentText(a.By)+" adds no node for it")
-	default:
-		notes = append(notes, fmt.Sprintf("%s adds no node for it: %s", componentText(a.By), briefly(a.Why)))
+		return componentText(a.By) + " adds a node for it"
 	}
-	return Clauses(notes)
+	return Joined(": ", componentText(a.By)+" adds no node for it", briefly(a.Why))
 }
 
 // UnfitAdvice is what to do about a reason why no node can take a pod, "" for nothing in particular.

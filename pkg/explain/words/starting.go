@@ -19,7 +19,7 @@ type troubleWords struct {
 // imageTroubles are why an image is not on the node; the text follows its name.
 var imageTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleRateLimit:      {"rate limit", "cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets), which has a higher limit, or from a mirror of the registry; the kubelet retries automatically"},
-	explain.TroubleUnauthorized:   {"access denied", "cannot be pulled: the registry denied access, as without the right credentials or if the repository does not exist", "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name"},
+	explain.TroubleUnauthorized:   {"access denied", "cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name"},
 	explain.TroubleImageNotFound:  {"image not found", "cannot be pulled: the registry does not have it", "push this image, or recreate the Job with a name and tag that the registry has"},
 	explain.TroubleNoPlatform:     {"no image for the platform", "cannot be pulled: it does not exist for the platform (operating system and architecture) of the node", "build the image for the platform of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/arch)"},
 	explain.TroubleNotOnNode:      {"not on the node", "is not present on the node, and imagePullPolicy is Never", "load the image onto the node, or recreate the Job with imagePullPolicy IfNotPresent"},
@@ -42,7 +42,7 @@ var startTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleSandboxImage:    {"sandbox image", "the sandbox image %s cannot be pulled on its node", "make the sandbox image available to the node: its container runtime's configuration names it"},
 	explain.TroubleSandbox:         {"sandbox", "its sandbox cannot be created", "resolve what the message names on the node; the kubelet retries automatically"},
 	explain.TroubleNoRuntime:       {"runtime handler", "the container runtime of its node does not have the runtime handler %s (runtimeClassName)", "have the pods run on nodes that have the runtime handler, or recreate the Job with another runtimeClassName"},
-	explain.TroubleDriverMissing:   {"CSI driver not registered", "CSI driver %s is not registered on its node", "check that the node pod of the CSI driver runs on that node (its DaemonSet); mounting is retried automatically"},
+	explain.TroubleDriverMissing:   {"CSI driver not registered", "CSI driver %s, which %v needs, is not registered on its node", "check that the node pod of the CSI driver runs on that node (its DaemonSet); mounting is retried automatically"},
 	explain.TroubleNoAddress:       {"no IP address", "", "free IP addresses, or give the network plugin a larger range; the kubelet retries automatically"},
 	explain.TroubleNetworkPlugin:   {"network plugin", "", "check the pods of the network plugin on the node"},
 	explain.TroubleMultiAttach:     {"volume in use", "", "delete the pod that uses the volume, or wait until it ends; for pods on several nodes, use a volume with access mode ReadWriteMany"},
@@ -88,15 +88,13 @@ func startCause(p *explain.Problem) string {
 	case explain.TroubleMultiAttach:
 		text, said = fmt.Sprintf("%s is already %s", volumeText(p), brief(t.Said)), ""
 	case explain.TroubleObjectMissing:
-		text = objectText(t) + " does not exist"
+		text = objectText(t) + neededBy(t) + " does not exist"
 	case explain.TroubleKeyMissing:
-		text = objectText(t) + " has no key " + t.Key
+		text = objectText(t) + neededBy(t) + " has no key " + t.Key
 	case explain.TroubleNoAddress:
 		text = networkText(t) + " has no IP address left for it"
 	case explain.TroubleNetworkPlugin:
 		text = networkText(t) + " failed"
-	case explain.TroubleDriverMissing:
-		text += inBrackets(strings.TrimPrefix(volumeText(p), "its "))
 	}
 	return Joined(": ", text, said)
 }
@@ -116,13 +114,18 @@ func volumeText(p *explain.Problem) string {
 
 // objectText names the object of a volume.
 func objectText(t *explain.Trouble) string {
-	switch {
-	case t.Name == "":
+	if t.Name == "" {
 		return fmt.Sprintf("the %s of its volume %s", t.Object, t.Volume)
-	case t.Volume == "" || t.Volume == t.Name:
-		return fmt.Sprintf("%s %s of its volumes", t.Object, t.Name)
 	}
-	return fmt.Sprintf("%s %s of its volume %s", t.Object, t.Name, t.Volume)
+	return t.Object + " " + t.Name
+}
+
+// neededBy is a clause on the volume that needs the object, "" if the object is not named.
+func neededBy(t *explain.Trouble) string {
+	if t.Name == "" || t.Volume == "" {
+		return ""
+	}
+	return fmt.Sprintf(", which its volume %s needs,", t.Volume)
 }
 
 func networkText(t *explain.Trouble) string {
