@@ -23,6 +23,8 @@ type Stalls struct {
 	Client    kube.Interface
 	Namespace string // "" for all
 	OurName   string // see explain.Input
+	// Failures has failed pods read, too.
+	Failures bool
 
 	mu   sync.Mutex
 	read *gather.Stalls
@@ -35,7 +37,7 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 		if analysis.MayStall(job) {
 			open = append(open, job)
 		}
-		if analysis.HasFailures(job) {
+		if s.Failures && analysis.HasFailures(job) {
 			failing = append(failing, job)
 		}
 	}

@@ -30,8 +30,8 @@ On a terminal, the summary is an interactive view, see
 kubectl batchjob watch --help; --interactive=false or --full prints it instead.
 
 -o json prints Jobs as the API server has them; a stalled Job also has .stalled,
-with kind, reason, text, and since, and one with failures has .why, with text and
-causes. --sort-by and custom columns can use them, too.
+with kind, reason, text, and since, and one with failures has .why, with text
+and causes. --sort-by and custom columns can use them, too.
 
 With --watch, a row is printed for every visible change until Ctrl-C (exit code
 130) or SIGTERM (143). A deleted Job is printed once more, with STATUS Deleted;
@@ -181,6 +181,7 @@ func (o *Options) Complete(args []string) error {
 	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
 	if err == nil {
 		o.stalls = o.explainer.Stalls(o.set.Namespace, o.Timing())
+		o.stalls.Failures = true
 	}
 	return err
 }
