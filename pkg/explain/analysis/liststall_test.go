@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // listed is what a list reads of it all: pods in phase Pending, and warnings about the Job.
@@ -132,6 +133,17 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 		if reason != tc.reason {
 			t.Errorf("%s: %q, want %q", name, reason, tc.reason)
 		}
+	}
+}
+
+// Requirements: PND-01
+func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
+	stall := analysis.StallOf(listed(factsOf(jobOfOne(), unscheduled("0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 Too many pods."))))
+	if stall == nil || stall.Brief != "1 Insufficient nvidia.com/gpu, 8 Too many pods" {
+		t.Fatalf("%+v", stall)
+	}
+	if why := words.Why(&explain.Outline{Stalled: stall}, noon); why != "1 Insufficient nvidia.com/gpu…" {
+		t.Errorf("%q", why)
 	}
 }
 
