@@ -75,27 +75,30 @@ func ProblemNote(p *explain.Problem) string {
 		return "its managedBy names " + ControllerWord(p.Controller) + ", which does not seem to be running"
 	case explain.ProblemFinalizerStuck:
 		return ControllerWord(p.Controller) + " should have removed it"
-	case explain.ProblemForeignFinalizer:
-		return "the Job does not wait for this"
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
 		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted, explain.ProblemCrashLoop:
 		return containerNote(p)
-	case explain.ProblemImagePull, explain.ProblemContainerConfig:
-		return "this does not count as a failure, so no retry limit ends it"
 	case explain.ProblemUnschedulable:
 		return autoscalerText(p.Autoscaler)
-	case explain.ProblemInvalidRuleNames:
-		return "reasons refer to rules by index"
-	case explain.ProblemSuccessImpossible:
-		return "the Job ends when all its indexes have ended"
 	case explain.ProblemDeleting:
 		if p.NoPods {
 			return "an admission policy or webhook may reject that, the garbage collector may not be running, or something else that the Job owns may be left"
 		}
-	case explain.ProblemUnknownMode:
-		return "no controller of this version runs the Job"
 	}
-	return ""
+	return problemNotes[p.Kind]
+}
+
+// uncountedNote is about containers that have not started.
+const uncountedNote = "this does not count as a failure, so no retry limit ends it"
+
+// problemNotes are those that are always the same.
+var problemNotes = map[explain.ProblemKind]string{
+	explain.ProblemForeignFinalizer:  "the Job does not wait for this",
+	explain.ProblemImagePull:         uncountedNote,
+	explain.ProblemContainerConfig:   uncountedNote,
+	explain.ProblemInvalidRuleNames:  "reasons refer to rules by index",
+	explain.ProblemSuccessImpossible: "the Job ends when all its indexes have ended",
+	explain.ProblemUnknownMode:       "no controller of this version runs the Job",
 }
 
 // problemTexts are those of problems that are always the same.
@@ -305,21 +308,26 @@ func refusalText(p *explain.Problem) string {
 	if r.named != "" && p.RefusedBy != "" {
 		r.unnamed = r.named + p.RefusedBy
 	}
-	said := p.Refusal
-	if text := []rune(said); len(text) > maxRefusal {
-		said = string(text[:maxRefusal]) + "…"
-	}
+	said := shortRefusal(p.Refusal)
 	switch {
 	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
 		return said
 	case p.Reason == explain.RefusalQuota, p.Reason == explain.RefusalServiceAccount && p.RefusedBy != "":
 		said = "" // Their names are enough.
-	case p.Reason == explain.RefusalWebhookDown && p.Trouble != nil:
+	case p.Trouble != nil:
 		return webhookText(r.unnamed, p.Trouble)
 	case p.Reason == explain.RefusalWebhook && said == "without explanation":
 		return Joined(" ", r.unnamed, r.verb, said)
 	}
 	return Joined(": ", Joined(" ", r.unnamed, r.verb), said)
+}
+
+// shortRefusal is the beginning of what the API server says.
+func shortRefusal(said string) string {
+	if text := []rune(said); len(text) > maxRefusal {
+		return string(text[:maxRefusal]) + "…"
+	}
+	return said
 }
 
 // maxRefusal is how much of the API server's words goes into a sentence.
