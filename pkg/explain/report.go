@@ -68,6 +68,8 @@ func (r *Report) IsTimeless() bool {
 // ReportList is what is said about several Jobs.
 type ReportList struct {
 	metav1.TypeMeta `json:",inline"`
+	// CronJobs are the CronJobs whose Jobs these are.
+	CronJobs []CronJobReport `json:"cronJobs,omitempty"`
 	// Groups are the Jobs that need attention, by cause: failed and stalled ones first, then the
 	// largest, then the newest.
 	Groups []JobGroup `json:"groups,omitempty"`
@@ -235,6 +237,8 @@ const (
 	BuiltInManagedBy = "kubernetes.io/job-controller"
 	// Kueue is Problem.Controller of a Job that Kueue holds suspended.
 	Kueue = "kueue.x-k8s.io"
+	// KueueWorkloads is the resource of Kueue that holds why a Job is not admitted.
+	KueueWorkloads = "workloads." + Kueue
 	// InvalidImageName is Problem.Reason of a container whose image cannot be parsed.
 	InvalidImageName = "InvalidImageName"
 	// OOMKilled is the reason of a container in which the kernel killed a process for lack of memory.
