@@ -33,12 +33,13 @@ func ago(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-d)) }
 // server is as much of an API server as gathering needs: Jobs, pods, events, leases, nodes
 // and logs of one namespace, in pages.
 type server struct {
-	jobs   []batchv1.Job
-	pods   []corev1.Pod
-	events []corev1.Event
-	leases []coordinationv1.Lease
-	nodes  map[string]corev1.Node
-	logs   map[string]string
+	jobs     []batchv1.Job
+	cronJobs []batchv1.CronJob
+	pods     []corev1.Pod
+	events   []corev1.Event
+	leases   []coordinationv1.Lease
+	nodes    map[string]corev1.Node
+	logs     map[string]string
 	// refuse answers a request with a code and a reason; 0 for not.
 	refuse func(r *http.Request) (int, metav1.StatusReason)
 
@@ -90,6 +91,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for i := range s.jobs {
 			if s.jobs[i].Name == last {
 				write(w, http.StatusOK, &s.jobs[i])
+				return
+			}
+		}
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	case len(parts) > 1 && parts[len(parts)-2] == "cronjobs":
+		for i := range s.cronJobs {
+			if s.cronJobs[i].Name == last {
+				write(w, http.StatusOK, &s.cronJobs[i])
 				return
 			}
 		}

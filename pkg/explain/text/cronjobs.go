@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
@@ -23,26 +22,29 @@ func (p *page) cronJobs(all []explain.CronJobReport) {
 
 func (p *page) cronJob(r *explain.CronJobReport) {
 	p.Para(0, 0, layout.Text(layout.Bold, r.Sentence))
+	for _, said := range r.Details {
+		mark := p.Glyphs.Quote + " "
+		p.Para(indentSection, indentSection+layout.Width(mark), layout.Text(layout.Muted, mark+said))
+	}
 	if len(r.Advice) > 0 {
 		p.Title("What to do", "")
 	}
 	for i, a := range r.Advice {
 		number := fmt.Sprintf("%d. ", i+1)
-		p.sharedItem(number, layout.Plain, shared{text: a.Text, commands: commandsOf(a)}, 1)
+		p.sharedItem(number, layout.Plain, shared{text: a.Text, commands: commandsOf(a.Command)}, 1)
+	}
+	if len(r.Gaps) > 0 {
+		p.Title("What could not be read", "")
 	}
 	for _, gap := range r.Gaps {
-		mark := p.Glyphs.Warn + " "
-		p.Para(0, layout.Width(mark), layout.Text(layout.Warn, mark), plain(wording.Sentence(gap.Text)))
-		if gap.Command != "" {
-			p.Command(indentCommand, gap.Command)
-		}
+		p.sharedItem(p.Glyphs.Warn+" ", layout.Warn, shared{text: gap.Text, commands: commandsOf(gap.Command)}, 1)
 	}
 }
 
-// commandsOf is the command of the advice, if it has one.
-func commandsOf(a explain.Advice) []string {
-	if a.Command == "" {
+// commandsOf is a list of the command, empty for "".
+func commandsOf(command string) []string {
+	if command == "" {
 		return nil
 	}
-	return []string{a.Command}
+	return []string{command}
 }
