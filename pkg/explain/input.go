@@ -33,6 +33,8 @@ type Input struct {
 	// Lease is that of the controller that spec.managedBy names, if that is one of this
 	// project's that runs with leader election; nil for others.
 	Lease *Lease
+	// Workload is that of the Job if Kueue holds it suspended; nil for others.
+	Workload *Workload
 	// GoneNodes are nodes of terminating pods that cannot end them, and why.
 	GoneNodes map[string]string
 	Logs      []LogTail

@@ -47,7 +47,9 @@ func TestCronJobThatMayNotBeRead(t *testing.T) {
 			t.Errorf("%s: %+v, %v", path, in.Gaps, err)
 		}
 	}
-	s := &server{refuse: func(*http.Request) (int, metav1.StatusReason) { return http.StatusBadRequest, metav1.StatusReasonBadRequest }}
+	s := &server{refuse: func(*http.Request) (int, metav1.StatusReason) {
+		return http.StatusBadRequest, metav1.StatusReasonBadRequest
+	}}
 	if _, err := gather.CronJob(t.Context(), s.client(t), "ns", "nightly", nil, noon); err == nil {
 		t.Error("no error")
 	}

@@ -39,7 +39,9 @@ type server struct {
 	events   []corev1.Event
 	leases   []coordinationv1.Lease
 	nodes    map[string]corev1.Node
-	logs     map[string]string
+	// workloads are JSON objects of Kueue, by the version of its API.
+	workloads map[string][]map[string]any
+	logs      map[string]string
 	// refuse answers a request with a code and a reason; 0 for not.
 	refuse func(r *http.Request) (int, metav1.StatusReason)
 
@@ -95,6 +97,16 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	case last == "workloads" && s.workloads[parts[2]] != nil:
+		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
+		var found []any
+		for _, w := range s.workloads[parts[2]] {
+			of, _ := w["metadata"].(map[string]any)["labels"].(map[string]string)
+			if selector.Matches(labels.Set(of)) {
+				found = append(found, w)
+			}
+		}
+		list(w, r, "kueue.x-k8s.io/"+parts[2], "WorkloadList", found)
 	case len(parts) > 1 && parts[len(parts)-2] == "cronjobs":
 		for i := range s.cronJobs {
 			if s.cronJobs[i].Name == last {

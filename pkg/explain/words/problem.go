@@ -121,6 +121,8 @@ func noPodGroupText(p *explain.Problem) string {
 
 func suspendedText(p *explain.Problem) string {
 	switch {
+	case p.Hold != nil:
+		return heldText(p)
 	case p.Queue != "":
 		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Queue) + stoppedByKueue(p)
 	case p.Controller == explain.Kueue:
@@ -138,9 +140,14 @@ func stoppedByKueue(p *explain.Problem) string {
 	if len(p.Details) == 0 {
 		return ""
 	}
-	before, ids, _ := strings.Cut(p.Details[0], " (UID: ") // Of the other workload, for programs.
+	return said(withoutIDs(p.Details[0]))
+}
+
+// withoutIDs leaves out the UIDs of the other workload, which are for programs.
+func withoutIDs(message string) string {
+	before, ids, _ := strings.Cut(message, " (UID: ")
 	_, after, _ := strings.Cut(ids, ")")
-	return ": " + LowerFirst(briefly(before+after))
+	return before + after
 }
 
 func deletingText(p *explain.Problem) string {

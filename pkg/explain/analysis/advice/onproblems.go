@@ -151,6 +151,8 @@ func onController(in *facts.Facts, v *Values, _ *explain.Problem) []explain.Advi
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	switch {
+	case p.Hold != nil:
+		return onQueueHold(in, p)
 	case p.Controller == explain.Kueue:
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
 	case p.Owner != nil:
