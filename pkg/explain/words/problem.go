@@ -2,7 +2,6 @@ package words
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	case explain.ProblemSuspended:
 		return suspendedText(p)
 	case explain.ProblemDeleting:
-		return deletingText(p)
+		return deletingText(p, now)
 	case explain.ProblemTerminatingHolds, explain.ProblemTerminatingStuck, explain.ProblemNodeGone:
 		return terminatingText(p)
 	case explain.ProblemForeignFinalizer:
@@ -148,18 +147,6 @@ func withoutIDs(message string) string {
 	before, ids, _ := strings.Cut(message, " (UID: ")
 	_, after, _ := strings.Cut(ids, ")")
 	return before + after
-}
-
-func deletingText(p *explain.Problem) string {
-	switch {
-	case p.NoPods:
-		return "the Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer " + metav1.FinalizerDeleteDependents
-	case slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents) && (p.Count > 0 || len(p.Finalizers) == 1):
-		return "the Job is being deleted, and waits for its pods to be deleted first (foreground deletion)"
-	case slices.Contains(p.Finalizers, metav1.FinalizerOrphanDependents):
-		return "the Job is being deleted, and its pods are kept (orphan deletion)"
-	}
-	return fmt.Sprintf("the Job is being deleted, and waits for the %s %s", Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "))
 }
 
 func terminatingText(p *explain.Problem) string {

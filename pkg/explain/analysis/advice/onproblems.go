@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
@@ -188,17 +190,26 @@ func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice
 			advise(words.FindUpdateRejecter, kubectl(in.Job, "annotate job %s dry-run=true --dry-run=server", jobWord(in.Job))),
 			advise(words.CheckGarbageCollector, "kubectl get pods -n kube-system -l component=kube-controller-manager")...)
 	}
-	others := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
-		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
-	})
-	if len(others) > 0 {
-		return advise(words.FindFinalizerOwner(others), kubectl(in.Job, "get job %s -o jsonpath='{.metadata.finalizers}'", jobWord(in.Job)))
+	if others := problems.OthersFinalizers(p); len(others) > 0 {
+		return onFinalizers(in, p, others)
 	}
 	selector := batchv1.JobNameLabel + "=" + in.Job.Name
 	if ptr.Deref(in.Spec.ManualSelector, false) && in.Spec.Selector != nil { // Its pods may lack this label, which may be too short.
 		selector = metav1.FormatLabelSelector(in.Spec.Selector)
 	}
 	return advise(words.CheckPodsLeft, kubectl(in.Job, "get pods -l %s", shellWord(selector)))
+}
+
+// onFinalizers is about finalizers that the garbage collector does not remove. One of them can be removed with a command that
+// fails if it is no longer in its place.
+func onFinalizers(in *facts.Facts, p *explain.Problem, others []string) []explain.Advice {
+	out := advise(words.FindFinalizerOwner(others), kubectl(in.Job, "get job %s -o jsonpath='{.metadata.finalizers}'", jobWord(in.Job)))
+	if len(others) > 1 {
+		return out
+	}
+	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Finalizers, others[0]))
+	patch, _ := json.Marshal([]map[string]string{{"op": "test", "path": path, "value": others[0]}, {"op": "remove", "path": path}})
+	return append(out, advise(words.RemoveFinalizer(others[0]), kubectl(in.Job, "patch job %s --type json -p %s", jobWord(in.Job), shellWord(string(patch))))...)
 }
 
 func onRuleNames(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
