@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -189,7 +190,7 @@ func (r *collection) lease(ctx context.Context) {
 func (r *collection) workload(ctx context.Context) {
 	var err error
 	if r.Manifest.Workload, err = gather.Workload(ctx, r.Client, r.job); err != nil {
-		r.gap("list", explain.KueueWorkloads, err)
+		r.gap("list", kueue.Workloads, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // Kind is that of a Manifest.
@@ -54,7 +55,7 @@ type Manifest struct {
 	RelativesRead bool           `json:"relativesRead"`
 	Lease         *explain.Lease `json:"lease,omitempty"`
 	// Workload is that of a Job that Kueue holds suspended.
-	Workload  *explain.Workload `json:"workload,omitempty"`
+	Workload  *kueue.Workload   `json:"workload,omitempty"`
 	GoneNodes map[string]string `json:"goneNodes,omitempty"`
 	// Files are all others.
 	Files []string `json:"files"`

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // Gap is something that could not be read.
@@ -28,7 +30,7 @@ type Gap struct {
 func (g *Gap) MakeCommand() {
 	g.Command = ""
 	known := slices.Contains([]string{"get", "list", "watch"}, g.Verb) &&
-		slices.Contains([]string{"cronjobs", "events", "jobs", "nodes", "pods", "pods/log", KueueWorkloads}, g.Resource)
+		slices.Contains([]string{"cronjobs", "events", "jobs", "nodes", "pods", "pods/log", kueue.Workloads}, g.Resource)
 	switch {
 	case !known || g.Namespace != "" && len(validation.IsDNS1123Label(g.Namespace)) > 0:
 	case g.Resource == "nodes":

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -34,7 +35,7 @@ type Input struct {
 	// project's that runs with leader election; nil for others.
 	Lease *Lease
 	// Workload is that of the Job if Kueue holds it suspended; nil for others.
-	Workload *Workload
+	Workload *kueue.Workload
 	// GoneNodes are nodes of terminating pods that cannot end them, and why.
 	GoneNodes map[string]string
 	Logs      []LogTail

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // ProblemKind names what blocks a Job, or what is wrong with it.
@@ -107,9 +108,9 @@ type Problem struct {
 	// Queue (of Kueue), Owner, or the field manager Manager holds the Job suspended.
 	Queue string `json:"queue,omitempty"`
 	// Hold is why Kueue does not admit the Job, nil if that could not be read.
-	Hold    *QueueHold `json:"queueHold,omitempty"`
-	Owner   *Owner     `json:"owner,omitempty"`
-	Manager string     `json:"manager,omitempty"`
+	Hold    *kueue.Hold `json:"queueHold,omitempty"`
+	Owner   *Owner      `json:"owner,omitempty"`
+	Manager string      `json:"manager,omitempty"`
 	// Asked is a value of the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }

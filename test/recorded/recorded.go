@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -105,7 +106,7 @@ type objects struct {
 	events  []corev1.Event
 	lease   *coordinationv1.Lease
 	// workloads are those of Kueue.
-	workloads []explain.WorkloadObject
+	workloads []kueue.Object
 }
 
 func (o *objects) add(data json.RawMessage) error {
@@ -129,7 +130,7 @@ func (o *objects) add(data json.RawMessage) error {
 		o.events = append(o.events, corev1.Event{})
 		return json.Unmarshal(data, &o.events[len(o.events)-1])
 	case "Workload":
-		o.workloads = append(o.workloads, explain.WorkloadObject{})
+		o.workloads = append(o.workloads, kueue.Object{})
 		return json.Unmarshal(data, &o.workloads[len(o.workloads)-1])
 	case "Lease":
 		o.lease = &coordinationv1.Lease{}
@@ -152,7 +153,7 @@ func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Input {
 		}
 	}
 	for i := range o.workloads {
-		if explain.OfKueue(&job.Job) && o.workloads[i].IsOf(&job.Job) {
+		if kueue.Manages(&job.Job) && o.workloads[i].IsOf(&job.Job) {
 			f.Workload = o.workloads[i].Workload()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 const (
@@ -68,7 +69,7 @@ func (w *leaseAndNodes) readWorkload(ctx context.Context) {
 	if !w.workloadAt.IsZero() && now.Sub(w.workloadAt) < nodesEvery {
 		return
 	}
-	if explain.OfKueue(job) {
+	if kueue.Manages(job) {
 		w.workloadAt = now
 	}
 	workload, err := gather.Workload(ctx, w.source.Client, job)
@@ -79,7 +80,7 @@ func (w *leaseAndNodes) readWorkload(ctx context.Context) {
 	defer w.source.mu.Unlock()
 	w.related.workload, w.related.workloadGap = workload, nil
 	if err != nil {
-		w.related.workloadGap = ptr.To(gather.GapOf(job.Namespace, "list", explain.KueueWorkloads, err))
+		w.related.workloadGap = ptr.To(gather.GapOf(job.Namespace, "list", kueue.Workloads, err))
 	}
 	w.related.touch(w.source)
 }

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // related is what is known of what belongs to one Job. All of it is under source.mu.
@@ -25,7 +26,7 @@ type related struct {
 	relatives     []explain.Input // the rest of the Job's family
 	relativesRead bool
 
-	workload    *explain.Workload
+	workload    *kueue.Workload
 	workloadGap *explain.Gap
 
 	lease      *explain.Lease

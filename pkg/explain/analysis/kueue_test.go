@@ -6,9 +6,11 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // Why Kueue does not admit a Job is said with the queue, the quota, the resource and what is missing; and whether waiting helps.
@@ -17,64 +19,64 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 	const flavors = "couldn't assign flavors to pod set main: "
 	for name, tc := range map[string]struct {
 		message string
-		change  func(*explain.Workload)
-		kind    explain.QueueHoldKind
+		change  func(*kueue.Workload)
+		kind    kueue.HoldKind
 		says    string
 		advice  string
 	}{
 		"quota in use": {
-			message: flavors + "insufficient unused quota for nvidia.com/gpu in flavor gpu-a100, 8 more needed", kind: explain.HoldQuotaInUse,
+			message: flavors + "insufficient unused quota for nvidia.com/gpu in flavor gpu-a100, 8 more needed", kind: kueue.QuotaInUse,
 			says:   "Kueue keeps the Job suspended: queue team-a has too little unused quota for nvidia.com/gpu in flavor gpu-a100 (8 more needed).",
 			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"quota in use, of an older Kueue": {
-			message: flavors + "insufficient unused quota for cpu in flavor default", kind: explain.HoldQuotaInUse,
+			message: flavors + "insufficient unused quota for cpu in flavor default", kind: kueue.QuotaInUse,
 			says: "has too little unused quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"one flavor too small, another in use": {
 			message: flavors + "insufficient quota for cpu in flavor small, request > maximum capacity (2), insufficient unused quota for cpu in flavor large, 3 more needed. Pending the preemption of 1 workload(s)",
-			kind:    explain.HoldQuotaInUse, says: "cpu in flavor large (3 more needed).", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			kind:    kueue.QuotaInUse, says: "cpu in flavor large (3 more needed).", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"quota too small": {
 			message: flavors + "insufficient quota for nvidia.com/gpu in flavor gpu-a100, previously considered podsets requests (0) + current podset request (16) > maximum capacity (8)",
-			kind:    explain.HoldQuotaTooSmall, says: "it requests more nvidia.com/gpu than the quota of queue team-a has in flavor gpu-a100 (at most 8).",
+			kind:    kueue.QuotaTooSmall, says: "it requests more nvidia.com/gpu than the quota of queue team-a has in flavor gpu-a100 (at most 8).",
 			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"no quota for a resource": {
-			message: flavors + "resource memory unavailable in ClusterQueue", kind: explain.HoldNoResource,
+			message: flavors + "resource memory unavailable in ClusterQueue", kind: kueue.NoResource,
 			says: "the ClusterQueue of queue team-a has no quota for memory.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"borrowing limit": {
-			message: flavors + "borrowing limit for cpu in flavor default exceeded", kind: explain.HoldBorrowingLimit,
+			message: flavors + "borrowing limit for cpu in flavor default exceeded", kind: kueue.BorrowingLimit,
 			says: "queue team-a may not borrow more quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"no queue": {
-			message: "LocalQueue team-a doesn't exist", kind: explain.HoldQueueMissing,
+			message: "LocalQueue team-a doesn't exist", kind: kueue.QueueMissing,
 			says: "Kueue keeps the Job suspended: LocalQueue team-a does not exist.", advice: "kubectl get localqueues.kueue.x-k8s.io -n ns",
 		},
 		"stopped queue": {
-			message: "ClusterQueue gpus is inactive", kind: explain.HoldQueueStopped,
+			message: "ClusterQueue gpus is inactive", kind: kueue.QueueStopped,
 			says: "Kueue keeps the Job suspended: ClusterQueue gpus is stopped.", advice: "kubectl describe clusterqueues.kueue.x-k8s.io gpus",
 		},
 		"deactivated": {
-			message: "The workload is deactivated due to exceeding the maximum number of re-queuing retries", change: func(w *explain.Workload) { w.Inactive = true },
-			kind: explain.HoldDeactivated, says: "Kueue has deactivated the Job and does not try to start it again (queue team-a): the workload is deactivated due to exceeding",
+			message: "The workload is deactivated due to exceeding the maximum number of re-queuing retries", change: func(w *kueue.Workload) { w.Inactive = true },
+			kind: kueue.Deactivated, says: "Kueue has deactivated the Job and does not try to start it again (queue team-a): the workload is deactivated due to exceeding",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 		"admission check": {
-			change: func(w *explain.Workload) {
-				w.Conditions[0].Status, w.Checks = "True", []explain.AdmissionCheck{{Name: "nodes", State: "Pending"}}
+			change: func(w *kueue.Workload) {
+				w.Conditions[0].Status, w.Checks = "True", []kueue.AdmissionCheck{{Name: "nodes", State: "Pending"}}
 			},
-			kind: explain.HoldAdmissionChecks, says: "Kueue has reserved quota for the Job (queue team-a) and waits for admission check nodes (Pending).",
+			kind: kueue.AdmissionChecks, says: "Kueue has reserved quota for the Job (queue team-a) and waits for admission check nodes (Pending).",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 		"something else": {
-			message: "Preempted to accommodate a workload (UID: 4a1c, JobUID: 77b2) due to prioritization in the ClusterQueue", kind: explain.HoldOther,
+			message: "Preempted to accommodate a workload (UID: 4a1c, JobUID: 77b2) due to prioritization in the ClusterQueue", kind: kueue.Other,
 			says:   "Kueue keeps the Job suspended (queue team-a): preempted to accommodate a workload due to prioritization in the ClusterQueue.",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 	} {
-		w := &explain.Workload{Name: "job-train-1", Queue: "team-a", Conditions: []explain.Condition{{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: tc.message}}}
+		w := &kueue.Workload{Name: "job-train-1", Queue: "team-a", Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: tc.message}}}
 		if tc.change != nil {
 			tc.change(w)
 		}
@@ -93,10 +95,10 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 // A Workload that says nothing leaves what the Job and its events say.
 // Requirements: KUE-01, FCT-06.
 func TestWorkloadWithoutConditions(t *testing.T) {
-	for name, w := range map[string]*explain.Workload{
+	for name, w := range map[string]*kueue.Workload{
 		"none":     nil,
 		"new":      {Name: "w", Queue: "team-a"},
-		"admitted": {Name: "w", Queue: "team-a", Conditions: []explain.Condition{{Type: "QuotaReserved", Status: "True"}, {Type: "Admitted", Status: "True"}}},
+		"admitted": {Name: "w", Queue: "team-a", Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "True"}, {Type: "Admitted", Status: "True"}}},
 	} {
 		in := heldInput(w)
 		stopped := jobEvent("Stopped", "Preempted", 1, time.Minute)
@@ -109,7 +111,7 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 }
 
 // heldInput is train in queue team-a, with its Workload.
-func heldInput(w *explain.Workload) explain.Input {
+func heldInput(w *kueue.Workload) explain.Input {
 	in := factsOf(jobOfQueue())
 	in.Workload = w
 	return in
@@ -117,6 +119,6 @@ func heldInput(w *explain.Workload) explain.Input {
 
 func jobOfQueue() *batchv1.Job {
 	return jobWith(func(j *batchv1.Job) {
-		j.Labels, j.Spec.Suspend = map[string]string{explain.KueueQueueLabel: "team-a"}, ptr.To(true)
+		j.Labels, j.Spec.Suspend = map[string]string{kueue.QueueLabel: "team-a"}, ptr.To(true)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -23,18 +23,18 @@ const maxWorkloads = 500
 func (r *reading) workload(ctx context.Context) {
 	var err error
 	if r.facts.Workload, err = Workload(ctx, r.client, r.facts.Job); err != nil {
-		r.gap("list", explain.KueueWorkloads, err)
+		r.gap("list", kueue.Workloads, err)
 	}
 }
 
-// Workload reads the Workload of a suspended Job of Kueue: one request, or up to four where the Workload has no label of the
-// Job or where Kueue is older than 0.14. It returns nil, with no request, for other Jobs; and nil for a Job that has none.
-func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*explain.Workload, error) {
-	if !explain.OfKueue(job) || !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
+// Workload reads the Workload of a suspended Job of Kueue: one request, or up to three where the Workload has no label of the
+// Job or where Kueue has no v1beta2. It returns nil, with no request, for other Jobs; and nil for a Job that has none.
+func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*kueue.Workload, error) {
+	if !kueue.Manages(job) || !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
 		return nil, nil
 	}
 	for _, version := range []string{"v1beta2", "v1beta1"} {
-		labeled, err := listWorkloads(ctx, client, version, job.Namespace, explain.KueueJobUIDLabel+"="+string(job.UID))
+		labeled, err := listWorkloads(ctx, client, version, job.Namespace, kueue.JobSelector(job))
 		if apierrors.IsNotFound(err) { // This version, or Kueue itself, is not there.
 			continue
 		}
@@ -47,12 +47,12 @@ func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*ex
 	return nil, nil
 }
 
-func listWorkloads(ctx context.Context, client kube.Interface, version, namespace, labels string) ([]explain.WorkloadObject, error) {
+func listWorkloads(ctx context.Context, client kube.Interface, version, namespace, labels string) ([]kueue.Object, error) {
 	c := client.CoreV1().RESTClient()
 	if fake, ok := c.(*rest.RESTClient); ok && fake == nil {
 		return nil, nil // The fake Clientset of client-go has no other resources.
 	}
-	request := c.Get().AbsPath("/apis", explain.Kueue, version, "namespaces", namespace, "workloads").
+	request := c.Get().AbsPath("/apis", kueue.Group, version, "namespaces", namespace, "workloads").
 		SetHeader("Accept", "application/json").Param("limit", strconv.Itoa(maxWorkloads))
 	if labels != "" {
 		request = request.Param("labelSelector", labels)
@@ -62,7 +62,7 @@ func listWorkloads(ctx context.Context, client kube.Interface, version, namespac
 		return nil, err
 	}
 	var list struct {
-		Items []explain.WorkloadObject `json:"items"`
+		Items []kueue.Object `json:"items"`
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("reading a list of Workloads: %w", err)
@@ -71,8 +71,8 @@ func listWorkloads(ctx context.Context, client kube.Interface, version, namespac
 }
 
 // workloadOf is the newest one of the Job, nil if there is none.
-func workloadOf(all []explain.WorkloadObject, job *batchv1.Job) *explain.Workload {
-	var newest *explain.WorkloadObject
+func workloadOf(all []kueue.Object, job *batchv1.Job) *kueue.Workload {
+	var newest *kueue.Object
 	for i := range all {
 		if o := &all[i]; o.IsOf(job) && (newest == nil || newest.Metadata.CreationTimestamp.Before(&o.Metadata.CreationTimestamp)) {
 			newest = o

@@ -10,12 +10,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // queued is train, suspended in queue team-a.
 func queued(change func(*batchv1.Job)) *batchv1.Job {
 	job := train()
-	job.Labels, job.Spec.Suspend = map[string]string{explain.KueueQueueLabel: "team-a"}, ptr.To(true)
+	job.Labels, job.Spec.Suspend = map[string]string{kueue.QueueLabel: "team-a"}, ptr.To(true)
 	if change != nil {
 		change(job)
 	}
@@ -37,9 +38,9 @@ func workload(name string, metadata map[string]any) map[string]any {
 // The Workload of a Job is found by its labels or its owner, in each version of the API, and no other is taken for it.
 // Requirements: KUE-01, KUE-03.
 func TestWorkloadOfTheJobIsRead(t *testing.T) {
-	byUID := map[string]any{"labels": map[string]string{explain.KueueJobUIDLabel: "uid-train"}}
+	byUID := map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": "uid-train"}}
 	byOwner := map[string]any{"ownerReferences": []any{map[string]any{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train"}}}
-	other := workload("other", map[string]any{"labels": map[string]string{explain.KueueJobUIDLabel: "uid-other", "kueue.x-k8s.io/job-name": "train"}})
+	other := workload("other", map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": "uid-other", "kueue.x-k8s.io/job-name": "train"}})
 	for name, tc := range map[string]struct {
 		version  string
 		metadata map[string]any
@@ -92,5 +93,5 @@ func TestWorkloadsAreReadOnlyForJobsOfKueue(t *testing.T) {
 		}
 		return 0, ""
 	}
-	wantGap(t, read(t, s, queued(nil)), explain.KueueWorkloads, "kubectl auth can-i list workloads.kueue.x-k8s.io -n ns", "no permission to list")
+	wantGap(t, read(t, s, queued(nil)), kueue.Workloads, "kubectl auth can-i list workloads.kueue.x-k8s.io -n ns", "no permission to list")
 }

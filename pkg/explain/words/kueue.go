@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // heldText is why Kueue does not admit the Job.
 func heldText(p *explain.Problem) string {
 	h := p.Hold
 	switch h.Kind {
-	case explain.HoldDeactivated:
+	case kueue.Deactivated:
 		return "Kueue has deactivated the Job and does not try to start it again" + inQueue(p) + said(h.Message)
-	case explain.HoldAdmissionChecks:
+	case kueue.AdmissionChecks:
 		return "Kueue has reserved quota for the Job" + inQueue(p) + " and waits for " + checksText(h.Checks)
 	}
 	text := "Kueue keeps the Job suspended"
@@ -21,25 +22,25 @@ func heldText(p *explain.Problem) string {
 		queue = "queue " + p.Queue
 	}
 	switch h.Kind {
-	case explain.HoldQuotaInUse:
+	case kueue.QuotaInUse:
 		text += fmt.Sprintf(": %s has too little unused quota for %s in flavor %s", queue, h.Resource, h.Flavor)
 		if h.Missing != "" {
 			text += fmt.Sprintf(" (%s more needed)", h.Missing)
 		}
 		return text
-	case explain.HoldBorrowingLimit:
+	case kueue.BorrowingLimit:
 		return text + fmt.Sprintf(": %s may not borrow more quota for %s in flavor %s", queue, h.Resource, h.Flavor)
-	case explain.HoldQuotaTooSmall:
+	case kueue.QuotaTooSmall:
 		text += fmt.Sprintf(": it requests more %s than the quota of %s has in flavor %s", h.Resource, queue, h.Flavor)
 		if h.Most != "" {
 			text += fmt.Sprintf(" (at most %s)", h.Most)
 		}
 		return text
-	case explain.HoldNoResource:
+	case kueue.NoResource:
 		return text + fmt.Sprintf(": the ClusterQueue of %s has no quota for %s", queue, h.Resource)
-	case explain.HoldQueueMissing:
+	case kueue.QueueMissing:
 		return text + fmt.Sprintf(": %s %s does not exist", h.QueueKind, h.QueueName)
-	case explain.HoldQueueStopped:
+	case kueue.QueueStopped:
 		return text + fmt.Sprintf(": %s %s is stopped", h.QueueKind, h.QueueName)
 	}
 	return text + inQueue(p) + said(withoutIDs(h.Message))
@@ -60,7 +61,7 @@ func said(message string) string {
 }
 
 // checksText is "admission check provision (Pending: no nodes yet)".
-func checksText(checks []explain.AdmissionCheck) string {
+func checksText(checks []kueue.AdmissionCheck) string {
 	var all []string
 	for _, c := range checks {
 		name, state := c.Name, Joined(": ", c.State, briefly(c.Message))

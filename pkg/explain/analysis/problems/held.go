@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -23,7 +23,7 @@ func suspended(in *facts.Facts) []explain.Problem {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
 	switch {
-	case explain.OfKueue(in.Job):
+	case kueue.Manages(in.Job):
 		heldByKueue(in, &p)
 	case in.ManagingOwner() != nil:
 		p.Owner = in.ManagingOwner()
@@ -35,10 +35,10 @@ func suspended(in *facts.Facts) []explain.Problem {
 
 // heldByKueue adds why Kueue does not admit the Job: its Workload says so, or else the event with which Kueue stopped it.
 func heldByKueue(in *facts.Facts, p *explain.Problem) {
-	p.Controller, p.Queue = explain.Kueue, in.Job.Labels[explain.KueueQueueLabel]
+	p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueue.QueueLabel]
 	if w := in.Workload; w != nil {
 		p.Queue = cmp.Or(p.Queue, w.Queue)
-		p.Hold = eventtext.HoldOf(w)
+		p.Hold = kueue.HoldOf(w)
 	}
 	if p.Hold != nil && p.Hold.Message != "" {
 		p.Details = []string{p.Hold.Message}
