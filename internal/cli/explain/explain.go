@@ -36,6 +36,9 @@ for a Job that has finished, what-if computes what it would have changed.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
+What keeps a CronJob from starting Jobs comes first: suspension, a quota, a Job
+that still runs, missed starts, an unknown time zone. Without Jobs, it is when
+the last one was started, and when the next start is.
 Many Jobs, or some with the same cause, are grouped by cause first, with what to
 do about each: failed and stalled ones, then the most frequent, then the newest.
 

@@ -22,7 +22,7 @@ func (p *page) cronJobs(all []explain.CronJobReport) {
 
 func (p *page) cronJob(r *explain.CronJobReport) {
 	p.Para(0, 0, layout.Text(layout.Bold, r.Sentence))
-	for _, said := range r.Details {
+	for _, said := range quoted(r) {
 		mark := p.Glyphs.Quote + " "
 		p.Para(indentSection, indentSection+layout.Width(mark), layout.Text(layout.Muted, mark+said))
 	}
@@ -39,6 +39,14 @@ func (p *page) cronJob(r *explain.CronJobReport) {
 	for _, gap := range r.Gaps {
 		p.sharedItem(p.Glyphs.Warn+" ", layout.Warn, shared{text: gap.Text, commands: commandsOf(gap.Command)}, 1)
 	}
+}
+
+// quoted are the messages of events that say more than the sentence.
+func quoted(r *explain.CronJobReport) []string {
+	if r.State != explain.CronJobCreationRefused {
+		return nil
+	}
+	return r.Details
 }
 
 // commandsOf is a list of the command, empty for "".

@@ -36,8 +36,12 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	case explain.ProblemTerminatingHolds, explain.ProblemTerminatingStuck, explain.ProblemNodeGone:
 		return terminatingText(p)
 	case explain.ProblemForeignFinalizer:
-		return fmt.Sprintf("%s ended but still %s the %s %s of another controller",
-			Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "))
+		owner := "another controller"
+		if len(p.Finalizers) == 1 && FinalizerOwner(p.Finalizers[0]) != "" {
+			owner = FinalizerOwner(p.Finalizers[0])
+		}
+		return fmt.Sprintf("%s ended but still %s the %s %s of %s",
+			Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
 		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted:
 		return containerText(p, now)
