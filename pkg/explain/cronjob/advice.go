@@ -2,7 +2,6 @@ package cronjob
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -18,10 +17,7 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobSuspended:
 		return one(words.ResumeCronJob, patch(r, `{"spec":{"suspend":false}}`))
 	case explain.CronJobDeleting:
-		if r.Since == nil || now.Sub(r.Since.Time) < slack {
-			return nil
-		}
-		return one(words.FindDeletionHolder, kubectl(r, "get cronjob %s -o jsonpath='{.metadata.finalizers}'", explain.ShellWord(r.Name)))
+		return onDeletion(r, now)
 	case explain.CronJobCreationRefused:
 		return onRefusal(r)
 	case explain.CronJobOverlap:
@@ -33,10 +29,7 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobManyMissed:
 		return one(words.LimitMissedStarts, patch(r, deadline(generousDeadline)))
 	case explain.CronJobUnknownZone:
-		if r.Rejected != "" && r.Rejected != r.TimeZone {
-			return one(words.ReadEventsOfCronJob, events(r))
-		}
-		return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
+		return onUnknownZone(r)
 	case explain.CronJobBadSchedule:
 		return one(words.CorrectSchedule, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
 	case explain.CronJobOverdue:
@@ -45,10 +38,25 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	return nil
 }
 
+// onDeletion is about a deletion that takes long.
+func onDeletion(r *explain.CronJobReport, now time.Time) []explain.Advice {
+	if r.Since == nil || now.Sub(r.Since.Time) < slack {
+		return nil
+	}
+	return one(words.FindDeletionHolder, kubectl(r, "get cronjob %s -o jsonpath='{.metadata.finalizers}'", explain.ShellWord(r.Name)))
+}
+
+func onUnknownZone(r *explain.CronJobReport) []explain.Advice {
+	if r.Rejected != "" && r.Rejected != r.TimeZone {
+		return one(words.ReadEventsOfCronJob, events(r))
+	}
+	return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
+}
+
 func onRefusal(r *explain.CronJobReport) []explain.Advice {
 	switch r.Reason {
 	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
-		return one(words.FreeJobQuota, strings.TrimSpace(kubectl(r, "describe resourcequota%s", optional(r.RefusedBy))))
+		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota%s", optional(r.RefusedBy)))
 	case explain.RefusalInvalid, explain.RefusalPolicy, explain.RefusalPodSecurity, explain.RefusalLimitRange:
 		return one(words.CorrectJobTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
 	}
