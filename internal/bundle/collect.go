@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -74,6 +75,7 @@ func (c *Collector) Collect(ctx context.Context, object *unstructured.Unstructur
 		}
 	}
 	r.lease(ctx)
+	r.workload(ctx)
 	if version, err := kube.ServerVersion(ctx, c.Client); err == nil {
 		r.Manifest.Server = version.GitVersion
 	}
@@ -182,6 +184,13 @@ func (r *collection) nodes(ctx context.Context) {
 func (r *collection) lease(ctx context.Context) {
 	if managedBy := explain.LeasedBy(r.job, controller.DefaultManagedBy); managedBy != "" {
 		r.Manifest.Lease, _ = gather.ReadLease(ctx, r.Client, leader.Leases{}, managedBy, r.job.Namespace)
+	}
+}
+
+func (r *collection) workload(ctx context.Context) {
+	var err error
+	if r.Manifest.Workload, err = gather.Workload(ctx, r.Client, r.job); err != nil {
+		r.gap("list", kueue.Workloads, err)
 	}
 }
 

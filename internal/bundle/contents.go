@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // Kind is that of a Manifest.
@@ -49,11 +50,13 @@ type Manifest struct {
 	Client string `json:"client,omitempty"`
 	Server string `json:"server,omitempty"`
 	// PodsRead and the others are as in explain.Input.
-	PodsRead      bool              `json:"podsRead"`
-	EventsRead    bool              `json:"eventsRead"`
-	RelativesRead bool              `json:"relativesRead"`
-	Lease         *explain.Lease    `json:"lease,omitempty"`
-	GoneNodes     map[string]string `json:"goneNodes,omitempty"`
+	PodsRead      bool           `json:"podsRead"`
+	EventsRead    bool           `json:"eventsRead"`
+	RelativesRead bool           `json:"relativesRead"`
+	Lease         *explain.Lease `json:"lease,omitempty"`
+	// Workload is that of a Job that Kueue holds suspended.
+	Workload  *kueue.Workload   `json:"workload,omitempty"`
+	GoneNodes map[string]string `json:"goneNodes,omitempty"`
 	// Files are all others.
 	Files []string `json:"files"`
 	// Removed are the secrets that were left out, Cut what was left out for its size, and Gaps what could not be read.
@@ -90,7 +93,7 @@ func (c *Contents) Input() (explain.Input, error) {
 	m := &c.Manifest
 	input := explain.Input{
 		Now: m.Taken.Time, OurName: controller.DefaultManagedBy, Job: &job.Job, RuleNames: job.RuleNames,
-		PodsRead: m.PodsRead, EventsRead: m.EventsRead, RelativesRead: m.RelativesRead, Lease: m.Lease, GoneNodes: m.GoneNodes, Gaps: m.Gaps,
+		PodsRead: m.PodsRead, EventsRead: m.EventsRead, RelativesRead: m.RelativesRead, Lease: m.Lease, Workload: m.Workload, GoneNodes: m.GoneNodes, Gaps: m.Gaps,
 	}
 	input.Pods = podsOf(c.Pods)
 	for i := range c.Events {

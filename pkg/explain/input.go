@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -33,6 +34,8 @@ type Input struct {
 	// Lease is that of the controller that spec.managedBy names, if that is one of this
 	// project's that runs with leader election; nil for others.
 	Lease *Lease
+	// Workload is that of the Job if Kueue holds it suspended; nil for others.
+	Workload *kueue.Workload
 	// GoneNodes are nodes of terminating pods that cannot end them, and why.
 	GoneNodes map[string]string
 	// Claims are those of pods that cannot be scheduled, as far as they were read.

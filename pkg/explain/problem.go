@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // ProblemKind names what blocks a Job, or what is wrong with it.
@@ -114,9 +115,11 @@ type Problem struct {
 	// Controller should run the Job: spec.managedBy, "" for the built-in one.
 	Controller string `json:"controller,omitempty"`
 	// Queue (of Kueue), Owner, or the field manager Manager holds the Job suspended.
-	Queue   string `json:"queue,omitempty"`
-	Owner   *Owner `json:"owner,omitempty"`
-	Manager string `json:"manager,omitempty"`
+	Queue string `json:"queue,omitempty"`
+	// Hold is why Kueue does not admit the Job, nil if that could not be read.
+	Hold    *kueue.Hold `json:"queueHold,omitempty"`
+	Owner   *Owner      `json:"owner,omitempty"`
+	Manager string      `json:"manager,omitempty"`
 	// Asked is a value of the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }

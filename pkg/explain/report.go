@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // The names of our own API.
@@ -68,6 +69,8 @@ func (r *Report) IsTimeless() bool {
 // ReportList is what is said about several Jobs.
 type ReportList struct {
 	metav1.TypeMeta `json:",inline"`
+	// CronJobs are the CronJobs whose Jobs these are.
+	CronJobs []CronJobReport `json:"cronJobs,omitempty"`
 	// Groups are the Jobs that need attention, by cause: failed and stalled ones first, then the
 	// largest, then the newest.
 	Groups []JobGroup `json:"groups,omitempty"`
@@ -234,7 +237,7 @@ const (
 	// BuiltInManagedBy means the same as no name at all (KEP-4368).
 	BuiltInManagedBy = "kubernetes.io/job-controller"
 	// Kueue is Problem.Controller of a Job that Kueue holds suspended.
-	Kueue = "kueue.x-k8s.io"
+	Kueue = kueue.Group
 	// InvalidImageName is Problem.Reason of a container whose image cannot be parsed.
 	InvalidImageName = "InvalidImageName"
 	// OOMKilled is the reason of a container in which the kernel killed a process for lack of memory.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -39,7 +41,7 @@ type API struct {
 	hung    chan struct{} // closed when it answers again, nil while it does
 	pods    *Pods         // nil for none
 
-	CronJobs []string // names of those that can be read
+	CronJobs []*batchv1.CronJob // those that can be read, in any namespace
 }
 
 type fakeEvent struct {
@@ -250,11 +252,14 @@ func serveNone(w http.ResponseWriter, path string) bool {
 
 func (f *API) serveCronJob(w http.ResponseWriter, path string) bool {
 	_, name, found := strings.Cut(path, "/cronjobs/")
+	at := slices.IndexFunc(f.CronJobs, func(c *batchv1.CronJob) bool { return c.Name == name })
 	switch {
 	case !found:
 		return false
-	case slices.Contains(f.CronJobs, name):
-		WriteJSON(w, http.StatusOK, map[string]any{"kind": "CronJob", "apiVersion": "batch/v1", "metadata": map[string]any{"name": name}})
+	case at >= 0:
+		object := f.CronJobs[at].DeepCopy()
+		object.TypeMeta = metav1.TypeMeta{Kind: "CronJob", APIVersion: "batch/v1"}
+		WriteJSON(w, http.StatusOK, object)
 	default:
 		WriteStatus(w, &Status{404, "NotFound", fmt.Sprintf("cronjobs.batch %q not found", name)}, name)
 	}

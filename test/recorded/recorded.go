@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
@@ -104,6 +105,8 @@ type objects struct {
 	pods    []corev1.Pod
 	events  []corev1.Event
 	lease   *coordinationv1.Lease
+	// workloads are those of Kueue.
+	workloads []kueue.Object
 }
 
 func (o *objects) add(data json.RawMessage) error {
@@ -126,6 +129,9 @@ func (o *objects) add(data json.RawMessage) error {
 	case "Event":
 		o.events = append(o.events, corev1.Event{})
 		return json.Unmarshal(data, &o.events[len(o.events)-1])
+	case "Workload":
+		o.workloads = append(o.workloads, kueue.Object{})
+		return json.Unmarshal(data, &o.workloads[len(o.workloads)-1])
 	case "Lease":
 		o.lease = &coordinationv1.Lease{}
 		return json.Unmarshal(data, o.lease)
@@ -144,6 +150,11 @@ func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Input {
 		e := &o.events[i]
 		if e.InvolvedObject.UID == job.UID || e.InvolvedObject.Kind == "Pod" && strings.HasPrefix(e.InvolvedObject.Name, job.Name+"-") {
 			f.Events = append(f.Events, explain.EventOf(e))
+		}
+	}
+	for i := range o.workloads {
+		if kueue.Manages(&job.Job) && o.workloads[i].IsOf(&job.Job) {
+			f.Workload = o.workloads[i].Workload()
 		}
 	}
 	if o.lease != nil {

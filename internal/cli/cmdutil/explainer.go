@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -109,6 +110,15 @@ func (e *Explainer) Report(ctx context.Context, object *unstructured.Unstructure
 		return explain.Report{}, err
 	}
 	return analysis.Explain(input, e.Options), ctx.Err()
+}
+
+// CronJob explains whether a CronJob starts Jobs. It reports a CronJob that does not exist as such.
+func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []explain.OwnedJob) (explain.CronJobReport, error) {
+	input, err := gather.CronJob(ctx, e.Client, namespace, name, jobs, e.now())
+	if err != nil {
+		return explain.CronJobReport{}, err
+	}
+	return cronjob.Explain(input), nil
 }
 
 // ExplainAtOnce is how many Jobs are read at a time.

@@ -36,6 +36,9 @@ for a Job that has finished, what-if computes what it would have changed.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
+What keeps a CronJob from starting Jobs comes first: suspension, a quota, a Job
+that still runs, missed starts, an unknown time zone. Without Jobs, it is when
+the last one was started, and when the next start is.
 Many Jobs, or some with the same cause, are grouped by cause first, with what to
 do about each: failed and stalled ones, then the most frequent, then the newest.
 
@@ -221,33 +224,36 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.from != "" {
 		return o.runBundle(ctx)
 	}
-	jobs, missing := o.jobs(ctx)
-	if len(jobs) == 0 && len(missing) > 0 {
-		return errors.Join(missing...)
+	c := o.choose(ctx)
+	switch {
+	case len(c.jobs)+len(c.cronJobs) == 0 && len(c.failed) > 0:
+		return errors.Join(c.failed...)
+	case o.single():
+		return o.runOne(ctx, c.jobs[0])
 	}
-	if o.single() {
-		return o.runOne(ctx, jobs[0])
-	}
+	return errors.Join(append(c.failed, o.runSeveral(ctx, &c))...)
+}
+
+// runSeveral explains several Jobs, and the CronJobs that own them.
+func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	o.explainer.Brief = true
 	if !o.output.IsSet() {
 		o.explainer.LogLines = 0
 	}
-	progress := o.progress(len(jobs))
-	reports, err := o.explainer.Reports(ctx, jobs, progress)
+	reports, err := o.explainer.Reports(ctx, c.jobs, o.progress(len(c.jobs)))
 	if err != nil {
 		return err
 	}
-	if len(jobs) == 0 && !o.output.IsSet() {
+	list := analysis.List(reports)
+	list.CronJobs = c.cronJobs
+	switch {
+	case o.output.IsSet():
+		return o.output.Write(o.Out, list)
+	case len(c.jobs)+len(c.cronJobs) == 0:
 		cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
 		return nil
 	}
-	list := analysis.List(reports)
-	if o.output.IsSet() {
-		err = o.output.Write(o.Out, list)
-	} else {
-		err = text.Explanations(o.Out, list, o.textOptions())
-	}
-	return errors.Join(append(missing, err)...)
+	return text.Explanations(o.Out, list, o.textOptions())
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {
@@ -307,38 +313,50 @@ func (o *Options) checkFocus(r *explain.Report) error {
 	return nil
 }
 
-// jobs reads what was asked for, and returns an error for each name that does not exist.
-// Any other error is the last.
-func (o *Options) jobs(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
-	jobs, failed = o.set.GetAll(ctx)
+// chosen is what was asked for, with an error for each name that does not exist. Any other error is the last.
+type chosen struct {
+	jobs     []*unstructured.Unstructured
+	cronJobs []explain.CronJobReport
+	failed   []error
+}
+
+func (o *Options) choose(ctx context.Context) (c chosen) {
+	c.jobs, c.failed = o.set.GetAll(ctx)
 	if len(o.owners) == 0 && len(o.Names) > 0 {
-		return jobs, failed
+		return c
 	}
 	choice := o.set
 	choice.Names = nil
 	all, _, err := choice.List(ctx)
-	if err != nil {
-		return jobs, append(failed, err)
+	switch {
+	case err != nil:
+		c.failed = append(c.failed, err)
+	case len(o.owners) == 0:
+		c.jobs = all
 	}
-	if len(o.owners) == 0 {
-		return all, failed
+	for i := 0; err == nil && i < len(o.owners); i++ {
+		o.addOwner(ctx, &c, o.owners[i], ofOwner(all, o.owners[i]))
 	}
-	for _, owner := range o.owners {
-		found := false
-		for _, job := range all {
-			if !owner.owns(job) {
-				continue
-			}
-			found = true
-			if !slices.ContainsFunc(jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) }) {
-				jobs = append(jobs, job)
-			}
-		}
-		if !found {
-			failed = append(failed, o.whyNoJobs(ctx, owner))
+	return c
+}
+
+// addOwner adds the Jobs of an owner, and the explanation of a CronJob.
+func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned []*unstructured.Unstructured) {
+	for _, job := range owned {
+		if !slices.ContainsFunc(c.jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) }) {
+			c.jobs = append(c.jobs, job)
 		}
 	}
-	return jobs, failed
+	if owner.kind == "CronJob" {
+		report, err := o.explainCronJob(ctx, owner.name, owned)
+		if err != nil {
+			c.failed = append(c.failed, err)
+			return
+		}
+		c.cronJobs = append(c.cronJobs, report)
+	} else if len(owned) == 0 {
+		c.failed = append(c.failed, o.whyNoJobs(owner))
+	}
 }
 
 // progress returns a function that shows on a terminal how many Jobs have been read.

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -68,17 +71,78 @@ func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 	}
 }
 
-// Whether a CronJob without Jobs exists is known only with permission to read it.
-func TestCronJobWithoutJobs_CLI_06(t *testing.T) {
+// cronJob starts Jobs at 03:00 UTC.
+func cronJob(name string, change func(*batchv1.CronJob)) *batchv1.CronJob {
+	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: name}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", TimeZone: ptr.To("Etc/UTC")}}
+	if change != nil {
+		change(cj)
+	}
+	return cj
+}
+
+// A CronJob without Jobs is explained, which is no error; a guess is not made.
+// Requirements: CRJ-01, CRJ-03, CLI-06.
+func TestCronJobWithoutJobs(t *testing.T) {
 	o := clitest.NewExplained(t)
-	o.API.CronJobs = []string{"nightly"}
-	const noJobs = `CronJob "nightly" has no Jobs in namespace "ns1"; they may have been cleaned up`
-	if got := program.Run(t, o.API, "explain-failure", "cronjob/nightly"); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, noJobs) {
+	o.API.CronJobs = []*batchv1.CronJob{cronJob("nightly", nil), cronJob("held", func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) })}
+	for name, says := range map[string]string{
+		"nightly": "CronJob nightly has not started a Job yet; the next start is at", "held": "CronJob held is suspended (spec.suspend), so it starts no Jobs",
+	} {
+		got := program.Run(t, o.API, "explain-failure", "cronjob/"+name)
+		if got.Code != 0 || !strings.HasPrefix(got.Out, says) || strings.Contains(got.Out+got.ErrOut, "cleaned up") {
+			t.Errorf("%s: exit %d, %q, %q", name, got.Code, got.Out, got.ErrOut)
+		}
+		_, list := namesOf(t, program.Run(t, o.API, "explain-failure", "cronjob/"+name, "-o", "json").Out)
+		if len(list.CronJobs) != 1 || !strings.HasPrefix(list.CronJobs[0].Sentence, says) || len(list.Items) > 0 {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+}
+
+// Of a CronJob with Jobs, what keeps it from starting more comes first; nothing comes first if it starts them.
+// Requirements: CRJ-02, CRJ-03.
+func TestCronJobComesBeforeItsJobs(t *testing.T) {
+	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"))
+	o.API.CronJobs = []*batchv1.CronJob{cronJob("nightly", nil)}
+	o.Mu.Lock()
+	o.Events = append(o.Events, &corev1.Event{
+		InvolvedObject: corev1.ObjectReference{Kind: "CronJob", Name: "nightly"}, Type: "Warning", Reason: "FailedCreate", LastTimestamp: metav1.NewTime(clitest.Now()),
+		Message: `Error creating job: jobs.batch "nightly-2" is forbidden: exceeded quota: jobs, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1`,
+	})
+	o.Mu.Unlock()
+	got := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
+	first, rest, _ := strings.Cut(got.Out, "\n\n")
+	if got.Code != 0 || !strings.HasPrefix(first, "CronJob nightly cannot create its Jobs: ResourceQuota jobs is exhausted") ||
+		!strings.Contains(rest, "kubectl describe resourcequota jobs -n ns1") || !strings.Contains(rest, "1 Job: 1 Failed") {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
+	}
+	o.Mu.Lock()
+	o.Events = nil
+	o.Mu.Unlock()
+	if got := program.Run(t, o.API, "explain-failure", "cronjob/nightly"); got.Code != 0 || !strings.HasPrefix(got.Out, "1 Job: 1 Failed") {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
+	}
+}
+
+// Without permission to read a CronJob or its events, the rest is said, with a note.
+// Requirements: CRJ-05, CLI-08.
+func TestCronJobThatMayNotBeRead(t *testing.T) {
+	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"))
+	o.API.CronJobs = []*batchv1.CronJob{cronJob("held", func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) })}
+	o.RefusePath("/cronjobs/nightly", 403, "Forbidden")
+	got := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
+	if got.Code != 0 || !strings.Contains(got.Out, "kubectl auth can-i get cronjobs -n ns1") || !strings.Contains(got.Out, "1 Job: 1 Failed") {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
+	}
+	o.RefusePath("/cronjobs/none", 403, "Forbidden")
+	got = program.Run(t, o.API, "explain-failure", "cronjob/none")
+	if want := `CronJob "none" has no Jobs in namespace "ns1"; why, and whether it exists, could not be read`; got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, want) || got.Out != "" {
 		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
-	o.RefusePath("/cronjobs/", 403, "Forbidden")
-	if got := program.Run(t, o.API, "explain-failure", "cronjob/nightly"); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, noJobs) {
-		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	o.RefusePath("/events", 403, "Forbidden")
+	got = program.Run(t, o.API, "explain-failure", "cronjob/held")
+	if got.Code != 0 || !strings.HasPrefix(got.Out, "CronJob held is suspended") || !strings.Contains(got.Out, "kubectl auth can-i list events -n ns1") {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
 	}
 }
 

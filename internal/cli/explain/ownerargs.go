@@ -7,16 +7,20 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // jobSetLabel is on every Job of a JobSet.
 const jobSetLabel = "jobset.sigs.k8s.io/jobset-name"
+
+// instantiateAnnotation is on Jobs that kubectl create job --from makes.
+const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 
 // jobOwner is an object whose Jobs are meant.
 type jobOwner struct{ kind, name string }
@@ -54,16 +58,47 @@ func (o jobOwner) owns(job *unstructured.Unstructured) bool {
 	return o.kind == "JobSet" && job.GetLabels()[jobSetLabel] == o.name
 }
 
-// whyNoJobs returns the error for an owner without Jobs: it may not exist. Where that cannot be read, for a lack of
-// permission or for a kind that this program has no client for, the error is that there are no Jobs.
-func (o *Options) whyNoJobs(ctx context.Context, owner jobOwner) error {
-	if owner.kind == "CronJob" {
-		call := apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: o.set.Namespace, Name: owner.name}
-		_, err := o.explainer.Client.BatchV1().CronJobs(o.set.Namespace).Get(ctx, owner.name, metav1.GetOptions{})
-		if kube.IsNotFound(err) || ctx.Err() != nil {
-			return call.Wrap(err)
+// ofOwner are the Jobs of all that belong to the owner.
+func ofOwner(all []*unstructured.Unstructured, owner jobOwner) (jobs []*unstructured.Unstructured) {
+	for _, job := range all {
+		if owner.owns(job) {
+			jobs = append(jobs, job)
 		}
 	}
-	return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.set.Call("list", "").Where()),
-		"they may have been cleaned up; see: kubectl get jobs -n "+o.set.Namespace)
+	return jobs
+}
+
+// explainCronJob explains the CronJob of these Jobs. Without Jobs, it is an error that the CronJob does not exist, or that it may
+// not be read.
+func (o *Options) explainCronJob(ctx context.Context, name string, jobs []*unstructured.Unstructured) (explain.CronJobReport, error) {
+	owned := make([]explain.OwnedJob, len(jobs))
+	for i, job := range jobs {
+		_, manual := job.GetAnnotations()[instantiateAnnotation]
+		owned[i] = explain.OwnedJob{Created: job.GetCreationTimestamp().Time, Manual: manual}
+	}
+	report, err := o.explainer.CronJob(ctx, o.set.Namespace, name, owned)
+	switch {
+	case err != nil || len(jobs) > 0:
+		return report, err
+	case report.State == explain.CronJobGone:
+		call := apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: o.set.Namespace, Name: name}
+		return report, call.Wrap(apierrors.NewNotFound(batchv1.Resource("cronjobs"), name))
+	case report.State == explain.CronJobUnread:
+		hint := "why, and whether it exists, could not be read"
+		if len(report.Gaps) > 0 && report.Gaps[0].Command != "" {
+			hint += " for lack of a permission: " + report.Gaps[0].Command
+		}
+		return report, cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.noJobs(jobOwner{"CronJob", name}), hint)
+	}
+	return report, nil
+}
+
+// whyNoJobs returns the error for an owner without Jobs of a kind that this program has no client for.
+func (o *Options) whyNoJobs(owner jobOwner) error {
+	return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.noJobs(owner),
+		fmt.Sprintf("check whether it exists, and what its events say: kubectl describe %s %s -n %s", strings.ToLower(owner.kind), explain.ShellWord(owner.name), o.set.Namespace))
+}
+
+func (o *Options) noJobs(owner jobOwner) string {
+	return fmt.Sprintf("%s %q has no Jobs %s", owner.kind, owner.name, o.set.Call("list", "").Where())
 }

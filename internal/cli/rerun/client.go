@@ -165,11 +165,11 @@ func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstruct
 		}
 	}
 	if last == nil {
-		what := fmt.Sprintf("none of the %d Jobs of CronJob %q has failed", owned, cronJob)
+		what, hint := fmt.Sprintf("none of the %d Jobs of CronJob %q has failed", owned, cronJob), "name a Job to retry; see: kubectl batchjob status"
 		if owned == 0 {
-			what = fmt.Sprintf("CronJob %q has no Jobs %s", cronJob, c.jobs.Call("list", "").Where())
+			what, hint = fmt.Sprintf("CronJob %q has no Jobs %s", cronJob, c.jobs.Call("list", "").Where()), "to see why: kubectl batchjob explain-failure cronjob/"+cronJob
 		}
-		return nil, cmdutil.NewUserError(cmdutil.KindNotFound, nil, what, "name a Job to retry; see: kubectl batchjob status")
+		return nil, cmdutil.NewUserError(cmdutil.KindNotFound, nil, what, hint)
 	}
 	return last, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 const (
@@ -17,20 +18,22 @@ const (
 	leaseSoonest = 5 * time.Second
 )
 
-// leaseAndNodes reads what is not watched, as few may: the Lease of the Job's controller, and the nodes of pods that
-// should have ended.
+// leaseAndNodes reads what is not watched, as few may: the Lease of the Job's controller, the nodes of pods that should have
+// ended, and the Workload of a Job that Kueue holds.
 type leaseAndNodes struct {
 	source  *Source
 	related *related
 	job     *batchv1.Job
 
-	nodesAt time.Time // when they were read last
+	// When these were read last.
+	nodesAt, workloadAt time.Time
 }
 
 func (w *leaseAndNodes) run(ctx context.Context) error {
 	for {
 		again := w.readLease(ctx)
 		w.readNodes(ctx)
+		w.readWorkload(ctx)
 		if err := w.source.Pause(ctx, again, w.related.overdue); err != nil {
 			return err
 		}
@@ -55,6 +58,31 @@ func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
 	w.related.leaseUntil = at.Add(2 * again)
 	w.related.touch(w.source)
 	return again
+}
+
+// readWorkload reads why Kueue holds the Job, if it does.
+func (w *leaseAndNodes) readWorkload(ctx context.Context) {
+	now := w.source.Now()
+	w.source.mu.Lock()
+	job, known := w.related.job, w.related.workload != nil || w.related.workloadGap != nil
+	w.source.mu.Unlock()
+	if !w.workloadAt.IsZero() && now.Sub(w.workloadAt) < nodesEvery {
+		return
+	}
+	if kueue.Manages(job) {
+		w.workloadAt = now
+	}
+	workload, err := gather.Workload(ctx, w.source.Client, job)
+	if ctx.Err() != nil || workload == nil && err == nil && !known {
+		return
+	}
+	w.source.mu.Lock()
+	defer w.source.mu.Unlock()
+	w.related.workload, w.related.workloadGap = workload, nil
+	if err != nil {
+		w.related.workloadGap = ptr.To(gather.GapOf(job.Namespace, "list", kueue.Workloads, err))
+	}
+	w.related.touch(w.source)
 }
 
 func (w *leaseAndNodes) readNodes(ctx context.Context) {

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
 // related is what is known of what belongs to one Job. All of it is under source.mu.
@@ -24,6 +25,9 @@ type related struct {
 
 	relatives     []explain.Input // the rest of the Job's family
 	relativesRead bool
+
+	workload    *kueue.Workload
+	workloadGap *explain.Gap
 
 	lease      *explain.Lease
 	leaseUntil time.Time // when it means nothing anymore
@@ -71,7 +75,7 @@ func (r *related) hasPod(name string) bool {
 func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 	var gaps []explain.Gap
 	ofEvents := []*explain.Gap{r.events[0].many, gapOf(r.events[0].refusal), r.events[1].many, gapOf(r.events[1].refusal)}
-	for _, gap := range slices.Concat(ofJob, []*explain.Gap{r.podsGap}, ofEvents, []*explain.Gap{r.nodesGap, r.tailsGap}) {
+	for _, gap := range slices.Concat(ofJob, []*explain.Gap{r.podsGap}, ofEvents, []*explain.Gap{r.workloadGap, r.nodesGap, r.tailsGap}) {
 		if gap != nil && !slices.Contains(gaps, *gap) {
 			gaps = append(gaps, *gap)
 		}
@@ -87,7 +91,7 @@ func (j *openJob) facts(now time.Time, d *draft) explain.Input {
 	facts := explain.Input{
 		Now: now, OurName: j.source.OurName, Job: &j.job.Job, RuleNames: j.job.RuleNames,
 		PodsRead: r.podsRead, Pods: d.pods, EventsRead: r.events[0].whole() && r.events[1].whole(), Events: d.events,
-		GoneNodes: r.goneNodes, Logs: r.tails, Relatives: r.relatives, RelativesRead: r.relativesRead, Gaps: r.gaps(j.unread, gapOf(j.refusal)),
+		Workload: r.workload, GoneNodes: r.goneNodes, Logs: r.tails, Relatives: r.relatives, RelativesRead: r.relativesRead, Gaps: r.gaps(j.unread, gapOf(j.refusal)),
 	}
 	if r.lease != nil && !now.After(r.leaseUntil) {
 		facts.Lease = r.lease

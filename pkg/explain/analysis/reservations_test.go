@@ -119,7 +119,7 @@ func TestDeletionWaitsForPodsUnlessThereAreNone(t *testing.T) {
 			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{"foregroundDeletion"}
 		}))
 		change(&f)
-		if r := report(f); !strings.HasPrefix(r.Verdict.Sentence, "The Job is being deleted, and waits for its pods to be deleted first") {
+		if r := report(f); !strings.HasPrefix(r.Verdict.Sentence, "The Job is being deleted, and has waited 1m for its pods to be deleted first (foreground deletion).") {
 			t.Errorf("%s: %s", name, r.Verdict.Sentence)
 		}
 	}
@@ -234,5 +234,62 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 	}
 	if stall := analysis.StallOf(listed(factsOf(job))); stall != nil {
 		t.Errorf("%+v", stall)
+	}
+}
+
+// A finalizer of another controller holds a Job that is being deleted, also one that has ended: the first sentence names it, and
+// who removes it if that is known.
+// Requirements: FCT-07.
+func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
+	const hook = "argocd.argoproj.io/hook-finalizer"
+	held := func(d time.Duration, finalizers ...string) func(j *batchv1.Job) {
+		return func(j *batchv1.Job) { j.DeletionTimestamp, j.Finalizers = ptr.To(ago(d)), finalizers }
+	}
+	for name, tc := range map[string]struct {
+		job  *batchv1.Job
+		want string
+	}{
+		"of a complete Job": {
+			completeJob(held(2*time.Second, hook)),
+			"The Job is complete: 1 of 1 pod succeeded in 59m; the Job is being deleted, and waits for the finalizer argocd.argoproj.io/hook-finalizer, which Argo CD should remove.",
+		},
+		"of a failed Job, for long": {
+			jobWith(func(j *batchv1.Job) {
+				ended(j, "Other", "it ended")
+				held(time.Hour, hook)(j)
+			}),
+			"the Job is being deleted, and has waited 1h for the finalizer argocd.argoproj.io/hook-finalizer, which Argo CD should remove.",
+		},
+		"of a Job that runs": {
+			jobWith(held(2*time.Minute, "example.com/x")),
+			"The Job is being deleted, and has waited 2m for the finalizer example.com/x.",
+		},
+		"of several controllers": {
+			completeJob(held(2*time.Second, "orphan", "example.com/x", "kueue.x-k8s.io/resource-in-use")),
+			"waits for the finalizers example.com/x and kueue.x-k8s.io/resource-in-use (of Kueue).",
+		},
+	} {
+		if r := report(factsOf(tc.job)); !strings.HasSuffix(r.Verdict.Sentence, tc.want) || r.Verdict.Problem == nil {
+			t.Errorf("%s: %s", name, r.Verdict.Sentence)
+		}
+	}
+	r := report(factsOf(completeJob(held(time.Minute, "orphan", hook))))
+	const remove = `kubectl patch job train --type json -p '[{"op":"test","path":"/metadata/finalizers/1","value":"argocd.argoproj.io/hook-finalizer"},{"op":"remove","path":"/metadata/finalizers/1"}]' -n ns`
+	if !hasAdvice(r, "Argo CD has not removed") || !hasAdvice(r, remove) {
+		t.Errorf("%+v", r.Advice)
+	}
+}
+
+// The pods of a Job that has ended take a while to be deleted: the first sentence says so only if that lasts.
+// Requirements: FCT-07.
+func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
+	for d, want := range map[time.Duration]bool{time.Minute: false, time.Hour: true} {
+		f := factsOf(completeJob(func(j *batchv1.Job) {
+			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(d)), []string{"foregroundDeletion"}
+		}))
+		f.Pods = []*explain.Pod{podOf("train-x", exits(0, "", time.Hour))}
+		if r := report(f); strings.Contains(r.Verdict.Sentence, "is being deleted") != want {
+			t.Errorf("after %s: %s", d, r.Verdict.Sentence)
+		}
 	}
 }

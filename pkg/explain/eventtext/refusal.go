@@ -9,11 +9,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Refusal is why a pod was not created.
+// Refusal is why a pod, or a Job of a CronJob, was not created.
 type Refusal struct {
 	// Reason is one of explain.Refusal….
 	Reason string
-	// By names the quota, webhook, policy, or Pod Security level that refuses the pod, or the
+	// By names the quota, webhook, policy, or Pod Security level that refuses it, or the
 	// ServiceAccount that does not exist; "" if the message names none.
 	By string
 	// Message is what the API server says about it, on one line.
@@ -26,7 +26,7 @@ type Refusal struct {
 
 // wrappers are what controllers and the API server write before the reason: the event recorder joins
 // similar events, and some errors are internal.
-var wrappers = regexp.MustCompile(`^(?:\(combined from similar events\): )?(?:Error creating: )?(?:Internal error occurred: )?(pods(?: "[^"]*")? is forbidden: |Pod(?: "[^"]*")? is invalid: )?`)
+var wrappers = regexp.MustCompile(`^(?:\(combined from similar events\): )?(?:Error creating(?: job)?: )?(?:Internal error occurred: )?((?:pods|jobs\.batch)(?: "[^"]*")? is forbidden: |(?:Pod|Job\.batch)(?: "[^"]*")? is invalid: )?`)
 
 // refusals are what admission plugins write, as of Kubernetes 1.36. A webhook or a policy may say anything: only
 // the beginning counts.
@@ -59,7 +59,7 @@ func RefusalOf(message string) Refusal {
 	switch {
 	case wrapper[1] == "":
 		return Refusal{Reason: explain.RefusalOther, Message: message}
-	case strings.HasPrefix(wrapper[1], "Pod"):
+	case strings.HasPrefix(wrapper[1], "Pod"), strings.HasSuffix(wrapper[1], "is invalid: "):
 		return Refusal{Reason: explain.RefusalInvalid, Message: message}
 	}
 	return Refusal{Reason: explain.RefusalForbidden, Message: message}

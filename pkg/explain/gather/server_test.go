@@ -33,13 +33,16 @@ func ago(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-d)) }
 // server is as much of an API server as gathering needs: Jobs, pods, events, leases, nodes
 // and logs of one namespace, in pages.
 type server struct {
-	jobs   []batchv1.Job
-	pods   []corev1.Pod
-	events []corev1.Event
-	leases []coordinationv1.Lease
-	nodes  map[string]corev1.Node
-	claims map[string]corev1.PersistentVolumeClaim
-	logs   map[string]string
+	jobs     []batchv1.Job
+	cronJobs []batchv1.CronJob
+	pods     []corev1.Pod
+	events   []corev1.Event
+	leases   []coordinationv1.Lease
+	nodes    map[string]corev1.Node
+	claims   map[string]corev1.PersistentVolumeClaim
+	// workloads are JSON objects of Kueue, by the version of its API.
+	workloads map[string][]map[string]any
+	logs      map[string]string
 	// refuse answers a request with a code and a reason; 0 for not.
 	refuse func(r *http.Request) (int, metav1.StatusReason)
 
@@ -91,6 +94,24 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for i := range s.jobs {
 			if s.jobs[i].Name == last {
 				write(w, http.StatusOK, &s.jobs[i])
+				return
+			}
+		}
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	case last == "workloads" && s.workloads[parts[2]] != nil:
+		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
+		var found []any
+		for _, w := range s.workloads[parts[2]] {
+			of, _ := w["metadata"].(map[string]any)["labels"].(map[string]string)
+			if selector.Matches(labels.Set(of)) {
+				found = append(found, w)
+			}
+		}
+		list(w, r, "kueue.x-k8s.io/"+parts[2], "WorkloadList", found)
+	case len(parts) > 1 && parts[len(parts)-2] == "cronjobs":
+		for i := range s.cronJobs {
+			if s.cronJobs[i].Name == last {
+				write(w, http.StatusOK, &s.cronJobs[i])
 				return
 			}
 		}

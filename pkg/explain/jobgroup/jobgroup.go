@@ -131,6 +131,9 @@ func detailOf(p *explain.Problem, job string) string {
 	case explain.ProblemContainerConfig, explain.ProblemPodPending:
 		parts = append(parts, pattern(strings.Join(p.Details, " ")))
 	}
+	if p.Hold != nil {
+		parts = append(parts, string(p.Hold.Kind), p.Hold.Resource, p.Hold.Flavor, p.Hold.QueueName)
+	}
 	if p.Exit != nil {
 		parts = append(parts, p.Exit.Container, strconv.Itoa(int(p.Exit.ExitCode)), p.Exit.Reason)
 	}

@@ -17,10 +17,17 @@ const adviceCommands = 3
 // jobsLimit is how many Jobs have room for their whole verdicts.
 const jobsLimit = 10
 
-// Explanations writes what to do, by cause where many Jobs have the same, one line per Job, and the causes of all
+// Explanations writes what keeps CronJobs from starting Jobs, what to do, by cause where many Jobs have the same, one line per Job, and the causes of all
 // their failures together.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
+	p.cronJobs(l.CronJobs)
+	if len(l.Items) == 0 {
+		return p.writeTo(w)
+	}
+	if len(p.Lines()) > 0 {
+		p.Blank()
+	}
 	p.Para(0, 0, layout.Text(layout.Bold, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
 	grouped := isGrouped(&l)
 	if grouped {

@@ -2,7 +2,6 @@ package words
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -125,11 +124,6 @@ func ForgoPodGroup(asked bool) string {
 		text += "; without spec.scheduling, its pods are scheduled one by one"
 	}
 	return text
-}
-
-// FindFinalizerOwner is advice on finalizers that hold the Job.
-func FindFinalizerOwner(finalizers []string) string {
-	return fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(finalizers, ", "))
 }
 
 // EndWithMain is advice on containers that run on when another has failed.

@@ -2,7 +2,6 @@ package words
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,12 +32,16 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	case explain.ProblemSuspended:
 		return suspendedText(p)
 	case explain.ProblemDeleting:
-		return deletingText(p)
+		return deletingText(p, now)
 	case explain.ProblemTerminatingHolds, explain.ProblemTerminatingStuck, explain.ProblemNodeGone:
 		return terminatingText(p)
 	case explain.ProblemForeignFinalizer:
-		return fmt.Sprintf("%s ended but still %s the %s %s of another controller",
-			Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "))
+		owner := "another controller"
+		if len(p.Finalizers) == 1 && FinalizerOwner(p.Finalizers[0]) != "" {
+			owner = FinalizerOwner(p.Finalizers[0])
+		}
+		return fmt.Sprintf("%s ended but still %s the %s %s of %s",
+			Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
 		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted:
 		return containerText(p, now)
@@ -127,6 +130,8 @@ func noPodGroupText(p *explain.Problem) string {
 
 func suspendedText(p *explain.Problem) string {
 	switch {
+	case p.Hold != nil:
+		return heldText(p)
 	case p.Queue != "":
 		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Queue) + stoppedByKueue(p)
 	case p.Controller == explain.Kueue:
@@ -144,21 +149,14 @@ func stoppedByKueue(p *explain.Problem) string {
 	if len(p.Details) == 0 {
 		return ""
 	}
-	before, ids, _ := strings.Cut(p.Details[0], " (UID: ") // Of the other workload, for programs.
-	_, after, _ := strings.Cut(ids, ")")
-	return ": " + LowerFirst(briefly(before+after))
+	return said(withoutIDs(p.Details[0]))
 }
 
-func deletingText(p *explain.Problem) string {
-	switch {
-	case p.NoPods:
-		return "the Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer " + metav1.FinalizerDeleteDependents
-	case slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents) && (p.Count > 0 || len(p.Finalizers) == 1):
-		return "the Job is being deleted, and waits for its pods to be deleted first (foreground deletion)"
-	case slices.Contains(p.Finalizers, metav1.FinalizerOrphanDependents):
-		return "the Job is being deleted, and its pods are kept (orphan deletion)"
-	}
-	return fmt.Sprintf("the Job is being deleted, and waits for the %s %s", Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "))
+// withoutIDs leaves out the UIDs of the other workload, which are for programs.
+func withoutIDs(message string) string {
+	before, ids, _ := strings.Cut(message, " (UID: ")
+	_, after, _ := strings.Cut(ids, ")")
+	return before + after
 }
 
 func terminatingText(p *explain.Problem) string {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // Age is a duration in at most two units: "1m20s", "3d4h". Clocks differ: none is negative.
@@ -68,4 +69,27 @@ func Clauses(all []string) string { return Joined("; ", all...) }
 // ContainersText is "container proxy", or "containers proxy and logs".
 func ContainersText(names []string) string {
 	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")
+}
+
+// FillIn puts the values of a report into words that everything after them refers to: who runs the Job, its policies, its
+// clocks, and its problems.
+func FillIn(r *explain.Report) {
+	now := r.ObservedAt.Time
+	r.Reconciler.Text = ReconcilerText(&r.Reconciler, now)
+	if p := r.FailurePolicy; p != nil {
+		for i := range p.Rules {
+			p.Rules[i].Requirement = requirement(p.Rules[i].OnExitCodes, p.Rules[i].OnPodConditions)
+		}
+	}
+	if p := r.SuccessPolicy; p != nil {
+		for i := range p.Rules {
+			p.Rules[i].Text = successRuleText(&p.Rules[i])
+		}
+	}
+	for i := range r.Waits {
+		r.Waits[i].Text = waitText(&r.Waits[i])
+	}
+	for i := range r.Problems {
+		r.Problems[i].Text = ProblemText(&r.Problems[i], now, &r.Reconciler)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -97,16 +96,5 @@ func containerFlag(in *facts.Facts, pod *explain.Pod, name string) string {
 
 func jobWord(job *batchv1.Job) string { return shellWord(job.Name) }
 
-// shellWord quotes a word unless it is plain, so that a command can be copied as it is.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/:=@", r)
-	}
-	if strings.HasPrefix(word, "-") {
-		return "NAME" // An owner may be called --server=…, which kubectl would obey.
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+// shellWord quotes a word unless it is plain.
+func shellWord(word string) string { return explain.ShellWord(word) }

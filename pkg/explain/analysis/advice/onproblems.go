@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
@@ -152,6 +154,8 @@ func onController(in *facts.Facts, v *Values, _ *explain.Problem) []explain.Advi
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	switch {
+	case p.Hold != nil:
+		return onQueueHold(in, p)
 	case p.Controller == explain.Kueue:
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
 	case p.Owner != nil:
@@ -187,17 +191,26 @@ func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice
 			advise(words.FindUpdateRejecter, kubectl(in.Job, "annotate job %s dry-run=true --dry-run=server", jobWord(in.Job))),
 			advise(words.CheckGarbageCollector, "kubectl get pods -n kube-system -l component=kube-controller-manager")...)
 	}
-	others := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
-		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
-	})
-	if len(others) > 0 {
-		return advise(words.FindFinalizerOwner(others), kubectl(in.Job, "get job %s -o jsonpath='{.metadata.finalizers}'", jobWord(in.Job)))
+	if others := problems.OthersFinalizers(p); len(others) > 0 {
+		return onFinalizers(in, p, others)
 	}
 	selector := batchv1.JobNameLabel + "=" + in.Job.Name
 	if ptr.Deref(in.Spec.ManualSelector, false) && in.Spec.Selector != nil { // Its pods may lack this label, which may be too short.
 		selector = metav1.FormatLabelSelector(in.Spec.Selector)
 	}
 	return advise(words.CheckPodsLeft, kubectl(in.Job, "get pods -l %s", shellWord(selector)))
+}
+
+// onFinalizers is about finalizers that the garbage collector does not remove. One of them can be removed with a command that
+// fails if it is no longer in its place.
+func onFinalizers(in *facts.Facts, p *explain.Problem, others []string) []explain.Advice {
+	out := advise(words.FindFinalizerOwner(others), kubectl(in.Job, "get job %s -o jsonpath='{.metadata.finalizers}'", jobWord(in.Job)))
+	if len(others) > 1 {
+		return out
+	}
+	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Finalizers, others[0]))
+	patch, _ := json.Marshal([]map[string]string{{"op": "test", "path": path, "value": others[0]}, {"op": "remove", "path": path}})
+	return append(out, advise(words.RemoveFinalizer(others[0]), kubectl(in.Job, "patch job %s --type json -p %s", jobWord(in.Job), shellWord(string(patch))))...)
 }
 
 func onRuleNames(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {

@@ -2,6 +2,7 @@ package problems
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,6 +31,26 @@ func foreignFinalizers(in *facts.Facts) []explain.Problem {
 		return nil
 	}
 	return one(p)
+}
+
+// OthersFinalizers are those that hold the Job and that the garbage collector does not remove.
+func OthersFinalizers(p *explain.Problem) []string {
+	return slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
+		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
+	})
+}
+
+// longDeletion is longer than the garbage collector takes for a Job whose pods end in time.
+const longDeletion = 5 * time.Minute
+
+// HoldsEndedJob reports whether something keeps a Job whose end is decided from being deleted: without pods to wait for, or
+// for long.
+func HoldsEndedJob(in *facts.Facts, p *explain.Problem) bool {
+	if p.Kind != explain.ProblemDeleting {
+		return false
+	}
+	lasts := p.Since != nil && in.Now.Sub(p.Since.Time) > longDeletion
+	return p.NoPods || len(OthersFinalizers(p)) > 0 || lasts
 }
 
 // deletion: the Job itself is being deleted, and something holds it.

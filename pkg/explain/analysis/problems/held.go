@@ -1,19 +1,17 @@
 package problems
 
 import (
+	"cmp"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
-
-// kueueLabel names the queue of a Job that Kueue suspends and resumes.
-const kueueLabel = "kueue.x-k8s.io/queue-name"
 
 // suspended: spec.suspend holds the Job.
 func suspended(in *facts.Facts) []explain.Problem {
@@ -25,11 +23,8 @@ func suspended(in *facts.Facts) []explain.Problem {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
 	switch {
-	case ofKueue(in):
-		p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueueLabel]
-		if e := in.LastJobEvent("Stopped"); e != nil && strings.Contains(e.Source, "kueue") && startedBefore(in, e) {
-			p.Details = []string{e.Message}
-		}
+	case kueue.Manages(in.Job):
+		heldByKueue(in, &p)
 	case in.ManagingOwner() != nil:
 		p.Owner = in.ManagingOwner()
 	default:
@@ -38,9 +33,20 @@ func suspended(in *facts.Facts) []explain.Problem {
 	return one(p)
 }
 
-// ofKueue reports whether Kueue decides when the Job runs.
-func ofKueue(in *facts.Facts) bool {
-	return in.Job.Labels[kueueLabel] != "" || strings.HasPrefix(ptr.Deref(in.Spec.ManagedBy, ""), explain.Kueue+"/")
+// heldByKueue adds why Kueue does not admit the Job: its Workload says so, or else the event with which Kueue stopped it.
+func heldByKueue(in *facts.Facts, p *explain.Problem) {
+	p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueue.QueueLabel]
+	if w := in.Workload; w != nil {
+		p.Queue = cmp.Or(p.Queue, w.Queue)
+		p.Hold = kueue.HoldOf(w)
+	}
+	if p.Hold != nil && p.Hold.Message != "" {
+		p.Details = []string{p.Hold.Message}
+		return
+	}
+	if e := in.LastJobEvent("Stopped"); p.Hold == nil && e != nil && strings.Contains(e.Source, "kueue") && startedBefore(in, e) {
+		p.Details = []string{e.Message}
+	}
 }
 
 // startedBefore reports whether Kueue has not started the Job again since it stopped it.

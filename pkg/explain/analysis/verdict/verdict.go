@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/indexes"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -91,7 +92,7 @@ func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Proble
 	for i := 0; in.Outcome.Decided() && i < len(all); i++ {
 		p := &all[i]
 		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Outcome.Failing()
-		if held := p.Kind == explain.ProblemDeleting && p.NoPods; doubtful || held {
+		if doubtful || problems.HoldsEndedJob(in, p) {
 			out.Clauses, out.Problem = append(out.Clauses, p.Text), ptr.To(int32(i))
 		}
 	}

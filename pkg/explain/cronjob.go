@@ -1,0 +1,96 @@
+package explain
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// CronJobInput is what was read about a CronJob.
+type CronJobInput struct {
+	Now             time.Time
+	Namespace, Name string
+	// CronJob is nil if it does not exist, or if Gaps say that it could not be read.
+	CronJob *batchv1.CronJob
+	// Events are those about the CronJob itself.
+	Events []Event
+	// Jobs are the Jobs that it controls.
+	Jobs []OwnedJob
+	Gaps []Gap
+}
+
+// OwnedJob is a Job that a CronJob controls.
+type OwnedJob struct {
+	Created time.Time
+	// Manual is set if a person created it from the template, with kubectl create job --from.
+	Manual bool
+}
+
+// CronJobState is whether a CronJob starts Jobs, or what keeps it from starting them.
+type CronJobState string
+
+// The states.
+const (
+	CronJobScheduled       CronJobState = "Scheduled"        // nothing keeps it from its next start
+	CronJobSuspended       CronJobState = "Suspended"        // spec.suspend
+	CronJobDeleting        CronJobState = "Deleting"         // it has a deletionTimestamp
+	CronJobGone            CronJobState = "Gone"             // it does not exist; its Jobs may
+	CronJobUnread          CronJobState = "Unread"           // it could not be read
+	CronJobCreationRefused CronJobState = "CreationRefused"  // quota, admission, RBAC: FailedCreate
+	CronJobOverlap         CronJobState = "OverlapForbidden" // concurrencyPolicy Forbid, and a Job runs
+	CronJobCannotReplace   CronJobState = "CannotReplace"    // concurrencyPolicy Replace, and a Job cannot be deleted
+	CronJobMissedStart     CronJobState = "MissedStart"      // startingDeadlineSeconds had passed
+	CronJobManyMissed      CronJobState = "ManyMissedStarts" // more than 100
+	CronJobUnknownZone     CronJobState = "UnknownTimeZone"  // kube-controller-manager does not know it
+	CronJobBadSchedule     CronJobState = "InvalidSchedule"  // kube-controller-manager cannot parse it
+	CronJobOverdue         CronJobState = "Overdue"          // a start is due, and no event says why it has not happened
+)
+
+// CronJobReport explains whether a CronJob starts Jobs, at one moment.
+type CronJobReport struct {
+	Namespace string       `json:"namespace"`
+	Name      string       `json:"name"`
+	State     CronJobState `json:"state"`
+	// Sentence is the answer. It ends with a full stop.
+	Sentence string `json:"sentence"`
+	// Schedule, TimeZone, ConcurrencyPolicy and StartingDeadlineSeconds are those of the spec.
+	Schedule                string `json:"schedule,omitempty"`
+	TimeZone                string `json:"timeZone,omitempty"`
+	ConcurrencyPolicy       string `json:"concurrencyPolicy,omitempty"`
+	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are those of the spec, TTLSecondsAfterFinished that of its Jobs.
+	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
+	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
+	TTLSecondsAfterFinished    *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// LastSchedule and LastSuccess are the lastScheduleTime and lastSuccessfulTime of the status.
+	LastSchedule *metav1.Time `json:"lastSchedule,omitempty"`
+	LastSuccess  *metav1.Time `json:"lastSuccess,omitempty"`
+	// Next is the next start, nil if none is due or if it cannot be computed. ZoneAssumed is set if it is that of UTC because
+	// the spec has no timeZone and that of kube-controller-manager is not known.
+	Next        *metav1.Time `json:"next,omitempty"`
+	ZoneAssumed bool         `json:"zoneAssumed,omitempty"`
+	// Jobs is the number of its Jobs, and Active are those that are running, at most three.
+	Jobs   int32    `json:"jobs"`
+	Active []string `json:"active,omitempty"`
+	// Since is when the state was first reported.
+	Since *metav1.Time `json:"since,omitempty"`
+	// Missed is the start that was missed (MissedStart), or that is due (Overdue).
+	Missed *metav1.Time `json:"missed,omitempty"`
+	// Rejected is the time zone or the schedule that kube-controller-manager does not accept. It may have been changed since.
+	Rejected string `json:"rejected,omitempty"`
+	// Reason is who refuses its Jobs, as in Problem; RefusedBy is the name of that, and Refusal what the API server says.
+	Reason    string `json:"reason,omitempty"`
+	RefusedBy string `json:"refusedBy,omitempty"`
+	Refusal   string `json:"refusal,omitempty"`
+	// Details are messages of events.
+	Details []string `json:"details,omitempty"`
+	Advice  []Advice `json:"advice,omitempty"`
+	// Gaps are what could not be read.
+	Gaps []Gap `json:"gaps,omitempty"`
+}
+
+// StartsJobs reports whether nothing is known to keep the CronJob from its next start.
+func (r *CronJobReport) StartsJobs() bool {
+	return r.State == CronJobScheduled || r.State == CronJobUnread
+}

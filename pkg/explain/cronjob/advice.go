@@ -1,0 +1,110 @@
+package cronjob
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// generousDeadline is a startingDeadlineSeconds that outlasts a restart of kube-controller-manager.
+const generousDeadline = 600
+
+// adviceOn is what to do about a CronJob that does not start Jobs.
+func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
+	switch r.State {
+	case explain.CronJobSuspended:
+		return one(words.ResumeCronJob, patch(r, `{"spec":{"suspend":false}}`))
+	case explain.CronJobDeleting:
+		return onDeletion(r, now)
+	case explain.CronJobCreationRefused:
+		return onRefusal(r)
+	case explain.CronJobOverlap:
+		return append(onOverlap(r), one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)
+	case explain.CronJobCannotReplace:
+		return one(words.FixReplacement, events(r))
+	case explain.CronJobMissedStart:
+		return onMissedStart(r)
+	case explain.CronJobManyMissed:
+		return one(words.LimitMissedStarts, patch(r, deadline(generousDeadline)))
+	case explain.CronJobUnknownZone:
+		return onUnknownZone(r)
+	case explain.CronJobBadSchedule:
+		return one(words.CorrectSchedule, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
+	case explain.CronJobOverdue:
+		return one(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
+	}
+	return nil
+}
+
+// onDeletion is about a deletion that takes long.
+func onDeletion(r *explain.CronJobReport, now time.Time) []explain.Advice {
+	if r.Since == nil || now.Sub(r.Since.Time) < slack {
+		return nil
+	}
+	return one(words.FindDeletionHolder, kubectl(r, "get cronjob %s -o jsonpath='{.metadata.finalizers}'", explain.ShellWord(r.Name)))
+}
+
+func onUnknownZone(r *explain.CronJobReport) []explain.Advice {
+	if r.Rejected != "" && r.Rejected != r.TimeZone {
+		return one(words.ReadEventsOfCronJob, events(r))
+	}
+	return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
+}
+
+func onRefusal(r *explain.CronJobReport) []explain.Advice {
+	switch r.Reason {
+	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
+		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota%s", optional(r.RefusedBy)))
+	case explain.RefusalInvalid, explain.RefusalPolicy, explain.RefusalPodSecurity, explain.RefusalLimitRange:
+		return one(words.CorrectJobTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
+	}
+	return one(words.RetriedCreation, events(r))
+}
+
+func onOverlap(r *explain.CronJobReport) []explain.Advice {
+	if len(r.Active) == 0 {
+		return nil
+	}
+	return one(words.CheckOverlappingJob, kubectl(r, "batchjob explain-failure %s", explain.ShellWord(r.Active[0])))
+}
+
+func onMissedStart(r *explain.CronJobReport) []explain.Advice {
+	name := explain.ShellWord(r.Name)
+	out := one(words.StartMissedNow, kubectl(r, "create job %s --from=cronjob/%s", explain.ShellWord(r.Name+"-missed"), name))
+	if d := r.StartingDeadlineSeconds; d != nil && *d < generousDeadline {
+		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, deadline(generousDeadline)))...)
+	}
+	return out
+}
+
+func deadline(seconds int64) string {
+	return fmt.Sprintf(`{"spec":{"startingDeadlineSeconds":%d}}`, seconds)
+}
+
+func one(text, command string) []explain.Advice {
+	return []explain.Advice{{Text: text, Command: command}}
+}
+
+// optional is a word behind a space, "" for none.
+func optional(word string) string {
+	if word == "" {
+		return ""
+	}
+	return " " + explain.ShellWord(word)
+}
+
+// patch is a command that changes the CronJob; the patch has no quotes of a shell.
+func patch(r *explain.CronJobReport, merge string) string {
+	return kubectl(r, "patch cronjob %s --type merge -p '%s'", explain.ShellWord(r.Name), merge)
+}
+
+func events(r *explain.CronJobReport) string {
+	return kubectl(r, "get events --field-selector involvedObject.kind=CronJob,involvedObject.name=%s", explain.ShellWord(r.Name))
+}
+
+// kubectl is a command with the namespace of the CronJob.
+func kubectl(r *explain.CronJobReport, format string, args ...any) string {
+	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + explain.ShellWord(r.Namespace)
+}

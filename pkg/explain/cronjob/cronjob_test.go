@@ -1,0 +1,293 @@
+package cronjob_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(noon.Add(-d))) }
+
+// input is a CronJob that was created ten days ago, and starts Jobs at 03:00 UTC.
+func input(change func(*batchv1.CronJob)) explain.CronJobInput {
+	cj := &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "backup", UID: "u", CreationTimestamp: *ago(10 * 24 * time.Hour)},
+		Spec:       batchv1.CronJobSpec{Schedule: "0 3 * * *", TimeZone: ptr.To("Etc/UTC"), ConcurrencyPolicy: batchv1.AllowConcurrent},
+		Status:     batchv1.CronJobStatus{LastScheduleTime: ago(9 * time.Hour)},
+	}
+	if change != nil {
+		change(cj)
+	}
+	return explain.CronJobInput{Now: noon, Namespace: "ns", Name: "backup", CronJob: cj}
+}
+
+func event(reason, message string, d time.Duration) explain.Event {
+	return explain.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message, Count: 1, First: noon.Add(-d), Last: noon.Add(-d)}
+}
+
+const (
+	quota = `Error creating job: jobs.batch "backup-1" is forbidden: exceeded quota: job-quota, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1`
+	late  = "Missed scheduled time to start a job: Sun, 01 Mar 2026 03:00:00 +0000"
+	zone  = `invalid timeZone: "Europe/Kyiv": unknown time zone Europe/Kyiv`
+)
+
+// What keeps a CronJob from starting Jobs is said with its names, and so is what to do about it.
+// Requirements: CRJ-01, CRJ-02.
+func TestHindranceIsNamed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change  func(*batchv1.CronJob)
+		events  []explain.Event
+		state   explain.CronJobState
+		says    string
+		command string
+	}{
+		"suspended": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.Suspend, cj.Status.LastScheduleTime = ptr.To(true), nil },
+			state:  explain.CronJobSuspended, says: "CronJob backup is suspended (spec.suspend), so it starts no Jobs; it has not started a Job yet.",
+			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"suspend":false}}' -n ns`,
+		},
+		"being deleted": {
+			change: func(cj *batchv1.CronJob) { cj.DeletionTimestamp = ago(time.Hour) },
+			state:  explain.CronJobDeleting, says: "is being deleted 1h ago", command: "kubectl get cronjob backup -o jsonpath='{.metadata.finalizers}' -n ns",
+		},
+		"refused by a quota": {
+			events: []explain.Event{event("FailedCreate", quota, time.Minute)}, state: explain.CronJobCreationRefused,
+			says:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted; it started the last one at 03:00:00 UTC (9h ago).",
+			command: "kubectl describe resourcequota job-quota -n ns",
+		},
+		"refused by a webhook": {
+			events: []explain.Event{event("FailedCreate", `Error creating job: admission webhook "w.example" denied the request: no owner`, time.Minute)},
+			state:  explain.CronJobCreationRefused, says: "cannot create its Jobs: admission webhook w.example denies them: no owner;",
+			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
+		},
+		"invalid template": {
+			events: []explain.Event{event("FailedCreate", `Error creating job: Job.batch "backup-1" is invalid: spec.template.spec.containers: Required value`, time.Minute)},
+			state:  explain.CronJobCreationRefused, says: "cannot create its Jobs: the API server rejects the pod template as invalid: spec.template.spec.containers: Required value;",
+			command: "kubectl edit cronjob backup -n ns",
+		},
+		"overlap": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.ConcurrencyPolicy, cj.Status.Active = batchv1.ForbidConcurrent, []corev1.ObjectReference{{Name: "backup-1"}}
+			},
+			events: []explain.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)},
+			state:  explain.CronJobOverlap, says: "CronJob backup starts no Job while backup-1 is still running (concurrencyPolicy Forbid);",
+			command: "kubectl batchjob explain-failure backup-1 -n ns",
+		},
+		"overlap without its event": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.ConcurrencyPolicy, cj.Status.Active = batchv1.ForbidConcurrent, []corev1.ObjectReference{{Name: "a"}, {Name: "b"}}
+				cj.Status.LastScheduleTime = ago(33 * time.Hour)
+			},
+			state: explain.CronJobOverlap, says: "starts no Job while a and b are still running", command: "kubectl batchjob explain-failure a -n ns",
+		},
+		"cannot replace": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent },
+			events: []explain.Event{event("FailedDelete", "Deleted job: denied", time.Minute)},
+			state:  explain.CronJobCannotReplace, says: "cannot replace the Job that is still running (concurrencyPolicy Replace): Deleted job: denied",
+			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
+		},
+		"missed start": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.StartingDeadlineSeconds, cj.Status.LastScheduleTime = ptr.To[int64](30), ago(33*time.Hour)
+			},
+			events: []explain.Event{event("MissSchedule", late, 8*time.Hour)}, state: explain.CronJobMissedStart,
+			says:    "CronJob backup missed its start at 03:00:00 UTC (9h ago): no Job was created within startingDeadlineSeconds (30s); the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
+			command: "kubectl create job backup-missed --from=cronjob/backup -n ns",
+		},
+		"many missed starts": {
+			events: []explain.Event{event("TooManyMissedTimes", "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew", time.Minute)},
+			state:  explain.CronJobManyMissed, says: "CronJob backup has missed more than 100 starts:",
+			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"startingDeadlineSeconds":600}}' -n ns`,
+		},
+		"unknown time zone": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = ptr.To("Europe/Kyiv") },
+			events: []explain.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
+			says:    `CronJob backup starts no Jobs: kube-controller-manager does not know the time zone "Europe/Kyiv"; it started`,
+			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"timeZone":"Etc/UTC"}}' -n ns`,
+		},
+		"unknown time zone that was changed": {
+			events: []explain.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
+			says:    `does not know the time zone "Europe/Kyiv"; its timeZone is Etc/UTC now;`,
+			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
+		},
+		"unparseable schedule": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.Schedule = "0 3 * *" },
+			events: []explain.Event{event("UnparseableSchedule", `unparseable schedule: "0 3 * *" : expected exactly 5 fields`, time.Minute)},
+			state:  explain.CronJobBadSchedule, says: `kube-controller-manager does not accept the schedule "0 3 * *"; it started`,
+			command: "kubectl edit cronjob backup -n ns",
+		},
+		"overdue": {
+			change: func(cj *batchv1.CronJob) { cj.Status.LastScheduleTime = ago(33 * time.Hour) },
+			state:  explain.CronJobOverdue, says: "CronJob backup should have started a Job at 03:00:00 UTC (9h ago), and no event shows why it has not;",
+			command: "kubectl get pods -n kube-system -l component=kube-controller-manager",
+		},
+	} {
+		in := input(tc.change)
+		in.Events = tc.events
+		r := cronjob.Explain(in)
+		if r.State != tc.state || !strings.Contains(r.Sentence, tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.command {
+			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
+		}
+		if r.StartsJobs() {
+			t.Errorf("%s: it starts Jobs", name)
+		}
+	}
+}
+
+// A CronJob that nothing keeps from its next start says when it started the last one and what deletes its Jobs.
+// Requirements: CRJ-03.
+func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*batchv1.CronJob)
+		jobs   []explain.OwnedJob
+		says   string
+	}{
+		"never": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Status.LastScheduleTime, cj.CreationTimestamp = nil, *ago(time.Hour)
+			},
+			says: "CronJob backup has not started a Job yet; the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
+		},
+		"only by hand": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Status.LastScheduleTime, cj.CreationTimestamp = nil, *ago(time.Hour)
+			},
+			jobs: []explain.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}},
+			says: "CronJob backup has not started a Job on its schedule yet; the next start",
+		},
+		"in the time zone of its controller": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = nil },
+			says:   "(in 15h), if kube-controller-manager runs in UTC.",
+		},
+		"in its own time zone": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.TimeZone, cj.Status.LastScheduleTime = ptr.To("America/New_York"), ago(4*time.Hour)
+			},
+			says: "the next start is at 2026-03-02 08:00:00 UTC (in 20h).",
+		},
+		"no Jobs left": {says: "CronJob backup has no Jobs now; it started the last one at 03:00:00 UTC (9h ago); the next"},
+		"successes are not kept": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.SuccessfulJobsHistoryLimit, cj.Status.LastSuccessfulTime = ptr.To[int32](0), ago(8*time.Hour)
+			},
+			says: "Jobs that succeeded are deleted at once (successfulJobsHistoryLimit 0)",
+		},
+		"failures are not kept": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.FailedJobsHistoryLimit = ptr.To[int32](0) },
+			says:   "Jobs that failed are deleted at once (failedJobsHistoryLimit 0)",
+		},
+		"none are kept": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.FailedJobsHistoryLimit, cj.Spec.SuccessfulJobsHistoryLimit = ptr.To[int32](0), ptr.To[int32](0)
+			},
+			says: "finished Jobs are deleted at once",
+		},
+		"deleted after a while": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.JobTemplate.Spec.TTLSecondsAfterFinished = ptr.To[int32](60) },
+			says:   "its Jobs are deleted 1m after they finish (ttlSecondsAfterFinished)",
+		},
+		"with Jobs": {
+			jobs: []explain.OwnedJob{{Created: noon.Add(-9 * time.Hour)}},
+			says: "CronJob backup started its last Job at 03:00:00 UTC (9h ago); the next start",
+		},
+		"with a schedule that nobody can compute": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.Schedule = "CRON_TZ=Nowhere 0 3 * * *" },
+			says:   "it started the last one at 03:00:00 UTC (9h ago).",
+		},
+	} {
+		in := input(tc.change)
+		in.Jobs = tc.jobs
+		if r := cronjob.Explain(in); r.State != explain.CronJobScheduled || !strings.Contains(r.Sentence, tc.says) || len(r.Advice) > 0 {
+			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
+		}
+	}
+}
+
+// What has kept a CronJob from starting Jobs is over when it has started one, as far as Jobs, events or the status show it.
+// Requirements: CRJ-04.
+func TestHindranceEndsWithTheNextStart(t *testing.T) {
+	hindered := event("FailedCreate", quota, time.Hour)
+	for name, tc := range map[string]struct {
+		change func(*batchv1.CronJob)
+		events []explain.Event
+		jobs   []explain.OwnedJob
+		want   explain.CronJobState
+	}{
+		"it goes on":           {want: explain.CronJobCreationRefused},
+		"a Job was created":    {jobs: []explain.OwnedJob{{Created: noon.Add(-time.Minute)}}, want: explain.CronJobScheduled},
+		"a Job by hand":        {jobs: []explain.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}}, want: explain.CronJobCreationRefused},
+		"an older Job":         {jobs: []explain.OwnedJob{{Created: noon.Add(-2 * time.Hour)}}, want: explain.CronJobCreationRefused},
+		"an event":             {events: []explain.Event{event("SuccessfulCreate", "Created job backup-2", time.Minute)}, want: explain.CronJobScheduled},
+		"the status":           {change: func(cj *batchv1.CronJob) { cj.Status.LastScheduleTime = ago(time.Minute) }, want: explain.CronJobScheduled},
+		"another hindrance":    {events: []explain.Event{event("UnknownTimeZone", zone, time.Minute)}, want: explain.CronJobUnknownZone},
+		"an older hindrance":   {events: []explain.Event{event("UnknownTimeZone", zone, 2*time.Hour)}, want: explain.CronJobCreationRefused},
+		"no Job runs anymore":  {events: []explain.Event{event("JobAlreadyActive", "", time.Minute)}, want: explain.CronJobCreationRefused},
+		"history not cleaned":  {events: []explain.Event{event("FailedDelete", "Deleted job: no", time.Minute)}, want: explain.CronJobCreationRefused},
+		"an event of no use":   {events: []explain.Event{event("SawCompletedJob", "", time.Minute)}, want: explain.CronJobCreationRefused},
+		"suspended since then": {change: func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) }, want: explain.CronJobSuspended},
+	} {
+		in := input(tc.change)
+		in.Events, in.Jobs = append([]explain.Event{hindered}, tc.events...), tc.jobs
+		if r := cronjob.Explain(in); r.State != tc.want {
+			t.Errorf("%s: %s, %s", name, r.State, r.Sentence)
+		}
+	}
+}
+
+// No start is called overdue that may not be due yet: in another time zone, or when the controller is only a little late.
+// Requirements: CRJ-04.
+func TestOnlyCertainStartsAreOverdue(t *testing.T) {
+	for name, change := range map[string]func(*batchv1.CronJob){
+		"the time zone is not known": func(cj *batchv1.CronJob) { cj.Spec.TimeZone, cj.Status.LastScheduleTime = nil, ago(33*time.Hour) },
+		"a minute late": func(cj *batchv1.CronJob) {
+			cj.Spec.Schedule, cj.Status.LastScheduleTime = "59 11 * * *", ago(24*time.Hour+time.Minute)
+		},
+		"counted from its creation": func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Status.LastScheduleTime = "@every 5m", nil },
+	} {
+		if r := cronjob.Explain(input(change)); r.State != explain.CronJobScheduled {
+			t.Errorf("%s: %s, %s", name, r.State, r.Sentence)
+		}
+	}
+	every := func(cj *batchv1.CronJob) { cj.Spec.TimeZone, cj.Spec.Schedule = nil, "*/5 * * * *" }
+	if r := cronjob.Explain(input(every)); r.State != explain.CronJobOverdue || r.ZoneAssumed {
+		t.Errorf("a schedule of minutes is the same in all time zones: %s, %s", r.State, r.Sentence)
+	}
+}
+
+// A CronJob that does not exist, or may not be read, is reported as that, also if it has Jobs.
+// Requirements: CRJ-05, CLI-08.
+func TestCronJobThatCannotBeRead(t *testing.T) {
+	in := explain.CronJobInput{Now: noon, Namespace: "ns", Name: "backup", Jobs: []explain.OwnedJob{{}}}
+	if r := cronjob.Explain(in); r.State != explain.CronJobGone || r.StartsJobs() || r.Sentence != "CronJob backup no longer exists, so it starts no more Jobs." {
+		t.Errorf("%+v", r)
+	}
+	in.Gaps = []explain.Gap{{What: "cronjobs"}}
+	if r := cronjob.Explain(in); r.State != explain.CronJobUnread || !r.StartsJobs() || len(r.Gaps) != 1 || r.Sentence != "CronJob backup could not be read." {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Whatever a CronJob and its events say, the answer is a sentence.
+// Requirements: CLI-13.
+func FuzzExplain(f *testing.F) {
+	f.Add("0 3 * * *", "Etc/UTC", "MissSchedule", late)
+	f.Add("TZ=x * * * * *", "", "UnknownTimeZone", zone)
+	f.Add("@every 1s", "\x00", "FailedCreate", quota)
+	f.Fuzz(func(t *testing.T, schedule, zone, reason, message string) {
+		in := input(func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Spec.TimeZone = schedule, &zone })
+		in.Events = []explain.Event{event(reason, message, time.Minute)}
+		if r := cronjob.Explain(in); r.State == "" || !strings.HasSuffix(r.Sentence, ".") {
+			t.Errorf("%+v", r)
+		}
+	})
+}

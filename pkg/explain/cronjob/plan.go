@@ -1,0 +1,92 @@
+package cronjob
+
+import (
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// plan is when a CronJob starts Jobs.
+type plan struct {
+	// schedule is nil if it is not known.
+	schedule cron.Schedule
+	// zoneAssumed is set if the schedule is that of UTC, and another time zone would change it.
+	zoneAssumed bool
+}
+
+func (p plan) known() bool { return p.schedule != nil }
+
+// firstAfter is the first start after t, zero if there is none or it is not known.
+func (p plan) firstAfter(t time.Time) time.Time {
+	if !p.known() || t.IsZero() {
+		return time.Time{}
+	}
+	return p.schedule.Next(t)
+}
+
+// planOf parses the schedule as kube-controller-manager does. Without a timeZone, the schedule is in the time zone of
+// kube-controller-manager, which usually is UTC.
+func planOf(cj *batchv1.CronJob) plan {
+	text := cj.Spec.Schedule
+	// The parser may panic on a time zone, and @every counts from a time that only the controller knows.
+	if strings.Contains(text, "TZ") || strings.HasPrefix(text, "@every") {
+		return plan{}
+	}
+	schedule, err := cron.ParseStandard(text)
+	if err != nil {
+		return plan{}
+	}
+	if zone := cj.Spec.TimeZone; zone != nil {
+		location, err := time.LoadLocation(*zone)
+		if err != nil {
+			return plan{}
+		}
+		return plan{schedule: zoned{schedule, location}}
+	}
+	return plan{schedule: zoned{schedule, time.UTC}, zoneAssumed: !sameInAllZones(text)}
+}
+
+// sameInAllZones reports whether the schedule only has minutes. Offsets of half an hour are left out of account: few clusters
+// have such a time zone, and starts would be wrong by minutes.
+func sameInAllZones(schedule string) bool {
+	fields := strings.Fields(schedule)
+	switch {
+	case len(fields) == 0:
+		return false
+	case fields[0] == "@hourly":
+		return true
+	}
+	return len(fields) == 5 && strings.Trim(strings.Join(fields[1:], ""), "*") == ""
+}
+
+// zoned is a schedule in a time zone.
+type zoned struct {
+	cron.Schedule
+	location *time.Location
+}
+
+// Next returns the first start after t, in UTC; zero if there is none within five years.
+func (z zoned) Next(t time.Time) time.Time {
+	next := z.Schedule.Next(t.In(z.location))
+	if next.IsZero() {
+		return next
+	}
+	return next.UTC()
+}
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,56 @@
+package eventtext
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// cronJobStates are what reasons of events mean that the CronJob controller writes when it does not start a Job, as of
+// Kubernetes 1.36. FailedNeedsStart is from before 1.21.
+var cronJobStates = map[string]explain.CronJobState{
+	"FailedCreate":        explain.CronJobCreationRefused,
+	"JobAlreadyActive":    explain.CronJobOverlap,
+	"MissSchedule":        explain.CronJobMissedStart,
+	"TooManyMissedTimes":  explain.CronJobManyMissed,
+	"FailedNeedsStart":    explain.CronJobManyMissed,
+	"UnknownTimeZone":     explain.CronJobUnknownZone,
+	"UnparseableSchedule": explain.CronJobBadSchedule,
+	"InvalidSchedule":     explain.CronJobBadSchedule,
+	"FailedGet":           explain.CronJobCannotReplace,
+	"FailedDelete":        explain.CronJobCannotReplace,
+}
+
+// CronJobStateOf is what keeps a CronJob from starting Jobs according to an event about it, "" if the event does not say so.
+func CronJobStateOf(e *explain.Event) explain.CronJobState { return cronJobStates[e.Reason] }
+
+// missedStart begins the message of an event MissSchedule.
+const missedStart = "Missed scheduled time to start a job: "
+
+// MissedStart reads the time from the message of an event MissSchedule; it is zero if there is none.
+func MissedStart(message string) time.Time {
+	text, found := strings.CutPrefix(message, missedStart)
+	if !found {
+		return time.Time{}
+	}
+	for _, layout := range []string{time.RFC1123Z, time.RFC1123} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// rejected is how the CronJob controller begins its messages about a time zone or a schedule that it does not accept.
+var rejected = regexp.MustCompile(`^(?:invalid timeZone|unparseable schedule|invalid schedule): "?([^":]*)"?\s*:`)
+
+// Rejected reads the time zone or the schedule from the message of an event UnknownTimeZone, UnparseableSchedule or
+// InvalidSchedule; it is "" if there is none.
+func Rejected(message string) string {
+	if m := rejected.FindStringSubmatch(message); m != nil {
+		return strings.TrimSpace(m[1])
+	}
+	return ""
+}

@@ -1,0 +1,46 @@
+package gather
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+)
+
+// CronJob reads a CronJob and the events about it, which are one request each; jobs are its Jobs. Missing permissions, and
+// events that cannot be read, are gaps. Without an error, the CronJob is nil if it does not exist.
+func CronJob(ctx context.Context, client kube.Interface, namespace, name string, jobs []explain.OwnedJob, now time.Time) (explain.CronJobInput, error) {
+	in := explain.CronJobInput{Now: now, Namespace: namespace, Name: name, Jobs: jobs}
+	cronJob, err := client.BatchV1().CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		in.CronJob = cronJob
+	case kube.IsNotFound(err):
+		return in, nil
+	case apierrors.IsForbidden(err):
+		in.Gaps = append(in.Gaps, GapOf(namespace, "get", "cronjobs", err))
+		return in, nil
+	default:
+		call := apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: namespace, Name: name}
+		return in, call.Wrap(err)
+	}
+	about := fields.Set{"involvedObject.kind": "CronJob", "involvedObject.name": name}
+	if cronJob.UID != "" {
+		about["involvedObject.uid"] = string(cronJob.UID)
+	}
+	_, _, err = EachEvent(ctx, client, namespace, about, func() { in.Events = nil }, func(e *corev1.Event) {
+		in.Events = append(in.Events, explain.EventOf(e))
+	})
+	if err != nil {
+		in.Gaps = append(in.Gaps, GapOf(namespace, "list", "events", err))
+	}
+	return in, ctx.Err()
+}

@@ -1,0 +1,85 @@
+package gather
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// maxWorkloads is how many Workloads of a namespace are looked through for one that does not have the label of its Job.
+const maxWorkloads = 500
+
+// workload reads why Kueue holds the Job.
+func (r *reading) workload(ctx context.Context) {
+	var err error
+	if r.facts.Workload, err = Workload(ctx, r.client, r.facts.Job); err != nil {
+		r.gap("list", kueue.Workloads, err)
+	}
+}
+
+// Workload reads the Workload of a suspended Job of Kueue: one request, or up to three where the Workload has no label of the
+// Job or where Kueue has no v1beta2. It returns nil, with no request, for other Jobs; and nil for a Job that has none.
+func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*kueue.Workload, error) {
+	if !kueue.Manages(job) || !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
+		return nil, nil
+	}
+	for _, version := range []string{"v1beta2", "v1beta1"} {
+		labeled, err := listWorkloads(ctx, client, version, job.Namespace, kueue.JobSelector(job))
+		if apierrors.IsNotFound(err) { // This version, or Kueue itself, is not there.
+			continue
+		}
+		if w := workloadOf(labeled, job); w != nil || err != nil {
+			return w, err
+		}
+		all, err := listWorkloads(ctx, client, version, job.Namespace, "")
+		return workloadOf(all, job), err
+	}
+	return nil, nil
+}
+
+func listWorkloads(ctx context.Context, client kube.Interface, version, namespace, labels string) ([]kueue.Object, error) {
+	c := client.CoreV1().RESTClient()
+	if fake, ok := c.(*rest.RESTClient); ok && fake == nil {
+		return nil, nil // The fake Clientset of client-go has no other resources.
+	}
+	request := c.Get().AbsPath("/apis", kueue.Group, version, "namespaces", namespace, "workloads").
+		SetHeader("Accept", "application/json").Param("limit", strconv.Itoa(maxWorkloads))
+	if labels != "" {
+		request = request.Param("labelSelector", labels)
+	}
+	text, err := request.DoRaw(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []kueue.Object `json:"items"`
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("reading a list of Workloads: %w", err)
+	}
+	return list.Items, nil
+}
+
+// workloadOf is the newest one of the Job, nil if there is none.
+func workloadOf(all []kueue.Object, job *batchv1.Job) *kueue.Workload {
+	var newest *kueue.Object
+	for i := range all {
+		if o := &all[i]; o.IsOf(job) && (newest == nil || newest.Metadata.CreationTimestamp.Before(&o.Metadata.CreationTimestamp)) {
+			newest = o
+		}
+	}
+	if newest == nil {
+		return nil
+	}
+	return newest.Workload()
+}

@@ -1,0 +1,96 @@
+package gather_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+)
+
+// queued is train, suspended in queue team-a.
+func queued(change func(*batchv1.Job)) *batchv1.Job {
+	job := train()
+	job.Labels, job.Spec.Suspend = map[string]string{kueue.QueueLabel: "team-a"}, ptr.To(true)
+	if change != nil {
+		change(job)
+	}
+	return job
+}
+
+// workload is one of Kueue, with these metadata.
+func workload(name string, metadata map[string]any) map[string]any {
+	metadata["name"], metadata["namespace"] = name, "ns"
+	return map[string]any{
+		"metadata": metadata, "spec": map[string]any{"queueName": "team-a", "active": false},
+		"status": map[string]any{
+			"conditions":      []any{map[string]any{"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": "no quota"}},
+			"admissionChecks": []any{map[string]any{"name": "ready", "state": "Ready"}, map[string]any{"name": "nodes", "state": "Pending"}},
+		},
+	}
+}
+
+// The Workload of a Job is found by its labels or its owner, in each version of the API, and no other is taken for it.
+// Requirements: KUE-01, KUE-03.
+func TestWorkloadOfTheJobIsRead(t *testing.T) {
+	byUID := map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": "uid-train"}}
+	byOwner := map[string]any{"ownerReferences": []any{map[string]any{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train"}}}
+	other := workload("other", map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": "uid-other", "kueue.x-k8s.io/job-name": "train"}})
+	for name, tc := range map[string]struct {
+		version  string
+		metadata map[string]any
+		job      func(*batchv1.Job)
+		requests int
+		found    bool
+	}{
+		"by label":                {"v1beta2", byUID, nil, 1, true},
+		"by owner":                {"v1beta2", byOwner, nil, 2, true},
+		"of an older Kueue":       {"v1beta1", byUID, nil, 2, true},
+		"by the name of the Job":  {"v1beta2", map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-name": "train"}}, nil, 2, true},
+		"by the label of the Job": {"v1beta2", map[string]any{}, func(j *batchv1.Job) { j.Labels["kueue.x-k8s.io/prebuilt-workload-name"] = "mine" }, 2, true},
+		"of no Job":               {"v1beta2", map[string]any{}, nil, 2, false},
+	} {
+		s := &server{workloads: map[string][]map[string]any{tc.version: {other, workload("mine", tc.metadata)}}}
+		in := read(t, s, queued(tc.job))
+		w := in.Workload
+		if found := w != nil && w.Name == "mine"; found != tc.found || s.requests("/workloads") != tc.requests || len(in.Gaps) > 0 {
+			t.Errorf("%s: %+v after %d requests, %+v", name, w, s.requests("/workloads"), in.Gaps)
+			continue
+		}
+		if w != nil && (!w.Inactive || w.Queue != "team-a" || w.Condition("QuotaReserved").Message != "no quota" || len(w.Checks) != 1 || w.Checks[0].Name != "nodes") {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+}
+
+// No request is made for Jobs that Kueue does not hold; a cluster without Kueue is no error, and a missing permission is a gap.
+// Requirements: KUE-03, CLI-08.
+func TestWorkloadsAreReadOnlyForJobsOfKueue(t *testing.T) {
+	for name, change := range map[string]func(*batchv1.Job){
+		"no queue": func(j *batchv1.Job) { j.Labels = nil },
+		"running":  func(j *batchv1.Job) { j.Spec.Suspend = nil },
+		"complete": func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
+		},
+	} {
+		s := &server{}
+		if in := read(t, s, queued(change)); in.Workload != nil || s.requests("/workloads") > 0 {
+			t.Errorf("%s: %+v, %q", name, in.Workload, s.asked)
+		}
+	}
+	s := &server{}
+	if in := read(t, s, queued(nil)); in.Workload != nil || len(in.Gaps) > 0 || s.requests("/workloads") != 2 {
+		t.Errorf("without Kueue: %+v, %+v", in.Workload, in.Gaps)
+	}
+	s.refuse = func(r *http.Request) (int, metav1.StatusReason) {
+		if strings.HasSuffix(r.URL.Path, "/workloads") {
+			return http.StatusForbidden, metav1.StatusReasonForbidden
+		}
+		return 0, ""
+	}
+	wantGap(t, read(t, s, queued(nil)), kueue.Workloads, "kubectl auth can-i list workloads.kueue.x-k8s.io -n ns", "no permission to list")
+}

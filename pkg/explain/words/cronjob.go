@@ -1,0 +1,198 @@
+package words
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// CronJobText is what a CronJob does, in a sentence with a full stop.
+func CronJobText(r *explain.CronJobReport, now time.Time) string {
+	clauses := []string{"CronJob " + r.Name + " " + cronJobWhat(r, now)}
+	switch r.State {
+	case explain.CronJobScheduled:
+		clauses = append(clauses, cleanedUpText(r), nextStartText(r, now))
+	case explain.CronJobSuspended, explain.CronJobUnknownZone, explain.CronJobBadSchedule:
+		clauses = append(clauses, changedText(r), lastStartText(r, now))
+	case explain.CronJobMissedStart:
+		clauses = append(clauses, nextStartText(r, now))
+	case explain.CronJobGone, explain.CronJobUnread, explain.CronJobDeleting:
+	default:
+		clauses = append(clauses, lastStartText(r, now))
+	}
+	return Clauses(clauses) + "."
+}
+
+// cronJobWhat is the first clause, behind the name.
+func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
+	switch r.State {
+	case explain.CronJobSuspended:
+		return "is suspended (spec.suspend), so it starts no Jobs"
+	case explain.CronJobDeleting:
+		return "is being deleted" + ago(r.Since, now) + ", so it starts no more Jobs"
+	case explain.CronJobGone:
+		return "no longer exists, so it starts no more Jobs"
+	case explain.CronJobUnread:
+		return "could not be read"
+	case explain.CronJobCreationRefused:
+		return "cannot create its Jobs: " + refusalText(&explain.Problem{Reason: r.Reason, RefusedBy: r.RefusedBy, Refusal: r.Refusal})
+	case explain.CronJobOverlap:
+		return "starts no Job while " + runningText(r.Active) + " still running (concurrencyPolicy Forbid)"
+	case explain.CronJobCannotReplace:
+		return "cannot replace the Job that is still running (concurrencyPolicy Replace): " + detail(r)
+	case explain.CronJobUnknownZone:
+		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not know the time zone %q", rejectedOr(r, r.TimeZone))
+	case explain.CronJobBadSchedule:
+		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not accept the schedule %q", rejectedOr(r, r.Schedule))
+	case explain.CronJobOverdue:
+		return fmt.Sprintf("should have started a Job at %s, and no event shows why it has not", moment(r.Missed, now))
+	case explain.CronJobMissedStart, explain.CronJobManyMissed:
+		return missedText(r, now)
+	}
+	return scheduledText(r, now)
+}
+
+func missedText(r *explain.CronJobReport, now time.Time) string {
+	if r.State == explain.CronJobManyMissed {
+		return "has missed more than 100 starts: kube-controller-manager has not run for long, or its clock differs from that of the API server"
+	}
+	start := "a start"
+	if r.Missed != nil {
+		start = "its start at " + moment(r.Missed, now)
+	}
+	if r.StartingDeadlineSeconds == nil {
+		return "missed " + start + ": no Job was created in time"
+	}
+	return fmt.Sprintf("missed %s: no Job was created within startingDeadlineSeconds (%s)", start, Seconds(*r.StartingDeadlineSeconds))
+}
+
+// scheduledText is about a CronJob that nothing keeps from its next start.
+func scheduledText(r *explain.CronJobReport, now time.Time) string {
+	switch {
+	case r.LastSchedule == nil && r.Jobs == 0:
+		return "has not started a Job yet"
+	case r.LastSchedule == nil:
+		return "has not started a Job on its schedule yet"
+	case r.Jobs == 0:
+		return fmt.Sprintf("has no Jobs now; it started the last one at %s", moment(r.LastSchedule, now))
+	}
+	return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now))
+}
+
+// cleanedUpText is what deletes finished Jobs of a CronJob that has none, "" if its spec does not explain that.
+func cleanedUpText(r *explain.CronJobReport) string {
+	if r.LastSchedule == nil || r.Jobs > 0 {
+		return ""
+	}
+	succeeded := r.LastSuccess != nil && !r.LastSuccess.Before(r.LastSchedule)
+	none := func(limit *int32) bool { return ptr.Deref(limit, 1) == 0 }
+	switch {
+	case none(r.SuccessfulJobsHistoryLimit) && succeeded:
+		return "Jobs that succeeded are deleted at once (successfulJobsHistoryLimit 0)"
+	case none(r.SuccessfulJobsHistoryLimit) && none(r.FailedJobsHistoryLimit):
+		return "finished Jobs are deleted at once (successfulJobsHistoryLimit and failedJobsHistoryLimit are 0)"
+	case none(r.FailedJobsHistoryLimit) && !succeeded:
+		return "Jobs that failed are deleted at once (failedJobsHistoryLimit 0)"
+	case r.TTLSecondsAfterFinished != nil:
+		return fmt.Sprintf("its Jobs are deleted %s after they finish (ttlSecondsAfterFinished)", Seconds(int64(*r.TTLSecondsAfterFinished)))
+	}
+	return ""
+}
+
+// changedText is the time zone or the schedule of now, if that is not the one that was rejected.
+func changedText(r *explain.CronJobReport) string {
+	switch {
+	case r.Rejected == "":
+	case r.State == explain.CronJobUnknownZone && r.Rejected != r.TimeZone:
+		if r.TimeZone == "" {
+			return "timeZone has been removed since"
+		}
+		return fmt.Sprintf("its timeZone is %s now", r.TimeZone)
+	case r.State == explain.CronJobBadSchedule && r.Rejected != r.Schedule:
+		return fmt.Sprintf("its schedule is %q now", r.Schedule)
+	}
+	return ""
+}
+
+func lastStartText(r *explain.CronJobReport, now time.Time) string {
+	if r.LastSchedule == nil {
+		return "it has not started a Job yet"
+	}
+	return "it started the last one at " + moment(r.LastSchedule, now)
+}
+
+func nextStartText(r *explain.CronJobReport, now time.Time) string {
+	if r.Next == nil {
+		return ""
+	}
+	text := fmt.Sprintf("the next start is at %s", moment(r.Next, now))
+	if r.ZoneAssumed {
+		text += ", if kube-controller-manager runs in UTC"
+	}
+	return text
+}
+
+// runningText is "job-1 is", or "job-1 and job-2 are".
+func runningText(jobs []string) string {
+	if len(jobs) == 0 {
+		return "a Job is"
+	}
+	return Enumerate(jobs, "and") + Plural(len(jobs), " is", " are")
+}
+
+// moment is "03:00:00 UTC (2h ago)", with the date if it is another day.
+func moment(t *metav1.Time, now time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	text := wording.Clock(t.Time, now, time.UTC) + " UTC"
+	if t.After(now) {
+		return text + " (in " + Age(t.Sub(now)) + ")"
+	}
+	return text + " (" + Age(now.Sub(t.Time)) + " ago)"
+}
+
+func rejectedOr(r *explain.CronJobReport, value string) string {
+	if r.Rejected != "" {
+		return r.Rejected
+	}
+	return value
+}
+
+func detail(r *explain.CronJobReport) string {
+	if len(r.Details) == 0 {
+		return "no event says why"
+	}
+	return briefly(r.Details[0])
+}
+
+// Advice on CronJobs.
+const (
+	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
+	CheckOverlappingJob = "find out what the Job that is still running does"
+	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
+	StartMissedNow      = "start the missed Job now, if it is still needed"
+	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"
+	SetKnownZone        = "set a timeZone that it knows, such as Etc/UTC, or update its time zone data"
+	ReadEventsOfCronJob = "check with its events whether this is still so"
+	CorrectSchedule     = "correct the schedule"
+	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
+	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
+	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
+	RetriedCreation     = "resolve what the message names; the creation is retried automatically"
+	FindDeletionHolder  = "find out which finalizer keeps it"
+)
+
+// GiveMoreTimeToStart is advice on a startingDeadlineSeconds that was exceeded.
+func GiveMoreTimeToStart(seconds int64) string {
+	const tooShort = 10
+	if seconds < tooShort {
+		return "raise startingDeadlineSeconds: the controller may look at a CronJob only every 10s, so a smaller value may miss every start"
+	}
+	return "raise startingDeadlineSeconds, so that a late start still counts"
+}

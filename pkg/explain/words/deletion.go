@@ -1,0 +1,111 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// finalizerOwners are who removes finalizers of a domain, the more specific domains first.
+var finalizerOwners = []struct{ domain, owner string }{
+	{"argocd.argoproj.io", "Argo CD"},
+	{"argoproj.io", "Argo"},
+	{"kueue.x-k8s.io", "Kueue"},
+	{"jobset.x-k8s.io", "the JobSet controller"},
+	{"volcano.sh", "Volcano"},
+	{"karmada.io", "Karmada"},
+	{"tekton.dev", "Tekton"},
+	{"fluxcd.io", "Flux"},
+	{"crossplane.io", "Crossplane"},
+	{"ray.io", "KubeRay"},
+	{"kubeflow.org", "Kubeflow"},
+	{"open-cluster-management.io", "Open Cluster Management"},
+}
+
+// FinalizerOwner is who removes the finalizer, "" if that is not known.
+func FinalizerOwner(finalizer string) string {
+	switch finalizer {
+	case metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents:
+		return "the garbage collector"
+	}
+	domain, _, _ := strings.Cut(finalizer, "/")
+	for _, known := range finalizerOwners {
+		if domain == known.domain || strings.HasSuffix(domain, "."+known.domain) {
+			return known.owner
+		}
+	}
+	return ""
+}
+
+// ofGarbageCollector reports whether the garbage collector removes the finalizer.
+func ofGarbageCollector(finalizer string) bool {
+	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+}
+
+// waitedLong is how long a deletion usually takes less than.
+const waitedLong = time.Minute
+
+// deletingText is what the deletion of the Job waits for.
+func deletingText(p *explain.Problem, now time.Time) string {
+	others := slices.DeleteFunc(slices.Clone(p.Finalizers), ofGarbageCollector)
+	foreground := slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents)
+	waits := "waits"
+	if !p.Since.IsZero() && now.Sub(p.Since.Time) >= waitedLong {
+		waits = "has waited " + Age(now.Sub(p.Since.Time))
+	}
+	text := "the Job is being deleted, and "
+	switch pods := foreground && p.Count > 0; {
+	case p.NoPods:
+		return "the Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer " + metav1.FinalizerDeleteDependents
+	case len(others) == 0 && foreground:
+		return text + waits + " for its pods to be deleted first (foreground deletion)"
+	case len(others) == 0:
+		return text + "its pods are kept (orphan deletion)"
+	case pods:
+		return text + waits + " for its pods to be deleted first (foreground deletion), and for " + finalizersText(others)
+	}
+	return text + waits + " for " + finalizersText(others)
+}
+
+// finalizersText is "the finalizer example.com/x, which Example should remove".
+func finalizersText(finalizers []string) string {
+	if len(finalizers) == 1 {
+		text := "the finalizer " + finalizers[0]
+		if owner := FinalizerOwner(finalizers[0]); owner != "" {
+			text += ", which " + owner + " should remove"
+		}
+		return text
+	}
+	named := make([]string, len(finalizers))
+	for i, f := range finalizers {
+		named[i] = f
+		if owner := FinalizerOwner(f); owner != "" {
+			named[i] += " (of " + owner + ")"
+		}
+	}
+	return "the finalizers " + Enumerate(named, "and")
+}
+
+// FindFinalizerOwner is advice on finalizers that hold the Job.
+func FindFinalizerOwner(finalizers []string) string {
+	if len(finalizers) == 1 {
+		if owner := FinalizerOwner(finalizers[0]); owner != "" {
+			return fmt.Sprintf("find out why %s has not removed %s: it may not be running, or may no longer know the Job", owner, finalizers[0])
+		}
+	}
+	return fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(finalizers, ", "))
+}
+
+// RemoveFinalizer is advice on a finalizer whose owner is gone.
+func RemoveFinalizer(finalizer string) string {
+	owner := FinalizerOwner(finalizer)
+	if owner == "" {
+		owner = "its owner"
+	}
+	return fmt.Sprintf("if %s will not do so, remove the finalizer; what it protects is then not cleaned up", owner)
+}
