@@ -79,7 +79,7 @@ var anywhere = []sentence{
 	said(`(\d+) index(?: is|es are) in back-off, the first (?:may be|is) retried in (\S+?)[;.]`, indexesIn("backing off"), retry),
 	said(`it waits for (\d+) running pods?`, active),
 	said(`it waits for (?:\d+ running pods? and )?(\d+) terminating pods?`, terminating),
-	said(`fail(?:ed)?: (\d+) pods? failed, and`, limitUsed),
+	said(`(\d+) pods? failed, and backoffLimit`, limitUsed),
 	said(`backoffLimit \d+: (\d+) pods? failed`, limitUsed),
 	said(`backoffLimit [█░ ]*(\d+) of (\d+) (?:failures?|restarts?), (\d+) more`, limitUsed, limit, limitLeft),
 	said(`fails after (\d+) more (?:failures?|restarts?) \(backoffLimit (\d+)\)`, limitLeft, limit),

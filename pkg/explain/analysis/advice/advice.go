@@ -59,14 +59,19 @@ func appendNew(all, list []explain.Advice) []explain.Advice {
 
 // advise is a piece of advice, with a command or "".
 func advise(text, command string) []explain.Advice {
-	return []explain.Advice{{Text: text, Command: command}}
+	return []explain.Advice{{Kind: explain.AdviceFix, Text: text, Command: command}}
+}
+
+// adviseLogs is advice to read a log, which the command prints.
+func adviseLogs(text, command string) []explain.Advice {
+	return []explain.Advice{{Kind: explain.AdviceLogs, Text: text, Command: command}}
 }
 
 // propose is advice on policies, nil for none, with the command that shows what they would have changed if the Job has
 // finished.
 func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
 	if p == nil || !in.Finished() {
-		return advise(text, "")
+		return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text}}
 	}
 	field, value := "podFailurePolicy", any(p.PodFailurePolicy)
 	if p.ActiveDeadlineSeconds != nil {
@@ -74,7 +79,7 @@ func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice
 	}
 	data, _ := json.Marshal(value) // It holds nothing that has no JSON.
 	command := kubectl(in.Job, "batchjob what-if %s --set %s", jobWord(in.Job), shellWord(field+"="+string(data)))
-	return []explain.Advice{{Text: text, Command: command, Policies: p}}
+	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Command: command, Policies: p}}
 }
 
 // kubectl is a command with the Job's namespace.

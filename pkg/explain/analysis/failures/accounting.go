@@ -32,7 +32,10 @@ type Accounting struct {
 func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 	a := &Accounting{}
 	for _, g := range fs.Groups {
-		a.Causes = append(a.Causes, g.Cause(in))
+		c := g.Cause(in)
+		indexes := fs.failedIndexes(g)
+		c.FailedIndexes, c.FailedIndexCount = indexes.String(), int32(indexes.Len())
+		a.Causes = append(a.Causes, c)
 	}
 	if o.IsNarrow() {
 		return a
