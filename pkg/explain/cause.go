@@ -78,6 +78,9 @@ type Cause struct {
 	Last    *metav1.Time `json:"last,omitempty"`
 }
 
+// IsStopped reports whether the Job's controller stopped the pods, so that they failed for no cause of their own.
+func (c *Cause) IsStopped() bool { return c.Consequence || c.Stopped != "" }
+
 // EndKind is what ended a pod from outside its containers.
 type EndKind string
 

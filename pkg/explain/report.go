@@ -167,6 +167,9 @@ type Counts struct {
 	// Completed are the completions so far, in the status or not yet: indexes of an Indexed Job,
 	// pods of another one.
 	Completed int32 `json:"completed"`
+	// StoppedFailures are those of Failed and UncountedFailed that are pods which the Job's own controller stopped, as far
+	// as that is known.
+	StoppedFailures int32 `json:"stoppedFailures,omitempty"`
 	// UncountedSucceeded and UncountedFailed are recorded, and not yet in Succeeded and Failed.
 	UncountedSucceeded int32 `json:"uncountedSucceeded,omitempty"`
 	UncountedFailed    int32 `json:"uncountedFailed,omitempty"`

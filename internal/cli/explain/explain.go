@@ -30,11 +30,11 @@ It works for every batch/v1 Job, no matter which controller runs it, including
 Jobs that have not failed. The causes come first, then the limit or rule that
 made them final, the last lines of a log, and up to three steps to take.
 
---full prints everything: the evidence, from the condition down to the container
-with exit code, signal and message; the retries of the Job, problems, failure and
-success policies, indexes, backoff and deadlines, the controller, and a timeline.
-Where a policy is advised for a Job that has finished, what-if computes what it
-would have changed.
+--full prints everything: the evidence, from the condition down to the
+container with exit code, signal and message, all retries of the Job, problems,
+policies, indexes, deadlines, the controller, a timeline, and the pods. Where a
+policy is advised for a Job that has finished, what-if computes what it would
+have changed.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
@@ -112,7 +112,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.output.AddTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
-	flags.BoolVar(&o.full, "full", false, "Print the whole explanation, with lists and tables to their end.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
 	flags.StringVar(&o.from, "from", "", "Read the Job from a file written by bundle; needs no cluster.")
 	o.interactive.AddTo(cmd)

@@ -105,7 +105,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.addPodsFrom(cmd)
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
-	flags.BoolVar(&o.full, "full", false, "Print the whole explanation, with lists and tables to their end.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
 	o.color.AddTo(cmd)
 	return cmd
 }

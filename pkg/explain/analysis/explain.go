@@ -64,12 +64,13 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		Indexes:            indexes.Describe(in, shown, o),
 		FailurePolicy:      policies.FailurePolicy(in, failed),
 		SuccessPolicy:      policies.SuccessPolicy(in),
-		BackoffLimit:       policies.BackoffLimit(in, failed),
+		BackoffLimit:       policies.BackoffLimit(in, failed, account),
 		Waits:              policies.Clocks(in),
 		Family:             familyOf(in, failed),
 		Gaps:               in.Gaps,
 	}
 	r.Counts = countsOf(in, failed, r.Indexes)
+	r.Counts.StoppedFailures = account.CountedStopped
 	r.Pods, r.PodsOmitted = podInfos(in, shown, o)
 
 	// 3. What is wrong. All is counted now, and can be put into words.

@@ -40,6 +40,7 @@ type short struct {
 
 func newShort(r *explain.Report, o Options) *short {
 	v := &short{view: newView(r, o), own: section.OwnCauses(r)}
+	slices.SortStableFunc(v.own, func(x, y explain.Cause) int { return rank(&y) - rank(&x) })
 	v.title()
 	v.answer()
 	v.labeled(indentSection, slices.Concat(

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -104,8 +106,8 @@ func countLabel(c *explain.Cause) string {
 
 // stopped are the pods that did not fail on their own.
 func (v *short) stopped() {
-	if pods, reason := section.StoppedPods(v.report); pods > 0 {
-		v.sentence(layout.Muted, words.StoppedText(pods, reason, v.report.Verdict.Fate, len(v.own) > 0))
+	if text := section.StoppedNote(v.report); text != "" {
+		v.sentence(layout.Muted, text)
 	}
 }
 
@@ -123,4 +125,15 @@ func (v *short) hasGap(what string) bool {
 // joined are lines of others as one text.
 func joined(lines []string) string {
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+}
+
+// rank is higher for causes that decided something.
+func rank(c *explain.Cause) int {
+	switch {
+	case c.FailedIndexes != "" || c.Action == string(batchv1.PodFailurePolicyActionFailJob):
+		return 2
+	case c.Action == string(batchv1.PodFailurePolicyActionIgnore):
+		return 0
+	}
+	return 1
 }

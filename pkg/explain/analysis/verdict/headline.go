@@ -65,7 +65,7 @@ func summary(in *facts.Facts, v *Values) string {
 	lost := int32(in.Plan.Findings.FailedIndexes.Len())
 	switch {
 	case !in.Outcome.Decided():
-		return words.OpenSummary(progress, activePods(in), v.Accounting.Seen(), v.Accounting.Counted)
+		return words.OpenSummary(progress, activePods(in), v.Accounting.Seen(), v.Accounting.CountedOwn())
 	case lost > 0:
 		return words.FailedIndexesSummary(lost, ptr.Deref(in.Spec.Completions, 0), v.Completed)
 	case in.Outcome.Failing() && v.Completed == 0:
@@ -97,7 +97,7 @@ func mechanism(in *facts.Facts, failed *failures.Failures, v *Values) string {
 		if failed.Restarts.FailedJob {
 			return ""
 		}
-		return words.BackoffLimitMechanism(v.Accounting.Counted, jobspec.BackoffLimit(in.Spec))
+		return words.BackoffLimitMechanism(v.Accounting.Exceeding(jobspec.BackoffLimit(in.Spec)), jobspec.BackoffLimit(in.Spec))
 	case batchv1.JobReasonDeadlineExceeded:
 		if failed.NeverStarted != nil {
 			return words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)

@@ -118,7 +118,7 @@ func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress st
 	if seen > 0 {
 		mostlyFailed = mostly(in, failed, v.Accounting)
 	}
-	failedText := words.FailedText(seen, v.Accounting.Counted)
+	failedText := words.FailedText(seen, v.Accounting.CountedOwn())
 	if f := in.Plan.Findings.Backoff; f != nil && active == 0 {
 		return []string{words.BackoffText(f.Until.Sub(in.Now), progress, failedText), mostlyFailed}, nil
 	}

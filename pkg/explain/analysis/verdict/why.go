@@ -25,9 +25,9 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 			return whyRestarts(&failed.Restarts, limit)
 		}
 		if cause := mostly(in, failed, v.Accounting); cause != "" {
-			return []string{cause, words.BackoffLimitMechanism(v.Accounting.Counted, limit)}
+			return []string{cause, words.BackoffLimitMechanism(v.Accounting.Exceeding(limit), limit)}
 		}
-		return []string{words.BackoffLimitText(v.Accounting.Counted, limit)}
+		return []string{words.BackoffLimitText(v.Accounting.Exceeding(limit), limit)}
 	case batchv1.JobReasonDeadlineExceeded:
 		if n := failed.NeverStarted; n != nil {
 			return []string{words.NeverStartedText(n.Reason, n.Message), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}
