@@ -108,7 +108,7 @@ func noImage() explain.Input {
 	}))
 }
 
-// Requirements: CLI-30. Each answer fits half a screen, and its first command comes early.
+// Requirements: CLI-40. Each answer fits half a screen, and its first command comes early.
 func TestShortExplanationsFitHalfAScreen(t *testing.T) {
 	const firstCommand = 12
 	for name, c := range map[string]struct {
