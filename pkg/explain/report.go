@@ -255,6 +255,8 @@ type Options struct {
 	Index *int32
 	// MaxPods is how many pods are listed: 0 for DefaultMaxPods, negative for all.
 	MaxPods int
+	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
+	Namespace string
 }
 
 // IsNarrow reports whether the report is about a part of the Job.

@@ -190,6 +190,9 @@ func (o *Options) Complete() error {
 	} else if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env); err != nil {
 		return err
 	}
+	if o.from == "" && !o.output.IsSet() { // Commands in files are for others, too.
+		o.explainer.Options.Namespace = cmdutil.CurrentNamespace(o.kube)
+	}
 	o.explainer.Options.Pod = o.pod
 	o.explainer.LogLines = o.logLines
 	if o.full || o.output.IsSet() {

@@ -83,7 +83,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		Accounting: account, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
 	})
-	advice.AddCommands(in, shown, r.Causes)
+	advice.AddCommands(in, shown, r.Causes, o)
 	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownAccount, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
 	r.Timeline = timeline.Moments(in, shown, o)
 	r.Next = timeline.NextSteps(in, failed, &timeline.Values{

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -135,5 +136,37 @@ func TestShortExplanationsFitHalfAScreen(t *testing.T) {
 				t.Errorf("the first command is on line %d", at+1)
 			}
 		})
+	}
+}
+
+// Requirements: CLI-42. Any error exits with 1, and pods that are preempted or evicted with 137 or 143: a rule that fails the
+// Job for these would fail it for more than its cause.
+func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
+	for code, want := range map[int32]bool{1: false, 2: true, 42: true, 137: false, 143: false} {
+		in := outOfMemory()
+		in.Pods = []*explain.Pod{podOf("train-a", exits(code, "Error", 20*time.Minute)), podOf("train-b", exits(code, "Error", 10*time.Minute))}
+		advised := false
+		for _, a := range report(in).Advice {
+			advised = advised || a.Policies != nil
+		}
+		if advised != want {
+			t.Errorf("exit code %d: a rule is advised: %v", code, advised)
+		}
+	}
+}
+
+// Requirements: CLI-42. Commands leave out the namespace that kubectl uses anyway.
+func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
+	for namespace, want := range map[string]bool{"": true, "other": true, "ns": false} {
+		r := analysis.Explain(twoCauses(), explain.Options{Namespace: namespace})
+		commands := []string{r.Causes[0].Command, r.Causes[1].Command}
+		for _, a := range r.Advice {
+			commands = append(commands, a.Command)
+		}
+		for _, c := range commands {
+			if c != "" && strings.HasSuffix(c, " -n ns") != want {
+				t.Errorf("current namespace %q: %s", namespace, c)
+			}
+		}
 	}
 }

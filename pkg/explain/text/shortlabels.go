@@ -237,7 +237,7 @@ func (v *short) unread() (out []labeled) {
 }
 
 // adviceLabels are those of the kinds of advice.
-var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Fix", explain.AdviceFix: "Fix", "": "Fix"}
+var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Next time", explain.AdviceFix: "Fix", "": "Fix"}
 
 // toDo are the first steps: what to fix, then one log, then how to run what is missing.
 func (v *short) toDo() (out []labeled) {
@@ -245,7 +245,8 @@ func (v *short) toDo() (out []labeled) {
 	for _, kind := range kinds {
 		for i := range v.report.Advice {
 			a := &v.report.Advice[i]
-			if a.Kind != kind || kind == explain.AdviceLogs && v.showsLogs(out) {
+			idle := kind == explain.AdvicePolicy && a.WhatIf == nil // Nothing shows that it would have helped.
+			if a.Kind != kind || idle || kind == explain.AdviceLogs && v.showsLogs(out) {
 				continue
 			}
 			out = append(out, step(a))
@@ -265,6 +266,9 @@ func step(a *explain.Advice) labeled {
 	one := labeled{label: adviceLabels[a.Kind], command: a.Command}
 	if a.Command == "" || a.Kind != explain.AdviceLogs && a.Kind != explain.AdviceRerun {
 		one.text = layout.Plainly(wording.Sentence(a.Text))
+	}
+	if a.WhatIf != nil {
+		one.text = append(one.text, plain(". "+wording.Sentence(a.WhatIf.Text)))
 	}
 	return one
 }

@@ -44,7 +44,24 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if !o.IsNarrow() && needsRetry(in, v.Family) {
 		out = appendNew(out, toRetry(in, failed, v.Family))
 	}
+	for i := range out {
+		out[i].Command = shorten(in.Job, out[i].Command, o)
+	}
+	// Policies are for the next Job.
+	slices.SortStableFunc(out, func(x, y explain.Advice) int {
+		return falseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
+	})
 	return out
+}
+
+func falseFirst(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
 }
 
 // appendNew appends those that are not there yet.
@@ -82,14 +99,29 @@ func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice
 	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Command: command, Policies: p}}
 }
 
-// kubectl is a command with the Job's namespace.
+// proposeFix is propose for policies that resolve what failed the Job.
+func proposeFix(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
+	out := propose(in, text, p)
+	out[0].Kind = explain.AdviceFix
+	return out
+}
+
+// kubectl is a command with the Job's namespace, which comes last: see shorten.
 func kubectl(job *batchv1.Job, format string, args ...any) string {
 	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(job.Namespace)
 }
 
+// shorten leaves the namespace out of a command where kubectl uses it anyway.
+func shorten(job *batchv1.Job, command string, o explain.Options) string {
+	if o.Namespace != job.Namespace {
+		return command
+	}
+	return strings.TrimSuffix(command, " -n "+shellWord(job.Namespace))
+}
+
 // logsOfFailed prints the logs of all failed pods.
 func logsOfFailed(job *batchv1.Job) string {
-	return fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", jobWord(job), shellWord(job.Namespace))
+	return kubectl(job, "batchjob logs %s --failed", jobWord(job))
 }
 
 // containerFlag names a container of the pod, if that has several.

@@ -56,7 +56,7 @@ func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	}
 	end := f.Ending()
 	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
-		out = append(out, propose(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
 	}
 	return out
 }
@@ -85,7 +85,7 @@ func logOf(in *facts.Facts, pod *explain.Pod, c *explain.Container) string {
 }
 
 // AddCommands adds to each cause the command that prints the log of its first pod, if that may have one.
-func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Cause) {
+func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Cause, o explain.Options) {
 	for i := range causes {
 		c := &causes[i]
 		if c.Source != explain.SourcePods || len(c.Pods) == 0 {
@@ -97,7 +97,7 @@ func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Ca
 		}
 		f := &failed.All[at]
 		if container := f.Container(); container != nil && !container.NeverStarted() && !f.NeverRan() {
-			c.Command = logOf(in, f.Pod, container)
+			c.Command = shorten(in.Job, logOf(in, f.Pod, container), o)
 		}
 	}
 }
@@ -140,9 +140,7 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		if n := failed.NeverStarted; n != nil {
 			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
 		}
-		out := propose(in, words.GiveMoreTime, longerDeadline(in))
-		out[0].Kind = explain.AdviceFix
-		return out
+		return proposeFix(in, words.GiveMoreTime, longerDeadline(in))
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {
 			return advise(words.KeepFailedPods, "")
@@ -162,7 +160,14 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 // itself.
 func retriesInVain(in *facts.Facts, f *failures.Failure) bool {
 	return takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 &&
-		f.Ending() == nil && f.Pod.Disruption == ""
+		f.Ending() == nil && f.Pod.Disruption == "" && isSpecific(f.Container())
+}
+
+// isSpecific reports whether the exit code of a container can stand for one cause: 1 is that of any error, and those of signals
+// are also those of pods that were preempted or evicted.
+func isSpecific(c *explain.Container) bool {
+	const signals = 128
+	return c != nil && c.ExitCode > 1 && c.ExitCode < signals
 }
 
 // needsRetry reports whether something of the failed Job is missing that nothing else runs: a retry, or what its owner
