@@ -80,7 +80,7 @@ func endedBy(in *facts.Facts, failed *failures.Failures) string {
 	case reason == batchv1.JobReasonBackoffLimitExceeded && failed.Restarts.FailedJob:
 		return words.Clauses(whyRestarts(&failed.Restarts, jobspec.BackoffLimit(in.Spec)))
 	case reason == batchv1.JobReasonDeadlineExceeded && failed.NeverStarted != nil:
-		return words.NeverStartedText(failed.NeverStarted.Reason, failed.NeverStarted.Message)
+		return words.NeverStartedText(&failed.NeverStarted.Problem)
 	case reason == batchv1.JobReasonDeadlineExceeded:
 		return words.DeadlineText(in.Spec.ActiveDeadlineSeconds)
 	case !knowsReason(&in.Outcome):
