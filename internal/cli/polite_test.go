@@ -29,7 +29,7 @@ var readingVerbs = []struct{ args, prints string }{
 	{"logs -l app=train", "bad checksum"},
 	{"retry train --dry-run=client", "train-retry-1"},
 	{"what-if train --set backoffLimit=1", "train"},
-	{"simulate -f JOB --pods-from train", "Failed"},
+	{"simulate -f JOB --pods-from train", "failed after"},
 	{"bundle train -o NEW", "NEW"},
 	{"__complete status ", "train\n"},
 	{"__complete explain-failure train --pod ", "train-a\n"},

@@ -53,6 +53,12 @@ type Cause struct {
 	Action string `json:"action,omitempty"`
 	// Indexes have failed so, as a list of intervals.
 	Indexes string `json:"indexes,omitempty"`
+	// FailedIndexes are the failed indexes whose last failure was of this cause; each failed index has one such cause at
+	// most.
+	FailedIndexes    string `json:"failedIndexes,omitempty"`
+	FailedIndexCount int32  `json:"failedIndexCount,omitempty"`
+	// Command prints the log of the first of Pods, "" if that has none.
+	Command string `json:"command,omitempty"`
 	// Pods are examples, the latest first; Jobs are set in a ReportList.
 	Pods []string `json:"pods,omitempty"`
 	Jobs []string `json:"jobs,omitempty"`
@@ -71,6 +77,9 @@ type Cause struct {
 	First   *metav1.Time `json:"first,omitempty"`
 	Last    *metav1.Time `json:"last,omitempty"`
 }
+
+// IsStopped reports whether the Job's controller stopped the pods, so that they failed for no cause of their own.
+func (c *Cause) IsStopped() bool { return c.Consequence || c.Stopped != "" }
 
 // EndKind is what ended a pod from outside its containers.
 type EndKind string

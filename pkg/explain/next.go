@@ -90,9 +90,21 @@ func (s *Step) IsWait() bool {
 	return false
 }
 
+// AdviceKind says what a piece of advice is for.
+type AdviceKind string
+
+// The kinds.
+const (
+	AdviceFix    AdviceKind = "Fix"    // resolves what is wrong, or finds out what that is
+	AdviceLogs   AdviceKind = "Logs"   // prints logs of failed pods
+	AdviceRerun  AdviceKind = "Rerun"  // runs what is missing
+	AdvicePolicy AdviceKind = "Policy" // changes a policy of the next such Job
+)
+
 // Advice is something that can be done.
 type Advice struct {
-	Text string `json:"text"`
+	Kind AdviceKind `json:"kind"`
+	Text string     `json:"text"`
 	// Command is one that can be typed as it is; "" if there is none.
 	Command string `json:"command,omitempty"`
 	// Policies are those that it proposes; nil if it is about something else.

@@ -170,6 +170,9 @@ type Counts struct {
 	// Completed are the completions so far, in the status or not yet: indexes of an Indexed Job,
 	// pods of another one.
 	Completed int32 `json:"completed"`
+	// StoppedFailures are those of Failed and UncountedFailed that are pods which the Job's own controller stopped, as far
+	// as that is known.
+	StoppedFailures int32 `json:"stoppedFailures,omitempty"`
 	// UncountedSucceeded and UncountedFailed are recorded, and not yet in Succeeded and Failed.
 	UncountedSucceeded int32 `json:"uncountedSucceeded,omitempty"`
 	UncountedFailed    int32 `json:"uncountedFailed,omitempty"`
@@ -255,6 +258,8 @@ type Options struct {
 	Index *int32
 	// MaxPods is how many pods are listed: 0 for DefaultMaxPods, negative for all.
 	MaxPods int
+	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
+	Namespace string
 }
 
 // IsNarrow reports whether the report is about a part of the Job.

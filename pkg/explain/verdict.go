@@ -37,6 +37,15 @@ type Verdict struct {
 	WaitsFor string `json:"waitsFor,omitempty"`
 	// Why is what decided the fate, in a few words without a full stop; "" while Open.
 	Why string `json:"why,omitempty"`
+	// State and Summary make a headline behind the Job's name: "failed", and "20 of 300 indexes failed, 280 succeeded".
+	// Summary is "" if there is nothing to add to the State.
+	State   string `json:"state"`
+	Summary string `json:"summary,omitempty"`
+	// EndedBy is what failed the Job if it was not the failure of a pod: its deadline, restarts, or another reason of the
+	// condition. Mechanism is the limit or the rule that made failures final: "backoffLimit 0 allows no retries"; or the
+	// rule of the successPolicy that is met. Both have no full stop, and are "" if there is nothing to say.
+	EndedBy   string `json:"endedBy,omitempty"`
+	Mechanism string `json:"mechanism,omitempty"`
 	// Sentence ends with a full stop. Clauses are its parts: the first is the answer, and
 	// the others add to it.
 	Sentence string   `json:"sentence"`

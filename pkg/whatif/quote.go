@@ -48,11 +48,17 @@ func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatI
 		Condition: is.Type, Reason: is.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
 		PodSecondsSaved: math.Round(10*(c.Actual.PodSeconds-c.New.PodSeconds)) / 10, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
 	}
-	cheaper := is.Type == was.Type && w.Seconds < w.ActualSeconds && w.PodSecondsSaved > 0
+	cheaper := is.Type == was.Type && w.Seconds < w.ActualSeconds && isWorth(w.PodSecondsSaved, c.Actual.PodSeconds)
 	completes := is.Type != was.Type && is.Type == string(batchv1.JobComplete)
 	if !cheaper && !completes {
 		return nil
 	}
 	w.Text = words.WhatIfText(p, w)
 	return w
+}
+
+// isWorth reports whether policies save enough to be worth a change: ten minutes of pod time, or a tenth of it.
+func isWorth(saved, spent float64) bool {
+	const enough, part = 600, 0.1
+	return saved > 0 && (saved >= enough || saved >= part*spent)
 }

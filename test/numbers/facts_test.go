@@ -64,7 +64,7 @@ const (
 	limitUsed, limit, limitLeft                   = "used backoffLimit", "backoffLimit", "left of backoffLimit"
 	maxUsed, maxLimit, maxLeft                    = "failed indexes of the limit", "maxFailedIndexes", "left of maxFailedIndexes"
 	duration, retry, deadline, deleted, graceEnds = "duration", "time to the next retry", "time to the deadline", "time to the deletion", "time to the end of the grace period"
-	indexTotal                                    = "indexes"
+	indexTotal, stopped                           = "indexes", "pods that did not fail on their own"
 )
 
 func indexesIn(state string) string { return state + " indexes" }
@@ -79,7 +79,7 @@ var anywhere = []sentence{
 	said(`(\d+) index(?: is|es are) in back-off, the first (?:may be|is) retried in (\S+?)[;.]`, indexesIn("backing off"), retry),
 	said(`it waits for (\d+) running pods?`, active),
 	said(`it waits for (?:\d+ running pods? and )?(\d+) terminating pods?`, terminating),
-	said(`fail(?:ed)?: (\d+) pods? failed, and`, limitUsed),
+	said(`(\d+) pods? failed, and backoffLimit`, limitUsed),
 	said(`backoffLimit \d+: (\d+) pods? failed`, limitUsed),
 	said(`backoffLimit [█░ ]*(\d+) of (\d+) (?:failures?|restarts?), (\d+) more`, limitUsed, limit, limitLeft),
 	said(`fails after (\d+) more (?:failures?|restarts?) \(backoffLimit (\d+)\)`, limitLeft, limit),
@@ -94,6 +94,8 @@ var anywhere = []sentence{
 	said(`in (\S+?)(?:, at \S+)?:? +The Job and its pods are deleted`, deleted),
 	said(`(\d+) index(?:es)? ha(?:s|ve) failed`, indexesIn("failed")),
 	said(`(\d+) of its (\d+) index(?:es)? failed`, indexesIn("failed"), indexTotal),
+	said(`(\d+) of (\d+) index(?:es)? failed(?:, (\d+) succeeded)?`, indexesIn("failed"), indexTotal, succeeded),
+	said(`(\d+) (?:other )?pods? (?:was|were) stopped`, stopped),
 	said(`others start: (\d+) index(?:es)? (?:is|are) pending`, indexesIn("pending")),
 	said(`complete: .* in (\S+)\.`, duration),
 	said(`Causes\W+(\d+) failures?(?:,|\s|$)`, failures),
@@ -108,7 +110,7 @@ var (
 		said(`(\d+) terminating`, terminating),
 		said(`(\d+) of (\d+) succeeded`, succeeded, completions),
 		said(`(?:, |: )(\d+) succeeded, \d+ failed`, succeeded),
-		said(`(\d+) failed$`, failures),
+		said(`(\d+) failed(?:, \d+ stopped by the Job)?$`, failures),
 		said(`(\d+) failed \((\d+) counted\)`, failures, counted),
 	}
 	headline = []sentence{said(`(?:, for|, after) (\S+)$`, duration)}
@@ -318,7 +320,7 @@ func (f facts) readJSON(o output) {
 		number(podsFailed, *c.FailedPods-c.StoppedPods)
 		number(podsStopped, c.StoppedPods)
 	}
-	number(counted, c.Failed+c.UncountedFailed)
+	number(counted, c.Failed+c.UncountedFailed-c.StoppedFailures)
 	number(unknownCause, r.FailuresWithoutPod)
 	if l := r.BackoffLimit; l != nil {
 		number(limit, l.Limit)

@@ -63,15 +63,19 @@ func checkPods(r *explain.Report, check checkFunc) {
 	check(*c.ReadyPods <= *c.ActivePods, "ready pods:\n    %d of %d", *c.ReadyPods, *c.ActivePods)
 }
 
-// checkFailures: causes and what has none are all failures, those that count among them.
+// checkFailures: causes and what has none are all failures, those that count among them; pods that the Job stopped are none.
 func checkFailures(r *explain.Report, f facts, check checkFunc) {
 	all := r.FailuresWithoutPod
 	for i := range r.Causes {
-		all += r.Causes[i].Count
+		if !r.Causes[i].IsStopped() {
+			all += r.Causes[i].Count
+		}
 	}
 	c := &r.Counts
-	total := max(all, c.Failed+c.UncountedFailed)
-	check(c.Failed+c.UncountedFailed+c.AwaitReplacement <= total, "awaiting failures:\n    %d failures: %+v", total, *c)
+	counts := c.Failed + c.UncountedFailed - c.StoppedFailures
+	total := max(all, counts)
+	check(counts >= 0, "stopped failures:\n    %+v", *c)
+	check(counts+c.AwaitReplacement <= total, "awaiting failures:\n    %d failures: %+v", total, *c)
 	for _, one := range f[failures] {
 		n, _ := strconv.Atoi(one.value)
 		check(n == int(total), "sum of causes:\n    %d, and %s", all, one)

@@ -36,6 +36,7 @@ func (m *moment) outputs(t testing.TB, w *waiter) (*explain.Report, []output) {
 	}
 	for name, write := range map[string]func(w *bytes.Buffer) error{
 		"explanation": func(w *bytes.Buffer) error { return text.Explanation(w, report, text.Options{Full: true}) },
+		"short":       func(w *bytes.Buffer) error { return text.Short(w, report, text.Options{}) },
 		"summary":     func(w *bytes.Buffer) error { return text.Summary(w, report, text.Options{}) },
 		"json":        func(w *bytes.Buffer) error { return json.NewEncoder(w).Encode(report) },
 	} {

@@ -70,6 +70,20 @@ func KubeNamespace(flags *KubeFlags) (string, error) {
 	return namespace, nil
 }
 
+// CurrentNamespace is the namespace that kubectl uses without any flag, "" if flags choose another cluster or user.
+func CurrentNamespace(flags *KubeFlags) string {
+	o := &flags.Overrides
+	if flags.Kubeconfig != "" || o.CurrentContext != "" || o.ClusterInfo.Server != "" || o.Context.Cluster != "" {
+		return ""
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).Namespace()
+	if err != nil {
+		return ""
+	}
+	return namespace
+}
+
 func validateKubeFlags(flags *KubeFlags) error {
 	if flags.Overrides.Timeout != "" {
 		if _, err := clientcmd.ParseTimeout(flags.Overrides.Timeout); err != nil {

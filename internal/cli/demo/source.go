@@ -123,7 +123,7 @@ func (s *Source) snapshot() *snapshot.Snapshot {
 // open adds the Job in focus, and its pod and log.
 func (s *Source) open(shown *snapshot.Snapshot, job *batchv1.Job) {
 	pods := s.pods(job)
-	report := analysis.Explain(s.input(job, pods), explain.Options{MaxPods: -1})
+	report := s.explain(s.input(job, pods), explain.Options{MaxPods: -1})
 	shown.Job = &snapshot.Job{Report: &report}
 	i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == s.focus.Pod })
 	if i < 0 {
@@ -220,7 +220,19 @@ func (s *Source) end(limit time.Duration) (reports []explain.Report) {
 	s.advance(s.world.Now().Add(limit))
 	for _, name := range s.jobs {
 		job := s.world.Store.Job(name)
-		reports = append(reports, analysis.Explain(s.input(job, s.pods(job)), explain.Options{}))
+		reports = append(reports, s.explain(s.input(job, s.pods(job)), explain.Options{}))
 	}
 	return reports
+}
+
+// explain returns a report without commands: the Jobs are in no cluster.
+func (s *Source) explain(in explain.Input, o explain.Options) explain.Report {
+	report := analysis.Explain(in, o)
+	for i := range report.Advice {
+		report.Advice[i].Command = ""
+	}
+	for i := range report.Causes {
+		report.Causes[i].Command = ""
+	}
+	return report
 }

@@ -27,12 +27,14 @@ const explainLong = `Explain why a Job failed or what it is waiting for, what ha
 to do about it.
 
 It works for every batch/v1 Job, no matter which controller runs it, including
-Jobs that have not failed. The verdict comes first, then the evidence: the
-condition, the rule or limit behind it, the pod, its container with exit code,
-signal and message, and the last lines of its log. The rest follows: the retries
-of the Job, problems, failures by cause, failure and success policies, indexes,
-backoff and deadlines, the controller, and a timeline. Where a policy is advised
-for a Job that has finished, what-if computes what it would have changed.
+Jobs that have not failed. The causes come first, then the limit or rule that
+made them final, the last lines of a log, and up to three steps to take.
+
+--full prints everything: the evidence, from the condition down to the
+container with exit code, signal and message, all retries of the Job, problems,
+policies, indexes, deadlines, the controller, a timeline, and the pods. Where a
+policy is advised for a Job that has finished, what-if computes what it would
+have changed.
 
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
@@ -113,7 +115,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.output.AddTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
-	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
 	flags.StringVar(&o.from, "from", "", "Read the Job from a file written by bundle; needs no cluster.")
 	o.interactive.AddTo(cmd)
@@ -190,6 +192,9 @@ func (o *Options) Complete() error {
 		o.explainer = &cmdutil.Explainer{}
 	} else if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env); err != nil {
 		return err
+	}
+	if o.from == "" && !o.output.IsSet() { // Commands in files are for others, too.
+		o.explainer.Options.Namespace = cmdutil.CurrentNamespace(o.kube)
 	}
 	o.explainer.Options.Pod = o.pod
 	o.explainer.LogLines = o.logLines
@@ -293,7 +298,10 @@ func (o *Options) explain(ctx context.Context, input explain.Input) error {
 	if o.output.IsSet() {
 		return o.output.Write(o.Out, report)
 	}
-	return text.Explanation(o.Out, report, o.textOptions())
+	if o.full || o.explainer.Options.IsNarrow() {
+		return text.Explanation(o.Out, report, o.textOptions())
+	}
+	return text.Short(o.Out, report, o.textOptions())
 }
 
 // checkFocus refuses a pod or an index that the Job does not have.

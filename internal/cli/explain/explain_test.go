@@ -19,7 +19,7 @@ import (
 // the verb are the same.
 func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
 	o := clitest.NewExplained(t)
-	first := program.Run(t, o.API, "explain-failure", "train")
+	first := program.Run(t, o.API, "explain-failure", "train", "--full")
 	if first.Code != 0 || first.ErrOut != "" {
 		t.Fatalf("exit %d, stderr %q", first.Code, first.ErrOut)
 	}
@@ -29,9 +29,13 @@ func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
 		}
 	}
 	for _, verb := range []string{"explain", "why"} {
-		if got := program.Run(t, o.API, verb, "job/train"); got.Out != first.Out {
+		if got := program.Run(t, o.API, verb, "job/train", "--full"); got.Out != first.Out {
 			t.Errorf("%s says something else:\n%s", verb, got.Out)
 		}
+	}
+	short := program.Run(t, o.API, "explain-failure", "train")
+	if strings.Contains(short.Out, "Timeline") || strings.Index(short.Out, "table is corrupt") > strings.Index(short.Out, `rule 0 "Corrupt"`) {
+		t.Errorf("without --full:\n%s", short.Out)
 	}
 	if quiet := program.Run(t, o.API, "explain-failure", "train", "--log-lines=0"); strings.Contains(quiet.Out, "bad checksum") {
 		t.Errorf("--log-lines=0:\n%s", quiet.Out)
@@ -181,7 +185,7 @@ func TestMissingPermissionsLeaveTheRest_CLI_08(t *testing.T) {
 	} {
 		o := clitest.NewExplained(t)
 		o.RefusePath(tc.path, 403, "Forbidden")
-		got := program.Run(t, o.API, "explain-failure", "train")
+		got := program.Run(t, o.API, "explain-failure", "train", "--full")
 		if got.Code != 0 || !strings.Contains(got.Out, `rule 0 "Corrupt"`) || !strings.Contains(got.Out, "exit code 42") || !strings.Contains(got.Out, tc.command) {
 			t.Errorf("%s: exit %d, stderr %q, stdout:\n%s", tc.path, got.Code, got.ErrOut, got.Out)
 		}
@@ -192,6 +196,9 @@ func TestMissingPermissionsLeaveTheRest_CLI_08(t *testing.T) {
 		}
 		if tc.command == "" && strings.Contains(got.Out, "can-i") {
 			t.Errorf("%s is not silent:\n%s", tc.path, got.Out)
+		}
+		if short := program.Run(t, o.API, "explain-failure", "train"); strings.Contains(short.Out, "no permission to ") != (tc.command != "") {
+			t.Errorf("%s: the short explanation does not say which permission is missing:\n%s", tc.path, short.Out)
 		}
 		if status := program.Run(t, o.API, "status", "train"); status.Code != 0 || !strings.Contains(status.Out, "Failed") {
 			t.Errorf("%s: status: exit %d, %s", tc.path, status.Code, status.ErrOut)

@@ -262,10 +262,10 @@ func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
 	foreign := o.Events[0].DeepCopy()
 	foreign.Name, foreign.Reason, foreign.InvolvedObject = "e2", "ForeignTrouble", corev1.ObjectReference{Kind: "Pod", Name: "train-2-xk2p9", UID: "uid-train-2-xk2p9"}
 	o.Events = append(o.Events, foreign)
-	if got := program.Run(t, o.API, "explain-failure", "train"); strings.Contains(got.Out, "ForeignTrouble") {
+	if got := program.Run(t, o.API, "explain-failure", "train", "--full"); strings.Contains(got.Out, "ForeignTrouble") {
 		t.Errorf("%s", got.Out)
 	}
-	if got := program.Run(t, o.API, "explain-failure", "train-2"); !strings.Contains(got.Out, "ForeignTrouble") {
+	if got := program.Run(t, o.API, "explain-failure", "train-2", "--full"); !strings.Contains(got.Out, "ForeignTrouble") {
 		t.Errorf("%s", got.Out)
 	}
 }

@@ -109,7 +109,7 @@ func TestFailureIsExplained_RUN_02(t *testing.T) {
 	server.failTrain()
 	s.WaitErr("job.batch/train Failed: FailedIndexes")
 	server.finish("other", "Complete", "", nil)
-	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n", "job.batch/train Failed: FailedIndexes", "job.batch/other Complete", "The Job failed", "Container main ended with exit code 1", "boom")
+	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n", "job.batch/train Failed: FailedIndexes", "job.batch/other Complete", "✗ train failed after ", "Container main exited with code 1", "boom", "--full: ")
 }
 
 func TestLogsFailedAndNone_RUN_05(t *testing.T) {
@@ -119,7 +119,7 @@ func TestLogsFailedAndNone_RUN_05(t *testing.T) {
 		clitest.WaitFor(t, func() bool { return server.job("train") != nil }, s.ErrOut.String)
 		server.Pods.WithLog(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)), "fine")
 		server.failTrain()
-		expect(t, s, cmdutil.ExitJobFailed, want, "job.batch/train created\n", "The Job failed")
+		expect(t, s, cmdutil.ExitJobFailed, want, "job.batch/train created\n", "✗ train failed after ")
 	}
 }
 

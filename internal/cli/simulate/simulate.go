@@ -105,7 +105,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.addPodsFrom(cmd)
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
-	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
 	o.color.AddTo(cmd)
 	return cmd
 }
@@ -161,7 +161,10 @@ func (o *Options) Run(ctx context.Context) error {
 
 func (o *Options) writeText(report explain.Report, begun time.Time) error {
 	fmt.Fprintf(o.ErrOut, "Simulated without a cluster. Virtual time starts at %s.\n", begun.UTC().Format(time.RFC3339))
-	return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, o.full))
+	if o.full {
+		return text.Explanation(o.Out, report, o.color.TextOptions(o.Env, true))
+	}
+	return text.Short(o.Out, report, o.color.TextOptions(o.Env, false))
 }
 
 // maxWrites are those of 8,000 pods that end, or of more that do not, for which 200 MB are enough. A Job may have completions

@@ -120,7 +120,7 @@ func TestCronJobWithNamesInItsRulesIsSimulated_PFN_23(t *testing.T) {
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
 	file := clitest.WriteManifest(t, manifest)
 	got := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42")
-	if got.Code != 0 || !strings.Contains(got.Out, "PodFailurePolicy_Corrupt") || !strings.Contains(got.ErrOut, "without a cluster") {
+	if got.Code != 0 || !strings.Contains(got.Out, `rule 0 "Corrupt"`) || !strings.Contains(got.ErrOut, "without a cluster") {
 		t.Errorf("exit %d\n%s%s", got.Code, got.Out, got.ErrOut)
 	}
 	if again := program.Run(t, nil, "simulate", "-f", file, "--pods", "exit=42"); again.Out != got.Out {

@@ -124,7 +124,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.AddChoice(flags, "Jobs in all namespaces.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change until interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
-	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
 	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that failed, are going to fail, or are stalled.")
 	flags.StringVar(&o.FieldSelector, "field-selector", "", "Field selector, e.g. status.successful=0 or metadata.name!=train.")
 	flags.StringVar(&o.sortBy, "sort-by", "", "Sort by the field at this JSONPath, e.g. .metadata.creationTimestamp.")

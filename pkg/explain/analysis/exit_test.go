@@ -18,7 +18,7 @@ func TestDecodedExitCodeIsInEveryPart_CLI_04(t *testing.T) {
 		reason                     string
 		evidence, meaning, sayings string
 	}{
-		{137, "OOMKilled", "exit code 137 (SIGKILL, OOMKilled)", "more memory", "memory request that the node can satisfy"},
+		{137, "OOMKilled", "exit code 137 (SIGKILL, OOMKilled)", "more memory", "memory request and a memory limit"},
 		{137, "Error", "exit code 137 (SIGKILL)", "grace period", "find out what stopped"},
 		{143, "Error", "exit code 143 (SIGTERM)", "asked to stop", "find out what stopped"},
 		{127, "Error", "exit code 127", "not found", "fix the command of container main"},

@@ -64,12 +64,13 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		Indexes:            indexes.Describe(in, shown, o),
 		FailurePolicy:      policies.FailurePolicy(in, failed),
 		SuccessPolicy:      policies.SuccessPolicy(in),
-		BackoffLimit:       policies.BackoffLimit(in, failed),
+		BackoffLimit:       policies.BackoffLimit(in, failed, account),
 		Waits:              policies.Clocks(in),
 		Family:             familyOf(in, failed),
 		Gaps:               in.Gaps,
 	}
 	r.Counts = countsOf(in, failed, r.Indexes)
+	r.Counts.StoppedFailures = account.CountedStopped
 	r.Pods, r.PodsOmitted = podInfos(in, shown, o)
 
 	// 3. What is wrong. All is counted now, and can be put into words.
@@ -82,6 +83,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		Accounting: account, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
 	})
+	advice.AddCommands(in, shown, r.Causes, o)
 	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownAccount, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
 	r.Timeline = timeline.Moments(in, shown, o)
 	r.Next = timeline.NextSteps(in, failed, &timeline.Values{

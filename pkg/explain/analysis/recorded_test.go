@@ -75,7 +75,8 @@ func TestRecordedJobsAreExplained_CLI_04_CLI_05_CLI_06(t *testing.T) {
 			}
 			for _, r := range reports {
 				draw(t, &got, "kubectl batchjob status "+r.Job.Name, func() error { return text.Summary(&got, r, text.Options{Width: 80}) })
-				draw(t, &got, "kubectl batchjob explain-failure "+r.Job.Name, func() error { return text.Explanation(&got, r, text.Options{Width: 100}) })
+				draw(t, &got, "kubectl batchjob explain-failure "+r.Job.Name, func() error { return text.Short(&got, r, text.Options{Width: 80}) })
+				draw(t, &got, "kubectl batchjob explain-failure "+r.Job.Name+" --full", func() error { return text.Explanation(&got, r, text.Options{Width: 100}) })
 			}
 			if len(reports) > 1 {
 				draw(t, &got, "kubectl batchjob explain-failure -l …", func() error {

@@ -158,12 +158,12 @@ func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 		restartedPod(0, 0, 10*time.Minute)(p)
 		p.Status.ContainerStatuses = nil
 	}))
-	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retries; pod was deleted before it ended")
+	wantSaid(t, report(f), "pod was deleted before it ended; backoffLimit 0 allows no retries")
 	wantUnsaid(t, report(f), "uses up", "was restarted")
 
 	f = factsOf(restarting(0, 1))
 	f.Events = []explain.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
-	wantSaid(t, report(f), "1 pod failed, and backoffLimit 0 allows no retries", nobodyElse+" deletes the Job's pods")
+	wantSaid(t, report(f), "backoffLimit 0 allows no retries", nobodyElse+" deletes the Job's pods")
 
 	// Of what was deleted long before the end, nobody knows whether restarts came to that.
 	f = factsOf(restarting(1, 2))

@@ -21,7 +21,7 @@ const (
 // Causes are the failures by cause, the most frequent first, with their shares; and those
 // whose cause is not known. most is how many causes are shown unless f.Full, 0 for all.
 func Causes(f *Frame, r *explain.Report, most int) Section {
-	total, known := FailureTotals(r).All, len(r.Causes)
+	total, known := FailureTotals(r).All, len(OwnCauses(r))
 	return causesTable(f, r, most, false, func(count int32) layout.Line {
 		if known == 0 || known == 1 && r.FailuresWithoutPod == 0 {
 			return nil // of one cause the share is no news
@@ -51,14 +51,15 @@ func causesTable(f *Frame, r *explain.Report, most int, brief bool, share func(c
 		rows = append(rows, []layout.Line{cell(style, wording.Thousands(count)+times), share(count), lines[0]})
 		rows = append(rows, below(len(columns), lines[1:]...)...)
 	}
-	shown := r.Causes
+	all := OwnCauses(r)
+	shown := all
 	if most > 0 && len(shown) > most && !f.Full {
 		shown = shown[:most]
 	}
 	for i := range shown {
 		add(shown[i].Count, layout.Bad|layout.Bold, causeLines(f, &shown[i], brief)...)
 	}
-	if rest := r.Causes[len(shown):]; len(rest) > 0 {
+	if rest := all[len(shown):]; len(rest) > 0 {
 		text := wording.Plural(int64(len(rest)), "other cause", "other causes")
 		if f.Printed {
 			text += ", see --full"
@@ -69,6 +70,9 @@ func causesTable(f *Frame, r *explain.Report, most int, brief bool, share func(c
 		add(n, layout.Muted, cell(layout.Muted, wording.Sentence(WhyUnknown(r))))
 	}
 	s.Lines = f.table(columns, rows)
+	if stopped := StoppedNote(r); stopped != "" {
+		s.Lines = append(s.Lines, f.Wrap(cell(layout.Muted, stopped), 2)...)
+	}
 	return s
 }
 
@@ -193,7 +197,7 @@ func either(single bool, one, many string) string {
 	return many
 }
 
-// Totals are how many failures a Job has, and how many of them its status counts, are
+// Totals are how many failures a Job has, without the pods that its controller stopped, and how many of them its status counts, are
 // counted with the next pod of their index (KEP-3850), or are ignored by its
 // podFailurePolicy. The parts need not add up to All: what has just failed is in none yet.
 type Totals struct{ All, Counted, Awaiting, Ignored int32 }
@@ -201,10 +205,11 @@ type Totals struct{ All, Counted, Awaiting, Ignored int32 }
 // FailureTotals are those of a Report: failures by cause, and those whose pods are gone.
 func FailureTotals(r *explain.Report) Totals {
 	c := &r.Counts
-	t := Totals{All: r.FailuresWithoutPod + countOf(r.Causes), Counted: c.Failed + c.UncountedFailed}
-	for i := range r.Causes {
-		if r.Causes[i].Action == string(batchv1.PodFailurePolicyActionIgnore) {
-			t.Ignored += r.Causes[i].Count
+	own := OwnCauses(r)
+	t := Totals{All: r.FailuresWithoutPod + countOf(own), Counted: c.Failed + c.UncountedFailed - c.StoppedFailures}
+	for i := range own {
+		if own[i].Action == string(batchv1.PodFailurePolicyActionIgnore) {
+			t.Ignored += own[i].Count
 		}
 	}
 	t.All, t.Ignored = max(t.All, t.Counted), max(t.Ignored, c.IgnoredFailures)
@@ -232,7 +237,7 @@ func FailuresNote(r *explain.Report) string {
 	if parts != "" {
 		note += " (" + parts + ")"
 	}
-	if n := int64(len(r.Causes)); n > 0 {
+	if n := int64(len(OwnCauses(r))); n > 0 {
 		note += ", " + wording.Plural(n, "cause", "causes")
 	}
 	return note

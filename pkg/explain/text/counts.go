@@ -20,7 +20,7 @@ func (v *view) counts() {
 	}
 }
 
-// countsLine is "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed".
+// countsLine is "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed, 2 stopped by the Job".
 func (v *view) countsLine() string {
 	active, terminating := v.activePods(), ""
 	if n := v.pods.Terminating; n > 0 {
@@ -34,7 +34,11 @@ func (v *view) countsLine() string {
 	if v.pods.Active == 0 && v.report.Counts.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
-	return wording.Join(", ", active, terminating, succeeded, v.failedPods())
+	stopped := ""
+	if n := v.report.Counts.StoppedFailures; n > 0 {
+		stopped = wording.Count(n, "stopped by the Job")
+	}
+	return wording.Join(", ", active, terminating, succeeded, v.failedPods(), stopped)
 }
 
 // activePods is "3 active (2 ready)"; what the status says is named if pods have ended since.

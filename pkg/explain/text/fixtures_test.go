@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // started is when the Jobs of the fixtures started.
@@ -75,9 +76,23 @@ func fixtures() map[string]explain.Report {
 	}
 	for name, r := range all {
 		limitFailures(&r)
+		r.Verdict.State = stateOf(&r)
 		all[name] = r
 	}
 	return all
+}
+
+// stateOf is the state of the headline, as explain has it.
+func stateOf(r *explain.Report) string {
+	switch v := &r.Verdict; {
+	case v.Fate != explain.FateOpen:
+		return words.FateState(v.Fate)
+	case v.Stalled && r.Job.Suspend:
+		return words.StateSuspended
+	case v.Stalled:
+		return words.StateStalled
+	}
+	return words.StateRunning
 }
 
 // limitFailures compares the failures of the status with the backoffLimit, as explain does.

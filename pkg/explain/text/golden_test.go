@@ -45,6 +45,7 @@ func drawings(t testing.TB, o Options) map[string]string {
 	}
 	for name, r := range fixtures() {
 		all[name] = render(t, func(w io.Writer) error { return Explanation(w, r, o) })
+		all["short-"+name] = render(t, func(w io.Writer) error { return Short(w, r, o) })
 		all["summary-"+name] = render(t, func(w io.Writer) error { return Summary(w, r, o) })
 	}
 	return all
@@ -80,7 +81,7 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 		for name, got := range drawings(t, Options{Width: width, Color: true}) {
 			for text := range strings.Lines(ansi.Strip(got)) {
 				text = strings.TrimSuffix(text, "\n")
-				if n := ansi.StringWidth(text); n > width && !strings.Contains(text, "$ kubectl ") {
+				if n := ansi.StringWidth(text); n > width && !strings.Contains(text, "kubectl ") {
 					t.Errorf("%s at %d: %d columns: %q", name, width, n, text)
 				}
 			}

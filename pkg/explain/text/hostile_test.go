@@ -87,6 +87,7 @@ func checkAllDrawings(t *testing.T, l explain.ReportList) {
 	for _, o := range []Options{{}, {Color: true}, {Width: 60}, {Width: 80, Color: true, Full: true}, {Width: 1, ASCII: true}} {
 		for i := range l.Items {
 			checkHarmless(t, render(t, func(w io.Writer) error { return Explanation(w, l.Items[i], o) }), o.Color)
+			checkHarmless(t, render(t, func(w io.Writer) error { return Short(w, l.Items[i], o) }), o.Color)
 			checkHarmless(t, render(t, func(w io.Writer) error { return Summary(w, l.Items[i], o) }), o.Color)
 		}
 		checkHarmless(t, render(t, func(w io.Writer) error { return Explanations(w, l, o) }), o.Color)

@@ -20,6 +20,8 @@ type Options struct {
 	ASCII bool
 	// Full shows lists and tables to their end.
 	Full bool
+	// Again is how to see the whole of a Short explanation: "" for the flag --full of the same command.
+	Again string
 	// Location is the time zone, nil for UTC.
 	Location *time.Location
 }

@@ -166,7 +166,7 @@ func ReadLogOf(container string) string { return "read the log of container " + 
 func MemoryAdvice(container string, limit explain.MemoryLimit, ofPod bool) string {
 	switch {
 	case limit.Value == "" && ofPod:
-		return fmt.Sprintf("give container %s a memory request that the node can satisfy; it has no memory limit of its own", container)
+		return fmt.Sprintf("give container %s a memory request and a memory limit: it has no memory limit of its own, so the node or the pod ran out of memory", container)
 	case limit.Value == "":
 		return fmt.Sprintf("set a memory request and limit for container %s in the Job's template, which has no limit; a LimitRange may have set one in its pods", container)
 	case limit.From == explain.LimitOfAllOfPod:

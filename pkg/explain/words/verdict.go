@@ -53,6 +53,14 @@ func WaitsForText(running, terminating, ended int32, controller string) string {
 // WaitsClause is the clause of the verdict with a WaitsForText.
 func WaitsClause(waitsFor string) string { return "it waits for " + waitsFor }
 
+// BackoffLimitMechanism is how many retries the backoffLimit allows.
+func BackoffLimitMechanism(failed, limit int32) string {
+	if limit == 0 && failed == 1 {
+		return "backoffLimit 0 allows no retries"
+	}
+	return BackoffLimitText(failed, limit)
+}
+
 // BackoffLimitText is why the Job failed by its backoffLimit. The limit may have been lower than it is now.
 func BackoffLimitText(failed, limit int32) string {
 	switch {

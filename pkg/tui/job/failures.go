@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -124,15 +125,18 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 // minCauses is how many rows the list has, however long the detail is.
 const minCauses = 3
 
-// failuresLine is section.FailuresNote, and why the cause of some failures is unknown.
+// failuresLine is section.FailuresNote, why the cause of some failures is unknown, and how many pods did not fail on their own.
 func failuresLine(j *screen.Job) layout.Line {
-	note := section.FailuresNote(j.Report)
+	note, stopped := section.FailuresNote(j.Report), section.StoppedNote(j.Report)
 	if note == "" {
-		return layout.Of(layout.Text(layout.Muted, "No failures are known."))
+		return layout.Of(layout.Text(layout.Muted, cmp.Or(stopped, "No failures are known")+"."))
 	}
 	l := layout.Of(layout.Text(layout.Bold, note))
 	if n := j.FailuresWithoutPod; n > 0 {
 		l = append(l, layout.Text(layout.Muted, "; "+wording.Count(n, section.WhyUnknown(j.Report))))
+	}
+	if stopped != "" {
+		l = append(l, layout.Text(layout.Muted, "; "+stopped))
 	}
 	return l
 }
@@ -186,11 +190,12 @@ func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
 		if rule == "" {
 			rule, style = pods.NoRule(j.Report), layout.Muted
 		}
-		if c.Consequence {
-			rule, style = "the Job was ending", layout.Muted
+		count := layout.Bad | layout.Bold
+		if c.IsStopped() {
+			rule, style, count = "stopped by the Job", layout.Muted, layout.Muted
 		}
 		row := []layout.Line{
-			layout.Of(layout.Text(layout.Bad|layout.Bold, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
+			layout.Of(layout.Text(count, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
 			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
 		}
 		if indexes {

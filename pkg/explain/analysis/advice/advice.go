@@ -43,7 +43,24 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if !o.IsNarrow() && needsRetry(in, v.Family) {
 		out = appendNew(out, toRetry(in, failed, v.Family))
 	}
+	for i := range out {
+		out[i].Command = shorten(in.Job, out[i].Command, o)
+	}
+	// Policies are for the next Job.
+	slices.SortStableFunc(out, func(x, y explain.Advice) int {
+		return falseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
+	})
 	return out
+}
+
+func falseFirst(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
 }
 
 // appendNew appends those that are not there yet.
@@ -58,14 +75,19 @@ func appendNew(all, list []explain.Advice) []explain.Advice {
 
 // advise is a piece of advice, with a command or "".
 func advise(text, command string) []explain.Advice {
-	return []explain.Advice{{Text: text, Command: command}}
+	return []explain.Advice{{Kind: explain.AdviceFix, Text: text, Command: command}}
+}
+
+// adviseLogs is advice to read a log, which the command prints.
+func adviseLogs(text, command string) []explain.Advice {
+	return []explain.Advice{{Kind: explain.AdviceLogs, Text: text, Command: command}}
 }
 
 // propose is advice on policies, nil for none, with the command that shows what they would have changed if the Job has
 // finished.
 func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
 	if p == nil || !in.Finished() {
-		return advise(text, "")
+		return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text}}
 	}
 	field, value := "podFailurePolicy", any(p.PodFailurePolicy)
 	if p.ActiveDeadlineSeconds != nil {
@@ -73,17 +95,32 @@ func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice
 	}
 	data, _ := json.Marshal(value) // It holds nothing that has no JSON.
 	command := kubectl(in.Job, "batchjob what-if %s --set %s", jobWord(in.Job), shellWord(field+"="+string(data)))
-	return []explain.Advice{{Text: text, Command: command, Policies: p}}
+	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Command: command, Policies: p}}
 }
 
-// kubectl is a command with the Job's namespace.
+// proposeFix is propose for policies that resolve what failed the Job.
+func proposeFix(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
+	out := propose(in, text, p)
+	out[0].Kind = explain.AdviceFix
+	return out
+}
+
+// kubectl is a command with the Job's namespace, which comes last: see shorten.
 func kubectl(job *batchv1.Job, format string, args ...any) string {
 	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(job.Namespace)
 }
 
+// shorten leaves the namespace out of a command where kubectl uses it anyway.
+func shorten(job *batchv1.Job, command string, o explain.Options) string {
+	if o.Namespace != job.Namespace {
+		return command
+	}
+	return strings.TrimSuffix(command, " -n "+shellWord(job.Namespace))
+}
+
 // logsOfFailed prints the logs of all failed pods.
 func logsOfFailed(job *batchv1.Job) string {
-	return fmt.Sprintf("kubectl batchjob logs %s -n %s --failed", jobWord(job), shellWord(job.Namespace))
+	return kubectl(job, "batchjob logs %s --failed", jobWord(job))
 }
 
 // containerFlag names a container of the pod, if that has several.

@@ -22,13 +22,13 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	out := endWithMain(in, c)
 	switch {
 	case c.Kind == explain.ProblemSidecarStopping:
-		return append(out, advise(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
+		return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
 	case c.NeverStarted():
 		return append(out, advise(startRemedy(in, &c.Container, c.Message), "")...)
 	case c.Kind == explain.ProblemContainerFailed:
-		return append(out, advise(words.ReadLogOf(c.Name), logsOf(in, pod.Name, c.Name))...)
+		return append(out, adviseLogs(words.ReadLogOf(c.Name), logsOf(in, pod.Name, c.Name))...)
 	}
-	return append(out, advise(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
+	return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
 }
 
 // endWithMain is how to have containers end with another one.
@@ -56,7 +56,7 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 	if len(p.Pods) == 0 {
 		return nil
 	}
-	return advise(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
+	return adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
 }
 
 // logFlags choose the container of a problem, and its log from before its last restart if it has failed.

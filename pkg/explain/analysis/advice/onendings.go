@@ -65,7 +65,7 @@ func onGoneEnding(in *facts.Facts, c *explain.Cause) []explain.Advice {
 		out = advise(words.AvoidPreemption, "")
 	}
 	if c.Ending.IsDisruption() && c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
-		out = append(out, propose(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	}
 	out = append(out, onDisruption(in, f)...)
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
-		out = append(out, advise(words.ReadAllLogs, logsOfFailed(in.Job))...)
+		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
 	return out
 }
@@ -56,7 +56,7 @@ func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	}
 	end := f.Ending()
 	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
-		out = append(out, propose(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
 	}
 	return out
 }
@@ -72,11 +72,34 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 	if text := remedy(in, c); text != "" && !stopped {
 		out = advise(text, "")
 	}
-	flags := containerFlag(in, f.Pod, c.Name)
+	return append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
+}
+
+// logOf prints the log of a container that ended.
+func logOf(in *facts.Facts, pod *explain.Pod, c *explain.Container) string {
+	flags := containerFlag(in, pod, c.Name)
 	if c.Before {
 		flags += " --previous"
 	}
-	return append(out, advise(words.ReadWholeLog, kubectl(in.Job, "logs %s%s", shellWord(f.Pod.Name), flags))...)
+	return kubectl(in.Job, "logs %s%s", shellWord(pod.Name), flags)
+}
+
+// AddCommands adds to each cause the command that prints the log of its first pod, if that may have one.
+func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Cause, o explain.Options) {
+	for i := range causes {
+		c := &causes[i]
+		if c.Source != explain.SourcePods || len(c.Pods) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(failed.All, func(f failures.Failure) bool { return f.Pod.Name == c.Pods[0] })
+		if at < 0 {
+			continue
+		}
+		f := &failed.All[at]
+		if container := f.Container(); container != nil && !container.NeverStarted() && !f.NeverRan() {
+			c.Command = shorten(in.Job, logOf(in, f.Pod, container), o)
+		}
+	}
 }
 
 // onGonePods is for a Job of whose failed pods nothing is left.
@@ -117,7 +140,7 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		if n := failed.NeverStarted; n != nil {
 			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
 		}
-		return propose(in, words.GiveMoreTime, longerDeadline(in))
+		return proposeFix(in, words.GiveMoreTime, longerDeadline(in))
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {
 			return advise(words.KeepFailedPods, "")
@@ -127,7 +150,7 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		}
 	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
 		if failed.HaveLogs() {
-			return advise(words.ReadLogsOfFailed, logsOfFailed(in.Job))
+			return adviseLogs(words.ReadLogsOfFailed, logsOfFailed(in.Job))
 		}
 	}
 	return nil
@@ -137,7 +160,14 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 // itself.
 func retriesInVain(in *facts.Facts, f *failures.Failure) bool {
 	return takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 &&
-		f.Ending() == nil && f.Pod.Disruption == ""
+		f.Ending() == nil && f.Pod.Disruption == "" && isSpecific(f.Container())
+}
+
+// isSpecific reports whether the exit code of a container can stand for one cause: 1 is that of any error, and those of signals
+// are also those of pods that were preempted or evicted.
+func isSpecific(c *explain.Container) bool {
+	const signals = 128
+	return c != nil && c.ExitCode > 1 && c.ExitCode < signals
 }
 
 // needsRetry reports whether something of the failed Job is missing that nothing else runs: a retry, or what its owner
@@ -164,7 +194,7 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []ex
 	if memory := moreMemory(in, failed.Example); memory != "" && last == in.Job.Name {
 		text, flags = words.RerunWithMoreMemory, memory
 	}
-	return advise(text, kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags))
+	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
 }
 
 // moreMemory are the flags of retry that double the memory limit of the container that ran out of memory, "" for none.

@@ -77,7 +77,7 @@ func onPod(command string) adviser {
 			return advise(text, kubectl(in.Job, "describe pod %s", pod))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
-			pod += logFlags(in, p)
+			return adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))
 		}
 		return advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 	}

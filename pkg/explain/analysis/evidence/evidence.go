@@ -79,7 +79,7 @@ func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		limit := jobspec.BackoffLimit(spec)
 		if !in.RestartsCount() {
-			return words.BackoffLimitEvidence(limit, counted)
+			return words.BackoffLimitEvidence(limit, v.Accounting.Exceeding(limit))
 		}
 		restarts := failed.Restarts.Count
 		if restarts < max(limit, 1) {

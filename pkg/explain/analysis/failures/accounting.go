@@ -22,6 +22,9 @@ type Accounting struct {
 	// pods that were deleted as they ran, by the Job's controller or by others, FromCondition the one that the Job's
 	// condition names. Nothing shows why the Unexplained ones failed.
 	FromPods, FromEvents, Stopped, FromCondition, Unexplained int32
+	// CountedStopped are those of all parts that are pods which the Job's own controller deleted: they failed for no cause of
+	// their own.
+	CountedStopped int32
 	// Causes are all these by cause, the most frequent first and those that followed from the end of the Job last; also
 	// failures that a rule ignores, and those that the status does not count yet.
 	Causes []explain.Cause
@@ -32,7 +35,10 @@ type Accounting struct {
 func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 	a := &Accounting{}
 	for _, g := range fs.Groups {
-		a.Causes = append(a.Causes, g.Cause(in))
+		c := g.Cause(in)
+		indexes := fs.failedIndexes(g)
+		c.FailedIndexes, c.FailedIndexCount = indexes.String(), int32(indexes.Len())
+		a.Causes = append(a.Causes, c)
 	}
 	if o.IsNarrow() {
 		return a
@@ -51,7 +57,7 @@ func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 		known.pods += n
 		inPods[g.Kind.Cause] = known
 		if !g.ignored() {
-			a.explain(&a.FromPods, n)
+			a.explainStopped(&a.FromPods, n, g.Consequence || g.stopped() != "")
 		}
 	}
 
@@ -79,13 +85,36 @@ func (a *Accounting) explain(part *int32, n int32) int32 {
 	return n
 }
 
-// Seen is how many failures there are: what the status counts, or more if it lags behind the pods.
+// explainStopped is explain for pods that the Job's controller stopped, or did not.
+func (a *Accounting) explainStopped(part *int32, n int32, stopped bool) int32 {
+	n = a.explain(part, n)
+	if stopped {
+		a.CountedStopped += n
+	}
+	return n
+}
+
+// CountedOwn is how many failures the status counts without the pods that the Job's controller stopped.
+func (a *Accounting) CountedOwn() int32 { return a.Counted - a.CountedStopped }
+
+// Exceeding is how many failures exceeded the backoffLimit: without the pods that were stopped then, if that explains it.
+func (a *Accounting) Exceeding(limit int32) int32 {
+	if own := a.CountedOwn(); own > limit {
+		return own
+	}
+	return a.Counted
+}
+
+// Seen is how many failures there are without the pods that the Job's controller stopped: what the status counts, or more if
+// it lags behind the pods.
 func (a *Accounting) Seen() int32 {
 	n := a.Unexplained
 	for i := range a.Causes {
-		n += a.Causes[i].Count
+		if !a.Causes[i].IsStopped() {
+			n += a.Causes[i].Count
+		}
 	}
-	return max(n, a.Counted)
+	return max(n, a.CountedOwn())
 }
 
 // countedCause is the place of the first of Accounting.Causes with a cause of pods that exist, and how many of these
@@ -126,7 +155,7 @@ func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCa
 			known, seen = inPods[r.Cause]
 		}
 		if c.Count -= known.pods; !isIgnored(&c) {
-			c.Count = a.explain(&a.FromEvents, c.Count)
+			c.Count = a.explainStopped(&a.FromEvents, c.Count, c.IsStopped())
 		}
 		switch {
 		case c.Count <= 0:
@@ -148,7 +177,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *Failures) {
 		return
 	}
 	add := func(c explain.Cause) {
-		if c.Count = a.explain(&a.Stopped, c.Count); c.Count > 0 {
+		if c.Count = a.explainStopped(&a.Stopped, c.Count, c.IsStopped()); c.Count > 0 {
 			a.Causes = append(a.Causes, c)
 		}
 	}

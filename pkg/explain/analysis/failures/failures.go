@@ -66,6 +66,8 @@ type Failures struct {
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if its reason distinguishes them from others.
 	Decisive []*Group
+	// lastOfIndexes are the last failures of indexes that have failed.
+	lastOfIndexes []*Failure
 	// Examples are failures worth a look, the most informative first. Example is the first of them, nil if it explains
 	// nothing.
 	Examples []*Failure
@@ -99,7 +101,10 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = neverStarted(in)
 	fs.Groups = group(pointers(fs.All))
-	fs.Decisive = group(decisive(in, fs.All))
+	fs.lastOfIndexes = lastOfIndexes(in, fs.All)
+	if isDecidedByIndexes(in) {
+		fs.Decisive = group(fs.lastOfIndexes)
+	}
 	fs.Examples = examples(in, fs, o)
 	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain(in)) {
 		fs.Example = fs.Examples[0]

@@ -61,11 +61,13 @@ func falseFirst(x, y bool) int {
 	return 1
 }
 
-// decisive are the last failures of indexes that have failed, if these failed the Job.
-func decisive(in *facts.Facts, all []Failure) []*Failure {
-	if in.Outcome.Reason != batchv1.JobReasonFailedIndexes && in.Outcome.Reason != batchv1.JobReasonMaxFailedIndexesExceeded {
-		return nil
-	}
+// isDecidedByIndexes reports whether failed indexes failed the Job.
+func isDecidedByIndexes(in *facts.Facts) bool {
+	return in.Outcome.Reason == batchv1.JobReasonFailedIndexes || in.Outcome.Reason == batchv1.JobReasonMaxFailedIndexesExceeded
+}
+
+// lastOfIndexes are the last failures of indexes that have failed.
+func lastOfIndexes(in *facts.Facts, all []Failure) []*Failure {
 	seen := map[int32]bool{}
 	var out []*Failure
 	for i := range all { // The latest first.
@@ -75,6 +77,20 @@ func decisive(in *facts.Facts, all []Failure) []*Failure {
 		}
 	}
 	return out
+}
+
+// failedIndexes are the failed indexes whose last failure is in the group.
+func (fs *Failures) failedIndexes(g *Group) indexset.Set {
+	if g.Consequence {
+		return indexset.Set{}
+	}
+	var indexes []int32
+	for _, f := range fs.lastOfIndexes {
+		if f.Kind == g.Kind {
+			indexes = append(indexes, f.Pod.Index)
+		}
+	}
+	return indexset.Of(indexes...)
 }
 
 // examples are the pod that the condition names, then the latest of each cause, the decisive ones first.

@@ -3,6 +3,8 @@ package policies
 import (
 	"math"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
@@ -12,7 +14,7 @@ import (
 
 // BackoffLimit is how far the Job is from its backoffLimit, nil if it has none: with backoffLimitPerIndex the default is
 // the largest number there is.
-func BackoffLimit(in *facts.Facts, failed *failures.Failures) *explain.BackoffLimit {
+func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *failures.Accounting) *explain.BackoffLimit {
 	if in.Spec.BackoffLimit == nil || *in.Spec.BackoffLimit == math.MaxInt32 {
 		return nil
 	}
@@ -21,6 +23,14 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures) *explain.BackoffLi
 		f = storedBackoffLimit(in, failed)
 	}
 	u := &explain.BackoffLimit{Unit: explain.LimitFailures, Used: f.Failures, Limit: f.Limit, Left: max(f.FailuresLeft(), 0)}
+	if in.Outcome.Decided() {
+		// What was stopped after the end was decided did not use up the limit.
+		u.Used = a.CountedOwn()
+		if in.Outcome.Reason == batchv1.JobReasonBackoffLimitExceeded {
+			u.Used = a.Exceeding(u.Limit)
+		}
+		u.Left = max(u.Limit-u.Used+1, 0)
+	}
 	if f.OnFailure && f.RestartsLeft() <= f.FailuresLeft() {
 		u.Unit, u.Used, u.Left = explain.LimitRestarts, f.Restarts, max(f.RestartsLeft(), 0)
 	}

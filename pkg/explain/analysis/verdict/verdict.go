@@ -70,6 +70,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 
 	out.Clauses = slices.DeleteFunc(out.Clauses, func(c string) bool { return c == "" })
 	out.Sentence = words.Clauses(out.Clauses) + "."
+	addHeadline(in, failed, v, &out)
 	return out
 }
 
@@ -118,7 +119,7 @@ func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress st
 	if seen > 0 {
 		mostlyFailed = mostly(in, failed, v.Accounting)
 	}
-	failedText := words.FailedText(seen, v.Accounting.Counted)
+	failedText := words.FailedText(seen, v.Accounting.CountedOwn())
 	if f := in.Plan.Findings.Backoff; f != nil && active == 0 {
 		return []string{words.BackoffText(f.Until.Sub(in.Now), progress, failedText), mostlyFailed}, nil
 	}

@@ -24,7 +24,10 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 		if failed.Restarts.FailedJob {
 			return whyRestarts(&failed.Restarts, limit)
 		}
-		return []string{words.BackoffLimitText(v.Accounting.Counted, limit), mostly(in, failed, v.Accounting)}
+		if cause := mostly(in, failed, v.Accounting); cause != "" {
+			return []string{cause, words.BackoffLimitMechanism(v.Accounting.Exceeding(limit), limit)}
+		}
+		return []string{words.BackoffLimitText(v.Accounting.Exceeding(limit), limit)}
 	case batchv1.JobReasonDeadlineExceeded:
 		if n := failed.NeverStarted; n != nil {
 			return []string{words.NeverStartedText(&n.Problem), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}

@@ -1,0 +1,172 @@
+package analysis_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+)
+
+// saying adds a termination message.
+func saying(message string, change func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		change(p)
+		p.Status.ContainerStatuses[0].State.Terminated.Message = message
+	}
+}
+
+// exitedOnce has one pod, and backoffLimit 0.
+func exitedOnce() explain.Input {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](0)
+		j.Status.Failed = 1
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+	})
+	in := factsOf(job, podOf("train-tlgzn", saying("ValueError: learning rate must be positive", exits(1, "Error", 10*time.Minute))))
+	in.RelativesRead = true
+	in.Logs = []explain.LogTail{{Pod: "train-tlgzn", Container: "main", Lines: []string{
+		"step 1900 loss 0.461", "step 1950 loss 0.460", "Traceback (most recent call last):", `  File "train.py", line 31, in <module>`,
+		"ValueError: learning rate must be positive",
+	}}}
+	return in
+}
+
+// outOfMemory has two pods that were OOMKilled.
+func outOfMemory() explain.Input {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](1)
+		j.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
+		j.Status.Failed = 2
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+	})
+	limited := func(d time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			exits(137, "OOMKilled", d)(p)
+			p.Spec.Containers[0].Resources = job.Spec.Template.Spec.Containers[0].Resources
+		}
+	}
+	in := factsOf(job, podOf("train-tlgzn", limited(20*time.Minute)), podOf("train-x7k2p", limited(10*time.Minute)))
+	in.RelativesRead = true
+	return in
+}
+
+// twoCauses has 20 failed indexes of 300, 15 of which ran out of memory.
+func twoCauses() explain.Input {
+	var pods []*explain.Pod
+	var failed, completed []int32
+	for i := range int32(300) {
+		name := fmt.Sprintf("train-%d", i)
+		end := exits(0, "Completed", 20*time.Minute)
+		switch {
+		case i%14 == 7 && i < 275 && i%56 == 49:
+			end = saying(fmt.Sprintf("tile %d: source not found", i), exits(3, "Error", 10*time.Minute))
+		case i%14 == 7 && i < 275:
+			end = exits(137, "OOMKilled", 10*time.Minute)
+		default:
+			completed = append(completed, i)
+			pods = append(pods, podOf(name, onIndex(i, 1, end)))
+			continue
+		}
+		failed = append(failed, i)
+		for attempt := range int32(2) {
+			pods = append(pods, podOf(fmt.Sprintf("%s-p%d", name, attempt), onIndex(i, attempt+1, end)))
+		}
+	}
+	job := indexedJob(300, func(j *batchv1.Job) {
+		j.Spec.BackoffLimitPerIndex, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](300)
+		j.Status.FailedIndexes, j.Status.CompletedIndexes = ptr.To(indexset.Of(failed...).String()), indexset.Of(completed...).String()
+		j.Status.Failed, j.Status.Succeeded = int32(2*len(failed)), int32(len(completed))
+		ended(j, batchv1.JobReasonFailedIndexes, "Job has failed indexes")
+	})
+	in := factsOf(job, pods...)
+	in.RelativesRead = true
+	return in
+}
+
+// noImage waits for an image that does not exist.
+func noImage() explain.Input {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
+		j.Status.Active, j.Status.Ready = 1, ptr.To[int32](0)
+	})
+	return factsOf(job, podOf("train-f5kd8", func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodPending
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "registry.example.com/train:v9", State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: `Back-off pulling image "registry.example.com/train:v9": ErrImagePull: failed to pull and unpack image "registry.example.com/train:v9": failed to resolve reference "registry.example.com/train:v9": registry.example.com/train:v9: not found`},
+		}}}
+	}))
+}
+
+// Requirements: CLI-40. Each answer fits half a screen, and its first command comes early.
+func TestShortExplanationsFitHalfAScreen(t *testing.T) {
+	const firstCommand = 12
+	for name, c := range map[string]struct {
+		input explain.Input
+		lines int
+	}{
+		"exit-code": {exitedOnce(), 14}, "out-of-memory": {outOfMemory(), 14}, "two-causes": {twoCauses(), 20}, "no-image": {noImage(), 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := text.Short(&got, report(c.input), text.Options{Width: 80}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join("..", "short", name+".txt"), got.Bytes())
+			lines := strings.Split(strings.TrimSuffix(got.String(), "\n"), "\n")
+			if len(lines) > c.lines {
+				t.Errorf("%d lines, want at most %d", len(lines), c.lines)
+			}
+			at := 0
+			for at < len(lines) && !strings.Contains(lines[at], "kubectl ") {
+				at++
+			}
+			if at+1 > firstCommand {
+				t.Errorf("the first command is on line %d", at+1)
+			}
+		})
+	}
+}
+
+// Requirements: CLI-42. Any error exits with 1, and pods that are preempted or evicted with 137 or 143: a rule that fails the
+// Job for these would fail it for more than its cause.
+func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
+	for code, want := range map[int32]bool{1: false, 2: true, 42: true, 137: false, 143: false} {
+		in := outOfMemory()
+		in.Pods = []*explain.Pod{podOf("train-a", exits(code, "Error", 20*time.Minute)), podOf("train-b", exits(code, "Error", 10*time.Minute))}
+		advised := false
+		for _, a := range report(in).Advice {
+			advised = advised || a.Policies != nil
+		}
+		if advised != want {
+			t.Errorf("exit code %d: a rule is advised: %v", code, advised)
+		}
+	}
+}
+
+// Requirements: CLI-42. Commands leave out the namespace that kubectl uses anyway.
+func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
+	for namespace, want := range map[string]bool{"": true, "other": true, "ns": false} {
+		r := analysis.Explain(twoCauses(), explain.Options{Namespace: namespace})
+		commands := []string{r.Causes[0].Command, r.Causes[1].Command}
+		for _, a := range r.Advice {
+			commands = append(commands, a.Command)
+		}
+		for _, c := range commands {
+			if c != "" && strings.HasSuffix(c, " -n ns") != want {
+				t.Errorf("current namespace %q: %s", namespace, c)
+			}
+		}
+	}
+}

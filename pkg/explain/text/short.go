@@ -1,0 +1,112 @@
+package text
+
+import (
+	"io"
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// How much of lists the short explanation shows.
+const (
+	shortCauses    = 3
+	shortAdvice    = 3
+	shortProblems  = 2
+	shortSteps     = 2
+	shortHistories = 2
+	shortGaps      = 2
+	shortLines     = 3
+)
+
+// Short writes the answer on less than a screen: what happened to the Job and why, all causes before all advice, and where
+// to find more.
+func Short(w io.Writer, r explain.Report, o Options) error {
+	return newShort(&r, o).page.writeTo(w)
+}
+
+// ShortLines are those of Short, for callers that draw them themselves.
+func ShortLines(r explain.Report, o Options) []layout.Line { return newShort(&r, o).page.Lines() }
+
+// short draws the parts of a Report that answer a question.
+type short struct {
+	*view
+	// own are the causes of failures, one that the Job itself did not bring about.
+	own []explain.Cause
+}
+
+func newShort(r *explain.Report, o Options) *short {
+	v := &short{view: newView(r, o), own: section.OwnCauses(r)}
+	slices.SortStableFunc(v.own, func(x, y explain.Cause) int { return rank(&y) - rank(&x) })
+	v.title()
+	v.answer()
+	v.labeled(indentSection, slices.Concat(
+		v.why(), v.pod(), v.log(), v.details(), v.others(), v.waits(), v.retries(), v.unread(),
+	))
+	v.labeled(0, append(v.toDo(), v.more()...))
+	return v
+}
+
+// title is "✗ train failed after 3m4s (17m ago): 1 of 10 indexes failed".
+func (v *short) title() {
+	r, g := v.report, &v.page.Glyphs
+	mark, style := section.JobMark(g, r.Verdict.Fate, r.Verdict.Stalled, r.Job.Suspend)
+	spans := layout.Of(layout.Text(style|layout.Bold, mark+" "), layout.Text(layout.Bold, r.Job.Name))
+	if owner := r.Job.Owner; owner != nil {
+		spans = append(spans, plain(" ("+owner.Kind+" "+owner.Name+")"))
+	}
+	spans = append(spans, plain(" "), layout.Text(style|layout.Bold, r.Verdict.State), plain(v.time()))
+	if r.Verdict.Summary != "" {
+		spans = append(spans, plain(": "+r.Verdict.Summary))
+	}
+	v.page.Para(0, indentSection, spans...)
+}
+
+// time is how long the state of the Job lasts, or how long the Job took and when it ended.
+func (v *short) time() string {
+	r := v.report
+	took := ""
+	if r.Job.DurationSeconds != nil {
+		took = wording.Seconds(*r.Job.DurationSeconds)
+	}
+	switch named := v.named(); {
+	case !r.Job.Finished.IsZero():
+		ago := " (" + v.frame.When(r.Job.Finished) + ")"
+		if took != "" {
+			ago = " after " + took + ago
+		}
+		return ago
+	case named != nil && !named.Since.IsZero():
+		return " for " + wording.Duration(max(0, v.frame.Now.Sub(named.Since.Time)))
+	case r.Verdict.State == words.StateBackoff:
+		return v.backoff()
+	case took != "" && r.Verdict.Fate == explain.FateOpen:
+		return " for " + took
+	}
+	return ""
+}
+
+func (v *short) backoff() string {
+	for i := range v.report.Waits {
+		if w := &v.report.Waits[i]; w.Kind == explain.WaitBackoff {
+			return " for another " + wording.Duration(max(0, w.Until.Sub(v.frame.Now)))
+		}
+	}
+	return ""
+}
+
+// named is the problem that the verdict names, nil if it names none.
+func (v *short) named() *explain.Problem {
+	if at := v.report.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(v.report.Problems) {
+		return &v.report.Problems[*at]
+	}
+	return nil
+}
+
+// sentence is a paragraph of the answer.
+func (v *short) sentence(style layout.Style, text string) {
+	v.page.Para(indentSection, indentSection, layout.Text(style, wording.Sentence(text)))
+}

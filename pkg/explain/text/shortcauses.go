@@ -1,0 +1,139 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// answer is what is wrong: the problem that blocks the Job, what ended it, and why its pods failed.
+func (v *short) answer() {
+	if p := v.named(); p != nil {
+		v.sentence(layout.Plain, p.Text)
+	}
+	if ended := v.report.Verdict.EndedBy; ended != "" {
+		v.sentence(layout.Plain, ended)
+	}
+	if v.isSingle() && v.isFailing() {
+		v.sentence(layout.Plain, words.CauseSentence(&v.own[0]))
+	} else {
+		v.causes()
+	}
+	v.stopped()
+}
+
+// isSingle reports whether the cause of all failures is the same.
+func (v *short) isSingle() bool {
+	return len(v.own) == 1 && v.report.FailuresWithoutPod == 0
+}
+
+// isFailing reports whether the Job failed, or will, so that the number of its failures is no news.
+func (v *short) isFailing() bool {
+	fate := v.report.Verdict.Fate
+	return fate == explain.FateFailed || fate == explain.FateFailing
+}
+
+// causes are those of all failures, each with its indexes and one command.
+func (v *short) causes() {
+	unknown := v.report.FailuresWithoutPod
+	if len(v.own) == 0 {
+		if unknown > 0 {
+			v.sentence(layout.Plain, words.UnknownText(unknown, v.podsUnread(), len(v.own) > 0))
+		}
+		return
+	}
+	v.page.Blank()
+	shown := v.own
+	if len(shown) > shortCauses+1 {
+		shown = shown[:shortCauses]
+	}
+	width := 0
+	for i := range shown {
+		width = max(width, len(countLabel(&shown[i])))
+	}
+	for i := range shown {
+		v.cause(&shown[i], width)
+	}
+	if rest := v.own[len(shown):]; len(rest) > 0 {
+		pods := int32(0)
+		for i := range rest {
+			pods += rest[i].Count
+		}
+		v.sentence(layout.Muted, fmt.Sprintf("%s of %s", wording.Plural(int64(len(rest)), "other cause", "other causes"), wording.Plural(int64(pods), "pod", "pods")))
+	}
+	if unknown > 0 {
+		v.sentence(layout.Muted, words.UnknownText(unknown, v.podsUnread(), len(v.own) > 0))
+	}
+}
+
+// cause is one of several causes.
+func (v *short) cause(c *explain.Cause, width int) {
+	label := countLabel(c)
+	hang := indentSection + width + 2
+	text := words.CauseSentence(c)
+	if rule := section.CauseRule(c); rule != "" && !v.isDecisive(c) {
+		text += " (" + rule + ")"
+	}
+	v.page.Para(indentSection, hang, layout.Text(layout.Bad|layout.Bold, fmt.Sprintf("%*s  ", width, label)), layout.Text(layout.Bold, wording.Sentence(text)))
+	if list := c.FailedIndexes; list != "" {
+		v.page.Para(hang, hang, layout.Text(layout.Muted, v.frame.Crop(list, indexesLimit)))
+	}
+	if !v.isSingle() {
+		v.page.Command(hang, c.Command)
+	}
+}
+
+// isDecisive reports whether the cause matched the rule that failed the Job, which is shown anyway.
+func (v *short) isDecisive(c *explain.Cause) bool {
+	rule := v.report.Verdict.Rule
+	return rule != nil && c.Rule != nil && *rule == *c.Rule
+}
+
+// countLabel is "15 indexes": those that failed for good; else "3 pods".
+func countLabel(c *explain.Cause) string {
+	if c.FailedIndexes != "" {
+		return wording.Plural(int64(c.FailedIndexCount), "index", "indexes")
+	}
+	return wording.Plural(int64(c.Count), "pod", "pods")
+}
+
+// stopped are the pods that did not fail on their own.
+func (v *short) stopped() {
+	if text := section.StoppedNote(v.report); text != "" {
+		v.sentence(layout.Muted, text)
+	}
+}
+
+func (v *short) podsUnread() bool { return v.hasGap("pods") }
+
+func (v *short) hasGap(what string) bool {
+	for i := range v.report.Gaps {
+		if v.report.Gaps[i].What == what {
+			return true
+		}
+	}
+	return false
+}
+
+// joined are lines of others as one text.
+func joined(lines []string) string {
+	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+}
+
+// rank is higher for causes that decided something.
+func rank(c *explain.Cause) int {
+	switch {
+	case c.FailedIndexes != "" || c.Action == string(batchv1.PodFailurePolicyActionFailJob):
+		return 2
+	case c.Action == string(batchv1.PodFailurePolicyActionIgnore):
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,296 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+// labeled is a text behind a label, or lines of others, or a command that is never wrapped.
+type labeled struct {
+	label   string
+	text    layout.Line
+	quote   []string
+	command string
+}
+
+// labeled writes texts below each other, after a blank line.
+func (v *short) labeled(indent int, all []labeled) {
+	width := 0
+	for i := range all {
+		width = max(width, layout.Width(all[i].label))
+	}
+	hang := indent + width + 2
+	if len(all) > 0 {
+		v.page.Blank()
+	}
+	last := ""
+	for i := range all {
+		one := &all[i]
+		name := one.label
+		if name == last && indent > 0 { // Steps have a label each.
+			name = ""
+		}
+		last = one.label
+		label := layout.Of(layout.Text(layout.Muted, fmt.Sprintf("%-*s  ", width, name)))
+		switch {
+		case len(one.quote) > 0:
+			v.quote(indent, hang, label, one.quote)
+		case len(one.text) > 0:
+			v.page.Para(indent, hang, append(label, one.text...)...)
+			if one.command != "" {
+				v.page.Command(hang, one.command)
+			}
+		default:
+			v.page.Place(indent, append(label, layout.Text(layout.Accent, one.command)))
+		}
+	}
+}
+
+// quote writes lines of others behind a label, each on one line.
+func (v *short) quote(indent, hang int, label layout.Line, lines []string) {
+	mark := layout.Text(layout.Muted, v.page.Glyphs.Quote+" ")
+	for i, text := range lines {
+		at := indent
+		if i > 0 {
+			at, label = hang, nil
+		}
+		room := v.page.Room(hang) - layout.Width(v.page.Glyphs.Quote+" ")
+		l := layout.Of(layout.Text(layout.Plain, text)).Cut(room, v.page.Glyphs.Ellipsis)
+		v.page.Place(at, slices.Concat(label, layout.Of(mark), l))
+	}
+}
+
+func labelOf(label string, style layout.Style, text string) []labeled {
+	if text == "" {
+		return nil
+	}
+	return []labeled{{label: label, text: layout.Of(layout.Text(style, text))}}
+}
+
+// why is the limit or the rule behind the end.
+func (v *short) why() []labeled {
+	return labelOf("Why", layout.Plain, v.report.Verdict.Mechanism)
+}
+
+// pod is the pod that failed last, of one cause; or an example of those that a problem is about.
+func (v *short) pod() []labeled {
+	if link := v.evidence(explain.EvidencePod); link != nil && v.isSingle() {
+		attempts := int32(0)
+		if x := v.report.Indexes; x != nil && link.Index != nil {
+			at := slices.IndexFunc(x.Details, func(d explain.IndexInfo) bool { return d.Index == *link.Index })
+			if at >= 0 {
+				attempts = x.Details[at].Attempts
+			}
+		}
+		return labelOf("Pod", layout.Plain, words.PodPlace(v.podInfo(link.Pod), link.Attempt, attempts))
+	}
+	if note := v.evidence(explain.EvidenceNote); note != nil && len(v.own) > 0 {
+		return labelOf("Pods", layout.Plain, wording.Sentence(note.Text))
+	}
+	p := v.named()
+	if p == nil || len(p.Pods) == 0 {
+		return nil
+	}
+	text := words.PodPlace(v.podInfo(p.Pods[0]), 0, 0)
+	if p.Count > 1 {
+		text += fmt.Sprintf(", and %s more", wording.Thousands(p.Count-1))
+	}
+	return labelOf("Pod", layout.Plain, text)
+}
+
+// podInfo is the pod of that name, or one of which nothing else is known.
+func (v *short) podInfo(name string) *explain.PodInfo {
+	for i := range v.report.Pods {
+		if v.report.Pods[i].Name == name {
+			return &v.report.Pods[i]
+		}
+	}
+	return &explain.PodInfo{Name: name}
+}
+
+func (v *short) evidence(kind explain.EvidenceKind) *explain.Evidence {
+	for i := range v.report.Evidence {
+		if v.report.Evidence[i].Kind == kind {
+			return &v.report.Evidence[i]
+		}
+	}
+	return nil
+}
+
+// log are the last lines of the log of that pod, or why they could not be read.
+func (v *short) log() []labeled {
+	if link := v.evidence(explain.EvidenceLogs); link != nil {
+		if !v.isSingle() {
+			return nil
+		}
+		return []labeled{{label: "Log", quote: link.Lines[max(0, len(link.Lines)-shortLines):]}}
+	}
+	for i := range v.report.Gaps {
+		if g := &v.report.Gaps[i]; isLogGap(g) {
+			return labelOf("Log", layout.Warn, wording.Sentence(g.Text))
+		}
+	}
+	return nil
+}
+
+func isLogGap(g *explain.Gap) bool { return g.What == "logs" || g.What == "pods/log" }
+
+// details are what the cluster says about the problem that the verdict names, unless its text quotes that: the beginning
+// and the end.
+func (v *short) details() []labeled {
+	p := v.named()
+	if p == nil {
+		return nil
+	}
+	const lines, label, loss = 2, 8, 12
+	quoted := joined(p.Details)
+	if quoted == "" || strings.Contains(p.Text, quoted) || p.Refusal != "" {
+		return nil
+	}
+	text := layout.Plainly(quoted)
+	if v.page.opts.Width > 0 { // A line loses what a long word leaves free.
+		text = text.CutMiddle(lines*(v.page.Room(label)-loss), v.page.Glyphs.Ellipsis)
+	}
+	return []labeled{{label: "Says", text: text}}
+}
+
+// others are problems that the answer does not name.
+func (v *short) others() (out []labeled) {
+	named, rest := v.named(), 0
+	for i := range v.report.Problems {
+		switch p := &v.report.Problems[i]; {
+		case p == named:
+		case len(out) == shortProblems:
+			rest++
+		default:
+			out = append(out, labelOf("Also", layout.Warn, wording.Sentence(p.Text))...)
+		}
+	}
+	if rest > 0 {
+		out = append(out, labelOf("Also", layout.Muted, wording.Plural(int64(rest), "other problem", "other problems"))...)
+	}
+	return out
+}
+
+// waits are what the Job waits for, and what happens next.
+func (v *short) waits() (out []labeled) {
+	r := v.report
+	if r.Verdict.WaitsFor != "" {
+		return labelOf("Waits", layout.Plain, "for "+r.Verdict.WaitsFor)
+	}
+	for _, step := range first(v.steps(), shortSteps) {
+		l := step.When
+		if len(l) > 0 {
+			l = append(l, plain(": "))
+		}
+		out = append(out, labeled{label: "Next", text: append(l, plain(step.Text))})
+	}
+	return out
+}
+
+// steps are those that come: that nothing happens is said by the problem that blocks the Job.
+func (v *short) steps() []section.Step {
+	r := *v.report
+	r.Next = slices.DeleteFunc(slices.Clone(r.Next), func(s explain.Step) bool { return s.Kind == explain.StepBlocked })
+	return section.Steps(v.frame, &r)
+}
+
+// retries are what became of the Job's family.
+func (v *short) retries() []labeled {
+	f := v.report.Family
+	if f == nil {
+		return nil
+	}
+	text := f.Text
+	if f.Missing != "" {
+		text += " (" + v.frame.Crop(f.Missing, indexesLimit) + ")"
+	}
+	out := labelOf("Retries", layout.Plain, wording.Sentence(text))
+	for i := range first(f.Histories, shortHistories) {
+		h := &f.Histories[i]
+		who := "Indexes "
+		if h.Count == 1 {
+			who = "Index "
+		}
+		out = append(out, labelOf("Retries", layout.Plain, who+v.frame.Crop(h.Indexes, indexesLimit)+" "+h.Text)...)
+	}
+	return out
+}
+
+// unread are what could not be read, but for logs.
+func (v *short) unread() (out []labeled) {
+	for i := range v.report.Gaps {
+		if g := &v.report.Gaps[i]; !isLogGap(g) && len(out) < shortGaps {
+			out = append(out, labelOf("Unread", layout.Warn, wording.Sentence(g.Text))...)
+		}
+	}
+	return out
+}
+
+// adviceLabels are those of the kinds of advice.
+var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Next time", explain.AdviceFix: "Fix", "": "Fix"}
+
+// toDo are the first steps: what to fix, then one log, then how to run what is missing.
+func (v *short) toDo() (out []labeled) {
+	kinds := []explain.AdviceKind{explain.AdviceFix, "", explain.AdviceLogs, explain.AdviceRerun, explain.AdvicePolicy}
+	for _, kind := range kinds {
+		for i := range v.report.Advice {
+			a := &v.report.Advice[i]
+			idle := kind == explain.AdvicePolicy && a.WhatIf == nil // Nothing shows that it would have helped.
+			if a.Kind != kind || idle || kind == explain.AdviceLogs && v.showsLogs(out) {
+				continue
+			}
+			out = append(out, step(a))
+		}
+	}
+	return first(out, shortAdvice)
+}
+
+// showsLogs reports whether a command prints a log already: each of several causes has one.
+func (v *short) showsLogs(out []labeled) bool {
+	isLogs := func(l labeled) bool { return l.label == adviceLabels[explain.AdviceLogs] }
+	return slices.ContainsFunc(out, isLogs) || !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
+}
+
+// step is one piece of advice: of a log or a rerun, the command says all.
+func step(a *explain.Advice) labeled {
+	one := labeled{label: adviceLabels[a.Kind], command: a.Command}
+	if a.Command == "" || a.Kind != explain.AdviceLogs && a.Kind != explain.AdviceRerun {
+		one.text = layout.Plainly(wording.Sentence(a.Text))
+	}
+	if a.WhatIf != nil {
+		one.text = append(one.text, plain(". "+wording.Sentence(a.WhatIf.Text)))
+	}
+	return one
+}
+
+// more is where everything else is.
+func (v *short) more() []labeled {
+	r := v.report
+	var parts []string
+	for _, part := range []struct {
+		name  string
+		there bool
+	}{
+		{"timeline", len(r.Timeline) > 0}, {"pods", len(r.Pods) > 0 && r.Pods[0].Phase != string(corev1.PodUnknown)}, {"indexes", r.Indexes != nil},
+		{"policies", r.FailurePolicy != nil || r.SuccessPolicy != nil}, {"controller", true},
+	} {
+		if part.there {
+			parts = append(parts, part.name)
+		}
+	}
+	again := v.page.opts.Again
+	if again == "" {
+		again = "--full"
+	}
+	return []labeled{{label: "More", text: layout.Of(layout.Text(layout.Accent, again), plain(": "+words.Enumerate(parts, "and")))}}
+}
