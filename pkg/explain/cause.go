@@ -37,8 +37,11 @@ type Cause struct {
 	Failure *cause.Failure `json:"failure,omitempty"`
 	// Text is one line: "Container main exited with code 137 (OOMKilled)".
 	Text string `json:"text"`
-	// Meaning says what an exit code or a reason means, if that is known.
-	Meaning   string      `json:"meaning,omitempty"`
+	// Meaning says what an exit code, a reason or the Error means, if that is known.
+	Meaning string `json:"meaning,omitempty"`
+	// Error is the error that the containers report in their messages or logs, if its meaning is known and those of the
+	// latest pods report no other one.
+	Error     *KnownError `json:"error,omitempty"`
 	Source    CauseSource `json:"source"`
 	Count     int32       `json:"count"`
 	Container string      `json:"container,omitempty"`

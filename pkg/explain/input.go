@@ -187,5 +187,10 @@ type LogTarget struct {
 
 // NeverStarted reports whether the container had no process, and so there is no log of it.
 func (c *Container) NeverStarted() bool {
-	return c.Ended && c.StartedAt.IsZero() && (c.Reason == "StartError" || c.Reason == "ContainerCannotRun")
+	return c.Ended && c.StartedAt.IsZero() && IsStartFailure(c.Reason)
+}
+
+// IsStartFailure reports whether a container runtime gives this reason to a container that it could not start.
+func IsStartFailure(reason string) bool {
+	return reason == "StartError" || reason == "ContainerCannotRun"
 }

@@ -68,6 +68,8 @@ type Problem struct {
 	// pods, or of the missing ServiceAccount; Refusal is what the API server says about it.
 	RefusedBy string `json:"refusedBy,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
+	// Error is what the container, its runtime or the kubelet reports, if its meaning is known.
+	Error *KnownError `json:"error,omitempty"`
 	// Exit is how the container ended last, and Restarts how often it was restarted.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`

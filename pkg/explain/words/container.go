@@ -130,7 +130,7 @@ func crashLoopText(p *explain.Problem) string {
 	case p.Place > 0:
 		kind, name = "init container ", placed(p)
 	}
-	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy])
+	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy]) + said(p.Error, "")
 }
 
 // restarters are why a container is restarted.

@@ -278,7 +278,10 @@ func slowStartText(p *explain.Problem) string {
 // unstartableText is what the kubelet or the container runtime says of a container that it cannot start.
 func unstartableText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
-	if len(p.Details) == 0 {
+	switch {
+	case p.Error != nil:
+		return text + said(p.Error, "")
+	case len(p.Details) == 0:
 		return text
 	}
 	return Joined(": ", text, briefly(p.Details[0]))

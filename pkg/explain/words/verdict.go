@@ -87,9 +87,10 @@ func RestartsText(r *Restarts, limit int32) string {
 	return fmt.Sprintf("%s restarted %s, which uses up backoffLimit %d", who, often, limit)
 }
 
-// LastExitText is how a container ended before it was restarted last; message is its termination message.
-func LastExitText(e *cause.Exit, message string) string {
-	return fmt.Sprintf("container %s last ended with %s%s", e.Container, cause.ExitText(e.ExitCode, e.Reason), saying(message))
+// LastExitText is how a container ended before it was restarted last; message is its termination message, and known what
+// that or its log reports, or nil.
+func LastExitText(e *cause.Exit, message string, known *explain.KnownError) string {
+	return fmt.Sprintf("container %s last ended with %s%s", e.Container, cause.ExitText(e.ExitCode, e.Reason), said(known, message))
 }
 
 // DeadlineText is why the Job failed by its activeDeadlineSeconds, which may be unset now.
@@ -143,9 +144,10 @@ func MatchedByCondition(pod string, index int32, condition string) string {
 	return podLabel(pod, index) + ": it has condition " + condition
 }
 
-// MatchedByExit is the pod with the exit code that a rule matched; message is a termination message.
-func MatchedByExit(pod string, index int32, e *cause.Exit, message string) string {
-	return fmt.Sprintf("%s: its container %s ended with %s%s", podLabel(pod, index), e.Container, cause.ExitText(e.ExitCode, e.Reason), saying(message))
+// MatchedByExit is the pod with the exit code that a rule matched; message is a termination message, and known what that
+// or the log reports, or nil.
+func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *explain.KnownError) string {
+	return fmt.Sprintf("%s: its container %s ended with %s%s", podLabel(pod, index), e.Container, cause.ExitText(e.ExitCode, e.Reason), said(known, message))
 }
 
 func podLabel(pod string, index int32) string {
@@ -162,7 +164,7 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
-		text += limitClause(c.MemoryLimit) + saying(c.Message)
+		text += limitClause(c.MemoryLimit) + said(c.Error, c.Message)
 	}
 	if causes == 1 {
 		return text

@@ -69,7 +69,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 	var out []explain.Advice
 	// The reason of a disruption says what stopped the container.
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
-	if text := remedy(in, c); text != "" && !stopped {
+	if text := remedy(in, c, f.KnownError(in)); text != "" && !stopped {
 		out = advise(text, "")
 	}
 	flags := containerFlag(in, f.Pod, c.Name)
@@ -106,7 +106,7 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	if r.Exit == nil {
 		return nil
 	}
-	text := remedy(in, &explain.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason})
+	text := remedy(in, &explain.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil)
 	return advise(cmp.Or(text, words.FindExit(r.Exit)), "")
 }
 

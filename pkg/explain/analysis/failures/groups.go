@@ -130,6 +130,8 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	}
 	if end := latest.Ending(); end != nil {
 		endWith(&c, *end, "")
+	} else if c.Error = g.knownError(in); c.Error != nil {
+		meanError(&c)
 	}
 	var indexes []int32
 	for i, f := range g.Failures {

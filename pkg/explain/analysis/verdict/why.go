@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -60,9 +61,9 @@ func whyRestarts(r *failures.Restarts, limit int32) []string {
 		if text.Exact && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
 			text.Container, text.Pod = c.Name, r.Pod.Name
 		}
-		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message)}
+		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message, eventtext.EndErrorIn(c))}
 	case r.Exit != nil:
-		return []string{words.RestartsText(&text, limit), words.LastExitText(r.Exit, "")}
+		return []string{words.RestartsText(&text, limit), words.LastExitText(r.Exit, "", nil)}
 	}
 	return []string{words.RestartsText(&text, limit)}
 }
@@ -77,10 +78,11 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition)
 	default:
 		exit, message := cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, ""
+		var known *explain.KnownError
 		if f := failed.Example; f != nil && f.Pod.Name == p.Name {
-			exit.Reason, message = f.Kind.Cause.Reason, f.Message()
+			exit.Reason, message, known = f.Kind.Cause.Reason, f.Message(), f.KnownError(in)
 		}
-		matched = words.MatchedByExit(p.Name, indexOf(in, p.Name), &exit, message)
+		matched = words.MatchedByExit(p.Name, indexOf(in, p.Name), &exit, message, known)
 	}
 	return words.RuleText(o.Rule, o.RuleName, matched, o.Message)
 }
