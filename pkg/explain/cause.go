@@ -48,6 +48,11 @@ type Cause struct {
 	ExitCode  *int32      `json:"exitCode,omitempty"`
 	Signal    string      `json:"signal,omitempty"`
 	Reason    string      `json:"reason,omitempty"`
+	// Also are the other containers that failed in all of the pods.
+	Also []cause.Exit `json:"also,omitempty"`
+	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched Container, a sidecar
+	// or a container that was stopped, instead.
+	Hidden *Hidden `json:"hidden,omitempty"`
 	// Condition is the pod condition behind the failure, such as DisruptionTarget.
 	Condition string `json:"condition,omitempty"`
 	Rule      *int32 `json:"rule,omitempty"`
@@ -73,6 +78,13 @@ type Cause struct {
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`
 	Last    *metav1.Time `json:"last,omitempty"`
+}
+
+// Hidden is a failure that a rule of the podFailurePolicy hides. It is comparable.
+type Hidden struct {
+	cause.Exit `json:",inline"`
+	// Sidecar is set if the rule matched a sidecar instead.
+	Sidecar bool `json:"sidecar,omitempty"`
 }
 
 // EndKind is what ended a pod from outside its containers.

@@ -181,7 +181,7 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 
 // textWithSignal names the signal of an exit code that has no other reason.
 func textWithSignal(c *explain.Cause) string {
-	if c.Failure == nil || c.Ending != nil || c.Reason != "" || c.Signal == "" {
+	if c.Failure == nil || c.Ending != nil || c.Hidden != nil || len(c.Also) > 0 || c.Reason != "" || c.Signal == "" {
 		return c.Text
 	}
 	f := *c.Failure

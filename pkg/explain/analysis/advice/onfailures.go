@@ -31,6 +31,10 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if end := f.Ending(); end != nil {
 		out = onEnding(in, end, f.Message(), f.Pod)
 	}
+	if hidden := &f.Kind.Hidden; hidden.Container != "" {
+		c := &f.Kind.Cause
+		out = append(out, advise(words.NameContainer(hidden, c.Rule, c.RuleName, c.Container), "")...)
+	}
 	if c := f.Container(); c != nil {
 		out = append(out, onContainer(in, f, c)...)
 	}

@@ -50,6 +50,9 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) 
 			})
 		}
 	}
+	for _, other := range f.Others() {
+		chain = append(chain, containerEvidence(p.Name, other, eventtext.EndErrorIn(other), true))
+	}
 	return chain
 }
 

@@ -58,7 +58,8 @@ func endings(in *facts.Facts, all []Failure) {
 		if w.Kind == "" {
 			continue
 		}
-		kind := Kind{Cause: f.Kind.Cause, Text: f.Kind.Text, Ending: w.Ending}
+		kind := *f.Kind
+		kind.Ending = w.Ending
 		if known[kind] == nil {
 			known[kind] = &kind
 		}

@@ -37,7 +37,7 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 		return []string{words.FailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.Completions, 0)), mostly(in, failed, v.Accounting)}
 	}
 	if knowsReason(&in.Outcome) {
-		return []string{whyRule(in, failed)}
+		return []string{whyRule(in, failed), hiddenByRule(failed)}
 	}
 	return []string{words.OtherReasonText(in.Outcome.Reason, in.Outcome.Message)}
 }
@@ -85,6 +85,14 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 		matched = words.MatchedByExit(p.Name, indexOf(in, p.Name), &exit, message, known)
 	}
 	return words.RuleText(o.Rule, o.RuleName, matched, o.Message)
+}
+
+// hiddenByRule is a clause on the failure that the rule hides, "" for none.
+func hiddenByRule(failed *failures.Failures) string {
+	if f := failed.Example; f != nil && f.Kind.Hidden.Container != "" {
+		return words.HiddenClause(&f.Kind.Hidden)
+	}
+	return ""
 }
 
 // indexOf is the index of a pod, -1 if it has none or is gone.
