@@ -92,15 +92,16 @@ type EndKind string
 
 // The kinds of Ending.
 const (
-	EndProbe        EndKind = "Probe"        // the kubelet killed a container whose liveness or startup probe failed
-	EndRejected     EndKind = "Rejected"     // the kubelet did not admit the pod, which never ran
-	EndEvicted      EndKind = "Evicted"      // by the kubelet, an autoscaler, or any client of the Eviction API
-	EndPreempted    EndKind = "Preempted"    // by the scheduler or the kubelet, for a pod with a higher priority
-	EndTaint        EndKind = "Taint"        // a NoExecute taint of the node
-	EndNodeGone     EndKind = "NodeGone"     // the node no longer exists
-	EndNodeShutdown EndKind = "NodeShutdown" // the node shut down
-	EndPodDeadline  EndKind = "PodDeadline"  // activeDeadlineSeconds of the pod itself
-	EndDisrupted    EndKind = "Disrupted"    // another reason of the condition DisruptionTarget
+	EndProbe        EndKind = "Probe"         // the kubelet killed a container whose liveness or startup probe failed
+	EndPostStart    EndKind = "PostStartHook" // the kubelet killed a container whose postStart hook failed
+	EndRejected     EndKind = "Rejected"      // the kubelet did not admit the pod, which never ran
+	EndEvicted      EndKind = "Evicted"       // by the kubelet, an autoscaler, or any client of the Eviction API
+	EndPreempted    EndKind = "Preempted"     // by the scheduler or the kubelet, for a pod with a higher priority
+	EndTaint        EndKind = "Taint"         // a NoExecute taint of the node
+	EndNodeGone     EndKind = "NodeGone"      // the node no longer exists
+	EndNodeShutdown EndKind = "NodeShutdown"  // the node shut down
+	EndPodDeadline  EndKind = "PodDeadline"   // activeDeadlineSeconds of the pod itself
+	EndDisrupted    EndKind = "Disrupted"     // another reason of the condition DisruptionTarget
 )
 
 // Components that end pods.
@@ -120,7 +121,7 @@ type Ending struct {
 	By string `json:"by,omitempty"`
 	// Reason is that of the pod's status, of its condition DisruptionTarget, or else of the event.
 	Reason string `json:"reason,omitempty"`
-	// Container is the one whose Probe failed.
+	// Container is the one whose Probe or postStart hook failed.
 	Container string `json:"container,omitempty"`
 	// Probe is liveness or startup.
 	Probe string `json:"probe,omitempty"`

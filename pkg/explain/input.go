@@ -33,7 +33,8 @@ type Input struct {
 	// Lease is that of the controller that spec.managedBy names, if that is one of this
 	// project's that runs with leader election; nil for others.
 	Lease *Lease
-	// GoneNodes are nodes of terminating pods that cannot end them, and why.
+	// GoneNodes are nodes of terminating pods that cannot end them, and why; and those of pods that are gone if they no longer
+	// exist (NodeRemoved).
 	GoneNodes map[string]string
 	Logs      []LogTail
 	// Relatives are the other Jobs of the Job's family (package retry), each with its pods if its failures need them;
@@ -107,14 +108,16 @@ type Container struct {
 // Event is an event of the Job, or of one of its pods.
 type Event struct {
 	// Pod is the name of the pod that it is about; "" for the Job.
-	Pod     string
-	PodUID  types.UID
-	Type    string // Normal or Warning
-	Reason  string
-	Message string
-	Count   int32
-	First   time.Time
-	Last    time.Time
+	Pod    string
+	PodUID types.UID
+	// Container is the one of the pod that it is about; "" for the whole pod.
+	Container string
+	Type      string // Normal or Warning
+	Reason    string
+	Message   string
+	Count     int32
+	First     time.Time
+	Last      time.Time
 	// Source is who reported it.
 	Source string
 	// Failed is what our controller's event about failed pods says; nil for other events,

@@ -11,7 +11,7 @@ import (
 // EndingText is the Text of a cause with an Ending; a container that no signal ended is named, too.
 func EndingText(c *explain.Cause) string {
 	text := endText(c.Ending)
-	if c.ExitCode != nil && c.Ending.Kind != explain.EndProbe && *c.ExitCode != 137 && *c.ExitCode != 143 {
+	if c.ExitCode != nil && c.Ending.Kind != explain.EndProbe && c.Ending.Kind != explain.EndPostStart && *c.ExitCode != 137 && *c.ExitCode != 143 {
 		text += fmt.Sprintf(", and container %s exited with %s", c.Container, cause.ExitText(*c.ExitCode, ""))
 	}
 	return text
@@ -21,6 +21,8 @@ func endText(e *explain.Ending) string {
 	switch e.Kind {
 	case explain.EndProbe:
 		return fmt.Sprintf("Container %s was killed because its %s probe failed", e.Container, e.Probe)
+	case explain.EndPostStart:
+		return fmt.Sprintf("Container %s was killed because its postStart hook failed", e.Container)
 	case explain.EndRejected:
 		return fmt.Sprintf("Pod was rejected by the kubelet (%s) and never ran", e.Reason)
 	case explain.EndEvicted:
@@ -36,6 +38,9 @@ func endText(e *explain.Ending) string {
 	case explain.EndTaint:
 		return "Pod was deleted because of a NoExecute taint on its node"
 	case explain.EndNodeGone:
+		if e.Reason == "" {
+			return "Pod is gone, and its node no longer exists"
+		}
 		return "Pod was deleted because its node no longer exists"
 	case explain.EndNodeShutdown:
 		return "Pod was terminated because its node shut down"
@@ -63,6 +68,15 @@ func componentText(by string) string {
 func endingClause(text string) string {
 	if strings.HasPrefix(text, "pod ") {
 		return "the " + text
+	}
+	return text
+}
+
+// endingOfIt is the text of an Ending about a pod that is named already.
+func endingOfIt(c *explain.Cause) string {
+	text := LowerFirst(EndingText(c))
+	if rest, about := strings.CutPrefix(text, "pod "); about {
+		return "it " + rest
 	}
 	return text
 }
@@ -98,6 +112,9 @@ func brief(message string) string {
 	}
 	return text + "…"
 }
+
+// KilledExitGone is about the exit code of a container that the kubelet killed in a pod that is gone.
+const KilledExitGone = "its exit code is gone with the pod, and is 137 (SIGKILL) if it did not stop on SIGTERM"
 
 // Advice on what ended pods.
 const (

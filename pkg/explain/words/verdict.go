@@ -139,9 +139,13 @@ func RuleText(which int32, name, matched, message string) string {
 	return rule + " matched"
 }
 
-// MatchedByCondition is the pod with the condition that a rule matched; index is -1 if there is none or it is not known.
-func MatchedByCondition(pod string, index int32, condition string) string {
-	return podLabel(pod, index) + ": it has condition " + condition
+// MatchedByCondition is the pod with the condition that a rule matched; index is -1 if there is none or it is not known, and
+// c has what ended the pod, or is nil.
+func MatchedByCondition(pod string, index int32, condition string, c *explain.Cause) string {
+	if c == nil || c.Ending == nil {
+		return podLabel(pod, index) + ": it has condition " + condition
+	}
+	return fmt.Sprintf("%s (condition %s): %s%s", podLabel(pod, index), condition, endingOfIt(c), endingSays(c))
 }
 
 // MatchedByExit is the pod with the exit code that a rule matched; message is a termination message, and known what that

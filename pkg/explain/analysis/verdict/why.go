@@ -75,7 +75,7 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 	switch p := &o.MatchedPod; {
 	case p.Name == "":
 	case p.Condition != "":
-		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition)
+		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition, causeOfPod(in, failed, p.Name))
 	default:
 		exit, message := cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, ""
 		var known *explain.KnownError
@@ -85,6 +85,16 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 		matched = words.MatchedByExit(p.Name, indexOf(in, p.Name), &exit, message, known)
 	}
 	return words.RuleText(o.Rule, o.RuleName, matched, o.Message)
+}
+
+// causeOfPod is the cause of the pod that shows most, nil if that is another one.
+func causeOfPod(in *facts.Facts, failed *failures.Failures, pod string) *explain.Cause {
+	f := failed.Example
+	if f == nil || f.Pod.Name != pod {
+		return nil
+	}
+	c := (&failures.Group{Kind: f.Kind, Failures: []*failures.Failure{f}}).Cause(in)
+	return &c
 }
 
 // hiddenByRule is a clause on the failure that the rule hides, "" for none.
