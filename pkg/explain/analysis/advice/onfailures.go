@@ -121,6 +121,9 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		if n := failed.NeverStarted; n != nil {
 			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
 		}
+		if o := failed.Outlived; o != nil {
+			return endWithMain(in, o.Running, o.Ended)
+		}
 		return propose(in, words.GiveMoreTime, longerDeadline(in))
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {

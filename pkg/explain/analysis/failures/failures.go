@@ -71,6 +71,8 @@ type Failures struct {
 	Restarts Restarts
 	// NeverStarted is set if the deadline of the Job passed before any of its pods started.
 	NeverStarted *NeverStarted
+	// Outlived is a pod that only some of its containers kept running until the deadline of the Job, nil for none.
+	Outlived *Outlived
 	// Groups are All by cause, the most frequent first, and those that followed from the end of the Job last.
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if its reason distinguishes them from others.
@@ -107,6 +109,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	// What all of them have in common, and which of them explain most.
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = neverStarted(in)
+	fs.Outlived = outlived(in)
 	fs.Groups = group(pointers(fs.All))
 	fs.Decisive = group(decisive(in, fs.All))
 	fs.Examples = examples(in, fs, o)

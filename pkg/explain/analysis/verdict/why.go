@@ -30,7 +30,11 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 		if n := failed.NeverStarted; n != nil {
 			return []string{words.NeverStartedText(n.Reason, n.Message), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}
 		}
-		return []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds), mostly(in, failed, v.Accounting)}
+		clauses := []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds)}
+		if o := failed.Outlived; o != nil {
+			clauses = append(clauses, words.OutlivedText(o.Pod, o.Ended, o.Exit, o.Running))
+		}
+		return append(clauses, mostly(in, failed, v.Accounting))
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return []string{words.MaxFailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.MaxFailedIndexes, 0)), mostly(in, failed, v.Accounting)}
 	case batchv1.JobReasonFailedIndexes:

@@ -1,0 +1,102 @@
+package failures
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+)
+
+// Outlived is a pod of a Job that passed its deadline: a container of its template had ended, and others kept the pod
+// running until the controller deleted it.
+type Outlived struct {
+	Pod string
+	// Ended is the container that had ended. Exit is how, nil if only events are left of the pod.
+	Ended string
+	Exit  *cause.Exit
+	// Running are the others, by name.
+	Running []string
+}
+
+// outlived is the first of these pods, as far as pods and events show; nil for none.
+func outlived(in *facts.Facts) *Outlived {
+	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, p := range in.Pods {
+		known[p.Name] = true
+		if o := outlivedPod(in, p); o != nil {
+			return o
+		}
+	}
+	return outlivedGonePod(in, known)
+}
+
+// outlivedPod is about a pod that exists.
+func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
+	if !p.Deleting || p.DeletedAt.Before(in.Outcome.Since) {
+		return nil
+	}
+	o := &Outlived{Pod: p.Name}
+	for i := range p.Containers {
+		switch c := &p.Containers[i]; {
+		case c.Init || !c.Ended || c.Before:
+		case !c.EndedAt.IsZero() && c.EndedAt.Before(p.DeletedAt) && !facts.IsStopped(c):
+			if o.Exit == nil && !in.OnlyServes(c.Name) {
+				exit := exitOf(c)
+				o.Ended, o.Exit = c.Name, &exit
+			}
+		case !c.EndedAt.Before(p.DeletedAt):
+			o.Running = append(o.Running, c.Name)
+		}
+	}
+	o.Running = append(o.Running, p.Lineup.Running()...)
+	if o.Exit == nil || len(o.Running) == 0 {
+		return nil
+	}
+	return o
+}
+
+// outlivedGonePod is about a pod of which only events are left. A kubelet reports each container that it stops: one that it
+// does not report had ended.
+func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
+	if !in.PodsRead || !in.EventsRead {
+		return nil
+	}
+	stopped, names := map[string][]string{}, []string(nil)
+	for i := range in.Events { // In the order of time.
+		e := &in.Events[i]
+		container, is := strings.CutPrefix(e.Message, "Stopping container ")
+		if !is || e.Reason != "Killing" || e.Pod == "" || known[e.Pod] || in.StopReason(e.Last) != explain.StoppedAtDeadline {
+			continue
+		}
+		if stopped[e.Pod] == nil {
+			names = append(names, e.Pod)
+		}
+		stopped[e.Pod] = append(stopped[e.Pod], container)
+	}
+	for _, pod := range names {
+		for i := range in.Spec.Template.Spec.Containers {
+			name := in.Spec.Template.Spec.Containers[i].Name
+			if !slices.Contains(stopped[pod], name) && !in.OnlyServes(name) {
+				if running := withoutInit(in, stopped[pod]); len(running) > 0 {
+					return &Outlived{Pod: pod, Ended: name, Running: running}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// withoutInit leaves out native sidecars of the template: they keep no pod running.
+func withoutInit(in *facts.Facts, names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(in.Spec.Template.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name })
+	})
+}
