@@ -27,6 +27,7 @@ const (
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // so the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
 	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that succeeded all the same
+	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or a sidecar failed and was restarted, in a pod that succeeded
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // with exit code 0, and another container of the pod is still running
 	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended

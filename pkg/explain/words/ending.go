@@ -64,6 +64,12 @@ func componentText(by string) string {
 	return "the " + by
 }
 
+// RestartedByProbeText is about a container that the kubelet restarted because of a probe.
+func RestartedByProbeText(e *explain.Ending, message string) string {
+	c := explain.Cause{Ending: e, Message: message}
+	return LowerFirst(endText(e)) + endingSays(&c)
+}
+
 // endingClause puts the text of an Ending into a sentence.
 func endingClause(text string) string {
 	if strings.HasPrefix(text, "pod ") {

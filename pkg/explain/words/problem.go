@@ -44,6 +44,8 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 		return containerText(p, now)
 	case explain.ProblemProcessOOMKilled:
 		return processOOMKilledText(p)
+	case explain.ProblemContainerRetried:
+		return containerRetriedText(p)
 	}
 	if text, known := problemTexts[p.Kind]; known {
 		return text
@@ -187,11 +189,28 @@ func processOOMKilledText(p *explain.Problem) string {
 		pods = " in " + Count(p.Count, "pods that succeeded")
 	}
 	if p.Exit.ExitCode != 0 {
-		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s: what it does may be incomplete",
-			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods)
+		restarted := ""
+		if p.Restarts > 0 {
+			restarted = ", and was restarted " + Times(p.Restarts, "time", "times")
+		}
+		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s%s: what it does may be incomplete",
+			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods, restarted)
 	}
 	return fmt.Sprintf("%s %s ended with exit code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
 		kind, p.Container, pods, p.Exit.Reason, limit)
+}
+
+// containerRetriedText is about a container that failed before its pod succeeded.
+func containerRetriedText(p *explain.Problem) string {
+	kind := "init container "
+	if p.Sidecar {
+		kind = "sidecar "
+	}
+	where := "pod " + strings.Join(p.Pods, "")
+	if p.Count > 1 {
+		where = Count(p.Count, "pods that succeeded")
+	}
+	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, RestartedText(p.Exit, p.Restarts), where)
 }
 
 // ago is " 3s ago", or "" for an unknown time.

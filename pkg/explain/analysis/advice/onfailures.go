@@ -31,6 +31,9 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if end := f.Ending(); end != nil {
 		out = onEnding(in, end, f.Message(), f.Pod)
 	}
+	if end := failed.Restarts.Ending; end != nil && f.Pod == failed.Restarts.Pod {
+		out = append(out, advise(words.ProbeAdvice(end), kubectl(in.Job, "describe pod %s", shellWord(f.Pod.Name)))...)
+	}
 	if hidden := &f.Kind.Hidden; hidden.Container != "" {
 		c := &f.Kind.Cause
 		out = append(out, advise(words.NameContainer(hidden, c.Rule, c.RuleName, c.Container), "")...)
@@ -107,7 +110,10 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 
 // onRestarts is for restarts of pods that the controller deleted, and that are gone.
 func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
-	if r.Exit == nil {
+	switch {
+	case r.Ending != nil:
+		return advise(words.ProbeAdvice(r.Ending), "")
+	case r.Exit == nil:
 		return nil
 	}
 	text := remedy(in, &explain.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil)

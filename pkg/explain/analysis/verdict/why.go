@@ -65,7 +65,12 @@ func whyRestarts(r *failures.Restarts, limit int32) []string {
 		if text.Exact && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
 			text.Container, text.Pod = c.Name, r.Pod.Name
 		}
+		if r.Ending != nil {
+			return []string{words.RestartsText(&text, limit), words.RestartedByProbeText(r.Ending, r.ProbeMessage)}
+		}
 		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message, eventtext.EndErrorIn(c))}
+	case r.Ending != nil:
+		return []string{words.RestartsText(&text, limit), words.RestartedByProbeText(r.Ending, r.ProbeMessage)}
 	case r.Exit != nil:
 		return []string{words.RestartsText(&text, limit), words.LastExitText(r.Exit, "", nil)}
 	}
