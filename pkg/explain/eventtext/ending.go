@@ -88,12 +88,7 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 	}
 	switch e.Reason {
 	case "Killing":
-		if m := probeKill.FindStringSubmatch(message); m != nil {
-			return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}, ""
-		}
-		if message == postStartFailed {
-			return postStartEnding(e), ""
-		}
+		return killingOf(e, message), ""
 	case postStartFailed:
 		return postStartEnding(e), strings.TrimPrefix(message, "PostStartHook failed")
 	case "TaintManagerEviction":
@@ -113,6 +108,17 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 		return end(explain.EndEvicted, explain.ByDescheduler), message
 	}
 	return nil, ""
+}
+
+// killingOf is why the kubelet kills a container for good, nil if the event does not say so.
+func killingOf(e *explain.Event, message string) *explain.Ending {
+	if m := probeKill.FindStringSubmatch(message); m != nil {
+		return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}
+	}
+	if message == postStartFailed {
+		return postStartEnding(e)
+	}
+	return nil
 }
 
 // postStartFailed is the reason of the kubelet's warning about a postStart hook, and its message when it kills the container.

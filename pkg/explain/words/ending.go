@@ -31,17 +31,11 @@ func endText(e *explain.Ending) string {
 		}
 		return "Pod was evicted by " + componentText(e.By)
 	case explain.EndPreempted:
-		if e.By == explain.ByKubelet {
-			return "Pod was preempted by the kubelet"
-		}
-		return "Pod was preempted by the scheduler for a pod with a higher priority"
+		return preemptedText(e)
 	case explain.EndTaint:
 		return "Pod was deleted because of a NoExecute taint on its node"
 	case explain.EndNodeGone:
-		if e.Reason == "" {
-			return "Pod is gone, and its node no longer exists"
-		}
-		return "Pod was deleted because its node no longer exists"
+		return nodeGoneText(e)
 	case explain.EndNodeShutdown:
 		return "Pod was terminated because its node shut down"
 	case explain.EndPodDeadline:
@@ -51,6 +45,21 @@ func endText(e *explain.Ending) string {
 		return "Pod was terminated by " + componentText(e.By)
 	}
 	return fmt.Sprintf("Pod was disrupted (%s)", e.Reason)
+}
+
+func preemptedText(e *explain.Ending) string {
+	if e.By == explain.ByKubelet {
+		return "Pod was preempted by the kubelet"
+	}
+	return "Pod was preempted by the scheduler for a pod with a higher priority"
+}
+
+// nodeGoneText is a cause only if the pod's condition says so.
+func nodeGoneText(e *explain.Ending) string {
+	if e.Reason == "" {
+		return "Pod is gone, and its node no longer exists"
+	}
+	return "Pod was deleted because its node no longer exists"
 }
 
 // componentText names a component in a sentence.

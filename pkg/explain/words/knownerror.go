@@ -67,6 +67,31 @@ func NotStartedText(container, reason string) string {
 	return fmt.Sprintf("Container %s could not be started (%s)", container, reason)
 }
 
+// errorsBriefly are the errors in two or three words.
+var errorsBriefly = map[explain.ErrorKind]string{
+	explain.ErrorCommandNotFound:   "command not found",
+	explain.ErrorNotExecutable:     "not executable",
+	explain.ErrorWrongArchitecture: "wrong architecture",
+	explain.ErrorWorkingDirectory:  "no working dir",
+	explain.ErrorReadOnly:          "read-only files",
+	explain.ErrorPermission:        "permission denied",
+	explain.ErrorNoSpace:           "no space left",
+	explain.ErrorNameResolution:    "unresolved host",
+	explain.ErrorConnectionRefused: "connection refused",
+	explain.ErrorCertificate:       "bad certificate",
+	explain.ErrorOutOfMemory:       "out of memory",
+	explain.ErrorOutOfGPUMemory:    "out of GPU memory",
+}
+
+// errorBriefly is a cause with a known error for a narrow column: "exit 1: unresolved host".
+func errorBriefly(c *explain.Cause) string {
+	text := errorsBriefly[c.Error.Kind]
+	if c.ExitCode == nil || explain.IsStartFailure(c.Reason) {
+		return text
+	}
+	return fmt.Sprintf("exit %d: %s", *c.ExitCode, text)
+}
+
 // said is the meaning of a message behind a clause, or else its last line in quotes; "" if it is too long.
 func said(e *explain.KnownError, message string) string {
 	if e != nil {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -35,6 +37,9 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		}
 		if got := KnownErrorAdvice(e, "main", "app:1", true); !strings.Contains(got, tc.advice) {
 			t.Errorf("%s: advice %q, want %q", tc.kind, got, tc.advice)
+		}
+		if got := errorBriefly(&explain.Cause{Error: e, ExitCode: ptr.To[int32](127)}); len(got) > WhyWidth || !strings.HasPrefix(got, "exit 127: ") || len(got) < len("exit 127: ")+5 {
+			t.Errorf("%s in brief: %q", tc.kind, got)
 		}
 		bare := &explain.KnownError{Kind: tc.kind}
 		for _, text := range []string{KnownErrorText(bare), KnownErrorAdvice(bare, "main", "app:1", false)} {

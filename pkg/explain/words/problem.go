@@ -42,10 +42,8 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
 		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted:
 		return containerText(p, now)
-	case explain.ProblemProcessOOMKilled:
-		return processOOMKilledText(p)
-	case explain.ProblemContainerRetried:
-		return containerRetriedText(p)
+	case explain.ProblemProcessOOMKilled, explain.ProblemContainerRetried:
+		return succeededText(p)
 	}
 	if text, known := problemTexts[p.Kind]; known {
 		return text
@@ -198,6 +196,14 @@ func processOOMKilledText(p *explain.Problem) string {
 	}
 	return fmt.Sprintf("%s %s ended with exit code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
 		kind, p.Container, pods, p.Exit.Reason, limit)
+}
+
+// succeededText is about a container of a pod that succeeded all the same.
+func succeededText(p *explain.Problem) string {
+	if p.Kind == explain.ProblemContainerRetried {
+		return containerRetriedText(p)
+	}
+	return processOOMKilledText(p)
 }
 
 // containerRetriedText is about a container that failed before its pod succeeded.

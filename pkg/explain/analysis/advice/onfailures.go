@@ -27,17 +27,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	case f == nil:
 		return onGonePods(in, failed, v)
 	}
-	var out []explain.Advice
-	if end := f.Ending(); end != nil {
-		out = onEnding(in, end, f.Message(), f.Pod)
-	}
-	if end := failed.Restarts.Ending; end != nil && f.Pod == failed.Restarts.Pod {
-		out = append(out, advise(words.ProbeAdvice(end), kubectl(in.Job, "describe pod %s", shellWord(f.Pod.Name)))...)
-	}
-	if hidden := &f.Kind.Hidden; hidden.Container != "" {
-		c := &f.Kind.Cause
-		out = append(out, advise(words.NameContainer(hidden, c.Rule, c.RuleName, c.Container), "")...)
-	}
+	out := onKind(in, failed, f)
 	if c := f.Container(); c != nil {
 		out = append(out, onContainer(in, f, c)...)
 	}
@@ -47,6 +37,20 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	out = append(out, onDisruption(in, f)...)
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
 		out = append(out, advise(words.ReadAllLogs, logsOfFailed(in.Job))...)
+	}
+	return out
+}
+
+// onKind is about what ended the pod, or its containers before they were restarted, and about a rule that hides why.
+func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
+	if end := f.Ending(); end != nil {
+		out = onEnding(in, end, f.Message(), f.Pod)
+	}
+	if end := failed.Restarts.Ending; end != nil && f.Pod == failed.Restarts.Pod {
+		out = append(out, advise(words.ProbeAdvice(end), kubectl(in.Job, "describe pod %s", shellWord(f.Pod.Name)))...)
+	}
+	if hidden, c := &f.Kind.Hidden, &f.Kind.Cause; hidden.Container != "" {
+		out = append(out, advise(words.NameContainer(hidden, c.Rule, c.RuleName, c.Container), "")...)
 	}
 	return out
 }

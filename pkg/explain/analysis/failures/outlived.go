@@ -45,15 +45,15 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	}
 	o := &Outlived{Pod: p.Name}
 	for i := range p.Containers {
-		switch c := &p.Containers[i]; {
-		case c.Init || !c.Ended || c.Before:
-		case !c.EndedAt.IsZero() && c.EndedAt.Before(p.DeletedAt) && !facts.IsStopped(c):
-			if o.Exit == nil && !in.OnlyServes(c.Name) {
-				exit := exitOf(c)
-				o.Ended, o.Exit = c.Name, &exit
-			}
-		case !c.EndedAt.Before(p.DeletedAt):
+		c := &p.Containers[i]
+		if c.Init || !c.Ended || c.Before || c.EndedAt.IsZero() {
+			continue
+		}
+		if !c.EndedAt.Before(p.DeletedAt) {
 			o.Running = append(o.Running, c.Name)
+		} else if o.Exit == nil && !facts.IsStopped(c) && !in.OnlyServes(c.Name) {
+			exit := exitOf(c)
+			o.Ended, o.Exit = c.Name, &exit
 		}
 	}
 	o.Running = append(o.Running, p.Lineup.Running()...)
@@ -69,19 +69,11 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
 	if !in.PodsRead || !in.EventsRead {
 		return nil
 	}
-	stopped, names := map[string][]string{}, []string(nil)
-	for i := range in.Events { // In the order of time.
-		e := &in.Events[i]
-		container, is := strings.CutPrefix(e.Message, "Stopping container ")
-		if !is || e.Reason != "Killing" || e.Pod == "" || known[e.Pod] || in.StopReason(e.Last) != explain.StoppedAtDeadline {
+	stopped, names := stoppedContainers(in)
+	for _, pod := range names {
+		if known[pod] {
 			continue
 		}
-		if stopped[e.Pod] == nil {
-			names = append(names, e.Pod)
-		}
-		stopped[e.Pod] = append(stopped[e.Pod], container)
-	}
-	for _, pod := range names {
 		for i := range in.Spec.Template.Spec.Containers {
 			name := in.Spec.Template.Spec.Containers[i].Name
 			if !slices.Contains(stopped[pod], name) && !in.OnlyServes(name) {
@@ -92,6 +84,24 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
 		}
 	}
 	return nil
+}
+
+// stoppedContainers are the containers that kubelets stopped at the deadline of the Job, by pod, and the pods in the order of
+// time.
+func stoppedContainers(in *facts.Facts) (stopped map[string][]string, pods []string) {
+	stopped = map[string][]string{}
+	for i := range in.Events {
+		e := &in.Events[i]
+		container, is := strings.CutPrefix(e.Message, "Stopping container ")
+		if !is || e.Reason != "Killing" || e.Pod == "" || in.StopReason(e.Last) != explain.StoppedAtDeadline {
+			continue
+		}
+		if stopped[e.Pod] == nil {
+			pods = append(pods, e.Pod)
+		}
+		stopped[e.Pod] = append(stopped[e.Pod], container)
+	}
+	return stopped, pods
 }
 
 // withoutInit leaves out native sidecars of the template: they keep no pod running.

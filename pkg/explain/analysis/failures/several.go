@@ -28,11 +28,19 @@ func hiddenBy(in *facts.Facts, p *explain.Pod, m *failurepolicy.Match) explain.H
 		return explain.Hidden{}
 	}
 	on, matched := in.Spec.PodFailurePolicy.Rules[m.Rule].OnExitCodes, p.EndOf(m.Container, m.ExitCode)
-	if on == nil || on.ContainerName != nil || matched == nil || !matched.Init && !facts.IsStopped(matched) {
+	if on == nil || on.ContainerName != nil || matched == nil {
+		return explain.Hidden{}
+	}
+	return hiddenBehind(p, matched)
+}
+
+// hiddenBehind is the failure of another container than the one that a rule matched, if that is a sidecar or was stopped.
+func hiddenBehind(p *explain.Pod, matched *explain.Container) explain.Hidden {
+	if !matched.Init && !facts.IsStopped(matched) {
 		return explain.Hidden{}
 	}
 	for _, c := range failedContainers(p) {
-		if c.Name != m.Container && !facts.IsStopped(c) {
+		if c.Name != matched.Name && !facts.IsStopped(c) {
 			return explain.Hidden{Exit: exitOf(c), Sidecar: matched.Init}
 		}
 	}
