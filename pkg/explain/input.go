@@ -36,7 +36,9 @@ type Input struct {
 	// GoneNodes are nodes of terminating pods that cannot end them, and why; and those of pods that are gone if they no longer
 	// exist (NodeRemoved).
 	GoneNodes map[string]string
-	Logs      []LogTail
+	// Claims are those of pods that cannot be scheduled, as far as they were read.
+	Claims []Claim
+	Logs   []LogTail
 	// Relatives are the other Jobs of the Job's family (package retry), each with its pods if its failures need them;
 	// RelativesRead reports whether these are all.
 	Relatives     []Input
