@@ -91,14 +91,14 @@ func (f *Failure) restarted(p *reconcile.Pod) {
 	if p.Restarted == nil {
 		return
 	}
-	before := Exit{Container: p.Restarted.Name, ExitCode: p.Restarted.ExitCode, Reason: specific(p.Restarted.Reason)}
+	before := Exit{Container: p.Restarted.Name, ExitCode: p.Restarted.ExitCode, Reason: Specific(p.Restarted.Reason)}
 	if before != f.Exit {
 		f.Restarted = before
 	}
 }
 
-// specific is the reason of a runtime, if it says more than an exit code.
-func specific(reason string) string {
+// Specific is the reason of a runtime, "" if it says no more than the exit code.
+func Specific(reason string) string {
 	if reason == "Error" || reason == "Completed" {
 		return ""
 	}
@@ -110,7 +110,7 @@ func specific(reason string) string {
 func (f *Failure) exit(p *reconcile.Pod, container string, code int32) {
 	f.Container, f.ExitCode, f.Deleting = container, code, p.Deleting
 	for _, t := range p.Terminated {
-		if t.Name == container && t.ExitCode == code && specific(t.Reason) != "" {
+		if t.Name == container && t.ExitCode == code && Specific(t.Reason) != "" {
 			f.Reason = t.Reason
 		}
 	}

@@ -37,14 +37,22 @@ type Cause struct {
 	Failure *cause.Failure `json:"failure,omitempty"`
 	// Text is one line: "Container main exited with code 137 (OOMKilled)".
 	Text string `json:"text"`
-	// Meaning says what an exit code or a reason means, if that is known.
-	Meaning   string      `json:"meaning,omitempty"`
+	// Meaning says what an exit code, a reason or the Error means, if that is known.
+	Meaning string `json:"meaning,omitempty"`
+	// Error is the error that the containers report in their messages or logs, if its meaning is known and those of the
+	// latest pods report no other one.
+	Error     *KnownError `json:"error,omitempty"`
 	Source    CauseSource `json:"source"`
 	Count     int32       `json:"count"`
 	Container string      `json:"container,omitempty"`
 	ExitCode  *int32      `json:"exitCode,omitempty"`
 	Signal    string      `json:"signal,omitempty"`
 	Reason    string      `json:"reason,omitempty"`
+	// Also are the other containers that failed in all of the pods.
+	Also []cause.Exit `json:"also,omitempty"`
+	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched Container, a sidecar
+	// or a container that was stopped, instead.
+	Hidden *Hidden `json:"hidden,omitempty"`
 	// Condition is the pod condition behind the failure, such as DisruptionTarget.
 	Condition string `json:"condition,omitempty"`
 	Rule      *int32 `json:"rule,omitempty"`
@@ -81,20 +89,28 @@ type Cause struct {
 // IsStopped reports whether the Job's controller stopped the pods, so that they failed for no cause of their own.
 func (c *Cause) IsStopped() bool { return c.Consequence || c.Stopped != "" }
 
+// Hidden is a failure that a rule of the podFailurePolicy hides. It is comparable.
+type Hidden struct {
+	cause.Exit `json:",inline"`
+	// Sidecar is set if the rule matched a sidecar instead.
+	Sidecar bool `json:"sidecar,omitempty"`
+}
+
 // EndKind is what ended a pod from outside its containers.
 type EndKind string
 
 // The kinds of Ending.
 const (
-	EndProbe        EndKind = "Probe"        // the kubelet killed a container whose liveness or startup probe failed
-	EndRejected     EndKind = "Rejected"     // the kubelet did not admit the pod, which never ran
-	EndEvicted      EndKind = "Evicted"      // by the kubelet, an autoscaler, or any client of the Eviction API
-	EndPreempted    EndKind = "Preempted"    // by the scheduler or the kubelet, for a pod with a higher priority
-	EndTaint        EndKind = "Taint"        // a NoExecute taint of the node
-	EndNodeGone     EndKind = "NodeGone"     // the node no longer exists
-	EndNodeShutdown EndKind = "NodeShutdown" // the node shut down
-	EndPodDeadline  EndKind = "PodDeadline"  // activeDeadlineSeconds of the pod itself
-	EndDisrupted    EndKind = "Disrupted"    // another reason of the condition DisruptionTarget
+	EndProbe        EndKind = "Probe"         // the kubelet killed a container whose liveness or startup probe failed
+	EndPostStart    EndKind = "PostStartHook" // the kubelet killed a container whose postStart hook failed
+	EndRejected     EndKind = "Rejected"      // the kubelet did not admit the pod, which never ran
+	EndEvicted      EndKind = "Evicted"       // by the kubelet, an autoscaler, or any client of the Eviction API
+	EndPreempted    EndKind = "Preempted"     // by the scheduler or the kubelet, for a pod with a higher priority
+	EndTaint        EndKind = "Taint"         // a NoExecute taint of the node
+	EndNodeGone     EndKind = "NodeGone"      // the node no longer exists
+	EndNodeShutdown EndKind = "NodeShutdown"  // the node shut down
+	EndPodDeadline  EndKind = "PodDeadline"   // activeDeadlineSeconds of the pod itself
+	EndDisrupted    EndKind = "Disrupted"     // another reason of the condition DisruptionTarget
 )
 
 // Components that end pods.
@@ -114,7 +130,7 @@ type Ending struct {
 	By string `json:"by,omitempty"`
 	// Reason is that of the pod's status, of its condition DisruptionTarget, or else of the event.
 	Reason string `json:"reason,omitempty"`
-	// Container is the one whose Probe failed.
+	// Container is the one whose Probe or postStart hook failed.
 	Container string `json:"container,omitempty"`
 	// Probe is liveness or startup.
 	Probe string `json:"probe,omitempty"`

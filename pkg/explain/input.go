@@ -36,7 +36,8 @@ type Input struct {
 	Lease *Lease
 	// Workload is that of the Job if Kueue holds it suspended; nil for others.
 	Workload *kueue.Workload
-	// GoneNodes are nodes of terminating pods that cannot end them, and why.
+	// GoneNodes are nodes of terminating pods that cannot end them, and why; and those of pods that are gone if they no longer
+	// exist (NodeRemoved).
 	GoneNodes map[string]string
 	// Claims are those of pods that cannot be scheduled, as far as they were read.
 	Claims []Claim
@@ -112,14 +113,16 @@ type Container struct {
 // Event is an event of the Job, or of one of its pods.
 type Event struct {
 	// Pod is the name of the pod that it is about; "" for the Job.
-	Pod     string
-	PodUID  types.UID
-	Type    string // Normal or Warning
-	Reason  string
-	Message string
-	Count   int32
-	First   time.Time
-	Last    time.Time
+	Pod    string
+	PodUID types.UID
+	// Container is the one of the pod that it is about; "" for the whole pod.
+	Container string
+	Type      string // Normal or Warning
+	Reason    string
+	Message   string
+	Count     int32
+	First     time.Time
+	Last      time.Time
 	// Source is who reported it.
 	Source string
 	// Failed is what our controller's event about failed pods says; nil for other events,
@@ -192,5 +195,10 @@ type LogTarget struct {
 
 // NeverStarted reports whether the container had no process, and so there is no log of it.
 func (c *Container) NeverStarted() bool {
-	return c.Ended && c.StartedAt.IsZero() && (c.Reason == "StartError" || c.Reason == "ContainerCannotRun")
+	return c.Ended && c.StartedAt.IsZero() && IsStartFailure(c.Reason)
+}
+
+// IsStartFailure reports whether a container runtime gives this reason to a container that it could not start.
+func IsStartFailure(reason string) bool {
+	return reason == "StartError" || reason == "ContainerCannotRun"
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -18,7 +19,7 @@ func EventOf(e *corev1.Event) Event {
 		First: e.FirstTimestamp.Time, Last: e.LastTimestamp.Time, Source: e.Source.Component,
 	}
 	if e.InvolvedObject.Kind == "Pod" {
-		out.Pod, out.PodUID = e.InvolvedObject.Name, e.InvolvedObject.UID
+		out.Pod, out.PodUID, out.Container = e.InvolvedObject.Name, e.InvolvedObject.UID, containerIn(e.InvolvedObject.FieldPath)
 	}
 	if r, ok := cause.Parse(e.Annotations[cause.Annotation]); ok {
 		out.Failed = &r
@@ -45,6 +46,18 @@ func EventOf(e *corev1.Event) Event {
 	}
 	return out
 }
+
+// containerIn is the container of a field path such as spec.initContainers{wait}, "" if that is another field.
+func containerIn(fieldPath string) string {
+	list, name, _ := strings.Cut(strings.TrimSuffix(fieldPath, "}"), "{")
+	if list != "spec.containers" && list != "spec.initContainers" {
+		return ""
+	}
+	return name
+}
+
+// NodeRemoved is why a node is gone that no longer exists.
+const NodeRemoved = "it no longer exists"
 
 // LeaseOf returns what an explanation needs of a Lease.
 func LeaseOf(l *coordinationv1.Lease) Lease {

@@ -28,6 +28,7 @@ const (
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // so the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
 	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that succeeded all the same
+	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or a sidecar failed and was restarted, in a pod that succeeded
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // with exit code 0, and another container of the pod is still running
 	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended
@@ -69,6 +70,8 @@ type Problem struct {
 	// pods, or of the missing ServiceAccount; Refusal is what the API server says about it.
 	RefusedBy string `json:"refusedBy,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
+	// Error is what the container, its runtime or the kubelet reports, if its meaning is known.
+	Error *KnownError `json:"error,omitempty"`
 	// Unfit is why no node can take the pods, as their scheduler says; Autoscaler is what an autoscaler says about them.
 	Unfit      []Unfit     `json:"unfit,omitempty"`
 	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`

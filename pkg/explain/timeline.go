@@ -38,7 +38,8 @@ type Moment struct {
 	// PodCount is how many pods it happened to; Pod is the name of a single one.
 	PodCount int32  `json:"podCount,omitempty"`
 	Pod      string `json:"pod,omitempty"`
-	// Failure is how the pods failed.
+	// Failure is how the pods failed, and Cause the same in words, with what ended them.
+	Cause   string         `json:"cause,omitempty"`
 	Failure *cause.Failure `json:"failure,omitempty"`
 	// Similar is set if the messages of the events differ in names of pods, ports, or times;
 	// Message is one of them.

@@ -19,7 +19,7 @@ func checks() []check {
 // than allowed.
 func ruleChecks() []check {
 	return []check{
-		checkRules, checkOnExitCodes, checkExitCodeValues, checkOnPodConditions,
+		checkRules, checkOnExitCodes, checkExitCodeValues, checkSidecarsMatch, checkOnPodConditions,
 		checkExitCodesCovered, checkConditionsCovered, checkIgnoreForever, checkDisruptions,
 		checkNames, checkNamesUsed,
 	}

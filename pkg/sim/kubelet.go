@@ -31,6 +31,8 @@ type Act struct {
 	// InitExit, if not 0, is the exit code of the first init container, so that no
 	// container starts.
 	InitExit int32
+	// SidecarExit is the exit code of the native sidecars at the end of a pod: it decides nothing about the pod.
+	SidecarExit int32
 	// Ends are how containers end by themselves, init containers too, by their name; they take precedence
 	// over the exit codes above.
 	Ends []ContainerEnd
@@ -327,11 +329,16 @@ func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	}
 	for i := range pod.Spec.InitContainers {
 		c, end := &pod.Spec.InitContainers[i], ContainerEnd{}
-		if !terminated {
+		sidecar := ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
+		switch {
+		case terminated:
+		case sidecar && act.InitExit == 0:
+			end = act.end(c.Name, act.SidecarExit)
+		default:
 			end = act.end(c.Name, map[bool]int32{true: act.InitExit}[i == 0])
 		}
 		e.init = append(e.init, k.exited(c.Name, end))
-		if end.Exit != 0 && ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
+		if end.Exit != 0 && !sidecar {
 			e.failed = true
 			return e // The others never started.
 		}

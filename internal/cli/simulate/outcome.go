@@ -53,7 +53,7 @@ func (f *podsFlag) unmatched(spec *batchv1.JobSpec, matched bool) string {
 	named := func(c corev1.Container) bool { return c.Name == scene.Act.Container }
 	switch {
 	case scene.Act.Container != "" && slices.ContainsFunc(pod.InitContainers, named):
-		return fmt.Sprintf("%q is an init container, and those always succeed here", scene.Act.Container)
+		return fmt.Sprintf("%q is an init container, and those always succeed here, but for sidecars (sidecars=CODE)", scene.Act.Container)
 	case scene.Act.Container != "" && !slices.ContainsFunc(pod.Containers, named):
 		return fmt.Sprintf("there is no container %q, only %s", scene.Act.Container, containerNames(pod.Containers))
 	case matched:

@@ -45,10 +45,11 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name, chosen.Name())), job)
 }
 
-// warn prints what would keep the Job from running in a cluster, but not here.
+// warn prints what would keep the Job from running in a cluster, but not here; and which rules sidecars match, which end
+// with 0 here unless a flag says otherwise.
 func (o *Options) warn(job *manifest.Job) {
 	for _, f := range lint.Check(cmdutil.LintInput(job)) {
-		if f.ID == lint.MisspelledManagedBy {
+		if f.ID == lint.MisspelledManagedBy || f.ID == lint.RuleMatchesSidecars && f.Severity == lint.Warning {
 			fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(job.Object.Errorf(f.Field, "%s", f.Message).Error()))
 		}
 	}

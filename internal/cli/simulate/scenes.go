@@ -89,6 +89,10 @@ func setScene(scene *sim.Scene, key, value string) (err error) {
 		var code int
 		code, err = sceneNumber(value, 0)
 		act.Exit = int32(code)
+	case "sidecars":
+		var code int
+		code, err = sceneNumber(value, 0)
+		act.SidecarExit = int32(code)
 	case "container":
 		act.Container = value
 	case "run":
@@ -101,7 +105,7 @@ func setScene(scene *sim.Scene, key, value string) (err error) {
 			act.Exit = 143
 		}
 	default:
-		return cmdutil.UsageErrorf("unknown; use index, attempt, exit, container, run, terminate, disrupted")
+		return cmdutil.UsageErrorf("unknown; use index, attempt, exit, container, sidecars, run, terminate, disrupted")
 	}
 	return err
 }

@@ -35,6 +35,7 @@ Pods run for a second and succeed, unless --pods says otherwise:
   attempt=1       only the first pod of each index, or of the Job
   exit=42         the exit code
   container=main  only this container exits with that code, the others with 0
+  sidecars=137    the exit code of native sidecars when the pod ends
   run=10m         how long the pod runs
   terminate=30s   how long the pod keeps running after it is deleted
   disrupted       the cluster evicts the pod (condition DisruptionTarget, exit

@@ -2,6 +2,8 @@ package simulate
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -253,5 +255,29 @@ func TestPodsOfARecordingAreRepeated(t *testing.T) {
 	r := simulated(t, "../../../examples/indexed-10.yaml", "--pods-from", file)
 	if r.Indexes == nil || len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text+r.Causes[len(r.Causes)-1].Text, "42") {
 		t.Errorf("%+v", r.Causes)
+	}
+}
+
+// A sidecar that is killed at the end of each pod makes a rule without containerName ignore all failures.
+//
+// Requirements: FCT-08
+func TestSidecarsShowWhichRulesTheyMatch(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	manifest := `{apiVersion: batch/v1, kind: Job, metadata: {name: task}, spec: {backoffLimit: 0, activeDeadlineSeconds: 60,
+  podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [137]}}]},
+  template: {spec: {restartPolicy: Never, initContainers: [{name: mesh, image: a, restartPolicy: Always}], containers: [{name: work, image: a}]}}}}`
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := simulated(t, file, "--pods", "exit=1"); r.Verdict.Reason != "BackoffLimitExceeded" {
+		t.Errorf("%+v", r.Verdict)
+	}
+	r := simulated(t, file, "--pods", "exit=1,sidecars=137")
+	if r.Verdict.Reason != "DeadlineExceeded" || len(r.Causes) == 0 || r.Causes[0].Hidden == nil || r.Causes[0].Hidden.Container != "work" {
+		t.Errorf("%+v, causes %+v", r.Verdict, r.Causes)
+	}
+	if got := program.Run(t, nil, "simulate", "-f", file); !strings.Contains(got.ErrOut, "the rule has no containerName") {
+		t.Errorf("%s", got.ErrOut)
 	}
 }

@@ -45,7 +45,7 @@ func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 		`unable to start container process: exec: "/x": stat /x: no such file or directory`:                        "fix the command of container main",
 		"crun: executable file `trian` not found in $PATH: No such file or directory":                              "fix the command of container main",
 		`unable to start container process: exec: "/x": permission denied`:                                         "make the command of container main executable",
-		`unable to start container process: exec /x: exec format error`:                                            "make the command of container main executable",
+		`unable to start container process: exec /x: exec format error`:                                            "use an image of container main for the architecture of the node",
 		`error mounting "/data" to rootfs: no such file or directory`:                                              "fix what the container runtime reports about container main",
 		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "fix what the container runtime reports about container main",
 	} {

@@ -239,7 +239,7 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 
 // A finalizer of another controller holds a Job that is being deleted, also one that has ended: the first sentence names it, and
 // who removes it if that is known.
-// Requirements: FCT-07.
+// Requirements: FCT-11.
 func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 	const hook = "argocd.argoproj.io/hook-finalizer"
 	held := func(d time.Duration, finalizers ...string) func(j *batchv1.Job) {
@@ -281,7 +281,7 @@ func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 }
 
 // The pods of a Job that has ended take a while to be deleted: the first sentence says so only if that lasts.
-// Requirements: FCT-07.
+// Requirements: FCT-11.
 func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
 	for d, want := range map[time.Duration]bool{time.Minute: false, time.Hour: true} {
 		f := factsOf(completeJob(func(j *batchv1.Job) {

@@ -88,9 +88,9 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 	}
 	switch e.Reason {
 	case "Killing":
-		if m := probeKill.FindStringSubmatch(message); m != nil {
-			return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}, ""
-		}
+		return killingOf(e, message), ""
+	case postStartFailed:
+		return postStartEnding(e), strings.TrimPrefix(message, "PostStartHook failed")
 	case "TaintManagerEviction":
 		if strings.HasPrefix(message, "Marking for deletion") {
 			return end(explain.EndTaint, ""), ""
@@ -108,6 +108,45 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 		return end(explain.EndEvicted, explain.ByDescheduler), message
 	}
 	return nil, ""
+}
+
+// killingOf is why the kubelet kills a container for good, nil if the event does not say so.
+func killingOf(e *explain.Event, message string) *explain.Ending {
+	if m := probeKill.FindStringSubmatch(message); m != nil {
+		return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}
+	}
+	if message == postStartFailed {
+		return postStartEnding(e)
+	}
+	return nil
+}
+
+// postStartFailed is the reason of the kubelet's warning about a postStart hook, and its message when it kills the container.
+const postStartFailed = "FailedPostStartHook"
+
+// hookOf is what kubelets before 1.27 say about a hook.
+var hookOf = regexp.MustCompile(`for Container "([^"]+)" in Pod`)
+
+func postStartEnding(e *explain.Event) *explain.Ending {
+	end := &explain.Ending{Kind: explain.EndPostStart, By: explain.ByKubelet, Reason: postStartFailed, Container: e.Container}
+	if m := hookOf.FindStringSubmatch(e.Message); m != nil {
+		end.Container = m[1]
+	}
+	return end
+}
+
+// assigned is what the scheduler says of a pod that it has assigned to a node.
+var assigned = regexp.MustCompile(`^Successfully assigned \S+ to (\S+)$`)
+
+// AssignedNode is the node that the pod of the event was assigned to, "" if the event does not say so.
+func AssignedNode(e *explain.Event) string {
+	if e.Reason != "Scheduled" || e.Pod == "" {
+		return ""
+	}
+	if m := assigned.FindStringSubmatch(e.Message); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // evictionOf is that of an event Evicted, which Karpenter and the kubelet have in common.

@@ -147,6 +147,9 @@ func (r *reading) nodes(ctx context.Context) {
 		r.gap("get", "nodes", err)
 	}
 	r.facts.GoneNodes = gone
+	if names := nodesOfGonePods(&r.facts); err == nil && len(names) > 0 {
+		r.removedNodes(ctx, names)
+	}
 }
 
 // GoneNodes looks at the nodes of pods that should have ended, and returns those that cannot
@@ -161,7 +164,7 @@ func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, 
 	}
 	var gone map[string]string
 	for _, name := range names {
-		why := "it no longer exists"
+		why := explain.NodeRemoved
 		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case err == nil:

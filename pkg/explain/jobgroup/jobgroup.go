@@ -87,6 +87,10 @@ func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 		if k.failure = ptr.Deref(c.Failure, cause.Failure{}); c.Failure == nil {
 			k.detail = how // the words of an event
 		}
+		if c.Error != nil {
+			how += ": " + words.KnownErrorText(c.Error)
+			k.detail = how
+		}
 	} else if g.State == explain.GroupRunning {
 		return k, nil
 	}

@@ -1,6 +1,14 @@
 package words
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
 
 // OtherCauses stands for the causes that an event counts without their names.
 const OtherCauses = "Other causes, too many for an event each"
@@ -60,4 +68,45 @@ func limitOrigin(l *explain.MemoryLimit) string {
 		return "the limit of " + l.Value + " was set by a LimitRange of the namespace, as the template " + template
 	}
 	return "the limit of " + l.Value + " was set in the pod, while the template " + template
+}
+
+// AlsoText names the other containers that failed, behind the text of a cause.
+func AlsoText(others []cause.Exit) string {
+	texts := make([]string, len(others))
+	for i, e := range others {
+		texts[i] = fmt.Sprintf("container %s with %s", e.Container, strings.TrimPrefix(cause.ExitText(e.ExitCode, e.Reason), "exit "))
+	}
+	return ", and " + Enumerate(texts, "and")
+}
+
+// HiddenText is the text of a cause that a rule hides.
+func HiddenText(hidden *explain.Hidden, c *cause.Cause) string {
+	return fmt.Sprintf("Container %s exited with %s, but %s %s because of %s, which ended with %s", hidden.Container, strings.TrimPrefix(cause.ExitText(hidden.ExitCode, hidden.Reason), "exit "),
+		RuleLabel(c.Rule, c.RuleName), hidingTexts[c.Action], hiderText(hidden, c.Container), cause.ExitText(c.ExitCode, c.Reason))
+}
+
+// HiddenClause is the failure that the rule hides which failed the Job.
+func HiddenClause(hidden *explain.Hidden) string {
+	return fmt.Sprintf("container %s exited with %s, and the rule does not look at it", hidden.Container, strings.TrimPrefix(cause.ExitText(hidden.ExitCode, hidden.Reason), "exit "))
+}
+
+// hidingTexts are what a rule does with a failure that it hides.
+var hidingTexts = map[batchv1.PodFailurePolicyAction]string{
+	batchv1.PodFailurePolicyActionIgnore:    "ignores it",
+	batchv1.PodFailurePolicyActionFailJob:   "fails the Job",
+	batchv1.PodFailurePolicyActionFailIndex: "fails the index",
+}
+
+// hiderText is the container that a rule matched instead of another one.
+func hiderText(hidden *explain.Hidden, container string) string {
+	if hidden.Sidecar {
+		return "sidecar " + container
+	}
+	return "container " + container
+}
+
+// NameContainer is advice on a rule that hides a failure because it matched the other container.
+func NameContainer(hidden *explain.Hidden, rule int32, name, other string) string {
+	return fmt.Sprintf("recreate the Job with containerName: %s in onExitCodes of %s, or with a rule on the pod condition DisruptionTarget instead: without a name, the rule matches the end of %s, too",
+		hidden.Container, RuleLabel(rule, name), hiderText(hidden, other))
 }

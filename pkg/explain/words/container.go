@@ -55,6 +55,16 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	return text
 }
 
+// OutlivedText is about a container that had ended, in a pod that others kept running until the deadline of the Job; exit is
+// nil if it is not known.
+func OutlivedText(pod, ended string, exit *cause.Exit, running []string) string {
+	how := ""
+	if exit != nil {
+		how = " with " + cause.ExitText(exit.ExitCode, exit.Reason)
+	}
+	return fmt.Sprintf("container %s of pod %s had ended%s, and %s kept the pod running", ended, pod, how, ContainersText(running))
+}
+
 func sidecarsText(names []string) string {
 	return Plural(len(names), "sidecar ", "sidecars ") + Enumerate(names, "and")
 }
@@ -130,7 +140,7 @@ func crashLoopText(p *explain.Problem) string {
 	case p.Place > 0:
 		kind, name = "init container ", placed(p)
 	}
-	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy])
+	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy]) + said(p.Error, "")
 }
 
 // restarters are why a container is restarted.

@@ -11,7 +11,7 @@ import (
 // EndingText is the Text of a cause with an Ending; a container that no signal ended is named, too.
 func EndingText(c *explain.Cause) string {
 	text := endText(c.Ending)
-	if c.ExitCode != nil && c.Ending.Kind != explain.EndProbe && *c.ExitCode != 137 && *c.ExitCode != 143 {
+	if c.ExitCode != nil && c.Ending.Kind != explain.EndProbe && c.Ending.Kind != explain.EndPostStart && *c.ExitCode != 137 && *c.ExitCode != 143 {
 		text += fmt.Sprintf(", and container %s exited with %s", c.Container, cause.ExitText(*c.ExitCode, ""))
 	}
 	return text
@@ -21,6 +21,8 @@ func endText(e *explain.Ending) string {
 	switch e.Kind {
 	case explain.EndProbe:
 		return fmt.Sprintf("Container %s was killed because its %s probe failed", e.Container, e.Probe)
+	case explain.EndPostStart:
+		return fmt.Sprintf("Container %s was killed because its postStart hook failed", e.Container)
 	case explain.EndRejected:
 		return fmt.Sprintf("Pod was rejected by the kubelet (%s) and never ran", e.Reason)
 	case explain.EndEvicted:
@@ -29,14 +31,11 @@ func endText(e *explain.Ending) string {
 		}
 		return "Pod was evicted by " + componentText(e.By)
 	case explain.EndPreempted:
-		if e.By == explain.ByKubelet {
-			return "Pod was preempted by the kubelet"
-		}
-		return "Pod was preempted by the scheduler for a pod with a higher priority"
+		return preemptedText(e)
 	case explain.EndTaint:
 		return "Pod was deleted because of a NoExecute taint on its node"
 	case explain.EndNodeGone:
-		return "Pod was deleted because its node no longer exists"
+		return nodeGoneText(e)
 	case explain.EndNodeShutdown:
 		return "Pod was terminated because its node shut down"
 	case explain.EndPodDeadline:
@@ -46,6 +45,21 @@ func endText(e *explain.Ending) string {
 		return "Pod was terminated by " + componentText(e.By)
 	}
 	return fmt.Sprintf("Pod was disrupted (%s)", e.Reason)
+}
+
+func preemptedText(e *explain.Ending) string {
+	if e.By == explain.ByKubelet {
+		return "Pod was preempted by the kubelet"
+	}
+	return "Pod was preempted by the scheduler for a pod with a higher priority"
+}
+
+// nodeGoneText is a cause only if the pod's condition says so.
+func nodeGoneText(e *explain.Ending) string {
+	if e.Reason == "" {
+		return "Pod is gone, and its node no longer exists"
+	}
+	return "Pod was deleted because its node no longer exists"
 }
 
 // componentText names a component in a sentence.
@@ -59,10 +73,25 @@ func componentText(by string) string {
 	return "the " + by
 }
 
+// RestartedByProbeText is about a container that the kubelet restarted because of a probe.
+func RestartedByProbeText(e *explain.Ending, message string) string {
+	c := explain.Cause{Ending: e, Message: message}
+	return LowerFirst(endText(e)) + endingSays(&c)
+}
+
 // endingClause puts the text of an Ending into a sentence.
 func endingClause(text string) string {
 	if strings.HasPrefix(text, "pod ") {
 		return "the " + text
+	}
+	return text
+}
+
+// endingOfIt is the text of an Ending about a pod that is named already.
+func endingOfIt(c *explain.Cause) string {
+	text := LowerFirst(EndingText(c))
+	if rest, about := strings.CutPrefix(text, "pod "); about {
+		return "it " + rest
 	}
 	return text
 }
@@ -98,6 +127,9 @@ func brief(message string) string {
 	}
 	return text + "…"
 }
+
+// KilledExitGone is about the exit code of a container that the kubelet killed in a pod that is gone.
+const KilledExitGone = "its exit code is gone with the pod, and is 137 (SIGKILL) if it did not stop on SIGTERM"
 
 // Advice on what ended pods.
 const (

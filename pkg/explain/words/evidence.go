@@ -100,8 +100,9 @@ func PodEvidence(p *explain.Pod, attempts int32) string {
 	return text
 }
 
-// ContainerEvidence is how a container ended; guess adds what its exit code usually means.
-func ContainerEvidence(c *explain.Container, guess bool) string {
+// ContainerEvidence is how a container ended, with the error that it reports if that is known; or else guess adds what its
+// exit code usually means.
+func ContainerEvidence(c *explain.Container, known *explain.KnownError, guess bool) string {
 	kind := "container"
 	if c.Init {
 		kind = "init container"
@@ -112,6 +113,9 @@ func ContainerEvidence(c *explain.Container, guess bool) string {
 	}
 	if c.Before {
 		text += ", before it was restarted"
+	}
+	if known != nil {
+		return text + said(known, "")
 	}
 	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" && guess {
 		text += ": " + m

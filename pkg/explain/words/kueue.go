@@ -12,7 +12,7 @@ func heldText(p *explain.Problem) string {
 	h := p.Hold
 	switch h.Kind {
 	case kueue.Deactivated:
-		return "Kueue has deactivated the Job and does not try to start it again" + inQueue(p) + said(h.Message)
+		return "Kueue has deactivated the Job and does not try to start it again" + inQueue(p) + afterColon(h.Message)
 	case kueue.AdmissionChecks:
 		return "Kueue has reserved quota for the Job" + inQueue(p) + " and waits for " + checksText(h.Checks)
 	}
@@ -43,7 +43,7 @@ func heldText(p *explain.Problem) string {
 	case kueue.QueueStopped:
 		return text + fmt.Sprintf(": %s %s is stopped", h.QueueKind, h.QueueName)
 	}
-	return text + inQueue(p) + said(withoutIDs(h.Message))
+	return text + inQueue(p) + afterColon(withoutIDs(h.Message))
 }
 
 func inQueue(p *explain.Problem) string {
@@ -53,7 +53,8 @@ func inQueue(p *explain.Problem) string {
 	return fmt.Sprintf(" (queue %s)", p.Queue)
 }
 
-func said(message string) string {
+// afterColon is a message at the end of a clause.
+func afterColon(message string) string {
 	if message == "" {
 		return ""
 	}

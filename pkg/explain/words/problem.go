@@ -45,8 +45,8 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
 		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted:
 		return containerText(p, now)
-	case explain.ProblemProcessOOMKilled:
-		return processOOMKilledText(p)
+	case explain.ProblemProcessOOMKilled, explain.ProblemContainerRetried:
+		return succeededText(p)
 	}
 	if text, known := problemTexts[p.Kind]; known {
 		return text
@@ -149,7 +149,7 @@ func stoppedByKueue(p *explain.Problem) string {
 	if len(p.Details) == 0 {
 		return ""
 	}
-	return said(withoutIDs(p.Details[0]))
+	return afterColon(withoutIDs(p.Details[0]))
 }
 
 // withoutIDs leaves out the UIDs of the other workload, which are for programs.
@@ -191,11 +191,36 @@ func processOOMKilledText(p *explain.Problem) string {
 		pods = " in " + Count(p.Count, "pods that succeeded")
 	}
 	if p.Exit.ExitCode != 0 {
-		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s: what it does may be incomplete",
-			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods)
+		restarted := ""
+		if p.Restarts > 0 {
+			restarted = ", and was restarted " + Times(p.Restarts, "time", "times")
+		}
+		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s%s: what it does may be incomplete",
+			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods, restarted)
 	}
 	return fmt.Sprintf("%s %s ended with exit code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
 		kind, p.Container, pods, p.Exit.Reason, limit)
+}
+
+// succeededText is about a container of a pod that succeeded all the same.
+func succeededText(p *explain.Problem) string {
+	if p.Kind == explain.ProblemContainerRetried {
+		return containerRetriedText(p)
+	}
+	return processOOMKilledText(p)
+}
+
+// containerRetriedText is about a container that failed before its pod succeeded.
+func containerRetriedText(p *explain.Problem) string {
+	kind := "init container "
+	if p.Sidecar {
+		kind = "sidecar "
+	}
+	where := "pod " + strings.Join(p.Pods, "")
+	if p.Count > 1 {
+		where = Count(p.Count, "pods that succeeded")
+	}
+	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, RestartedText(p.Exit, p.Restarts), where)
 }
 
 // ago is " 3s ago", or "" for an unknown time.
@@ -282,7 +307,10 @@ func slowStartText(p *explain.Problem) string {
 // unstartableText is what the kubelet or the container runtime says of a container that it cannot start.
 func unstartableText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
-	if len(p.Details) == 0 {
+	switch {
+	case p.Error != nil:
+		return text + said(p.Error, "")
+	case len(p.Details) == 0:
 		return text
 	}
 	return Joined(": ", text, briefly(p.Details[0]))

@@ -35,7 +35,7 @@ func MomentText(m *explain.Moment) string {
 	case explain.MomentPodsSucceeded:
 		return momentPods(m) + " succeeded"
 	case explain.MomentPodsFailed:
-		return momentPods(m) + " failed: " + LowerFirst(m.Failure.Text())
+		return momentPods(m) + " failed: " + LowerFirst(m.Cause)
 	case explain.MomentOmitted:
 		return Count(m.Count, "more")
 	}

@@ -95,9 +95,10 @@ func RestartsText(r *Restarts, limit int32) string {
 	return fmt.Sprintf("%s restarted %s, which uses up backoffLimit %d", who, often, limit)
 }
 
-// LastExitText is how a container ended before it was restarted last; message is its termination message.
-func LastExitText(e *cause.Exit, message string) string {
-	return fmt.Sprintf("container %s last ended with %s%s", e.Container, cause.ExitText(e.ExitCode, e.Reason), saying(message))
+// LastExitText is how a container ended before it was restarted last; message is its termination message, and known what
+// that or its log reports, or nil.
+func LastExitText(e *cause.Exit, message string, known *explain.KnownError) string {
+	return fmt.Sprintf("container %s last ended with %s%s", e.Container, cause.ExitText(e.ExitCode, e.Reason), said(known, message))
 }
 
 // DeadlineText is why the Job failed by its activeDeadlineSeconds, which may be unset now.
@@ -146,14 +147,19 @@ func RuleText(which int32, name, matched, message string) string {
 	return rule + " matched"
 }
 
-// MatchedByCondition is the pod with the condition that a rule matched; index is -1 if there is none or it is not known.
-func MatchedByCondition(pod string, index int32, condition string) string {
-	return podLabel(pod, index) + ": it has condition " + condition
+// MatchedByCondition is the pod with the condition that a rule matched; index is -1 if there is none or it is not known, and
+// c has what ended the pod, or is nil.
+func MatchedByCondition(pod string, index int32, condition string, c *explain.Cause) string {
+	if c == nil || c.Ending == nil {
+		return podLabel(pod, index) + ": it has condition " + condition
+	}
+	return fmt.Sprintf("%s (condition %s): %s%s", podLabel(pod, index), condition, endingOfIt(c), endingSays(c))
 }
 
-// MatchedByExit is the pod with the exit code that a rule matched; message is a termination message.
-func MatchedByExit(pod string, index int32, e *cause.Exit, message string) string {
-	return fmt.Sprintf("%s: its container %s ended with %s%s", podLabel(pod, index), e.Container, cause.ExitText(e.ExitCode, e.Reason), saying(message))
+// MatchedByExit is the pod with the exit code that a rule matched; message is a termination message, and known what that
+// or the log reports, or nil.
+func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *explain.KnownError) string {
+	return fmt.Sprintf("%s: its container %s ended with %s%s", podLabel(pod, index), e.Container, cause.ExitText(e.ExitCode, e.Reason), said(known, message))
 }
 
 func podLabel(pod string, index int32) string {
@@ -170,7 +176,7 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
-		text += limitClause(c.MemoryLimit) + saying(c.Message)
+		text += limitClause(c.MemoryLimit) + said(c.Error, c.Message)
 	}
 	if causes == 1 {
 		return text
@@ -187,7 +193,7 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 
 // textWithSignal names the signal of an exit code that has no other reason.
 func textWithSignal(c *explain.Cause) string {
-	if c.Failure == nil || c.Ending != nil || c.Reason != "" || c.Signal == "" {
+	if c.Failure == nil || c.Ending != nil || c.Hidden != nil || len(c.Also) > 0 || c.Reason != "" || c.Signal == "" {
 		return c.Text
 	}
 	f := *c.Failure

@@ -83,7 +83,7 @@ func WhyFailed(w *explain.Why, now time.Time) string {
 	}
 	lines := LastLines(first.Message)
 	const least = 8 // of a message, to be of use
-	if first.ExitCode == nil || first.Ending != nil || len(lines) == 0 || room < least {
+	if first.ExitCode == nil || first.Ending != nil || first.Error != nil || first.Hidden != nil || len(lines) == 0 || room < least {
 		return text
 	}
 	return text + cutTo(": "+strings.TrimSpace(lines[len(lines)-1]), room)
@@ -113,6 +113,10 @@ func failureBriefly(c *explain.Cause) string {
 	switch {
 	case c.Ending != nil:
 		return endingBriefly(c.Ending)
+	case c.Hidden != nil:
+		return fmt.Sprintf("hides exit %d", c.Hidden.ExitCode)
+	case c.Error != nil:
+		return errorBriefly(c)
 	case c.Container != "" && c.Reason != "":
 		return c.Reason
 	case c.ExitCode != nil:
@@ -131,6 +135,8 @@ func endingBriefly(e *explain.Ending) string {
 	switch e.Kind {
 	case explain.EndProbe:
 		return e.Probe + " probe failed"
+	case explain.EndPostStart:
+		return "postStart hook failed"
 	case explain.EndRejected:
 		return "rejected: " + e.Reason
 	case explain.EndEvicted:

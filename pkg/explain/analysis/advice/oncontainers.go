@@ -19,7 +19,12 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	if c == nil {
 		return nil
 	}
-	out := endWithMain(in, c)
+	var out []explain.Advice
+	if c.Kind == explain.ProblemSidecarStopping {
+		out = advise(words.StopSidecars(c.Running), "")
+	} else {
+		out = endWithMain(in, c.Running, c.Name)
+	}
 	switch {
 	case c.Kind == explain.ProblemSidecarStopping:
 		return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
@@ -31,24 +36,21 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
 }
 
-// endWithMain is how to have containers end with another one.
-func endWithMain(in *facts.Facts, c *problems.Ended) (out []explain.Advice) {
-	if c.Kind == explain.ProblemSidecarStopping {
-		return advise(words.StopSidecars(c.Running), "")
-	}
-	for _, name := range c.Running {
+// endWithMain is how to have the containers that run on end with another one.
+func endWithMain(in *facts.Facts, running []string, main string) (out []explain.Advice) {
+	for _, name := range running {
 		if text := words.KeepOut(name); text != "" {
 			out = append(out, advise(text, "")...)
 		}
 	}
-	injected := slices.DeleteFunc(slices.Clone(c.Running), func(name string) bool { return !in.IsInjected(name) })
+	injected := slices.DeleteFunc(slices.Clone(running), func(name string) bool { return !in.IsInjected(name) })
 	switch {
 	case len(out) > 0:
 		return out
 	case len(injected) > 0:
 		out = advise(words.FindInjector(injected), "")
 	}
-	return append(out, advise(words.EndWithMain(c.Running, c.Name), "")...)
+	return append(out, advise(words.EndWithMain(running, main), "")...)
 }
 
 // onContainerLog is the log of an init container or a sidecar, by which the pod does not start.

@@ -19,6 +19,8 @@ func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *explain
 	switch end.Kind {
 	case explain.EndProbe:
 		return advise(words.ProbeAdvice(end), describe)
+	case explain.EndPostStart:
+		return advise(words.FixPostStartHook(end.Container), describe)
 	case explain.EndRejected:
 		return onRejection(end, pod)
 	case explain.EndPodDeadline:

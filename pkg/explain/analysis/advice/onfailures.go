@@ -27,10 +27,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	case f == nil:
 		return onGonePods(in, failed, v)
 	}
-	var out []explain.Advice
-	if end := f.Ending(); end != nil {
-		out = onEnding(in, end, f.Message(), f.Pod)
-	}
+	out := onKind(in, failed, f)
 	if c := f.Container(); c != nil {
 		out = append(out, onContainer(in, f, c)...)
 	}
@@ -40,6 +37,20 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	out = append(out, onDisruption(in, f)...)
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
+	}
+	return out
+}
+
+// onKind is about what ended the pod, or its containers before they were restarted, and about a rule that hides why.
+func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
+	if end := f.Ending(); end != nil {
+		out = onEnding(in, end, f.Message(), f.Pod)
+	}
+	if end := failed.Restarts.Ending; end != nil && f.Pod == failed.Restarts.Pod {
+		out = append(out, advise(words.ProbeAdvice(end), kubectl(in.Job, "describe pod %s", shellWord(f.Pod.Name)))...)
+	}
+	if hidden, c := &f.Kind.Hidden, &f.Kind.Cause; hidden.Container != "" {
+		out = append(out, advise(words.NameContainer(hidden, c.Rule, c.RuleName, c.Container), "")...)
 	}
 	return out
 }
@@ -69,7 +80,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 	var out []explain.Advice
 	// The reason of a disruption says what stopped the container.
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
-	if text := remedy(in, c); text != "" && !stopped {
+	if text := remedy(in, c, f.KnownError(in)); text != "" && !stopped {
 		out = advise(text, "")
 	}
 	return append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
@@ -126,10 +137,13 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 
 // onRestarts is for restarts of pods that the controller deleted, and that are gone.
 func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
-	if r.Exit == nil {
+	switch {
+	case r.Ending != nil:
+		return advise(words.ProbeAdvice(r.Ending), "")
+	case r.Exit == nil:
 		return nil
 	}
-	text := remedy(in, &explain.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason})
+	text := remedy(in, &explain.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil)
 	return advise(cmp.Or(text, words.FindExit(r.Exit)), "")
 }
 
@@ -139,6 +153,9 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	case batchv1.JobReasonDeadlineExceeded:
 		if n := failed.NeverStarted; n != nil {
 			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
+		}
+		if o := failed.Outlived; o != nil {
+			return endWithMain(in, o.Running, o.Ended)
 		}
 		return proposeFix(in, words.GiveMoreTime, longerDeadline(in))
 	case batchv1.JobReasonBackoffLimitExceeded:

@@ -79,7 +79,12 @@ func onPod(command string) adviser {
 		if p.Kind == explain.ProblemCrashLoop {
 			return adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))
 		}
-		return advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
+		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
+		if p.Error != nil {
+			remedy := errorRemedy(in, &explain.Container{Name: p.Container, Image: p.Image}, p.Error)
+			out = append(advise(remedy, ""), out...)
+		}
+		return out
 	}
 }
 

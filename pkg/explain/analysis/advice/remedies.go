@@ -2,7 +2,6 @@ package advice
 
 import (
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,35 +10,32 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // startRemedy is what the message of the runtime asks for, if it could not start the container.
 func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
-	message = strings.ToLower(message)
-	has := func(fragments ...string) bool {
-		for _, f := range fragments {
-			if !strings.Contains(message, f) {
-				return false
-			}
-		}
-		return true
-	}
-	switch {
-	case has("executable file", "not found"), has(`exec: "`, "no such file or directory"):
-		return words.ExitAdvice(c.Name, in.Image(c), 127)
-	case has(`exec: "`, "permission denied"), has("exec format error"):
-		return words.ExitAdvice(c.Name, in.Image(c), 126)
+	if known := eventtext.StartErrorIn(message); known != nil {
+		return errorRemedy(in, c, known)
 	}
 	return words.StartAdvice(c.Name)
 }
 
-// remedy is what an exit code or reason asks for, "" for nothing.
-func remedy(in *facts.Facts, c *explain.Container) string {
-	if c.Reason != explain.OOMKilled {
-		return words.ExitAdvice(c.Name, in.Image(c), c.ExitCode)
+// errorRemedy is what an error asks for that the container reports.
+func errorRemedy(in *facts.Facts, c *explain.Container, known *explain.KnownError) string {
+	return words.KnownErrorAdvice(known, c.Name, in.Image(c), in.HasReadOnlyRoot(c.Name))
+}
+
+// remedy is what an exit code, reason or error asks for, "" for nothing; known may be nil.
+func remedy(in *facts.Facts, c *explain.Container, known *explain.KnownError) string {
+	switch {
+	case c.Reason == explain.OOMKilled:
+		return words.MemoryAdvice(c.Name, in.MemoryLimit(c), c.Image != "")
+	case known != nil:
+		return errorRemedy(in, c, known)
 	}
-	return words.MemoryAdvice(c.Name, in.MemoryLimit(c), c.Image != "")
+	return words.ExitAdvice(c.Name, in.Image(c), c.ExitCode)
 }
 
 // takesFailurePolicy reports whether the Job may have a podFailurePolicy: the API server takes that of no other.

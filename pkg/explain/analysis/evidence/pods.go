@@ -42,7 +42,7 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Evidence {
 	p := f.Pod
 	// What ended the pod says why a signal ended the container.
-	chain := []explain.Evidence{containerEvidence(p.Name, c, f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
+	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
 	for _, tail := range in.Logs {
 		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
 			chain = append(chain, explain.Evidence{
@@ -50,13 +50,17 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) 
 			})
 		}
 	}
+	for _, other := range f.Others() {
+		chain = append(chain, containerEvidence(p.Name, other, eventtext.EndErrorIn(other), true))
+	}
 	return chain
 }
 
-// containerEvidence is how a container ended; guess adds what its exit code usually means.
-func containerEvidence(pod string, c *explain.Container, guess bool) explain.Evidence {
+// containerEvidence is how a container ended, with the error that it reports or nil; guess adds what its exit code usually
+// means.
+func containerEvidence(pod string, c *explain.Container, known *explain.KnownError, guess bool) explain.Evidence {
 	return explain.Evidence{
-		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, guess),
+		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, known, guess),
 		ExitCode: ptr.To(c.ExitCode), Signal: cause.Signal(c.ExitCode), Reason: c.Reason,
 		Lines: words.LastLines(c.Message), Time: explain.TimeOf(c.EndedAt),
 	}
@@ -96,7 +100,7 @@ func matchedPodEvidence(in *facts.Facts) []explain.Evidence {
 	p := &in.Outcome.MatchedPod
 	chain := []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
 	if p.Container != "" {
-		chain = append(chain, containerEvidence(p.Name, &explain.Container{Name: p.Container, ExitCode: p.ExitCode}, true))
+		chain = append(chain, containerEvidence(p.Name, &explain.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
 	}
 	return chain
 }

@@ -21,6 +21,12 @@ func (in *Facts) OnlyServes(container string) bool {
 	return in.IsInjected(container) || slices.Contains(proxies, container)
 }
 
+// IsSidecar reports whether a container of a pod is a native sidecar of the Job's template.
+func (in *Facts) IsSidecar(c *explain.Container) bool {
+	t := in.templateContainer(c.Name)
+	return c.Init && t != nil && t.RestartPolicy != nil && *t.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
 // HasStartupProbe reports whether a container of the Job's template has a startup probe.
 func (in *Facts) HasStartupProbe(container string) bool {
 	c := in.templateContainer(container)

@@ -43,7 +43,7 @@ type Facts struct {
 // Establish returns the facts about the Job of the input, which stays as it is.
 func Establish(input explain.Input) *Facts {
 	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Outcome: OutcomeOf(input.Job)}
-	in.Events = slices.Clone(input.Events)
+	in.Events = eventsOf(&input)
 	slices.SortFunc(in.Events, func(x, y explain.Event) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
@@ -53,6 +53,20 @@ func Establish(input explain.Input) *Facts {
 	review(in)
 	in.Outcome = in.Outcome.WithRule(in.Job, in.Names)
 	return in
+}
+
+// eventsOf leaves out events about pods that had the name of another pod before, as of an earlier Job of the same name.
+func eventsOf(input *explain.Input) []explain.Event {
+	uids := make(map[string]types.UID, len(input.Pods))
+	if len(input.Events) > 0 {
+		for _, p := range input.Pods {
+			uids[p.Name] = p.UID
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(input.Events), func(e explain.Event) bool {
+		uid, exists := uids[e.Pod]
+		return exists && e.Pod != "" && e.PodUID != "" && uid != "" && uid != e.PodUID
+	})
 }
 
 // sortByState fills in the pods by state.

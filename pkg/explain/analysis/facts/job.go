@@ -79,6 +79,12 @@ func (in *Facts) templateContainer(name string) *corev1.Container {
 // HasContainer reports whether the Job's template has a container of that name: admission may have added it to the pod.
 func (in *Facts) HasContainer(name string) bool { return in.templateContainer(name) != nil }
 
+// HasReadOnlyRoot reports whether a container of the Job's template has readOnlyRootFilesystem.
+func (in *Facts) HasReadOnlyRoot(name string) bool {
+	c := in.templateContainer(name)
+	return c != nil && c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
+}
+
 // Image is that of a container of a pod, or else that of the Job's template.
 func (in *Facts) Image(c *explain.Container) string {
 	if of := in.templateContainer(c.Name); c.Image == "" && of != nil {

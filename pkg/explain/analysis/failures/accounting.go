@@ -184,7 +184,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *Failures) {
 	for _, c := range stoppedCauses(in, fs) {
 		add(c)
 	}
-	for _, c := range killedCauses(in) {
+	for _, c := range killedCauses(in, a.Unexplained) {
 		add(c)
 	}
 	if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {

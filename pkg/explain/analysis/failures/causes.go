@@ -49,6 +49,14 @@ func endWith(c *explain.Cause, end explain.Ending, message string) {
 	c.Text = words.EndingText(c)
 }
 
+// meanError has the Error of the cause as its meaning. The exit code of a container that never started says nothing.
+func meanError(c *explain.Cause) {
+	c.Meaning = words.KnownErrorText(c.Error)
+	if explain.IsStartFailure(c.Reason) {
+		c.Text = words.NotStartedText(c.Container, c.Reason)
+	}
+}
+
 // eventCause is what an event says: verbatim, if there is nothing else. withoutDeletions is whether the end of the Job
 // needs no deletion to explain it.
 func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explain.Cause {

@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // witness is what ended a pod, and what the component says that ended it.
@@ -34,12 +35,32 @@ func witnesses(in *facts.Facts) map[string]witness {
 		if known == nil {
 			known = map[string]witness{}
 		}
+		if before := known[e.Pod]; before.Kind == end.Kind && message == "" && (end.Container == "" || before.Ending == *end) {
+			continue // The earlier event says more.
+		}
 		known[e.Pod] = witness{*end, message}
 	}
 	for pod, w := range known {
 		if w.Kind == explain.EndProbe {
 			w.message = probes[[2]string{pod, w.Probe}]
 			known[pod] = w
+		}
+	}
+	return withRemovedNodes(in, known)
+}
+
+// withRemovedNodes adds pods that are gone like their node, and about whose end no event says more.
+func withRemovedNodes(in *facts.Facts, known map[string]witness) map[string]witness {
+	if len(in.GoneNodes) == 0 {
+		return known
+	}
+	for i := range in.Events {
+		e := &in.Events[i]
+		if node := eventtext.AssignedNode(e); in.GoneNodes[node] == explain.NodeRemoved && known[e.Pod].Kind == "" {
+			if known == nil {
+				known = map[string]witness{}
+			}
+			known[e.Pod] = witness{Ending: explain.Ending{Kind: explain.EndNodeGone}}
 		}
 	}
 	return known
@@ -58,12 +79,21 @@ func endings(in *facts.Facts, all []Failure) {
 		if w.Kind == "" {
 			continue
 		}
-		kind := Kind{Cause: f.Kind.Cause, Text: f.Kind.Text, Ending: w.Ending}
+		kind := *f.Kind
+		kind.Ending = w.Ending
+		kind.Text = endingText(&kind)
 		if known[kind] == nil {
 			known[kind] = &kind
 		}
 		f.Kind, f.endMessage = known[kind], w.message
 	}
+}
+
+// endingText is the text of a cause with an Ending.
+func endingText(k *Kind) string {
+	c := causeOf(&k.Cause, "")
+	c.Ending = &k.Ending
+	return words.EndingText(&c)
 }
 
 // endingOf is what ended the pod: its status is the best witness, then the condition DisruptionTarget, whose actor an
@@ -80,7 +110,7 @@ func endingOf(p *explain.Pod, events map[string]witness) witness {
 			w.By, w.message = event.By, event.message
 		}
 		return w
-	case event.Kind == explain.EndProbe:
+	case event.Kind == explain.EndProbe, event.Kind == explain.EndPostStart:
 		if hasFailedContainer(p, event.Container) {
 			return event
 		}
@@ -171,7 +201,7 @@ func (w witness) fits(f *cause.Failure) bool {
 	switch w.Kind {
 	case "":
 		return false
-	case explain.EndProbe:
+	case explain.EndProbe, explain.EndPostStart:
 		return f.Container == w.Container
 	case explain.EndRejected:
 		return f.Container == "" && f.PodReason == w.Reason

@@ -33,21 +33,30 @@ type Failure struct {
 	endMessage string
 }
 
-// Kind is a cause, with its text, and what ended the pods from outside their containers, if anything did.
+// Kind is a cause, with its text, and what ended the pods from outside their containers, if anything did. Hidden is zero
+// unless a rule hides why they failed.
 type Kind struct {
 	Cause  cause.Cause
 	Text   string
 	Ending explain.Ending
+	Hidden explain.Hidden
+}
+
+// kindKey is what failures of one Kind have in common.
+type kindKey struct {
+	cause.Cause
+	explain.Hidden
 }
 
 // kinds are the causes so far, the text of each made once.
-type kinds map[cause.Cause]*Kind
+type kinds map[kindKey]*Kind
 
-func (k kinds) of(c cause.Cause) *Kind {
-	known := k[c]
+func (k kinds) of(c cause.Cause, hidden explain.Hidden) *Kind {
+	key := kindKey{c, hidden}
+	known := k[key]
 	if known == nil {
-		known = &Kind{Cause: c, Text: c.Failure.Text()}
-		k[c] = known
+		known = &Kind{Cause: c, Hidden: hidden, Text: textOf(&c, &hidden)}
+		k[key] = known
 	}
 	return known
 }
@@ -62,6 +71,8 @@ type Failures struct {
 	Restarts Restarts
 	// NeverStarted is set if the deadline of the Job passed before any of its pods started.
 	NeverStarted *NeverStarted
+	// Outlived is a pod that only some of its containers kept running until the deadline of the Job, nil for none.
+	Outlived *Outlived
 	// Groups are All by cause, the most frequent first, and those that followed from the end of the Job last.
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if its reason distinguishes them from others.
@@ -100,6 +111,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	// What all of them have in common, and which of them explain most.
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = neverStarted(in)
+	fs.Outlived = outlived(in)
 	fs.Groups = group(pointers(fs.All))
 	fs.lastOfIndexes = lastOfIndexes(in, fs.All)
 	if isDecidedByIndexes(in) {
@@ -127,7 +139,7 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 			continue
 		}
 		match := in.Matches[p.UID]
-		all = append(all, Failure{Pod: p, Match: match, Kind: known.of(cause.Of(p.AtItsEnd(), match, in.Names)), Consequence: isConsequence(in, p)})
+		all = append(all, Failure{Pod: p, Match: match, Kind: known.of(cause.Of(p.AtItsEnd(), match, in.Names), hiddenBy(in, p, match)), Consequence: isConsequence(in, p)})
 	}
 	return all
 }
@@ -186,6 +198,9 @@ func (f *Failure) Container() *explain.Container {
 		if i >= 0 {
 			return &f.Pod.Containers[i]
 		}
+	}
+	if hidden := &f.Kind.Hidden; hidden.Container != "" {
+		return f.Pod.EndOf(hidden.Container, hidden.ExitCode)
 	}
 	if c := &f.Kind.Cause; c.Container != "" {
 		return f.Pod.EndOf(c.Container, c.ExitCode)

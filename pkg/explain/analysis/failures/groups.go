@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -134,6 +135,16 @@ func (g *Group) stopped() explain.StopReason {
 	return reason
 }
 
+// addContainers adds what the containers report, and which others failed.
+func (g *Group) addContainers(in *facts.Facts, c *explain.Cause) {
+	if c.Error = g.knownError(in); c.Error != nil {
+		meanError(c)
+	}
+	if c.Also = g.others(); len(c.Also) > 0 {
+		c.Text += words.AlsoText(c.Also)
+	}
+}
+
 // Cause is the group as a value of the report.
 func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	latest := g.Failures[0]
@@ -144,8 +155,13 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 			c.MemoryLimit = &limit
 		}
 	}
-	if end := latest.Ending(); end != nil {
+	switch end := latest.Ending(); {
+	case end != nil:
 		endWith(&c, *end, "")
+	case g.Kind.Hidden.Container != "":
+		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
+	default:
+		g.addContainers(in, &c)
 	}
 	var indexes []int32
 	for i, f := range g.Failures {

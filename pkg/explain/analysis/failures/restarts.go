@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -26,6 +27,10 @@ type Restarts struct {
 	// Exit is how a container ended before its last restart, by the controller's events about pods that it stopped; nil
 	// if they do not show it.
 	Exit *cause.Exit
+	// Ending is the probe for which the kubelet killed a container before it was restarted, if events show one, and
+	// ProbeMessage what that said last.
+	Ending       *explain.Ending
+	ProbeMessage string
 }
 
 // restartsOf is the zero value unless restarts count.
@@ -35,7 +40,32 @@ func restartsOf(in *facts.Facts, fs *Failures) Restarts {
 	}
 	r := Restarts{MayHaveFailedJob: mayHaveFailedJob(in), FailedJob: restartsExceeded(in, fs), Count: countRestarts(in), Exit: exitInEvents(in)}
 	r.Pod, r.Container = mostRestarted(in)
+	if r.FailedJob {
+		r.Ending, r.ProbeMessage = restartedByProbe(in, &r)
+	}
 	return r
+}
+
+// restartedByProbe is about the container that was restarted most often, or, if its pod is gone, about any container.
+func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
+	if r.Container != nil {
+		if !facts.IsStopped(r.Container) {
+			return nil, ""
+		}
+		return eventtext.RestartedByProbe(in.Events, r.Pod.Name, r.Container.Name)
+	}
+	for i := range in.Events {
+		for j := range in.Spec.Template.Spec.Containers {
+			e, name := &in.Events[i], in.Spec.Template.Spec.Containers[j].Name
+			if e.Reason != "Killing" || e.Pod == "" {
+				break
+			}
+			if end, message := eventtext.RestartedByProbe(in.Events, e.Pod, name); end != nil {
+				return end, message
+			}
+		}
+	}
+	return nil, ""
 }
 
 func backoffLimit(in *facts.Facts) int32 { return jobspec.BackoffLimit(in.Spec) }

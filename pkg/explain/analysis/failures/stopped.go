@@ -1,6 +1,7 @@
 package failures
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // A controller deletes the pods of a Job that fails, that is suspended, or that runs too many, and counts them as failed.
@@ -69,11 +71,11 @@ func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource,
 	}
 }
 
-// killedCauses are those of killedPods, by what ended the pods.
-func killedCauses(in *facts.Facts) []explain.Cause {
+// killedCauses are those of killedPods, by what ended the pods; unexplained is how many failures have no cause yet.
+func killedCauses(in *facts.Facts, unexplained int32) []explain.Cause {
 	var causes []explain.Cause
 	ends := witnesses(in)
-	for _, pod := range killedPods(in) {
+	for _, pod := range killedPods(in, ends, unexplained) {
 		w := ends[pod]
 		same := func(c explain.Cause) bool { return ptr.Deref(c.Ending, explain.Ending{}) == w.Ending }
 		i := slices.IndexFunc(causes, same)
@@ -93,11 +95,14 @@ func killedCauses(in *facts.Facts) []explain.Cause {
 func goneCause(w witness) explain.Cause {
 	c := stoppedCause("")
 	switch w.Kind {
-	case explain.EndProbe, explain.EndRejected, explain.EndPodDeadline: // Nothing deleted them.
+	case explain.EndProbe, explain.EndPostStart, explain.EndRejected, explain.EndPodDeadline: // Nothing deleted them.
 		c = explain.Cause{Container: w.Container}
 	}
 	if w.Kind != "" {
 		endWith(&c, w.Ending, w.message)
+	}
+	if w.Kind == explain.EndProbe || w.Kind == explain.EndPostStart {
+		c.Meaning = words.KilledExitGone
 	}
 	c.Source = explain.SourceEvents
 	return c
@@ -105,7 +110,7 @@ func goneCause(w witness) explain.Cause {
 
 // killedPods are pods that are gone, and that a kubelet or something else than the Job's controller ended. What the
 // kubelet says of a container that will be started again is about no end.
-func killedPods(in *facts.Facts) []string {
+func killedPods(in *facts.Facts, ends map[string]witness, unexplained int32) []string {
 	seen := map[string]bool{}
 	for _, p := range in.Pods {
 		seen[p.Name] = true
@@ -116,23 +121,35 @@ func killedPods(in *facts.Facts) []string {
 		}
 	}
 	var gone []string
+	removed := map[string]bool{}
 	for i := range in.Events {
-		e := &in.Events[i]
-		late := in.Outcome.Decided() && !e.First.Before(in.Outcome.Since)
-		if e.Pod == "" || seen[e.Pod] || late || !isEnd(e) {
-			continue
+		switch e := &in.Events[i]; {
+		case e.Pod == "" || seen[e.Pod]:
+		case isEnd(in, e):
+			seen[e.Pod] = true
+			gone = append(gone, e.Pod)
+		case isRemoved(ends[e.Pod]):
+			removed[e.Pod] = true
 		}
-		seen[e.Pod] = true
-		gone = append(gone, e.Pod)
+	}
+	// Pods that have succeeded are gone with their nodes, too: they are told apart only if all of them failed.
+	maps.DeleteFunc(removed, func(pod string, _ bool) bool { return seen[pod] })
+	if int32(len(gone)+len(removed)) <= unexplained {
+		gone = append(gone, slices.Sorted(maps.Keys(removed))...)
 	}
 	return gone
 }
 
-// isEnd reports whether the event shows that its pod ends.
-func isEnd(e *explain.Event) bool {
+// isRemoved reports whether only the absence of its node shows why a pod is gone.
+func isRemoved(w witness) bool { return w.Kind == explain.EndNodeGone && w.Reason == "" }
+
+// isEnd reports whether the event shows that its pod ends, before the end of the Job is decided: the Job's controller
+// deletes pods then. It does nothing that has a name of its own in events, in the same second or earlier.
+func isEnd(in *facts.Facts, e *explain.Event) bool {
+	decided := in.Outcome.Decided()
 	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {
-		return true
+		return !decided || e.First.Before(in.Outcome.Since)
 	}
 	end, _ := eventtext.EndingOf(e)
-	return end != nil
+	return end != nil && (!decided || !e.First.After(in.Outcome.Since))
 }

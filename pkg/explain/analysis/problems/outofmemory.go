@@ -22,7 +22,9 @@ func processesOOMKilled(in *facts.Facts) []explain.Problem {
 		if pod.Phase != corev1.PodSucceeded {
 			continue
 		}
-		i := slices.IndexFunc(pod.Containers, func(c explain.Container) bool { return c.Reason == explain.OOMKilled && !c.Before })
+		i := slices.IndexFunc(pod.Containers, func(c explain.Container) bool {
+			return c.Reason == explain.OOMKilled && (!c.Before || in.IsSidecar(&c)) // What a sidecar did not do then, nothing repeats.
+		})
 		if i < 0 {
 			continue
 		}
@@ -30,6 +32,9 @@ func processesOOMKilled(in *facts.Facts) []explain.Problem {
 		exit, limit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, in.MemoryLimit(c)
 		p := explain.Problem{
 			Kind: explain.ProblemProcessOOMKilled, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Exit: &exit, Image: in.Image(c), Sidecar: c.Init,
+		}
+		if c.Before {
+			p.Restarts = c.Restarts
 		}
 		if limit.Value != "" {
 			p.MemoryLimit = &limit

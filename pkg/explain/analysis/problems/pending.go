@@ -66,6 +66,7 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
+		p.Error = eventtext.StartErrorIn(config.WaitingMessage)
 	case before != nil:
 		p = *before
 	case loop != nil:
@@ -96,6 +97,9 @@ func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explai
 	if c.Ended {
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
 		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}
+		if !facts.IsStopped(c) && c.Reason != explain.OOMKilled {
+			p.Error = eventtext.EndErrorIn(c)
+		}
 	}
 	waitsForContainer(p, c)
 }

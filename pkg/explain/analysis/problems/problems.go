@@ -20,7 +20,7 @@ import (
 var detectors = []func(in *facts.Facts) []explain.Problem{
 	suspended, noParallelism, noPodGroup, creationRefused, // No pods are created.
 	pendingPods, endedContainers, terminatingPods, foreignFinalizers, // Pods do not start, or do not end.
-	processesOOMKilled,                                        // Pods succeed, and may have done half of their work.
+	processesOOMKilled, containersRetried, // Pods succeed, and may have done half of their work.
 	deletion, ruleNames, impossible, unreadable, inconsistent, // Something is wrong with the Job itself.
 }
 

@@ -35,7 +35,7 @@ func podMoments(in *facts.Facts, failed *failures.Failures, o explain.Options) [
 		for _, f := range g.Failures {
 			failed.add(f.Pod.FinishedAt, f.Pod.Name)
 		}
-		out = append(out, failed.grouped(explain.Moment{Kind: explain.MomentPodsFailed, Failure: &g.Kind.Cause.Failure, Warning: true})...)
+		out = append(out, failed.grouped(explain.Moment{Kind: explain.MomentPodsFailed, Failure: &g.Kind.Cause.Failure, Cause: g.Kind.Text, Warning: true})...)
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -32,14 +33,18 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 		if n := failed.NeverStarted; n != nil {
 			return []string{words.NeverStartedText(&n.Problem), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}
 		}
-		return []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds), mostly(in, failed, v.Accounting)}
+		clauses := []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds)}
+		if o := failed.Outlived; o != nil {
+			clauses = append(clauses, words.OutlivedText(o.Pod, o.Ended, o.Exit, o.Running))
+		}
+		return append(clauses, mostly(in, failed, v.Accounting))
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return []string{words.MaxFailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.MaxFailedIndexes, 0)), mostly(in, failed, v.Accounting)}
 	case batchv1.JobReasonFailedIndexes:
 		return []string{words.FailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.Completions, 0)), mostly(in, failed, v.Accounting)}
 	}
 	if knowsReason(&in.Outcome) {
-		return []string{whyRule(in, failed)}
+		return []string{whyRule(in, failed), hiddenByRule(failed)}
 	}
 	return []string{words.OtherReasonText(in.Outcome.Reason, in.Outcome.Message)}
 }
@@ -63,9 +68,14 @@ func whyRestarts(r *failures.Restarts, limit int32) []string {
 		if text.Exact && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
 			text.Container, text.Pod = c.Name, r.Pod.Name
 		}
-		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message)}
+		if r.Ending != nil {
+			return []string{words.RestartsText(&text, limit), words.RestartedByProbeText(r.Ending, r.ProbeMessage)}
+		}
+		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message, eventtext.EndErrorIn(c))}
+	case r.Ending != nil:
+		return []string{words.RestartsText(&text, limit), words.RestartedByProbeText(r.Ending, r.ProbeMessage)}
 	case r.Exit != nil:
-		return []string{words.RestartsText(&text, limit), words.LastExitText(r.Exit, "")}
+		return []string{words.RestartsText(&text, limit), words.LastExitText(r.Exit, "", nil)}
 	}
 	return []string{words.RestartsText(&text, limit)}
 }
@@ -77,15 +87,34 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 	switch p := &o.MatchedPod; {
 	case p.Name == "":
 	case p.Condition != "":
-		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition)
+		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition, causeOfPod(in, failed, p.Name))
 	default:
 		exit, message := cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, ""
+		var known *explain.KnownError
 		if f := failed.Example; f != nil && f.Pod.Name == p.Name {
-			exit.Reason, message = f.Kind.Cause.Reason, f.Message()
+			exit.Reason, message, known = f.Kind.Cause.Reason, f.Message(), f.KnownError(in)
 		}
-		matched = words.MatchedByExit(p.Name, indexOf(in, p.Name), &exit, message)
+		matched = words.MatchedByExit(p.Name, indexOf(in, p.Name), &exit, message, known)
 	}
 	return words.RuleText(o.Rule, o.RuleName, matched, o.Message)
+}
+
+// causeOfPod is the cause of the pod that shows most, nil if that is another one.
+func causeOfPod(in *facts.Facts, failed *failures.Failures, pod string) *explain.Cause {
+	f := failed.Example
+	if f == nil || f.Pod.Name != pod {
+		return nil
+	}
+	c := (&failures.Group{Kind: f.Kind, Failures: []*failures.Failure{f}}).Cause(in)
+	return &c
+}
+
+// hiddenByRule is a clause on the failure that the rule hides, "" for none.
+func hiddenByRule(failed *failures.Failures) string {
+	if f := failed.Example; f != nil && f.Kind.Hidden.Container != "" {
+		return words.HiddenClause(&f.Kind.Hidden)
+	}
+	return ""
 }
 
 // indexOf is the index of a pod, -1 if it has none or is gone.

@@ -1,0 +1,107 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// ends adds a container that ended with this exit code a minute ago, or a sidecar.
+func ends(p *corev1.Pod, name string, code int32, message string, sidecar bool) {
+	status := corev1.ContainerStatus{Name: name, State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: message, StartedAt: ago(2 * time.Minute), FinishedAt: ago(time.Minute)},
+	}}
+	if sidecar {
+		p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: name, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)})
+		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, status)
+		return
+	}
+	p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, status)
+}
+
+func failedPod(change func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Finalizers, p.Status.Phase = nil, corev1.PodFailed
+		change(p)
+	}
+}
+
+// Requirements: FCT-07
+func TestAllContainersThatFailedAreNamed(t *testing.T) {
+	pair := func(first, second int32) func(*corev1.Pod) {
+		return failedPod(func(p *corev1.Pod) {
+			ends(p, "extract", first, "", false)
+			ends(p, "upload", second, "open /data/x: no space left on device", false)
+			ends(p, "mesh", 137, "", true)
+		})
+	}
+	r := wantFirst(t, failedOnce(podOf("a", pair(3, 9))), "container extract exited with code 3, and container upload with code 9.")
+	wantSaid(t, r, "container upload ended with exit code 9", "no space left on device for /data/x")
+	if got := r.Causes[0].Also; len(got) != 1 || got[0].Container != "upload" || got[0].ExitCode != 9 {
+		t.Errorf("%+v", got)
+	}
+	// What differs between the pods is no part of their cause.
+	r = wantFirst(t, failedOnce(podOf("a", pair(3, 9)), podOf("b", pair(3, 0))), "container extract exited with code 3.")
+	if got := r.Causes[0].Also; len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	// A deletion ends all containers: each exit code but the first says nothing new.
+	r = report(failedOnce(podOf("a", func(p *corev1.Pod) {
+		pair(143, 143)(p)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Minute)), ptr.To[int64](30)
+	})))
+	wantUnsaid(t, r, "and container upload")
+}
+
+// Requirements: FCT-08
+func TestRuleThatMatchesASidecarHidesTheFailure(t *testing.T) {
+	policy := func(action batchv1.PodFailurePolicyAction, container *string, codes ...int32) func(*batchv1.Job) {
+		return func(j *batchv1.Job) {
+			j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+			j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+				Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: container, Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes},
+			}}}
+		}
+	}
+	pod := podOf("a", failedPod(func(p *corev1.Pod) {
+		ends(p, "work", 1, "", false)
+		ends(p, "zookeeper", 137, "", true)
+	}))
+	r := wantFirst(t, factsOf(jobWith(policy("Ignore", nil, 137, 143)), pod),
+		"container work exited with code 1, but rule 0 ignores it because of sidecar zookeeper, which ended with exit code 137 (SIGKILL)")
+	wantSaid(t, r, "containerName: work in onExitCodes of rule 0", "container work ended with exit code 1", "kubectl logs a -c work")
+	if h := r.Causes[0].Hidden; h == nil || h.Container != "work" || !h.Sidecar || r.Causes[0].Container != "zookeeper" {
+		t.Errorf("%+v", r.Causes[0])
+	}
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		policy("FailJob", nil, 137)(j)
+		ended(j, batchv1.JobReasonPodFailurePolicy, "Container zookeeper for pod ns/a failed with exit code 137 matching FailJob rule at index 0")
+	}), pod)
+	wantFirst(t, f, "its container zookeeper ended with exit code 137 (SIGKILL); container work exited with code 1, and the rule does not look at it")
+
+	// A container that was stopped hides the failure of another one as well.
+	stopped := podOf("a", failedPod(func(p *corev1.Pod) {
+		ends(p, "work", 1, "", false)
+		ends(p, "proxy", 143, "", false)
+	}))
+	wantFirst(t, factsOf(jobWith(policy("Ignore", nil, 143)), stopped), "container work exited with code 1, but rule 0 ignores it because of container proxy")
+
+	for name, hidesNothing := range map[string]explain.Input{
+		"the container is named":      factsOf(jobWith(policy("Ignore", ptr.To("zookeeper"), 137)), pod),
+		"the action changes nothing":  factsOf(jobWith(policy("Count", nil, 137)), pod),
+		"the work itself matches":     factsOf(jobWith(policy("Ignore", nil, 1, 137)), pod),
+		"only the sidecar has failed": factsOf(jobWith(policy("Ignore", nil, 137)), podOf("a", failedPod(func(p *corev1.Pod) { ends(p, "zookeeper", 137, "", true) }))),
+	} {
+		for _, c := range report(hidesNothing).Causes {
+			if c.Hidden != nil || strings.Contains(c.Text, "but rule") {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+	}
+}

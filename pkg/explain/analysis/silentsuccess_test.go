@@ -1,0 +1,74 @@
+package analysis_test
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Requirements: FCT-01, FCT-09
+func TestFailuresBeforeASuccessAreNamed(t *testing.T) {
+	job := completeJob(func(j *batchv1.Job) {
+		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "setup"}, {Name: "logs", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+	})
+	restarted := func(name string, code int32, reason string) *explain.Pod {
+		return succeeded("train-x", "Completed", func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+				Name: name, RestartCount: 2,
+				State:                corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: ago(time.Minute)}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: ago(2 * time.Minute)}},
+			}}
+		})
+	}
+	wantFirst(t, factsOf(job, restarted("logs", 137, explain.OOMKilled)), "sidecar logs ended with exit code 137 for lack of memory (OOMKilled), and was restarted 2 times: what it does may be incomplete")
+	for _, tc := range []struct {
+		name, want string
+	}{
+		{"logs", "sidecar logs failed with exit code 3, restarted 2 times in pod train-x"},
+		{"setup", "init container setup failed with exit code 3, restarted 2 times in pod train-x"},
+	} {
+		r := report(factsOf(job, restarted(tc.name, 3, "Error")))
+		if p := problem(t, r, explain.ProblemContainerRetried); p.Text != tc.want || p.Blocks {
+			t.Errorf("%+v, want %s", p, tc.want)
+		}
+	}
+	if r := report(factsOf(job, restarted("setup", 0, "Completed"))); len(r.Problems) > 0 {
+		t.Errorf("%+v", r.Problems)
+	}
+}
+
+// Requirements: CLI-14
+func TestProbeExplainsRestartsThatUseUpTheBackoffLimit(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](2), 1
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
+	}))
+	f.PodsRead, f.EventsRead = true, true
+	f.Events = []explain.Event{
+		about("a", "Warning", "kubelet", "Unhealthy", "Liveness probe failed: "+refused),
+		about("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe, will be restarted"),
+	}
+	r := wantFirst(t, f, "uses up backoffLimit 2; container main was killed because its liveness probe failed: “"+refused)
+	wantSaid(t, r, "find out why container main did not answer its liveness probe")
+}
+
+// Requirements: FCT-10
+func TestEventsOfAnEarlierPodOfTheNameDoNotCount(t *testing.T) {
+	f := failedOnce(podOf("a", exits(137, "Error", 12*time.Minute)))
+	for _, e := range probeEvents {
+		e.PodUID = types.UID("uid-a")
+		f.Events = append(f.Events, e)
+	}
+	wantFirst(t, f, "was killed because its liveness probe failed")
+	for i := range f.Events {
+		f.Events[i].PodUID = "of-another"
+	}
+	wantUnsaid(t, report(f), "was killed because")
+}

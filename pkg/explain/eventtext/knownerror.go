@@ -1,0 +1,182 @@
+package eventtext
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// errorPattern is one way in which a line reports a KnownError.
+type errorPattern struct {
+	kind explain.ErrorKind
+	// hint is in lower case in each line that matches: most lines need no regular expression.
+	hint string
+	// line has groups for the subject; the ones that match are joined with a colon. If none does, subjects finds it.
+	line *regexp.Regexp
+	// codes are the exit codes with which the line means that; nil for all.
+	codes []int32
+}
+
+// shell are the exit codes of a shell for a command that it cannot execute, and for one that it does not find.
+var shell = []int32{126, 127}
+
+// startPatterns are of a container runtime or a shell that cannot execute the command: lines of runc, crun and shells. The
+// first to match counts, here and below.
+var startPatterns = []errorPattern{
+	{explain.ErrorCommandNotFound, "executable file", regexp.MustCompile("(?i)exec: \"([^\"]+)\": executable file not found|executable file `([^`]+)` not found"), nil},
+	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile(`(?i)\bexec: "([^"]+)": (?:stat [^:]+: )?no such file or directory`), nil},
+	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile("(?i)\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
+	{explain.ErrorCommandNotFound, "command not found", regexp.MustCompile(`(?i)([^\s:]+): command not found`), nil},
+	{explain.ErrorCommandNotFound, "not found", regexp.MustCompile(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
+	{explain.ErrorCommandNotFound, "bad interpreter", regexp.MustCompile(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
+	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
+	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
+	{explain.ErrorCommandNotFound, "open", regexp.MustCompile(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
+	{explain.ErrorNotExecutable, "permission denied", regexp.MustCompile("(?i)\\bexec: \"([^\"]+)\": (?:stat [^:]+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
+	{explain.ErrorNotExecutable, "permission denied", regexp.MustCompile(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
+	{explain.ErrorWrongArchitecture, "exec format error", regexp.MustCompile("(?i)\\bexec:? (?:container process )?[`\"]?(/[^\\s:`\"]+)[`\"]?: exec format error|exec format error: '([^']+)'|\\bexec user process caused: exec format error|([^\\s:]+): (?:cannot execute binary file: )?exec format error|exec format error"), nil},
+	{explain.ErrorWrongArchitecture, "cannot execute binary file", regexp.MustCompile(`(?i)([^\s:]+): cannot execute binary file`), shell},
+	{explain.ErrorWrongArchitecture, "ld-linux", regexp.MustCompile(`(?i)(?:qemu|rosetta)\S* .*ld-linux`), nil},
+	{explain.ErrorWorkingDirectory, "chdir to cwd", regexp.MustCompile(`(?i)chdir to cwd \("([^"]+)"\)`), nil},
+}
+
+// programPatterns are of programs: lines of libc in several languages, and of common clients.
+var programPatterns = []errorPattern{
+	// Files.
+	{explain.ErrorReadOnly, "read-only file", regexp.MustCompile(`(?i)read-only file ?system`), nil},
+	{explain.ErrorNoSpace, "no space left", regexp.MustCompile(`(?i)no space left on device`), nil},
+	{explain.ErrorNoSpace, "enospc", regexp.MustCompile(`\bENOSPC\b`), nil},
+	{explain.ErrorNoSpace, "quota exceeded", regexp.MustCompile(`(?i)disk quota exceeded`), nil},
+	{explain.ErrorPermission, "permission denied", regexp.MustCompile(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
+	{explain.ErrorPermission, "accessdenied", regexp.MustCompile(`\bAccessDeniedException: (/\S+)`), nil},
+
+	// Names of hosts, before connections: a message may mention both.
+	{explain.ErrorNameResolution, "could not translate", regexp.MustCompile(`(?i)could not translate host name "([^"]+)"`), nil},
+	{explain.ErrorNameResolution, "lookup ", regexp.MustCompile(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
+	{explain.ErrorNameResolution, "resolve", regexp.MustCompile(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?: host| proxy| hostname| host name| host address| address)*:? ['‘"]?([^\s'’";:,]+)`), nil},
+	{explain.ErrorNameResolution, "bad address", regexp.MustCompile(`\bbad address '([^']+)'`), nil},
+	{explain.ErrorNameResolution, "unknownhost", regexp.MustCompile(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
+	{explain.ErrorNameResolution, "unknown mysql server host", regexp.MustCompile(`(?i)unknown mysql server host '([^']+)'`), nil},
+	{explain.ErrorNameResolution, "enotfound", regexp.MustCompile(`\bgetaddrinfo ENOTFOUND ([^\s:]+)`), nil},
+	{explain.ErrorNameResolution, "eai_again", regexp.MustCompile(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
+	{explain.ErrorNameResolution, "getaddrinfo", regexp.MustCompile(`(?i)\bgetaddrinfo(?: for)? ['"]?([^\s'":]+)['"]?(?: port \d+)?(?: failed)?: `), nil},
+	{explain.ErrorNameResolution, "temporary failure", regexp.MustCompile(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
+	{explain.ErrorNameResolution, "name or service not known", regexp.MustCompile(`(?i)name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
+	{explain.ErrorNameResolution, "name does not resolve", regexp.MustCompile(`(?i)name does not resolve`), nil},
+	{explain.ErrorNameResolution, "no such host", regexp.MustCompile(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
+	{explain.ErrorNameResolution, "servname", regexp.MustCompile(`(?i)nodename nor servname provided`), nil},
+
+	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused`), nil},
+	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused`), nil},
+	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)\bhost='([^']+)', port=(\d+)`), nil},
+	{explain.ErrorConnectionRefused, "connect to", regexp.MustCompile(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: (?:connection refused|could ?n[o']t connect to server)`), nil},
+	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)connection refused`), nil},
+	{explain.ErrorConnectionRefused, "econnrefused", regexp.MustCompile(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
+
+	// Certificates.
+	{explain.ErrorCertificate, "x509: ", regexp.MustCompile(`(x509: .+)$`), nil},
+	{explain.ErrorCertificate, "certificate verify failed", regexp.MustCompile(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
+	{explain.ErrorCertificate, "ssl certificate problem", regexp.MustCompile(`(?i)ssl certificate problem: (.+)$`), nil},
+	{explain.ErrorCertificate, "pkix path", regexp.MustCompile(`PKIX path (?:building|validation) failed`), nil},
+	{explain.ErrorCertificate, "signed certificate", regexp.MustCompile(`(?i)(self[- ]signed certificate(?: in certificate chain)?)`), nil},
+	{explain.ErrorCertificate, "issuer certificate", regexp.MustCompile(`(?i)(unable to get (?:local )?issuer certificate)`), nil},
+
+	// Memory.
+	{explain.ErrorOutOfGPUMemory, "out of memory", regexp.MustCompile(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
+	{explain.ErrorOutOfGPUMemory, "cuda", regexp.MustCompile(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b`), nil},
+	{explain.ErrorOutOfMemory, "outofmemoryerror", regexp.MustCompile(`\bOutOfMemoryError(?:: (.+))?$`), nil},
+	{explain.ErrorOutOfMemory, "allocate memory", regexp.MustCompile(`(?i)cannot allocate memory`), nil},
+	{explain.ErrorOutOfMemory, "heap out of memory", regexp.MustCompile(`(JavaScript heap out of memory)`), nil},
+	{explain.ErrorOutOfMemory, "memoryerror", regexp.MustCompile(`(?:^|[\s._])_?(?:Array)?MemoryError\b`), nil},
+	{explain.ErrorOutOfMemory, "bad_alloc", regexp.MustCompile(`\bstd::bad_alloc\b`), nil},
+	{explain.ErrorOutOfMemory, "runtime: out of memory", regexp.MustCompile(`\bruntime: out of memory`), nil},
+}
+
+// Where a line names what an error is about, if its pattern does not.
+var (
+	pathInLine    = regexp.MustCompile(`(?:^|[\s'"‘(=])(/[^\s'"’:,);]+)`)
+	hostInLine    = regexp.MustCompile(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	addressInLine = regexp.MustCompile(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
+)
+
+// subjects are by kind.
+var subjects = map[explain.ErrorKind]*regexp.Regexp{
+	explain.ErrorReadOnly: pathInLine, explain.ErrorNoSpace: pathInLine, explain.ErrorPermission: pathInLine,
+	explain.ErrorNameResolution: hostInLine, explain.ErrorConnectionRefused: addressInLine,
+}
+
+var (
+	// stackFrame is a line of a stack trace that names no error.
+	stackFrame = regexp.MustCompile(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$`)
+	// unknownError is a line that reports an error by itself: what lines before it report is not the last word then.
+	unknownError = regexp.MustCompile(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)
+)
+
+// maxErrorLines is how many lines at the end of a message are looked at.
+const maxErrorLines = 40
+
+// StartErrorIn is the error that a container runtime or the kubelet reports of a container that it cannot start; nil if its
+// meaning is not known.
+func StartErrorIn(message string) *explain.KnownError {
+	return knownError(0, strings.TrimSpace(message), startPatterns)
+}
+
+// KnownErrorIn is the last error with a known meaning that a message, or the end of a log, of a container with this exit
+// code reports; nil if there is none, or if another error comes after it.
+func KnownErrorIn(code int32, lines ...string) *explain.KnownError {
+	var all []string
+	for _, text := range lines {
+		all = append(all, strings.Split(text, "\n")...)
+	}
+	for _, line := range slices.Backward(all[max(0, len(all)-maxErrorLines):]) {
+		line = strings.TrimRight(line, " \t\r")
+		for _, patterns := range [][]errorPattern{startPatterns, programPatterns} {
+			if known := knownError(code, line, patterns); known != nil {
+				return known
+			}
+		}
+		if !stackFrame.MatchString(line) && unknownError.MatchString(line) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// EndErrorIn is the error by which a container ended, in its termination message.
+func EndErrorIn(c *explain.Container) *explain.KnownError {
+	if explain.IsStartFailure(c.Reason) {
+		return StartErrorIn(c.Message)
+	}
+	return KnownErrorIn(c.ExitCode, c.Message)
+}
+
+func knownError(code int32, line string, patterns []errorPattern) *explain.KnownError {
+	lower := strings.ToLower(line)
+	for i := range patterns {
+		p := &patterns[i]
+		if !strings.Contains(lower, p.hint) || p.codes != nil && !slices.Contains(p.codes, code) {
+			continue
+		}
+		m := p.line.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		named := slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
+		return &explain.KnownError{Kind: p.kind, Subject: cmp.Or(strings.Join(named, ":"), subjectIn(p.kind, line))}
+	}
+	return nil
+}
+
+func subjectIn(kind explain.ErrorKind, line string) string {
+	pattern := subjects[kind]
+	if pattern == nil {
+		return ""
+	}
+	if m := pattern.FindStringSubmatch(line); m != nil {
+		return strings.TrimRight(m[1], ".")
+	}
+	return ""
+}

@@ -1,0 +1,50 @@
+package lint
+
+import (
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// RuleMatchesSidecars is the ID of findings about rules that the end of a sidecar matches.
+const RuleMatchesSidecars = "rule-matches-sidecars"
+
+// How a sidecar ends at the end of its pod if it does not stop by itself: by SIGTERM, or by SIGKILL when the grace period
+// is over.
+const (
+	exitOfSIGTERM = 143
+	exitOfSIGKILL = 137
+)
+
+// checkSidecarsMatch finds rules on exit codes that name no container, in a Job with native sidecars: the end of a sidecar
+// matches them, too, and hides how the other containers ended.
+func checkSidecarsMatch(r *review) {
+	sidecars, rules := r.sidecars(), r.rules()
+	if len(sidecars) == 0 {
+		return
+	}
+	for i := range rules {
+		on := rules[i].OnExitCodes
+		if on == nil || on.ContainerName != nil || !validExitCodes(on) || rules[i].Action == batchv1.PodFailurePolicyActionCount {
+			continue
+		}
+		severity, why := Info, "a sidecar that fails"
+		if codes := codesOf(on); codes.has(exitOfSIGTERM) || codes.has(exitOfSIGKILL) {
+			severity, why = Warning, "a sidecar that is stopped at the end of its pod"
+		}
+		r.add(severity, RuleMatchesSidecars, r.rulePath(i).Child("onExitCodes"), "add containerName with the container that does the work",
+			"the rule has no containerName, so %s (%s) matches it, and hides how the other containers failed", why, shorten(strings.Join(sidecars, ", ")))
+	}
+}
+
+// sidecars are the names of the init containers with restartPolicy Always.
+func (r *review) sidecars() []string {
+	var names []string
+	for _, c := range r.spec.Template.Spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
