@@ -42,6 +42,7 @@ Exit codes:
   1    error
   2    wrong usage
   3    a Job that was waited for has failed
+  4    the Jobs that were waited for are stalled
   124  timeout
   130  interrupted (Ctrl-C)
   143  terminated (SIGTERM)`

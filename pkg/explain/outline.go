@@ -56,4 +56,7 @@ type Stall struct {
 	Reason string       `json:"reason"`
 	Text   string       `json:"text"`
 	Since  *metav1.Time `json:"since,omitempty"`
+	// MayContinue is set if the Job may continue although nobody changes anything: it waits for
+	// its turn or for room on nodes or in a quota, an init container runs, or a limit ends it.
+	MayContinue bool `json:"mayContinue,omitempty"`
 }

@@ -19,6 +19,7 @@ const (
 	ExitError       = 1
 	ExitUsage       = 2
 	ExitJobFailed   = 3
+	ExitStalled     = 4
 	ExitTimeout     = 124
 	ExitInterrupted = 130
 	ExitTerminated  = 143 // instead of ExitInterrupted, by a signal that is not the user's Ctrl-C
@@ -41,6 +42,7 @@ const (
 	KindServerFailed ErrorKind = "ServerFailed" // any other answer of the API server
 	kindJobFailed    ErrorKind = "JobFailed"    // a Job that was waited for: the verb has said so, this says nothing
 	KindTimeout      ErrorKind = "Timeout"      // of --timeout
+	KindStalled      ErrorKind = "Stalled"      // a Job that was waited for and cannot continue
 	KindOther        ErrorKind = "Other"
 )
 
@@ -114,6 +116,8 @@ func ExitCode(err error) int {
 			code = ExitUsage
 		case kindJobFailed:
 			code = ExitJobFailed
+		case KindStalled:
+			code = ExitStalled
 		}
 	}
 	return code

@@ -89,3 +89,12 @@ func IsAllowed(ctx context.Context, client kube.Interface, a authorizationv1.Res
 	}
 	return answer.Status.Allowed, nil
 }
+
+// WhyCommand is the command that explains a Job. It names the namespace unless that is the current one.
+func WhyCommand(kube *KubeFlags, namespace, name string) string {
+	command := "kubectl batchjob why " + name
+	if current, err := KubeNamespace(kube); err == nil && current == namespace && kube.Overrides.Context.Namespace == "" {
+		return command
+	}
+	return command + " -n " + namespace
+}

@@ -195,7 +195,7 @@ func (o *Options) Run(ctx context.Context) error {
 		}
 		return o.unread
 	}
-	run, out := o.readLogs, newOutput(o)
+	run, out := o.readLogs, newOutput(o, cmdutil.SimulatedNodes(ctx, o.client))
 	if o.follow {
 		run = o.followLogs
 		for _, err := range cmdutil.Flatten(o.unread) { // It is an error at the end, too.
@@ -204,7 +204,7 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	err := run(ctx, out)
 	if err == nil {
-		err = errors.Join(o.unread, out.UnreadError())
+		err = errors.Join(o.unread, out.ReportUnread())
 	}
 	return errors.Join(err, out.Flush())
 }

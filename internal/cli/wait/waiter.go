@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -15,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -31,10 +33,13 @@ type waiter struct {
 	progress *progress.Progress
 	link     *feed.Link
 	verdict  func(job *unstructured.Unstructured) string
+	// giveUpStalled ends the wait for --fail-if-stalled.
+	giveUpStalled func()
 
 	jobs   []*waitedJob // by namespace and name
 	byKey  map[snapshot.JobKey]*waitedJob
-	result error // once errOver was returned
+	result error                        // once errOver was returned
+	stalls map[types.UID]*explain.Stall // once giveUpStalled was called
 }
 
 // waitedJob is a Job that was there at the start, as it was seen last.
@@ -79,7 +84,14 @@ func (w *waiter) run(ctx context.Context) error {
 		jobs.Set.Selector, jobs.Set.Names = "", names
 	}
 	if o.explainer != nil {
-		defer w.progress.FollowStalls(ctx, o.explainer.Stalls(o.set.Namespace, o.Timing()), w.tally().open)()
+		stalls := []*feed.Stalls{o.explainer.Stalls(o.set.Namespace, o.Timing())}
+		defer w.progress.FollowStalls(ctx, stalls, w.tally().open, progress.StallLimit{
+			After: o.stalled.After, Notes: true, Look: o.explainer.Stall,
+			Exceeded: func(found map[types.UID]*explain.Stall) {
+				w.stalls = found
+				w.giveUpStalled()
+			},
+		})()
 	}
 	return jobs.Run(ctx)
 }
@@ -276,4 +288,14 @@ func (w *waiter) timeoutError() error {
 		lines = append(lines, lineOf(wording.Count(more, "more")))
 	}
 	return errors.Join(lines...)
+}
+
+// stalledError has a line for each Job that has not ended.
+func (w *waiter) stalledError() error {
+	var lines []error
+	for _, job := range w.tally().open {
+		why := cmdutil.WhyCommand(w.options.kube, job.Namespace, job.Name)
+		lines = append(lines, progress.StalledError(w.label(job), w.options.stalled.After, w.stalls[job.UID], why))
+	}
+	return errors.Join(progress.FirstErrors(lines, timeoutLines)...)
 }

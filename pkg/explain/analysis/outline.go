@@ -70,7 +70,10 @@ func StallOf(input explain.Input) *explain.Stall {
 		return nil
 	}
 	who.Text = words.ReconcilerText(&who, in.Now)
-	return &explain.Stall{Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Since: p.Since}
+	return &explain.Stall{
+		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Since: p.Since,
+		MayContinue: problems.MayContinue(in, p),
+	}
 }
 
 // MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.
