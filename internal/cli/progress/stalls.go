@@ -123,14 +123,22 @@ func (p *Progress) again() {
 
 // row is what is known of a Job.
 func (p *Progress) row(job *batchv1.Job) jobprinter.Row {
-	return jobprinter.Row{Job: job, Now: p.now(), Stalled: p.Stall(job)}
+	row := jobprinter.Row{Job: job, Now: p.now()}
+	if s := p.stallsOf(job); s != nil {
+		o := s.Outline(job, nil, row.Now)
+		row.Stalled, row.Why = o.Stalled, o.Why
+	}
+	return row
 }
 
 // Stall is why the Job is stalled as far as lists show, nil if it is not.
-func (p *Progress) Stall(job *batchv1.Job) *explain.Stall {
+func (p *Progress) Stall(job *batchv1.Job) *explain.Stall { return p.row(job).Stalled }
+
+// stallsOf has the Jobs of the namespace, nil if there are none.
+func (p *Progress) stallsOf(job *batchv1.Job) *feed.Stalls {
 	for _, s := range p.stalls {
 		if s.Namespace == "" || s.Namespace == job.Namespace {
-			return s.Of(job, nil)
+			return s
 		}
 	}
 	return nil
