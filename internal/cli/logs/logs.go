@@ -131,7 +131,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	jobs, err := cmdutil.SplitKinds(args, podKinds(), func(_, name string) { o.options.Pods = append(o.options.Pods, name) })
+	jobs, err := cmdutil.SplitKinds(args, cmdutil.PodKinds(), func(_, name string) { o.options.Pods = append(o.options.Pods, name) })
 	if err != nil {
 		return err
 	}
