@@ -53,6 +53,8 @@ type Cause struct {
 	Action string `json:"action,omitempty"`
 	// Indexes have failed so, as a list of intervals.
 	Indexes string `json:"indexes,omitempty"`
+	// IndexList has each of the Indexes, see ListIndexes.
+	IndexList []int32 `json:"indexList,omitempty"`
 	// Pods are examples, the latest first; Jobs are set in a ReportList.
 	Pods []string `json:"pods,omitempty"`
 	Jobs []string `json:"jobs,omitempty"`

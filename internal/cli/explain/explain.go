@@ -123,7 +123,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.AddChoice(flags, "Jobs in all namespaces.")
-	o.output.AddTo(cmd)
+	o.output.AddPrintersTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
 	flags.BoolVar(&o.full, "full", false, "Do not truncate long lists and tables.")
@@ -283,7 +283,7 @@ func (o *Options) runSeveral(ctx context.Context, jobs []*unstructured.Unstructu
 	}
 	list := analysis.List(reports)
 	if o.output.IsSet() {
-		err = o.output.Write(o.Out, list)
+		err = o.output.Write(o.Out, list, namesOf(reports)...)
 	} else {
 		err = text.Explanations(o.Out, list, o.textOptions())
 	}
@@ -330,9 +330,9 @@ func (o *Options) explain(ctx context.Context, input explain.Input) error {
 func (o *Options) write(report explain.Report) error {
 	switch {
 	case o.list:
-		return o.output.Write(o.Out, analysis.List([]explain.Report{report}))
+		return o.output.Write(o.Out, analysis.List([]explain.Report{report}), report.Job.Name)
 	case o.output.IsSet():
-		return o.output.Write(o.Out, report)
+		return o.output.Write(o.Out, report, report.Job.Name)
 	}
 	return text.Explanation(o.Out, report, o.textOptions())
 }
@@ -414,4 +414,12 @@ func (o *Options) progress(total int) func(int) {
 
 func (o *Options) textOptions() text.Options {
 	return o.color.TextOptions(o.Env, o.full)
+}
+
+// namesOf are the names of the Jobs.
+func namesOf(reports []explain.Report) (names []string) {
+	for i := range reports {
+		names = append(names, reports[i].Job.Name)
+	}
+	return names
 }

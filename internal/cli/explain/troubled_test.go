@@ -33,12 +33,12 @@ func TestWithoutANameFailedAndStalledJobsAreExplained(t *testing.T) {
 		"-n ns3": "",
 	} {
 		got := program.Run(t, o.API, append([]string{"why", "-o", "json"}, strings.Fields(args)...)...)
-		if names, _ := namesOf(t, got.Out); got.Code != 0 || strings.Join(names, " ") != want {
+		if names, _ := jobsIn(t, got.Out); got.Code != 0 || strings.Join(names, " ") != want {
 			t.Errorf("%q: exit %d, %q, want %q; %s", args, got.Code, names, want, got.ErrOut)
 		}
 	}
 	all := program.Run(t, o.API, "why", "-A", "-o", "json")
-	if names, _ := namesOf(t, all.Out); !strings.Contains(strings.Join(names, " "), "ns1/train ns2/other") {
+	if names, _ := jobsIn(t, all.Out); !strings.Contains(strings.Join(names, " "), "ns1/train ns2/other") {
 		t.Errorf("%q; %s", names, all.ErrOut)
 	}
 	if one := program.Run(t, o.API, "why", "-n", "ns2"); one.Code != 0 || !strings.Contains(one.Out, "other") {
@@ -61,7 +61,7 @@ func TestWithoutANameTheNewestJobsAreExplained(t *testing.T) {
 		o.API.Put(job)
 	}
 	got := program.Run(t, o.API, "why", "-o", "json")
-	if names, _ := namesOf(t, got.Out); len(names) != maxUnnamed || !strings.Contains(got.ErrOut, "the newest 50 of 52 Jobs") {
+	if names, _ := jobsIn(t, got.Out); len(names) != maxUnnamed || !strings.Contains(got.ErrOut, "the newest 50 of 52 Jobs") {
 		t.Errorf("%d Jobs, %s", len(names), got.ErrOut)
 	}
 	if lists := len(o.Queries("/namespaces/ns1/jobs")); lists > maxUnnamed+1 { // One for the retries of each.
@@ -103,8 +103,27 @@ func TestExitStatusIsThatOfTheJobs(t *testing.T) {
 func TestListIsAlwaysAList(t *testing.T) {
 	o := clitest.NewExplained(t)
 	got := program.Run(t, o.API, "why", "train", "-o", "json", "--list")
-	names, list := namesOf(t, got.Out)
+	names, list := jobsIn(t, got.Out)
 	if strings.Join(names, " ") != "ns1/train" || len(list.Items[0].Evidence) == 0 {
 		t.Errorf("%q %s", names, got.ErrOut)
+	}
+}
+
+// Requirements: CLI-23, CLI-24
+func TestFormatsOfKubectlForExplanations(t *testing.T) {
+	o := clitest.NewExplained(t)
+	for format, want := range map[string]string{
+		"jsonpath={.verdict.cause.exitCode} {.verdict.cause.container} {.verdict.cause.pod}": "42 main train-a",
+		"name": "job.batch/train\n",
+		"go-template={{.kind}} {{.verdict.cause.exitCode}}": "JobExplanation 42",
+		"jsonpath={.verdict.nonsense}":                      "",
+	} {
+		got := program.Run(t, o.API, "why", "train", "-o", format)
+		if got.Code != 0 || got.Out != want {
+			t.Errorf("%s: exit %d, %q, want %q; %s", format, got.Code, got.Out, want, got.ErrOut)
+		}
+	}
+	if got := program.Run(t, o.API, "why", "train", "-o", "jsonpath={"); got.Code != cmdutil.ExitUsage {
+		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}
 }

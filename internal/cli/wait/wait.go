@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 const waitLong = `Wait until Jobs complete or fail, no matter which controller runs them.
@@ -133,7 +134,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 checks once; no limit by default or if negative.")
 	o.stalled.AddTo(flags, 0)
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
-	o.output.AddTo(cmd)
+	o.output.AddPrintersTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "for", completeGoal)
 	return cmd
@@ -168,16 +169,16 @@ func (o *Options) Complete(args []string) error {
 	return err
 }
 
-// verdict is why a Job has failed, "" if that cannot be read.
-func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) string {
+// verdict is why a Job has failed, nil if that cannot be read.
+func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) *explain.Verdict {
 	if o.explainer == nil {
-		return ""
+		return nil
 	}
 	report, err := o.explainer.Report(ctx, job)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return report.Verdict.WithReason()
+	return &report.Verdict
 }
 
 // Run waits. The timeout cancels; it is no deadline, because client-go gives up before a deadline that it foresees.
@@ -197,7 +198,7 @@ func (o *Options) Run(ctx context.Context) error {
 	defer shown.Start(link)()
 	w := &waiter{
 		options: o, progress: shown, link: link,
-		verdict:       func(job *unstructured.Unstructured) string { return o.verdict(ctx, job) },
+		verdict:       func(job *unstructured.Unstructured) *explain.Verdict { return o.verdict(ctx, job) },
 		giveUpStalled: func() { cancel(errStalled) },
 	}
 	err := w.run(ctx)

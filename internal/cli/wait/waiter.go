@@ -32,7 +32,7 @@ type waiter struct {
 	options  *Options
 	progress *progress.Progress
 	link     *feed.Link
-	verdict  func(job *unstructured.Unstructured) string
+	verdict  func(job *unstructured.Unstructured) *explain.Verdict
 	// giveUpStalled ends the wait for --fail-if-stalled.
 	giveUpStalled func()
 
@@ -47,6 +47,8 @@ type waitedJob struct {
 	job *batchv1.Job
 	end feed.End
 	why string // it has failed
+	// cause is what decided that, nil if it is not known.
+	cause *explain.DecidingCause
 }
 
 // condition is that with which the Job has ended, nil if it has not.
@@ -151,7 +153,7 @@ func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
 		return err
 	}
 	if waited.end == feed.Failed {
-		waited.why = w.why(waited.job, u.Job)
+		waited.why, waited.cause = w.why(waited.job, u.Job)
 	}
 	if w.isLoss(waited.end) {
 		return nil
@@ -195,13 +197,13 @@ func (w *waiter) endLine(waited *waitedJob) string {
 	return line
 }
 
-// why is one line.
-func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) string {
-	if why := w.verdict(object); why != "" {
-		return why
+// why is one line, and what decided that the Job failed, nil if that is not known.
+func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) (string, *explain.DecidingCause) {
+	if verdict := w.verdict(object); verdict != nil {
+		return verdict.WithReason(), verdict.Cause
 	}
 	failed := reconcile.TrueCondition(job, batchv1.JobFailed)
-	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message)
+	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message), nil
 }
 
 // tally is the labels of the Jobs by how they ended, and the Jobs that have not.
