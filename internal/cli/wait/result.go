@@ -28,8 +28,8 @@ type jobResult struct {
 	// Outcome is Complete, Failed, Deleted, Replaced (deleted, and another one created), ConditionMet (with
 	// --for=condition or jsonpath), or Waiting: it was still waited for.
 	Outcome feed.End `json:"outcome"`
-	// Reason is that of the Job's condition Complete or Failed, or why a Job that was still waited for is stalled, such as
-	// ImagePullBackOff; "" for other outcomes.
+	// Reason is that of the Job's condition Complete or Failed, or the kind of problem that stalls a Job, such as
+	// ImagePull; "" for other outcomes.
 	Reason string `json:"reason"`
 	// Stalled reports whether the Job was still waited for and is stalled.
 	Stalled bool `json:"stalled,omitempty"`
@@ -58,7 +58,7 @@ func (w *waiter) writeResult(err error) error {
 		} else if one.Outcome == stillWaiting || one.Outcome == conditionMet {
 			one.Message = w.progress.Describe(waited.job)
 			if stall := w.progress.Stall(waited.job); stall != nil && one.Outcome == stillWaiting {
-				one.Reason, one.Stalled = stall.Reason, true
+				one.Reason, one.Stalled = string(stall.Kind), true
 			}
 		}
 		if failed := waited.job.Status.FailedIndexes; failed != nil {

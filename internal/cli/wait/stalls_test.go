@@ -64,7 +64,7 @@ func TestWaitGivesUpOnStalledJobs(t *testing.T) {
 	if code := s.End(); code != cmdutil.ExitStalled || !strings.Contains(s.ErrOut.String(), want) || !strings.Contains(s.ErrOut.String(), "; see: kubectl batchjob why train\n") {
 		t.Errorf("exit %d, %s", code, s.ErrOut.String())
 	}
-	if out := s.Out.String(); !strings.Contains(out, `"exitCode": 4`) || !strings.Contains(out, `"reason": "ImagePullBackOff"`) || !strings.Contains(out, `"stalled": true`) {
+	if out := s.Out.String(); !strings.Contains(out, `"exitCode": 4`) || !strings.Contains(out, `"reason": "ImagePull"`) || !strings.Contains(out, `"stalled": true`) {
 		t.Error(out)
 	}
 }
