@@ -82,7 +82,7 @@ func TestHelpIsComplete(t *testing.T) {
 
 // The same flag reads the same in every verb, but for what is different about it.
 func TestFlagsReadTheSame(t *testing.T) {
-	differ := []string{"output", "index", "managed-by", "all-namespaces", "container", "image", "timeout", "watch", "from"}
+	differ := []string{"output", "index", "managed-by", "all-namespaces", "container", "image", "timeout", "watch", "from", "exit-status"}
 	seen := map[string]string{}
 	for _, cmd := range commands(t) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -212,7 +212,9 @@ func checkExample(t *testing.T, where string, args []string) {
 	ran := ""
 	help.EachCommand(root, func(cmd *cobra.Command) {
 		cmd.Run, cmd.RunE = nil, func(cmd *cobra.Command, _ []string) error {
-			ran = cmd.Name()
+			if ran = cmd.Name(); cmd.HasAlias(args[0]) {
+				ran = args[0]
+			}
 			return nil
 		}
 	})

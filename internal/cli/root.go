@@ -31,29 +31,38 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/whatif"
 )
 
-const rootLong = `See what Kubernetes Jobs are doing and why, and run the external controller for
-Jobs whose spec.managedBy names it.
+const rootLong = `See what Kubernetes Jobs do, why they fail, and rerun what failed, whatever
+controller runs them. To begin with:
 
-Commands that only read work for every batch/v1 Job, no matter which controller
-runs it, and need no permissions but get, list and watch.
+  kubectl batchjob status       the Jobs of the namespace, and why they fail
+  kubectl batchjob why [NAME]   why a Job fails or is stalled, and what to do
+  kubectl batchjob watch        an interactive view of the Jobs
+  kubectl batchjob demo         the same view of a simulation, without a cluster
 
+Commands that only read need no permissions but get, list and watch.`
+
+const rootExample = `  # Every Job in the cluster
+  kubectl batchjob status -A
+
+  # What has failed or is stalled, and why?
+  kubectl batchjob why
+
+  # Read the logs of failed pods, and run only what failed again
+  kubectl batchjob logs train --failed
+  kubectl batchjob retry train`
+
+// exitCodes come last in the help.
+const exitCodes = `
 Exit codes:
   0    done
   1    error
   2    wrong usage
   3    a Job that was waited for has failed
+  4    the Jobs that were waited for are stalled
   124  timeout
   130  interrupted (Ctrl-C)
-  143  terminated (SIGTERM)`
-
-const rootExample = `  # All Jobs in the current namespace
-  kubectl batchjob status
-
-  # Follow one Job until Ctrl-C
-  kubectl batchjob status my-job --watch
-
-  # Every Job in the cluster, with its reason, images and index lists
-  kubectl batchjob status -A -o wide`
+  143  terminated (SIGTERM)
+`
 
 // SilenceLibraries keeps client-go from logging what it returns as an error too; the controller turns its log on again.
 // It is for a process that has just begun.
@@ -95,6 +104,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		controller.NewCommand(env),
 		version.NewCommand(env),
 	)
+	root.Annotations[help.FooterAnnotation] = exitCodes
 	help.Finish(root)
 	return root
 }

@@ -61,6 +61,8 @@ type Cause struct {
 	Action string `json:"action,omitempty"`
 	// Indexes have failed so, as a list of intervals.
 	Indexes string `json:"indexes,omitempty"`
+	// IndexList has each of the Indexes, see ListIndexes.
+	IndexList []int32 `json:"indexList,omitempty"`
 	// FailedIndexes are the failed indexes whose last failure was of this cause; each failed index has one such cause at
 	// most.
 	FailedIndexes    string `json:"failedIndexes,omitempty"`

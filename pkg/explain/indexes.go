@@ -1,11 +1,13 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 // Indexes are the completion indexes by state, as lists of intervals ("1-3,7"). Each index
@@ -14,7 +16,9 @@ type Indexes struct {
 	Total     int32  `json:"total"`
 	Completed string `json:"completed"`
 	Failed    string `json:"failed"`
-	Active    string `json:"active,omitempty"`
+	// FailedList has each of the Failed, see ListIndexes.
+	FailedList []int32 `json:"failedList,omitempty"`
+	Active     string  `json:"active,omitempty"`
 	// Ready are those of the active ones whose pod is ready.
 	Ready string `json:"ready,omitempty"`
 	// OutOfRange have a pod though they are beyond the completions: what was asked for is
@@ -101,4 +105,17 @@ func CropWith(list string, limit int, ellipsis string) string {
 		return list
 	}
 	return list[:limit+comma+1] + ellipsis
+}
+
+// maxListed is how many indexes a list of numbers has.
+const maxListed = 10_000
+
+// ListIndexes returns each index of a list of intervals such as "1,3-5", nil if the text is not one, or if there are more
+// than 10,000.
+func ListIndexes(text string) []int32 {
+	set, err := indexset.Parse(text)
+	if err != nil || set.Len() > maxListed {
+		return nil
+	}
+	return slices.Collect(set.All())
 }

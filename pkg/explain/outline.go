@@ -60,6 +60,9 @@ type Stall struct {
 	// Brief is for a narrow column, "" if the Kind says as much.
 	Brief string       `json:"brief,omitempty"`
 	Since *metav1.Time `json:"since,omitempty"`
+	// MayContinue is set if the Job may continue although nobody changes anything: it waits for
+	// its turn or for room on nodes or in a quota, an init container runs, or a limit ends it.
+	MayContinue bool `json:"mayContinue,omitempty"`
 }
 
 // Why is what the pods of a Job failed of, in a list.

@@ -50,12 +50,25 @@ type Verdict struct {
 	// the others add to it.
 	Sentence string   `json:"sentence"`
 	Clauses  []string `json:"clauses,omitempty"`
+	// Cause is how the pod ended that decided that the Job fails; nil if none is known to have.
+	Cause *DecidingCause `json:"cause,omitempty"`
 	// Problem is the index of the one of Report.Problems that the sentence names.
 	Problem *int32 `json:"problem,omitempty"`
 	// Progress is how much succeeded of a Job that fails or failed, if anything did.
 	Progress string `json:"-"`
 	// ReasonFirst is set if Why begins with the Reason.
 	ReasonFirst bool `json:"-"`
+}
+
+// DecidingCause is how the pod ended that decided that a Job fails. The most frequent of Report.Causes may be another one.
+type DecidingCause struct {
+	// Text is one line, without a full stop.
+	Text string `json:"text"`
+	// ExitCode is that of the container, nil if none is known.
+	ExitCode  *int32 `json:"exitCode,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Container string `json:"container,omitempty"`
+	Pod       string `json:"pod,omitempty"`
 }
 
 // WithReason is Why behind the reason of the condition, which it names only if nothing else

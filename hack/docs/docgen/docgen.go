@@ -27,7 +27,7 @@ func machineDefaults() map[string]string {
 func Reference(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(header)
-	b.WriteString(prose(root.Long) + "\n")
+	b.WriteString(prose(root.Long+"\n"+root.Annotations[help.FooterAnnotation]) + "\n")
 	writeContents(&b, root)
 	shared := map[string]*pflag.Flag{}
 	for _, verb := range help.Verbs(root) {

@@ -23,7 +23,7 @@ const bundleLong = `Keep evidence about a Job in a file, for when its pods are g
 The file (tar, gzip) has the Job, its pods, events and nodes, the current and
 previous logs of failed containers, and the explanation as text, as JSON, and as
 a page of HTML that any browser shows. Read it later, without a cluster:
-  kubectl batchjob explain-failure --from FILE
+  kubectl batchjob why --from FILE
   kubectl batchjob watch --replay FILE
   kubectl batchjob what-if NAME --from FILE -f policy.yaml
 

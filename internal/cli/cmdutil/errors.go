@@ -19,6 +19,7 @@ const (
 	ExitError       = 1
 	ExitUsage       = 2
 	ExitJobFailed   = 3
+	ExitStalled     = 4
 	ExitTimeout     = 124
 	ExitInterrupted = 130
 	ExitTerminated  = 143 // instead of ExitInterrupted, by a signal that is not the user's Ctrl-C
@@ -40,7 +41,9 @@ const (
 	kindUntrusted    ErrorKind = "Untrusted"    // TLS certificate not accepted
 	KindServerFailed ErrorKind = "ServerFailed" // any other answer of the API server
 	kindJobFailed    ErrorKind = "JobFailed"    // a Job that was waited for: the verb has said so, this says nothing
+	kindJobStalled   ErrorKind = "JobStalled"   // a Job that was asked about: the verb has said so, this says nothing
 	KindTimeout      ErrorKind = "Timeout"      // of --timeout
+	KindStalled      ErrorKind = "Stalled"      // a Job that was waited for and cannot continue
 	KindOther        ErrorKind = "Other"
 )
 
@@ -89,10 +92,10 @@ func OneLine(s string) string {
 }
 
 // PrintError writes err to w as "error: …", one line for each error that was joined; nothing for nil, an
-// interruption and a failed Job.
+// interruption, and a Job that has failed or is stalled.
 func PrintError(w io.Writer, err error) {
 	for _, e := range Flatten(ExplainError(err)) {
-		if kind := KindOf(e); kind != kindInterrupted && kind != kindJobFailed {
+		if kind := KindOf(e); kind != kindInterrupted && kind != kindJobFailed && kind != kindJobStalled {
 			fmt.Fprintf(w, "error: %s\n", OneLine(e.Error()))
 		}
 	}
@@ -114,6 +117,8 @@ func ExitCode(err error) int {
 			code = ExitUsage
 		case kindJobFailed:
 			code = ExitJobFailed
+		case KindStalled, kindJobStalled:
+			code = ExitStalled
 		}
 	}
 	return code
@@ -161,4 +166,9 @@ func joinedIn(err error) []error {
 // JobFailed is the error of a verb that waited for Jobs and has said which failed.
 func JobFailed(labels []string) error {
 	return NewUserError(kindJobFailed, nil, "failed: "+strings.Join(labels, ", "), "")
+}
+
+// JobStalled is the error of a verb that has said which Jobs are stalled.
+func JobStalled(labels []string) error {
+	return NewUserError(kindJobStalled, nil, "stalled: "+strings.Join(labels, ", "), "")
 }

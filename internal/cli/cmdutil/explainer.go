@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -74,12 +75,22 @@ func (e *Explainer) Input(ctx context.Context, object *unstructured.Unstructured
 	if err != nil {
 		return explain.Input{}, err
 	}
+	return e.read(ctx, &job.Job, job.RuleNames), nil
+}
+
+func (e *Explainer) read(ctx context.Context, job *batchv1.Job, ruleNames []string) explain.Input {
 	e.once.Do(func() {
 		e.reader = gather.NewReader(e.Client, gather.Options{
 			Report: e.Options, LogLines: e.LogLines, WithoutPodEvents: e.Brief, OurName: controller.DefaultManagedBy, Leases: leader.Leases{},
 		})
 	})
-	return e.reader.Read(ctx, &job.Job, job.RuleNames, e.now()), nil
+	return e.reader.Read(ctx, job, ruleNames, e.now())
+}
+
+// Stall reads everything about one Job, and returns why it is stalled, nil if it is not. It knows more than Stalls, which
+// does not read the warnings about pods.
+func (e *Explainer) Stall(ctx context.Context, job *batchv1.Job) (*explain.Stall, error) {
+	return analysis.StallOf(e.read(ctx, job, nil)), ctx.Err()
 }
 
 // Stalls knows which Jobs of a namespace, or of all with "", are stalled.

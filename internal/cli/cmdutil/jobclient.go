@@ -14,9 +14,11 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 // NewJobSet makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
@@ -88,4 +90,30 @@ func IsAllowed(ctx context.Context, client kube.Interface, a authorizationv1.Res
 		return false, err
 	}
 	return answer.Status.Allowed, nil
+}
+
+// WhyCommand is the command that explains a Job. It names the namespace unless that is the current one.
+func WhyCommand(kube *KubeFlags, namespace, name string) string {
+	command := "kubectl batchjob why " + name
+	if current, err := KubeNamespace(kube); err == nil && current == namespace && kube.Overrides.Context.Namespace == "" {
+		return command
+	}
+	return command + " -n " + namespace
+}
+
+// PodKinds are the resources of pods, with their kind, for SplitKinds.
+func PodKinds() map[string]string { return map[string]string{"pod": "pod", "pods": "pod", "po": "pod"} }
+
+// JobOfPod is the name of the Job that controls a pod.
+func JobOfPod(ctx context.Context, client kube.Interface, namespace, name string) (string, error) {
+	call := apicall.Call{Verb: "get", Resource: "pods", Namespace: namespace, Name: name}
+	pod, err := client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return "", call.Wrap(err)
+	case observe.JobUID(pod) == "":
+		return "", NewUserError(KindOther, nil, fmt.Sprintf("pod %q is not controlled by a Job", name),
+			fmt.Sprintf("read its log with: kubectl logs %s -n %s", name, namespace))
+	}
+	return metav1.GetControllerOfNoCopy(pod).Name, nil
 }

@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/printer"
@@ -16,9 +19,11 @@ import (
 // OutputAPIVersion is the API group and version of our own JSON and YAML output.
 const OutputAPIVersion = "batchjob.dev/v1alpha1"
 
-// DocumentFlag is --output of a verb that can write an object of ours as JSON or YAML.
+// DocumentFlag is --output of a verb that can write an object of ours as JSON or YAML, and with AddPrintersTo in the other
+// formats of kubectl.
 type DocumentFlag struct {
-	format string
+	format   string
+	printers *PrintFlags // nil for JSON and YAML only
 }
 
 func documentFormats() []string { return []string{"json", "yaml"} }
@@ -26,19 +31,47 @@ func documentFormats() []string { return []string{"json", "yaml"} }
 // AddTo adds the flag and its completion to a command.
 func (f *DocumentFlag) AddTo(cmd *cobra.Command) { addOutputFlag(cmd, &f.format, documentFormats()) }
 
-// Validate returns a usage error for an unknown format.
+// AddPrintersTo adds the flag and its companions, with all formats of kubectl.
+func (f *DocumentFlag) AddPrintersTo(cmd *cobra.Command) {
+	f.printers = NewPrintFlags()
+	f.printers.AddDocumentTo(cmd)
+}
+
+// Validate returns a usage error for an unknown format or a bad template.
 func (f *DocumentFlag) Validate() error {
-	if f.IsSet() && !slices.Contains(documentFormats(), f.format) {
+	if f.printers != nil {
+		f.format = f.printers.Format()
+		if !f.isDocument() && f.IsSet() {
+			_, err := f.printers.Printer()
+			return err
+		}
+	}
+	if f.IsSet() && !f.isDocument() {
 		return unknownFormat(f.format, documentFormats())
 	}
 	return nil
 }
 
-// IsSet reports whether a document is wanted instead of text.
-func (f *DocumentFlag) IsSet() bool { return f.format != "" }
+func (f *DocumentFlag) isDocument() bool { return slices.Contains(documentFormats(), f.format) }
 
-// Write writes an object of ours in the format of the flag.
-func (f *DocumentFlag) Write(w io.Writer, object any) error {
+// IsSet reports whether a document is wanted instead of text.
+func (f *DocumentFlag) IsSet() bool {
+	return f.format != "" || f.printers != nil && f.printers.Format() != ""
+}
+
+// Write writes an object of ours in the format of the flag; jobs are the names of the Jobs that it is about, for -o name.
+func (f *DocumentFlag) Write(w io.Writer, object any, jobs ...string) error {
+	switch {
+	case f.format == "name":
+		for _, job := range jobs {
+			if _, err := fmt.Fprintln(w, "job.batch/"+OneLine(job)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case !f.isDocument():
+		return f.print(w, object)
+	}
 	encode := printer.JSON
 	if f.format == "yaml" {
 		encode = printer.YAML
@@ -49,6 +82,23 @@ func (f *DocumentFlag) Write(w io.Writer, object any) error {
 	}
 	_, err = w.Write(data)
 	return err
+}
+
+// print writes the object with one of kubectl's printers, which take what JSON can say.
+func (f *DocumentFlag) print(w io.Writer, object any) error {
+	p, err := f.printers.Printer()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", f.format, err)
+	}
+	document := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(data, &document.Object); err != nil {
+		return fmt.Errorf("writing %s: %w", f.format, err)
+	}
+	return p.PrintObj(document, w)
 }
 
 // PrintFlags are --output and its companions, as in kubectl, for a verb that prints objects of the cluster.
@@ -64,9 +114,14 @@ func NewPrintFlags(own ...string) *PrintFlags {
 
 // AddTo adds the flags and their completion to a command.
 func (f *PrintFlags) AddTo(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.options.ShowManagedFields, "show-managed-fields", false, "Keep metadata.managedFields in JSON and YAML.")
+	f.AddDocumentTo(cmd)
+}
+
+// AddDocumentTo adds the flags for objects without managed fields.
+func (f *PrintFlags) AddDocumentTo(cmd *cobra.Command) {
 	o, flags := &f.options, cmd.Flags()
 	addOutputFlag(cmd, &o.Format, f.formats)
-	flags.BoolVar(&o.ShowManagedFields, "show-managed-fields", false, "Keep metadata.managedFields in JSON and YAML.")
 	flags.StringVar(&o.Template, "template", "", "Template for -o go-template, or its file for -o go-template-file.")
 	flags.BoolVar(&o.AllowMissingKeys, "allow-missing-template-keys", true,
 		"Treat fields that are missing in templates and JSONPath as empty, not as errors.")

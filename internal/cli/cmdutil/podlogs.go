@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
@@ -32,4 +33,24 @@ func LogErrorLine(node string, err error) string {
 		return OneLine(fmt.Sprintf("%s (%s)", gather.WhyNoLog(node, err), cause))
 	}
 	return OneLine(gather.WhyNoLog(node, err))
+}
+
+const (
+	// simulatedNode is the annotation of the nodes that kwok simulates.
+	simulatedNode = "kwok.x-k8s.io/node"
+	// maxNodes is how many nodes are looked at.
+	maxNodes = 100
+)
+
+// SimulatedNodes returns a function that reports whether kwok simulates a node. It reads a node once, and does not take the
+// node for simulated if that fails.
+func SimulatedNodes(ctx context.Context, client kube.Interface) func(node string) bool {
+	known := map[string]bool{}
+	return func(name string) bool {
+		if _, is := known[name]; !is && len(known) < maxNodes {
+			node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+			known[name] = err == nil && node.Annotations[simulatedNode] != ""
+		}
+		return known[name]
+	}
 }

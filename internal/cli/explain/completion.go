@@ -14,8 +14,11 @@ import (
 // completedPods is how many failed pods, and how many others, the shell is offered.
 const completedPods = 100
 
-// ownerQuery asks for the owners of Jobs that have this resource.
-func ownerQuery(resource string) cmdutil.ObjectQuery {
+// kindQuery asks for the pods of Jobs, or the owners of Jobs, that have this resource.
+func kindQuery(resource string) cmdutil.ObjectQuery {
+	if cmdutil.PodKinds()[resource] != "" {
+		return cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Labels: batchv1.JobNameLabel, Limit: completedPods}
+	}
 	switch ownerKinds()[resource] {
 	case "JobSet":
 		return cmdutil.ObjectQuery{Resource: schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}}
@@ -25,11 +28,11 @@ func ownerQuery(resource string) cmdutil.ObjectQuery {
 	return cmdutil.ObjectQuery{}
 }
 
-// completeJobsAndOwners completes names of Jobs as CompleteJobs does; of CronJobs and JobSets after their resource; and
+// completeJobsAndOwners completes names of Jobs as CompleteJobs does; of CronJobs, JobSets and pods after their resource; and
 // the resources themselves for a beginning that is no Job's.
 func completeJobsAndOwners(flags *cmdutil.KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	jobs := cmdutil.CompleteJobs(flags, byFlags)
-	return cmdutil.CompleteKinds(flags, byFlags, ownerQuery, func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return cmdutil.CompleteKinds(flags, byFlags, kindQuery, func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if strings.Contains(toComplete, "/") {
 			return jobs(cmd, args, toComplete)
 		}
@@ -37,13 +40,13 @@ func completeJobsAndOwners(flags *cmdutil.KubeFlags, byFlags func() bool) cobra.
 	})
 }
 
-// orResources offers job/, cronjob/ and jobset/ where there is no Job to offer.
+// orResources offers job/, cronjob/, jobset/ and pod/ where there is no Job to offer.
 func orResources(toComplete string, byFlags func() bool) func([]string, cobra.ShellCompDirective) ([]string, cobra.ShellCompDirective) {
 	return func(names []string, directive cobra.ShellCompDirective) ([]string, cobra.ShellCompDirective) {
 		if len(names) > 0 || toComplete == "" || byFlags() {
 			return names, directive
 		}
-		return cmdutil.WithPrefix([]string{"job/", "cronjob/", "jobset/"}, toComplete), directive | cobra.ShellCompDirectiveNoSpace
+		return cmdutil.WithPrefix([]string{"job/", "cronjob/", "jobset/", "pod/"}, toComplete), directive | cobra.ShellCompDirectiveNoSpace
 	}
 }
 

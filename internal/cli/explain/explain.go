@@ -36,6 +36,9 @@ policies, indexes, deadlines, the controller, a timeline, and the pods. Where a
 policy is advised for a Job that has finished, what-if computes what it would
 have changed.
 
+Without a name, it explains the Jobs of the namespace that have failed or are
+stalled; with -A, those of all namespaces. pod/NAME is the Job of a pod.
+
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
 What keeps a CronJob from starting Jobs comes first: suspension, a quota, a Job
@@ -45,7 +48,11 @@ Many Jobs, or some with the same cause, are grouped by cause first, with what to
 do about each: failed and stalled ones, then the most frequent, then the newest.
 
 On a terminal, the explanation of a single named Job is an interactive view that
-follows the Job; --interactive=false, --full, --index and --pod print it.
+follows the Job; --interactive=false, --full, --index, --pod and --exit-status
+print it.
+
+The exit code says whether the explanation was possible. With --exit-status, it
+is 3 if a Job has failed or will, else 4 if one is stalled.
 
 View permissions (get and list on jobs, pods and events, get on pods/log) are
 enough for a complete explanation. If some are missing, the explanation is
@@ -55,18 +62,24 @@ shorter, and lists what could not be read.
 JobExplanationList of batchjob.dev/v1alpha1.`
 
 const explainExample = `  # Why did it fail?
-  kubectl batchjob explain-failure train
+  kubectl batchjob why train
 
-  # Only index 7, or only one pod
-  kubectl batchjob explain-failure train --index 7
-  kubectl batchjob explain-failure train --pod train-7-x2v9q
+  # What has failed or is stalled here, and why? Or in the whole cluster?
+  kubectl batchjob why
+  kubectl batchjob why -A
+
+  # The pod that an alert names
+  kubectl batchjob why pod/train-7-x2v9q
+
+  # Only index 7
+  kubectl batchjob why train --index 7
 
   # All Jobs of a team or of a CronJob: their failures by cause
-  kubectl batchjob explain-failure -l team=ml
-  kubectl batchjob explain-failure cronjob/nightly-report
+  kubectl batchjob why -l team=ml
+  kubectl batchjob why cronjob/nightly-report
 
   # The name of the rule that failed a Job, for a script
-  kubectl batchjob explain-failure train -o json | jq -r .verdict.ruleName`
+  kubectl batchjob why train -o json | jq -r .verdict.ruleName`
 
 // Options are the flags of the explain-failure verb, and what Complete makes of them.
 type Options struct {
@@ -81,10 +94,13 @@ type Options struct {
 	index    string
 	full     bool
 	logLines int64
+	exitCode bool // --exit-status
+	list     bool
 	// from is a bundle, "" for the cluster.
 	from string
 
 	owners    []jobOwner
+	pods      []string // pod/NAME: one at most
 	set       feed.JobSet
 	explainer *cmdutil.Explainer
 }
@@ -93,7 +109,7 @@ type Options struct {
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
-		Use:               "explain-failure (NAME | KIND/NAME ... | -l SELECTOR)",
+		Use:               "explain-failure [NAME | KIND/NAME ... | -l SELECTOR]",
 		SuggestFor:        []string{"describe"},
 		Aliases:           []string{"explain", "why"},
 		Short:             "Explain why a Job failed or what it is waiting for",
@@ -111,13 +127,15 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.AddChoice(flags, "Jobs in all namespaces; requires -l.")
-	o.output.AddTo(cmd)
+	o.AddChoice(flags, "Jobs in all namespaces.")
+	o.output.AddPrintersTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
 	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
 	flags.StringVar(&o.from, "from", "", "Read the Job from a file written by bundle; needs no cluster.")
+	flags.BoolVar(&o.exitCode, "exit-status", false, "Exit with code 3 if a Job has failed or will, else with 4 if one is stalled.")
+	flags.BoolVar(&o.list, "list", false, "With -o, print a JobExplanationList, even for one Job.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)
@@ -134,15 +152,21 @@ func (o *Options) Validate(args []string) error {
 	if o.from != "" {
 		return o.validateFrom(args)
 	}
-	if len(args) == 0 && o.Selector == "" {
-		return cmdutil.UsageErrorf("name a Job or an owner of Jobs (cronjob/NAME, jobset/NAME), or select Jobs with -l")
+	args, err := cmdutil.SplitKinds(args, cmdutil.PodKinds(), func(_, name string) { o.pods = append(o.pods, name) })
+	if err != nil {
+		return err
 	}
-	var err error
 	if o.owners, args, err = splitOwnerArgs(args); err != nil {
 		return err
 	}
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
+	}
+	if len(o.pods) > 0 {
+		if len(o.pods)+len(o.owners)+len(o.Names) > 1 || o.pod != "" {
+			return cmdutil.UsageErrorf("name one pod, and nothing else")
+		}
+		o.pod = o.pods[0]
 	}
 	return o.validateFlags()
 }
@@ -161,6 +185,8 @@ func (o *Options) validateFrom(args []string) error {
 
 func (o *Options) validateFlags() error {
 	switch {
+	case o.list && !o.output.IsSet():
+		return cmdutil.UsageErrorf("--list requires -o")
 	case o.logLines < 0:
 		return cmdutil.UsageErrorf("--log-lines=%d: must be 0 or more", o.logLines)
 	case o.pod != "" && o.index != "":
@@ -179,11 +205,18 @@ func (o *Options) validateFlags() error {
 // explainsLive reports whether to open the interactive view: for one whole Job, unless a flag
 // asks for another form.
 func (o *Options) explainsLive() bool {
-	return o.from == "" && o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && o.interactive.Possible(o.IOStreams)
+	return o.from == "" && o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && !o.exitCode && o.interactive.Possible(o.IOStreams)
 }
 
-// single reports whether the explanation is about one named Job.
-func (o *Options) single() bool { return o.from != "" || len(o.Names) == 1 && len(o.owners) == 0 }
+// single reports whether the explanation is about one named Job, or the Job of a pod.
+func (o *Options) single() bool {
+	return o.from != "" || len(o.pods) == 1 || len(o.Names) == 1 && len(o.owners) == 0
+}
+
+// unnamed reports whether no Jobs were chosen: those that need an explanation are explained.
+func (o *Options) unnamed() bool {
+	return !o.single() && len(o.Names)+len(o.owners) == 0 && o.Selector == ""
+}
 
 // Complete makes the clients.
 func (o *Options) Complete() error {
@@ -230,13 +263,13 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.runBundle(ctx)
 	}
 	c := o.choose(ctx)
-	switch {
-	case len(c.jobs)+len(c.cronJobs) == 0 && len(c.failed) > 0:
+	if len(c.jobs)+len(c.cronJobs) == 0 && len(c.failed) > 0 {
 		return errors.Join(c.failed...)
-	case o.single():
+	}
+	if o.single() || o.unnamed() && len(c.jobs) == 1 && !o.output.IsSet() {
 		return o.runOne(ctx, c.jobs[0])
 	}
-	return errors.Join(append(c.failed, o.runSeveral(ctx, &c))...)
+	return o.runSeveral(ctx, &c)
 }
 
 // runSeveral explains several Jobs, and the CronJobs that own them.
@@ -249,16 +282,20 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	if err != nil {
 		return err
 	}
-	list := analysis.List(reports)
-	list.CronJobs = c.cronJobs
-	switch {
-	case o.output.IsSet():
-		return o.output.Write(o.Out, list)
-	case len(c.jobs)+len(c.cronJobs) == 0:
-		cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
+	if len(c.jobs)+len(c.cronJobs) == 0 && !o.output.IsSet() {
+		if !o.unnamed() {
+			cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
+		}
 		return nil
 	}
-	return text.Explanations(o.Out, list, o.textOptions())
+	list := analysis.List(reports)
+	list.CronJobs = c.cronJobs
+	if o.output.IsSet() {
+		err = o.output.Write(o.Out, list, namesOf(reports)...)
+	} else {
+		err = text.Explanations(o.Out, list, o.textOptions())
+	}
+	return errors.Join(append(c.failed, err, o.exitStatus(reports...))...)
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {
@@ -295,8 +332,15 @@ func (o *Options) explain(ctx context.Context, input explain.Input) error {
 	if err := o.checkFocus(&report); err != nil {
 		return err
 	}
-	if o.output.IsSet() {
-		return o.output.Write(o.Out, report)
+	return errors.Join(o.write(report), o.exitStatus(report))
+}
+
+func (o *Options) write(report explain.Report) error {
+	switch {
+	case o.list:
+		return o.output.Write(o.Out, analysis.List([]explain.Report{report}), report.Job.Name)
+	case o.output.IsSet():
+		return o.output.Write(o.Out, report, report.Job.Name)
 	}
 	if o.full || o.explainer.Options.IsNarrow() {
 		return text.Explanation(o.Out, report, o.textOptions())
@@ -329,8 +373,19 @@ type chosen struct {
 }
 
 func (o *Options) choose(ctx context.Context) (c chosen) {
+	if o.unnamed() {
+		jobs, err := o.troubled(ctx)
+		return chosen{jobs: jobs, failed: cmdutil.Flatten(err)}
+	}
+	for _, pod := range o.pods {
+		job, err := cmdutil.JobOfPod(ctx, o.explainer.Client, o.set.Namespace, pod)
+		if err != nil {
+			return chosen{failed: []error{err}}
+		}
+		o.set.Names = []string{job}
+	}
 	c.jobs, c.failed = o.set.GetAll(ctx)
-	if len(o.owners) == 0 && len(o.Names) > 0 {
+	if len(o.owners) == 0 && len(o.set.Names) > 0 {
 		return c
 	}
 	choice := o.set
@@ -382,4 +437,12 @@ func (o *Options) progress(total int) func(int) {
 
 func (o *Options) textOptions() text.Options {
 	return o.color.TextOptions(o.Env, o.full)
+}
+
+// namesOf are the names of the Jobs.
+func namesOf(reports []explain.Report) (names []string) {
+	for i := range reports {
+		names = append(names, reports[i].Job.Name)
+	}
+	return names
 }

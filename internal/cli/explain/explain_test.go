@@ -51,10 +51,8 @@ func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
 // Wrong usage: exit code 2 and one line that says what to do, with no request sent.
 func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 	for _, tc := range []struct{ args, says string }{
-		{"", "name a Job"},
 		{"a -A", "across all namespaces"},
 		{"a -l x=y", "selector"},
-		{"-A", "name a Job"},
 		{"-l x==!", "--selector"},
 		{"a -o wide", `"wide"`},
 		{"a -o json=", "unknown output format"},
@@ -69,7 +67,12 @@ func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 		{"a --index 1,2", "--index=1,2"},
 		{"a --index 99999999999", "--index=99999999999"},
 		{"a --color sometimes", "--color"},
-		{"pod/a", `"pod/a" is not a Job`},
+		{"pod/a b", "name one pod"},
+		{"pod/a pod/b", "name one pod"},
+		{"pod/a --pod b", "name one pod"},
+		{"pod/", "names no pod"},
+		{"a --list", "--list requires -o"},
+		{"secret/a", `"secret/a" is not a Job`},
 		{"job/", "no Job name"},
 		{"cronjob/", "names no CronJob"},
 		{"jobset/a/b", "names no JobSet"},

@@ -27,7 +27,7 @@ func ownedBy(job *unstructured.Unstructured, kind, name string) *unstructured.Un
 	return job
 }
 
-func namesOf(t *testing.T, out string) (names []string, list explain.ReportList) {
+func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatalf("%v in %q", err, out)
@@ -60,7 +60,7 @@ func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 		"-l app=nobody":                    "",
 	} {
 		got := program.Run(t, o.API, append([]string{"explain-failure", "-o", "json"}, strings.Fields(args)...)...)
-		names, _ := namesOf(t, got.Out)
+		names, _ := jobsIn(t, got.Out)
 		if got.Code != 0 || strings.Join(names, " ") != want {
 			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.Code, names, want, got.ErrOut)
 		}
@@ -92,7 +92,7 @@ func TestCronJobWithoutJobs(t *testing.T) {
 		if got.Code != 0 || !strings.HasPrefix(got.Out, says) || strings.Contains(got.Out+got.ErrOut, "cleaned up") {
 			t.Errorf("%s: exit %d, %q, %q", name, got.Code, got.Out, got.ErrOut)
 		}
-		_, list := namesOf(t, program.Run(t, o.API, "explain-failure", "cronjob/"+name, "-o", "json").Out)
+		_, list := jobsIn(t, program.Run(t, o.API, "explain-failure", "cronjob/"+name, "-o", "json").Out)
 		if len(list.CronJobs) != 1 || !strings.HasPrefix(list.CronJobs[0].Sentence, says) || len(list.Items) > 0 {
 			t.Errorf("%s: %+v", name, list)
 		}
@@ -280,7 +280,7 @@ func TestExplainKeepsOrder_CLI_04(t *testing.T) {
 	}
 	slices.Reverse(jobs)
 	o := clitest.NewObjects(t, jobs...)
-	names, list := namesOf(t, program.Run(t, o.API, "explain-failure", "-l", "app", "-o", "json").Out)
+	names, list := jobsIn(t, program.Run(t, o.API, "explain-failure", "-l", "app", "-o", "json").Out)
 	if !slices.Equal(names, want) || len(list.Causes) != 1 || list.Causes[0].Count != 30 {
 		t.Errorf("%q, %+v", names, list.Causes)
 	}

@@ -47,6 +47,9 @@ func verbGroups() []struct{ title, verbs string } {
 	}
 }
 
+// FooterAnnotation of a command has the end of its help.
+const FooterAnnotation = "batchjob.dev/footer"
+
 // Finish gives all commands below root their groups and the layout of their help. It comes after all verbs.
 func Finish(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
@@ -60,7 +63,7 @@ func Finish(root *cobra.Command) {
 		}
 	}
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
-		_, err := io.WriteString(cmd.OutOrStderr(), usageOf(cmd))
+		_, err := io.WriteString(cmd.OutOrStderr(), usageOf(cmd)+cmd.Annotations[FooterAnnotation])
 		return err
 	})
 	foreign, words := LibraryFlags(), FlagTexts()
@@ -76,7 +79,9 @@ func Finish(root *cobra.Command) {
 			}
 		})
 		cmdutil.FinishCompletion(cmd)
+		acceptSpellings(cmd)
 	})
+	root.SetFlagErrorFunc(suggestFlag)
 }
 
 // EachCommand calls do for cmd and for every command below it.

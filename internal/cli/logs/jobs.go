@@ -9,17 +9,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -108,7 +105,7 @@ func (o *Options) chosen(ctx context.Context) (jobs []*unstructured.Unstructured
 		return jobs, cmdutil.Flatten(err)
 	}
 	o.options.Pods = slices.DeleteFunc(o.options.Pods, func(pod string) bool {
-		job, err := o.jobOf(ctx, pod)
+		job, err := cmdutil.JobOfPod(ctx, o.client, o.set.Namespace, pod)
 		if err != nil {
 			failed = append(failed, err)
 		} else if !slices.Contains(o.set.Names, job) {
@@ -120,26 +117,9 @@ func (o *Options) chosen(ctx context.Context) (jobs []*unstructured.Unstructured
 	return jobs, append(failed, missing...)
 }
 
-// jobOf is the name of the Job that controls a pod.
-func (o *Options) jobOf(ctx context.Context, name string) (string, error) {
-	call := apicall.Call{Verb: "get", Resource: "pods", Namespace: o.set.Namespace, Name: name}
-	pod, err := o.client.CoreV1().Pods(o.set.Namespace).Get(ctx, name, metav1.GetOptions{})
-	switch {
-	case err != nil:
-		return "", call.Wrap(err)
-	case observe.JobUID(pod) == "":
-		return "", cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("pod %q is not controlled by a Job", name),
-			fmt.Sprintf("read its log with: kubectl logs %s -n %s", name, o.set.Namespace))
-	}
-	return metav1.GetControllerOfNoCopy(pod).Name, nil
-}
-
-// podKinds are the resources of pods, with their kind.
-func podKinds() map[string]string { return map[string]string{"pod": "pod", "pods": "pod", "po": "pod"} }
-
 // podQuery asks for pods of Jobs.
 func podQuery(resource string) cmdutil.ObjectQuery {
-	if podKinds()[resource] == "" {
+	if cmdutil.PodKinds()[resource] == "" {
 		return cmdutil.ObjectQuery{}
 	}
 	return cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Labels: batchv1.JobNameLabel, Limit: completedPods}

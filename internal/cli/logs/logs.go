@@ -131,7 +131,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	jobs, err := cmdutil.SplitKinds(args, podKinds(), func(_, name string) { o.options.Pods = append(o.options.Pods, name) })
+	jobs, err := cmdutil.SplitKinds(args, cmdutil.PodKinds(), func(_, name string) { o.options.Pods = append(o.options.Pods, name) })
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (o *Options) Run(ctx context.Context) error {
 		}
 		return o.unread
 	}
-	run, out := o.readLogs, newOutput(o)
+	run, out := o.readLogs, newOutput(o, cmdutil.SimulatedNodes(ctx, o.client))
 	if o.follow {
 		run = o.followLogs
 		for _, err := range cmdutil.Flatten(o.unread) { // It is an error at the end, too.
@@ -204,7 +204,7 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	err := run(ctx, out)
 	if err == nil {
-		err = errors.Join(o.unread, out.UnreadError())
+		err = errors.Join(o.unread, out.ReportUnread())
 	}
 	return errors.Join(err, out.Flush())
 }

@@ -23,13 +23,13 @@ type output struct {
 	o *Options
 }
 
-func newOutput(o *Options) *output {
+func newOutput(o *Options, isSimulated func(node string) bool) *output {
 	p := &output{o: o, Output: podlogs.NewOutput(o.Out, o.ErrOut, podlogs.Style{
 		Prefix: o.prefix, Color: o.color.Display(o.Env).Color, Timestamps: o.options.Timestamps, Follow: o.follow,
 		Jobs: len(o.jobs) > 1, Containers: slices.ContainsFunc(o.jobs, (*loggedJob).hasSeveralContainers),
 		Concurrency: o.options.Concurrency,
 	})}
-	p.Missing = p.missing
+	p.Missing, p.IsSimulated = p.missing, isSimulated
 	return p
 }
 

@@ -3,7 +3,6 @@ package podlogs
 import (
 	"fmt"
 	"io"
-	"sync/atomic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -14,9 +13,6 @@ import (
 // DefaultRequests is how many logs are read at a time by default.
 const DefaultRequests = 10
 
-// noteLines is how many notes of one kind are printed.
-const noteLines = 10
-
 // Output prints lines to stdout, and to stderr what is not read.
 type Output struct {
 	*printer
@@ -24,9 +20,12 @@ type Output struct {
 	// Missing takes the first look at the pods, for notes on what they lack; nil for none.
 	Missing func(logs.Found)
 
+	// IsSimulated reports whether a node runs no containers, so that its pods have no logs; nil for never.
+	IsSimulated func(node string) bool
+
 	begun   bool
 	sources int // found at first
-	unread  atomic.Int32
+	unread  unread
 }
 
 // NewOutput returns one for any number of logs. errOut is written to by several goroutines.
@@ -48,35 +47,6 @@ func (p *Output) Found(found logs.Found) error {
 	}
 	p.arrange(found.Sources)
 	return nil
-}
-
-// Unreadable prints the first logs that cannot be read.
-func (p *Output) Unreadable(failure *logs.UnreadableError) {
-	if p.unread.Add(1) <= noteLines {
-		fmt.Fprintf(p.errOut, "Cannot read the log of %s: %s\n", cmdutil.OneLine(failure.Source.String()), cmdutil.LogErrorLine(failure.Source.Pod.Node, failure.Err))
-	}
-}
-
-// Interrupted reports on stderr that one log is interrupted, and that it continues.
-func (p *Output) Interrupted(source logs.Source, failure error) {
-	log := cmdutil.OneLine(source.String())
-	if failure == nil {
-		fmt.Fprintf(p.errOut, "The log of %s can be read again.\n", log)
-		return
-	}
-	fmt.Fprintf(p.errOut, "Cannot read the log of %s, retrying: %s\n", log, cmdutil.LogErrorLine(source.Pod.Node, failure))
-}
-
-// UnreadError is nil if all logs were read.
-func (p *Output) UnreadError() error {
-	switch unread := p.unread.Load(); {
-	case unread == 0:
-		return nil
-	case p.Follow:
-		return cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Count(unread, "logs could not be read"), "")
-	default:
-		return cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Of(int(unread), p.sources)+" logs could not be read", "")
-	}
 }
 
 // unstarted prints to stderr a line for each reason, with the first container that has it.

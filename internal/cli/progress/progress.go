@@ -39,7 +39,7 @@ type Progress struct {
 	Options
 	env    cmdutil.Env
 	now    func() time.Time // up to which the Jobs are known
-	stalls *feed.Stalls     // nil for none
+	stalls []*feed.Stalls   // by namespace; none if they are not read
 
 	mu    sync.Mutex
 	news  News
@@ -52,6 +52,8 @@ type Options struct {
 	Past       string // what Jobs are that have ended, such as "finished"
 	Namespaces bool   // names are shown with them
 	Quiet      bool   // nothing is shown
+	// Why is the command that explains a Job, for those that are stalled; nil for none.
+	Why func(*batchv1.Job) string
 	// Bar draws a bar on a terminal, with characters of ASCII only if ASCII is set.
 	Bar, ASCII bool
 }
@@ -90,10 +92,10 @@ func (p *Progress) Show(news News) {
 }
 
 func (p *Progress) take(news News) {
+	p.news = news
 	if p.Quiet {
 		return
 	}
-	p.news = news
 	if p.width() > 0 {
 		p.draw()
 		return
@@ -103,7 +105,7 @@ func (p *Progress) take(news News) {
 		line := p.state(job)
 		if p.last[key] != line {
 			p.last[key] = line
-			fmt.Fprintln(p.env.ErrOut, line+p.elapsed(job))
+			fmt.Fprintln(p.env.ErrOut, line+p.elapsed(job)+p.hint(job))
 		}
 	}
 }
@@ -175,6 +177,7 @@ func (p *Progress) line() string {
 	if p.Bar {
 		one = p.row(news.Open[0]).Bar(p.ASCII, barWidth) + "  " + one
 	}
+	one += p.hint(news.Open[0])
 	if news.Total == 1 {
 		return one
 	}
@@ -190,6 +193,14 @@ func (p *Progress) elapsed(job *batchv1.Job) string {
 		return ""
 	}
 	return ", " + jobprinter.Row{Job: job, Now: p.now()}.Duration()
+}
+
+// hint is the command that explains a Job which is stalled.
+func (p *Progress) hint(job *batchv1.Job) string {
+	if p.Why == nil || p.Stall(job) == nil {
+		return ""
+	}
+	return "; see: " + sanitize.Line(p.Why(job))
 }
 
 // state is the name and the state, without what passes with time.

@@ -3,28 +3,106 @@ package progress
 import (
 	"context"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// FollowStalls shows which Jobs are stalled, until stop is called; open are those that have not ended. Whether Jobs finish
-// does not depend on it, so that there is no word on what may not be read.
-func (p *Progress) FollowStalls(ctx context.Context, stalls *feed.Stalls, open []*batchv1.Job) (stop func()) {
-	if p.Quiet {
+// StallLimit is when to give up on Jobs that are stalled.
+type StallLimit struct {
+	After time.Duration // 0 for never
+	// Notes has it noted once that stalls may not be seen, for what cannot be read.
+	Notes bool
+	// Look reads everything about a Job that lists show as stalled.
+	Look func(context.Context, *batchv1.Job) (*explain.Stall, error)
+	// Exceeded is called once, after all Jobs that have not ended have been stalled for After, with why each is.
+	Exceeded func(map[types.UID]*explain.Stall)
+}
+
+// FollowStalls shows which Jobs are stalled, until stop is called; open are those that have not ended, and stalls has an
+// entry for each of their namespaces, or one for all. Without a limit, whether Jobs finish does not depend on it, so that
+// there is no word on what may not be read.
+func (p *Progress) FollowStalls(ctx context.Context, stalls []*feed.Stalls, open []*batchv1.Job, limit StallLimit) (stop func()) {
+	if p.Quiet && limit.After == 0 {
 		return func() {}
 	}
-	stalls.Read(ctx, open)
+	for _, s := range stalls {
+		s.Read(ctx, in(s.Namespace, open))
+	}
 	p.stalls = stalls
 	ctx, cancel := context.WithCancel(ctx)
+	patience := &patience{p: p, limit: limit, noted: !limit.Notes, stalls: feed.StallLimit{After: limit.After}}
 	var reading sync.WaitGroup
-	reading.Go(func() { _ = stalls.Run(ctx, nil, p.open, p.again) }) // Its error is the context's.
+	for _, s := range stalls {
+		reading.Go(func() {
+			_ = s.Run(ctx, nil, func() []*batchv1.Job { return in(s.Namespace, p.open()) }, func() error { // Its error is the context's.
+				p.again()
+				patience.check(ctx)
+				return nil
+			})
+		})
+	}
 	return func() {
 		cancel()
 		reading.Wait()
 	}
+}
+
+// patience applies a StallLimit.
+type patience struct {
+	p     *Progress
+	limit StallLimit
+
+	mu     sync.Mutex
+	stalls feed.StallLimit
+	over   bool
+	noted  bool // what cannot be read
+}
+
+// check calls Exceeded if the limit is. Lists do not have the warnings about pods, so each Job is read first.
+func (w *patience) check(ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit.After == 0 || w.over {
+		return
+	}
+	for _, s := range w.p.stalls {
+		cmdutil.NoteStalls(w.p, s.Gaps(), &w.noted)
+	}
+	open := w.p.open()
+	if !w.stalls.Exceeded(w.p.now(), open, w.p.Stall) {
+		return
+	}
+	found := map[types.UID]*explain.Stall{}
+	for _, job := range open {
+		stall, err := w.limit.Look(ctx, job)
+		if err != nil {
+			return
+		}
+		if stall == nil || stall.MayContinue {
+			w.stalls.Restart(job)
+			return
+		}
+		found[job.UID] = stall
+	}
+	w.over = true
+	w.limit.Exceeded(found)
+}
+
+// in returns the Jobs of a namespace, or all with "".
+func in(namespace string, jobs []*batchv1.Job) (found []*batchv1.Job) {
+	for _, job := range jobs {
+		if namespace == "" || job.Namespace == namespace {
+			found = append(found, job)
+		}
+	}
+	return found
 }
 
 // open are the Jobs that have not ended.
@@ -35,21 +113,33 @@ func (p *Progress) open() []*batchv1.Job {
 }
 
 // again shows what has changed in Jobs that are as they were.
-func (p *Progress) again() error {
+func (p *Progress) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	news := p.news
 	news.Changed = news.Open
 	p.take(news)
-	return nil
 }
 
 // row is what is known of a Job.
 func (p *Progress) row(job *batchv1.Job) jobprinter.Row {
 	row := jobprinter.Row{Job: job, Now: p.now()}
-	if p.stalls != nil {
-		o := p.stalls.Outline(job, nil, row.Now)
+	if s := p.stallsOf(job); s != nil {
+		o := s.Outline(job, nil, row.Now)
 		row.Stalled, row.Why = o.Stalled, o.Why
 	}
 	return row
+}
+
+// Stall is why the Job is stalled as far as lists show, nil if it is not.
+func (p *Progress) Stall(job *batchv1.Job) *explain.Stall { return p.row(job).Stalled }
+
+// stallsOf has the Jobs of the namespace, nil if there are none.
+func (p *Progress) stallsOf(job *batchv1.Job) *feed.Stalls {
+	for _, s := range p.stalls {
+		if s.Namespace == "" || s.Namespace == job.Namespace {
+			return s
+		}
+	}
+	return nil
 }

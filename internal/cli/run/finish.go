@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
@@ -50,7 +51,7 @@ func (r *runner) finish(ctx context.Context, err error) error {
 			}
 		}
 	}
-	problems = append(problems, r.explainAll(), r.writeReport(look, errors.Is(err, errTimeout)))
+	problems = append(problems, r.explainAll(), r.writeReport(look, err))
 	if ctx.Err() != nil {
 		return r.cancel(ctx)
 	}
@@ -82,7 +83,7 @@ func (r *runner) cancel(ctx context.Context) error {
 			}
 		}
 	}
-	return errors.Join(ctx.Err(), err, r.writeReport(look, false))
+	return errors.Join(ctx.Err(), err, r.writeReport(look, ctx.Err()))
 }
 
 // leave suspends a Job that runs, or only notes that it does.
@@ -106,8 +107,11 @@ func (r *runner) leave(ctx context.Context, a *attempt) error {
 
 // result is what the command ends with; err is why the Jobs are not followed to their end, nil if they were.
 func (r *runner) result(err error) error {
-	if errors.Is(err, errTimeout) {
+	switch {
+	case errors.Is(err, errTimeout):
 		return r.timeoutError()
+	case errors.Is(err, errStalled):
+		return r.stalledError()
 	}
 	if err != nil {
 		return err
@@ -139,6 +143,15 @@ func (r *runner) timeoutError() error {
 		lines = append(lines[:timeoutLines], cmdutil.NewUserError(cmdutil.KindTimeout, errTimeout, fmt.Sprintf("timed out: %d more", more), ""))
 	}
 	return errors.Join(lines...)
+}
+
+// stalledError has a line for each Job that has not ended.
+func (r *runner) stalledError() error {
+	var lines []error
+	for _, job := range r.open() {
+		lines = append(lines, progress.StalledError(r.label(&attempt{job: job}), r.o.stalled.After, r.stalls[job.UID], r.why(job)))
+	}
+	return errors.Join(progress.FirstErrors(lines, timeoutLines)...)
 }
 
 // readReports reads what is known of the Jobs, and returns those that have not ended.

@@ -44,25 +44,35 @@ func (r *runner) logOptions(namespace string) logs.Options {
 	}
 }
 
-func (r *runner) logOutput(follow bool) *podlogs.Output {
-	return podlogs.NewOutput(aside{r.progress, r.o.Out}, r.progress, podlogs.Style{
+func (r *runner) logOutput(ctx context.Context, follow bool) *podlogs.Output {
+	out := podlogs.NewOutput(aside{r.progress, r.o.Out}, r.progress, podlogs.Style{
 		Prefix: true, Color: r.o.color.Display(r.o.Env).Color, Follow: follow, Concurrency: r.o.concurrency,
 		Jobs: len(r.tasks) > 1 || r.o.retries > 0,
 	})
+	out.IsSimulated = cmdutil.SimulatedNodes(ctx, r.o.explainer.Client)
+	return out
+}
+
+// followedLogs prints the logs of a namespace.
+type followedLogs struct {
+	*logs.Follower
+	out *podlogs.Output
 }
 
 // addFollowers makes a Follower for each namespace.
-func (r *runner) addFollowers() {
+func (r *runner) addFollowers(ctx context.Context) {
 	for _, t := range r.tasks {
 		namespace := t.last().job.Namespace
 		if r.followers[namespace] == nil {
-			r.followers[namespace] = logs.NewFollower(r.logOptions(namespace), r.logOutput(true))
+			out := r.logOutput(ctx, true)
+			r.followers[namespace] = &followedLogs{logs.NewFollower(r.logOptions(namespace), out), out}
 		}
 	}
 }
 
 // printLogs prints logs until they end. Without the permission to read them, the Jobs are followed all the same.
-func (r *runner) printLogs(ctx context.Context, follower *logs.Follower, cancel context.CancelCauseFunc) {
+func (r *runner) printLogs(ctx context.Context, follower *followedLogs, cancel context.CancelCauseFunc) {
+	defer func() { _ = follower.out.ReportUnread() }() // It is no error: the result is that of the Jobs.
 	if err := follower.Run(ctx); err != nil && !r.isRefusal(ctx, err) {
 		cancel(err)
 	}
@@ -75,7 +85,7 @@ func (r *runner) followPods(ctx context.Context, a *attempt) (last func(context.
 	if follower == nil {
 		return func(context.Context) {}
 	}
-	pods := &podlogs.Pods{PodSet: feed.PodSet{Client: r.o.explainer.Client, Job: a.job}, Follower: follower, Watch: r.watch}
+	pods := &podlogs.Pods{PodSet: feed.PodSet{Client: r.o.explainer.Client, Job: a.job}, Follower: follower.Follower, Watch: r.watch}
 	if err := pods.List(ctx); err != nil && r.isRefusal(ctx, err) {
 		return func(context.Context) {}
 	}
@@ -99,8 +109,9 @@ func (r *runner) isRefusal(ctx context.Context, err error) bool {
 
 // printTails prints the last lines of the failed pods of a Job.
 func (r *runner) printTails(ctx context.Context, a *attempt) error {
-	out := r.logOutput(false)
+	out := r.logOutput(ctx, false)
 	err := r.readTails(ctx, a, out)
+	_ = out.ReportUnread() // It is no error: the result is that of the Jobs.
 	if err != nil && r.isRefusal(ctx, err) {
 		err = nil
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -22,8 +23,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// writeReport writes the report that --junit asks for, if any. The context limits the reading of logs, not the writing.
-func (r *runner) writeReport(ctx context.Context, timeout bool) error {
+// writeReport writes the report that --junit asks for, if any; ended is why the Jobs are not followed to their end. The context limits the reading of logs, not the writing.
+func (r *runner) writeReport(ctx context.Context, ended error) error {
 	if r.report == nil {
 		return nil
 	}
@@ -35,7 +36,7 @@ func (r *runner) writeReport(ctx context.Context, timeout bool) error {
 				r.isRefusal(ctx, err)
 			}
 		}
-		suites = append(suites, t.suite(timeout))
+		suites = append(suites, t.suite(r.whyUnfinished(t.last(), ended)))
 	}
 	report := r.report
 	r.report = nil // Ctrl-C may come before the end.
@@ -45,11 +46,11 @@ func (r *runner) writeReport(ctx context.Context, timeout bool) error {
 	return nil
 }
 
-// suite is the report on a Job and its retries.
-func (t *task) suite(timeout bool) junit.Suite {
+// suite is the report on a Job and its retries; unfinished is why the last one has not ended, or is no more, else nil.
+func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 	first, last := t.attempts[0], t.last()
 	suite := junit.Suite{Name: first.job.Name, Timestamp: first.job.CreationTimestamp.UTC().Format("2006-01-02T15:04:05")}
-	c := &cases{class: first.job.Name, unfinished: unfinished(last, timeout)}
+	c := &cases{class: first.job.Name, unfinished: unfinished}
 	for _, a := range t.attempts {
 		if a.report != nil && a.report.Job.DurationSeconds != nil {
 			suite.Time += junit.Seconds(time.Duration(min(*a.report.Job.DurationSeconds, math.MaxInt32)) * time.Second)
@@ -70,15 +71,21 @@ func (t *task) suite(timeout bool) junit.Suite {
 	return suite
 }
 
-// unfinished is why a Job has not ended, or is no more; nil if it has.
-func unfinished(a *attempt, timeout bool) *junit.Problem {
+// whyUnfinished is why a Job has not ended, or is no more; nil if it has.
+func (r *runner) whyUnfinished(a *attempt, ended error) *junit.Problem {
 	switch {
 	case a.isLost():
 		return &junit.Problem{Type: "Deleted", Message: "the Job was deleted before it finished"}
 	case a.end != "":
 		return nil
-	case timeout:
+	case errors.Is(ended, errTimeout):
 		return &junit.Problem{Type: "Timeout", Message: "not finished when the time ran out"}
+	case errors.Is(ended, errStalled):
+		p := &junit.Problem{Type: "Stalled", Message: "not finished when the Job had been stalled for too long"}
+		if stall := r.stalls[a.job.UID]; stall != nil {
+			p.Message = cmdutil.OneLine("stalled: " + stall.Text)
+		}
+		return p
 	}
 	return &junit.Problem{Type: "Interrupted", Message: "not finished when the command was interrupted"}
 }
@@ -87,7 +94,7 @@ func unfinished(a *attempt, timeout bool) *junit.Problem {
 type cases struct {
 	class      string
 	attempts   []*outcome
-	unfinished *junit.Problem // see unfinished
+	unfinished *junit.Problem // see whyUnfinished
 }
 
 // outcome is what an attempt has done.

@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -104,30 +105,34 @@ func TestEachIndexIsATestCase_RUN_13(t *testing.T) {
 	notIndexed.job.Spec.CompletionMode = nil
 	for name, c := range map[string]struct {
 		attempts []*attempt
-		timeout  bool
+		ended    error // why following the Job ended early
 		want     string
 	}{
-		"failed": {[]*attempt{ended(feed.Failed, 6, "0", "1,5", pod(1, corev1.PodFailed), pod(2, corev1.PodFailed), stopped)}, false,
+		"failed": {[]*attempt{ended(feed.Failed, 6, "0", "1,5", pod(1, corev1.PodFailed), pod(2, corev1.PodFailed), stopped)}, nil,
 			`index 0 passed
 index 1 failure OOMKilled: Container main exited with code 137 (OOMKilled)
 index 2 failure OOMKilled: Container main exited with code 137 (OOMKilled)
 index 3 skipped: was stopped: the Job failed: FailJob: rule 0 matched
 index 4 skipped: did not run: the Job failed: FailJob: rule 0 matched
 index 5 failure Failed: failed; its pods are gone`},
-		"successPolicy": {[]*attempt{ended(feed.Complete, 3, "0", "", stopped)}, false, "index 0 passed\nindex 1 skipped: did not run: the Job is complete without it\nindex 2 skipped: did not run: the Job is complete without it"},
-		"timeout": {[]*attempt{ended("", 4, "0", "", running...)}, true,
+		"successPolicy": {[]*attempt{ended(feed.Complete, 3, "0", "", stopped)}, nil, "index 0 passed\nindex 1 skipped: did not run: the Job is complete without it\nindex 2 skipped: did not run: the Job is complete without it"},
+		"timeout": {[]*attempt{ended("", 4, "0", "", running...)}, errTimeout,
 			"index 0 passed\nindex 1 error Timeout: not finished when the time ran out\nindex 2 error Timeout: not finished when the time ran out\nindex 3 skipped: did not run: not finished when the time ran out"},
-		"canceled": {[]*attempt{ended("", 1, "", "")}, false, "index 0 skipped: did not run: not finished when the command was interrupted\ntrain error Interrupted: not finished when the command was interrupted"},
-		"deleted":  {[]*attempt{ended(feed.Deleted, 1, "", "")}, false, "index 0 skipped: did not run: the Job was deleted before it finished\ntrain error Deleted: the Job was deleted before it finished"},
-		"deadline": {[]*attempt{ended(feed.Failed, 1, "", "")}, false, "index 0 skipped: did not run: the Job failed: FailJob: rule 0 matched\ntrain failure FailJob: FailJob: rule 0 matched"},
-		"retried": {[]*attempt{ended(feed.Failed, 3, "0,2", "1", pod(1, corev1.PodFailed)), retried}, false,
+		"stalled": {[]*attempt{ended("", 1, "", "")}, errStalled,
+			"index 0 skipped: did not run: stalled: a volume cannot be mounted\ntrain error Stalled: stalled: a volume cannot be mounted"},
+		"canceled": {[]*attempt{ended("", 1, "", "")}, nil, "index 0 skipped: did not run: not finished when the command was interrupted\ntrain error Interrupted: not finished when the command was interrupted"},
+		"deleted":  {[]*attempt{ended(feed.Deleted, 1, "", "")}, nil, "index 0 skipped: did not run: the Job was deleted before it finished\ntrain error Deleted: the Job was deleted before it finished"},
+		"deadline": {[]*attempt{ended(feed.Failed, 1, "", "")}, nil, "index 0 skipped: did not run: the Job failed: FailJob: rule 0 matched\ntrain failure FailJob: FailJob: rule 0 matched"},
+		"retried": {[]*attempt{ended(feed.Failed, 3, "0,2", "1", pod(1, corev1.PodFailed)), retried}, nil,
 			"index 0 passed\nindex 1 passed: Failed in train: Container main exited with code 137 (OOMKilled)\nindex 2 passed"},
-		"retry does not run": {[]*attempt{ended(feed.Failed, 1, "", "0", pod(0, corev1.PodFailed)), ended(feed.Failed, 1, "", "")}, false,
+		"retry does not run": {[]*attempt{ended(feed.Failed, 1, "", "0", pod(0, corev1.PodFailed)), ended(feed.Failed, 1, "", "")}, nil,
 			"index 0 failure OOMKilled: Container main exited with code 137 (OOMKilled)"},
-		"not Indexed": {[]*attempt{notIndexed}, false, "train failure FailJob: FailJob: rule 0 matched"},
+		"not Indexed": {[]*attempt{notIndexed}, nil, "train failure FailJob: FailJob: rule 0 matched"},
 	} {
 		var got []string
-		suite := (&task{attempts: c.attempts}).suite(c.timeout)
+		task := &task{attempts: c.attempts}
+		r := &runner{stalls: map[types.UID]*explain.Stall{task.last().job.UID: {Text: "a volume cannot be mounted"}}}
+		suite := task.suite(r.whyUnfinished(task.last(), c.ended))
 		for _, one := range suite.Cases {
 			got = append(got, lineOf(one))
 		}
@@ -151,7 +156,7 @@ func TestReportOfAHugeJob_RUN_13(t *testing.T) {
 	}
 	began := time.Now()
 	a := ended(feed.Failed, n, indexset.Of(done...).String(), indexset.Of(failed...).String(), pods...)
-	suite := (&task{attempts: []*attempt{a}}).suite(false)
+	suite := (&task{attempts: []*attempt{a}}).suite(nil)
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -186,7 +191,7 @@ indexes 13-2147483646 skipped: did not run: the Job failed: FailJob: rule 0 matc
 		"all failed": {[]*attempt{ended(feed.Failed, most, "", "0-2147483646")}, "indexes 0-2147483646 failure Failed: failed; its pods are gone"},
 	} {
 		var got []string
-		for _, one := range (&task{attempts: c.attempts}).suite(false).Cases {
+		for _, one := range (&task{attempts: c.attempts}).suite(nil).Cases {
 			got = append(got, lineOf(one))
 		}
 		if strings.Join(got, "\n") != c.want {
@@ -198,7 +203,7 @@ indexes 13-2147483646 skipped: did not run: the Job failed: FailJob: rule 0 matc
 // Of 200,000 indexes that failed, 10,000 have test cases, and the rest one; so have those that did not run.
 // Requirements: RUN-13
 func TestReportHasNoMoreTestCasesThanCIReads(t *testing.T) {
-	suite := (&task{attempts: []*attempt{ended(feed.Failed, 400_000, "", alternate(200_000))}}).suite(false)
+	suite := (&task{attempts: []*attempt{ended(feed.Failed, 400_000, "", alternate(200_000))}}).suite(nil)
 	if n := len(suite.Cases); n != 2*maxCases+2 {
 		t.Fatalf("%d cases", n)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 )
 
@@ -41,6 +42,10 @@ a timeout or an error, they keep running without it. On Ctrl-C or SIGTERM,
 --on-cancel decides: keep them running (the default), suspend them, or delete
 them (the default with --rm). A second signal ends the command at once.
 
+Once all Jobs left have been stalled for 10 minutes, the command gives up with
+exit code 4 (--fail-if-stalled). Waiting in a queue, for quota or for room on
+nodes does not count.
+
 A lost connection to the API server is not an error: the command resumes when
 it can.
 
@@ -49,6 +54,7 @@ Exit codes:
   1    error, such as a Job that was deleted before it finished
   2    wrong usage, or no Job in the manifests; nothing was created
   3    a Job has failed
+  4    the Jobs are stalled (--fail-if-stalled)
   124  timeout
   130  interrupted (Ctrl-C)
   143  terminated (SIGTERM)`
@@ -83,6 +89,9 @@ const (
 	cancelDelete  = "delete"
 )
 
+// stalledAfter is the default of --fail-if-stalled.
+const stalledAfter = 10 * time.Minute
+
 func logWords() []string    { return []string{logsAll, logsFailed, logsNone} }
 func cancelWords() []string { return []string{cancelKeep, cancelSuspend, cancelDelete} }
 
@@ -101,6 +110,8 @@ type Options struct {
 	remove      bool
 	onCancel    string
 	timeout     time.Duration
+	stalled     progress.StallFlag
+	stalledSet  bool // --fail-if-stalled was given
 
 	creator   *creation.Client
 	namespace string // of Jobs that name none
@@ -140,6 +151,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.remove, "rm", false, "Delete the Jobs and their retries at the end, whatever the outcome.")
 	flags.StringVar(&o.onCancel, "on-cancel", "", "What happens to the Jobs on Ctrl-C or SIGTERM: keep, suspend or delete; keep by default, delete with --rm.")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait for all Jobs, e.g. 30s, 5m, 2h; no limit by default.")
+	o.stalled.AddTo(flags, stalledAfter)
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)
@@ -159,7 +171,9 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 			o.onCancel = cancelDelete
 		}
 	}
-	err := errors.Join(cmdutil.OneOf("logs", o.logs, logWords()), cmdutil.OneOf("on-cancel", o.onCancel, cancelWords()), o.color.Validate())
+	err := errors.Join(cmdutil.OneOf("logs", o.logs, logWords()), cmdutil.OneOf("on-cancel", o.onCancel, cancelWords()),
+		o.color.Validate(), o.stalled.Validate())
+	o.stalledSet = flags.Changed("fail-if-stalled")
 	if err != nil {
 		return err
 	}

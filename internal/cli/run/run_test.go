@@ -677,3 +677,20 @@ func read(t *testing.T, path string) string {
 	}
 	return string(data)
 }
+
+// run ends by itself where nothing can go on: after ten minutes, with the explanation and an exit code of its own.
+//
+// Requirements: RUN-15
+func TestRunGivesUpOnAStalledJob(t *testing.T) {
+	server := newServer(t)
+	report := filepath.Join(t.TempDir(), "r.xml")
+	clock := clitest.NewClock()
+	s := program.Start(t, server.API, clock.Env(), "run", "-f", clitest.WriteManifest(t, train), "--junit", report, "-q")
+	clitest.WaitFor(t, func() bool { return server.API.Opened() > 0 }, s.ErrOut.String)
+	clitest.WaitFor(t, func() bool { clock.Advance(10 * time.Second); return strings.Contains(s.ErrOut.String(), "error:") }, s.ErrOut.String)
+	expect(t, s, cmdutil.ExitStalled, "", "job.batch/train keeps running; delete it with: kubectl delete job train -n ns1\n",
+		"error: job.batch/train has been stalled for 10m: no controller has worked on the Job", "; see: kubectl batchjob why train\n")
+	if xml := read(t, report); !strings.Contains(xml, `type="Stalled"`) {
+		t.Error(xml)
+	}
+}

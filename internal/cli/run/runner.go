@@ -12,13 +12,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -27,6 +28,7 @@ import (
 var (
 	errOver    = errors.New("the Job has ended")
 	errTimeout = errors.New("timed out")
+	errStalled = errors.New("stalled")
 )
 
 // runner follows the Jobs until all have ended.
@@ -36,17 +38,18 @@ type runner struct {
 	several   bool        // namespaces
 	progress  *progress.Progress
 	link      *feed.Link
-	watch     feed.Watch                // that others are copies of
-	followers map[string]*logs.Follower // by namespace; empty unless all logs are printed
-	unread    sync.Once                 // notes that logs cannot be read
-	watching  sync.WaitGroup            // for pods
+	watch     feed.Watch                   // that others are copies of
+	followers map[string]*followedLogs     // by namespace; empty unless all logs are printed
+	unread    sync.Once                    // notes that logs cannot be read
+	watching  sync.WaitGroup               // for pods
+	stalls    map[types.UID]*explain.Stall // once errStalled has ended it
 
 	mu    sync.Mutex
 	tasks []*task
 }
 
 func newRunner(o *Options, tasks []*task, report *junit.File) *runner {
-	r := &runner{o: o, tasks: tasks, report: report, followers: map[string]*logs.Follower{}}
+	r := &runner{o: o, tasks: tasks, report: report, followers: map[string]*followedLogs{}}
 	for _, t := range tasks {
 		r.several = r.several || t.last().job.Namespace != tasks[0].last().job.Namespace
 	}
@@ -63,25 +66,46 @@ func (r *runner) run(ctx context.Context) error {
 		defer o.After(o.timeout, func() { cancel(errTimeout) })()
 	}
 	r.progress = progress.New(o.Env, progress.Options{
-		Past: "finished", Namespaces: r.several, Quiet: o.quiet, Bar: true, ASCII: o.color.Display(o.Env).ASCII,
+		Past: "finished", Namespaces: r.several, Quiet: o.quiet, Bar: true, ASCII: o.color.Display(o.Env).ASCII, Why: r.why,
 	})
 	defer r.progress.Close()
 	link, stop := o.Connect(following, o.explainer.Client, r.progress)
 	defer stop()
 	defer r.progress.Start(link)()
 	r.link, r.watch = link, cmdutil.Watch(link, r.progress)
-	if !r.several {
-		namespace := r.tasks[0].last().job.Namespace
-		defer r.progress.FollowStalls(following, o.explainer.Stalls(namespace, o.Timing()), r.open())()
-	}
+	defer r.followStalls(following, cancel)()
 	return r.finish(ctx, r.follow(following, cancel))
+}
+
+// followStalls ends following once all Jobs left have been stalled for too long.
+func (r *runner) followStalls(following context.Context, cancel context.CancelCauseFunc) (stop func()) {
+	o, namespaces := r.o, sets.New[string]()
+	for _, t := range r.tasks {
+		namespaces.Insert(t.last().job.Namespace)
+	}
+	var stalls []*feed.Stalls
+	for _, namespace := range sets.List(namespaces) {
+		stalls = append(stalls, o.explainer.Stalls(namespace, o.Timing()))
+	}
+	return r.progress.FollowStalls(following, stalls, r.open(), progress.StallLimit{
+		After: o.stalled.After, Notes: o.stalledSet, Look: o.explainer.Stall,
+		Exceeded: func(found map[types.UID]*explain.Stall) {
+			r.stalls = found
+			cancel(errStalled)
+		},
+	})
+}
+
+// why is the command that explains a Job.
+func (r *runner) why(job *batchv1.Job) string {
+	return cmdutil.WhyCommand(r.o.kube, job.Namespace, job.Name)
 }
 
 // follow returns when all Jobs have ended and their logs are printed, or with the reason why not.
 func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) error {
 	var reading, running sync.WaitGroup
 	if r.o.logs == logsAll {
-		r.addFollowers()
+		r.addFollowers(ctx)
 	}
 	for _, follower := range r.followers {
 		reading.Go(func() { r.printLogs(ctx, follower, cancel) })
@@ -101,7 +125,7 @@ func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) err
 	reading.Wait()
 	stopWatching()
 	r.watching.Wait()
-	if cause := context.Cause(ctx); !errors.Is(cause, errTimeout) || len(r.open()) > 0 {
+	if cause := context.Cause(ctx); !errors.Is(cause, errTimeout) && !errors.Is(cause, errStalled) || len(r.open()) > 0 {
 		return cause // nil if all is over
 	}
 	return nil

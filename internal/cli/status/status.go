@@ -100,7 +100,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags(formatWide, formatColumns)}
 	cmd := &cobra.Command{
 		Use:               "status [NAME | job/NAME ...]",
-		SuggestFor:        []string{"get", "list", "describe"},
+		SuggestFor:        []string{"get", "list", "ls", "describe"},
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // waitResult is the output of wait -o json and -o yaml. Fields may be added, but none is renamed, removed, or given
@@ -27,10 +28,18 @@ type jobResult struct {
 	// Outcome is Complete, Failed, Deleted, Replaced (deleted, and another one created), ConditionMet (with
 	// --for=condition or jsonpath), or Waiting: it was still waited for.
 	Outcome feed.End `json:"outcome"`
-	// Reason is that of the Job's condition Complete or Failed; "" for other outcomes.
+	// Reason is that of the Job's condition Complete or Failed, or the kind of problem that stalls a Job, such as
+	// ImagePull; "" for other outcomes.
 	Reason string `json:"reason"`
+	// Stalled reports whether the Job was still waited for and is stalled.
+	Stalled bool `json:"stalled,omitempty"`
 	// Message is why the Job has failed, or how far it is, on one line.
 	Message string `json:"message"`
+	// FailedIndexes is that of the status, such as "1,3-5", and FailedIndexList has each index.
+	FailedIndexes   string  `json:"failedIndexes,omitempty"`
+	FailedIndexList []int32 `json:"failedIndexList,omitempty"`
+	// Cause is what decided that the Job has failed, as far as it could be read.
+	Cause *explain.DecidingCause `json:"cause,omitempty"`
 }
 
 // stillWaiting is the outcome of a Job that was still waited for.
@@ -45,11 +54,21 @@ func (w *waiter) writeResult(err error) error {
 	for _, waited := range w.jobs {
 		one := jobResult{Namespace: waited.job.Namespace, Name: waited.job.Name, Outcome: cmp.Or(waited.end, stillWaiting)}
 		if end := waited.condition(); end != nil {
-			one.Reason, one.Message = end.Reason, cmp.Or(waited.why, end.Message)
+			one.Reason, one.Message, one.Cause = end.Reason, cmp.Or(waited.why, end.Message), waited.cause
 		} else if one.Outcome == stillWaiting || one.Outcome == conditionMet {
 			one.Message = w.progress.Describe(waited.job)
+			if stall := w.progress.Stall(waited.job); stall != nil && one.Outcome == stillWaiting {
+				one.Reason, one.Stalled = string(stall.Kind), true
+			}
+		}
+		if failed := waited.job.Status.FailedIndexes; failed != nil {
+			one.FailedIndexes, one.FailedIndexList = *failed, explain.ListIndexes(*failed)
 		}
 		result.Jobs = append(result.Jobs, one)
 	}
-	return w.progress.Around(func() error { return w.options.output.Write(w.options.Out, result) })
+	var names []string
+	for i := range result.Jobs {
+		names = append(names, result.Jobs[i].Name)
+	}
+	return w.progress.Around(func() error { return w.options.output.Write(w.options.Out, result, names...) })
 }

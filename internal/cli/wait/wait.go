@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 const waitLong = `Wait until Jobs complete or fail, no matter which controller runs them.
@@ -41,7 +43,8 @@ another Job of the same name replaces it. A lost connection to the API server is
 not an error: the command resumes when it can.
 
 --timeout=0 checks once. By default, or with a negative timeout, there is no
-limit.
+limit. --fail-if-stalled gives up with exit code 4 once all Jobs left have been
+stalled for so long; waiting in a queue, for quota or for room does not count.
 
 -o json and -o yaml print a WaitResult of batchjob.dev/v1alpha1 at the end, and
 the lines about results go to stderr. It has the exitCode, and for each of the
@@ -53,6 +56,7 @@ Exit codes:
   1    error
   2    wrong usage
   3    a Job has failed
+  4    the Jobs are stalled (--fail-if-stalled)
   124  timeout
   130  interrupted (Ctrl-C)
   143  terminated (SIGTERM)`
@@ -80,6 +84,9 @@ const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it f
 // errWaitTimeout is the cause of a context that --timeout ended.
 var errWaitTimeout = errors.New("timed out")
 
+// errStalled is the cause of a context that --fail-if-stalled ended.
+var errStalled = errors.New("stalled")
+
 // Options are the flags of the wait verb, and what Complete makes of them.
 type Options struct {
 	cmdutil.Env
@@ -92,6 +99,7 @@ type Options struct {
 	output  cmdutil.DocumentFlag
 	timeout time.Duration
 	limited bool // --timeout was given, and is not negative
+	stalled progress.StallFlag
 	quiet   bool
 
 	set feed.JobSet
@@ -124,8 +132,9 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.BoolVar(&o.all, "all", false, "All Jobs that exist when the command starts.")
 	flags.StringVar(&o.goalArg, "for", goalFinished, "What to wait for. One of: ("+goalForms+").")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 checks once; no limit by default or if negative.")
+	o.stalled.AddTo(flags, 0)
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
-	o.output.AddTo(cmd)
+	o.output.AddPrintersTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "for", completeGoal)
 	return cmd
@@ -142,7 +151,7 @@ func (o *Options) Validate(args []string) error {
 	case len(args) == 0 && o.Selector == "" && !o.all:
 		return cmdutil.UsageErrorf("name the Jobs to wait for, select them with -l, or use --all")
 	}
-	if err := o.output.Validate(); err != nil {
+	if err := errors.Join(o.output.Validate(), o.stalled.Validate()); err != nil {
 		return err
 	}
 	var err error
@@ -160,16 +169,16 @@ func (o *Options) Complete(args []string) error {
 	return err
 }
 
-// verdict is why a Job has failed, "" if that cannot be read.
-func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) string {
+// verdict is why a Job has failed, nil if that cannot be read.
+func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) *explain.Verdict {
 	if o.explainer == nil {
-		return ""
+		return nil
 	}
 	report, err := o.explainer.Report(ctx, job)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return report.Verdict.WithReason()
+	return &report.Verdict
 }
 
 // Run waits. The timeout cancels; it is no deadline, because client-go gives up before a deadline that it foresees.
@@ -179,15 +188,25 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.limited && o.timeout > 0 {
 		defer o.After(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
-	shown := progress.New(o.Env, progress.Options{Past: o.goal.past, Namespaces: o.AllNamespaces, Quiet: o.quiet})
+	shown := progress.New(o.Env, progress.Options{
+		Past: o.goal.past, Namespaces: o.AllNamespaces, Quiet: o.quiet,
+		Why: func(job *batchv1.Job) string { return cmdutil.WhyCommand(o.kube, job.Namespace, job.Name) },
+	})
 	defer shown.Close()
 	link, stop := o.Connect(ctx, o.explainer.Client, shown)
 	defer stop()
 	defer shown.Start(link)()
-	w := &waiter{options: o, progress: shown, link: link, verdict: func(job *unstructured.Unstructured) string { return o.verdict(ctx, job) }}
+	w := &waiter{
+		options: o, progress: shown, link: link,
+		verdict:       func(job *unstructured.Unstructured) *explain.Verdict { return o.verdict(ctx, job) },
+		giveUpStalled: func() { cancel(errStalled) },
+	}
 	err := w.run(ctx)
 	if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, errOver) {
 		err = w.timeoutError()
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errStalled) && !errors.Is(err, errOver) {
+		err = w.stalledError()
 	}
 	if errors.Is(err, errOver) {
 		err = w.result

@@ -377,7 +377,7 @@ func TestWaitCompletion(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "alpha", 0))
 	for args, want := range map[string]string{"wait|": "alpha\n", "wait|-A|": "", "wait|--all|": "",
 		"wait|a|--for|":  "finished\ncomplete\nfailed\ndelete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\njsonpath=\n",
-		"wait|a|--for|c": "complete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\n", "wait|a|-o|": "json\nyaml\n"} {
+		"wait|a|--for|c": "complete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\n", "wait|a|-o|j": "json\njsonpath\njsonpath-as-json\njsonpath-file\n"} {
 		got := program.Run(t, api, append([]string{"__complete"}, strings.Split(args, "|")...)...)
 		if got.Out != want+":4\n" {
 			t.Errorf("%s: %q", args, got.Out)

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -15,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -30,11 +32,14 @@ type waiter struct {
 	options  *Options
 	progress *progress.Progress
 	link     *feed.Link
-	verdict  func(job *unstructured.Unstructured) string
+	verdict  func(job *unstructured.Unstructured) *explain.Verdict
+	// giveUpStalled ends the wait for --fail-if-stalled.
+	giveUpStalled func()
 
 	jobs   []*waitedJob // by namespace and name
 	byKey  map[snapshot.JobKey]*waitedJob
-	result error // once errOver was returned
+	result error                        // once errOver was returned
+	stalls map[types.UID]*explain.Stall // once giveUpStalled was called
 }
 
 // waitedJob is a Job that was there at the start, as it was seen last.
@@ -42,6 +47,8 @@ type waitedJob struct {
 	job *batchv1.Job
 	end feed.End
 	why string // it has failed
+	// cause is what decided that, nil if it is not known.
+	cause *explain.DecidingCause
 }
 
 // condition is that with which the Job has ended, nil if it has not.
@@ -79,7 +86,14 @@ func (w *waiter) run(ctx context.Context) error {
 		jobs.Set.Selector, jobs.Set.Names = "", names
 	}
 	if o.explainer != nil {
-		defer w.progress.FollowStalls(ctx, o.explainer.Stalls(o.set.Namespace, o.Timing()), w.tally().open)()
+		stalls := []*feed.Stalls{o.explainer.Stalls(o.set.Namespace, o.Timing())}
+		defer w.progress.FollowStalls(ctx, stalls, w.tally().open, progress.StallLimit{
+			After: o.stalled.After, Notes: true, Look: o.explainer.Stall,
+			Exceeded: func(found map[types.UID]*explain.Stall) {
+				w.stalls = found
+				w.giveUpStalled()
+			},
+		})()
 	}
 	return jobs.Run(ctx)
 }
@@ -139,7 +153,7 @@ func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
 		return err
 	}
 	if waited.end == feed.Failed {
-		waited.why = w.why(waited.job, u.Job)
+		waited.why, waited.cause = w.why(waited.job, u.Job)
 	}
 	if w.isLoss(waited.end) {
 		return nil
@@ -183,13 +197,13 @@ func (w *waiter) endLine(waited *waitedJob) string {
 	return line
 }
 
-// why is one line.
-func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) string {
-	if why := w.verdict(object); why != "" {
-		return why
+// why is one line, and what decided that the Job failed, nil if that is not known.
+func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) (string, *explain.DecidingCause) {
+	if verdict := w.verdict(object); verdict != nil {
+		return verdict.WithReason(), verdict.Cause
 	}
 	failed := reconcile.TrueCondition(job, batchv1.JobFailed)
-	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message)
+	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message), nil
 }
 
 // tally is the labels of the Jobs by how they ended, and the Jobs that have not.
@@ -276,4 +290,14 @@ func (w *waiter) timeoutError() error {
 		lines = append(lines, lineOf(wording.Count(more, "more")))
 	}
 	return errors.Join(lines...)
+}
+
+// stalledError has a line for each Job that has not ended.
+func (w *waiter) stalledError() error {
+	var lines []error
+	for _, job := range w.tally().open {
+		why := cmdutil.WhyCommand(w.options.kube, job.Namespace, job.Name)
+		lines = append(lines, progress.StalledError(w.label(job), w.options.stalled.After, w.stalls[job.UID], why))
+	}
+	return errors.Join(progress.FirstErrors(lines, timeoutLines)...)
 }

@@ -85,6 +85,11 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 	})
 	advice.AddCommands(in, shown, r.Causes, o)
 	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownAccount, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
+	whole := r.Evidence
+	if o.IsNarrow() {
+		whole = evidence.Chain(in, failed, &evidence.Values{Accounting: account, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, explain.Options{})
+	}
+	r.Verdict.Cause = decidingCause(&r.Verdict, whole)
 	r.Timeline = timeline.Moments(in, shown, o)
 	r.Next = timeline.NextSteps(in, failed, &timeline.Values{
 		Blocker: blocker, Problems: r.Problems, Waits: r.Waits, Reconciler: &r.Reconciler, Success: r.SuccessPolicy, Indexes: r.Indexes, BackoffLimit: r.BackoffLimit,

@@ -51,7 +51,7 @@ func (p *page) groups(l *explain.ReportList) {
 	p.omitted(int64(len(l.Groups)-len(shown)), "cause, of "+wording.Plural(int64(jobs), "Job", "Jobs"), "causes, of "+wording.Plural(int64(jobs), "Job", "Jobs"))
 	p.Blank()
 	p.Para(0, 0, plain("For one Job in full:"))
-	p.Command(0, "kubectl batchjob explain-failure NAME -n NAMESPACE")
+	p.Command(0, "kubectl batchjob why NAME -n NAMESPACE")
 }
 
 // groupWords is "14 Jobs failed".

@@ -209,7 +209,7 @@ func (v *view) hint() {
 	}
 	v.page.Blank()
 	v.page.Para(0, 0, plain("For details and what to do:"))
-	v.page.Command(0, fmt.Sprintf("kubectl batchjob explain-failure %s -n %s", job.Name, job.Namespace))
+	v.page.Command(0, fmt.Sprintf("kubectl batchjob why %s -n %s", job.Name, job.Namespace))
 }
 
 // plainName reports whether a shell takes the name as it is.

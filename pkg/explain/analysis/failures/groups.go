@@ -176,6 +176,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 		}
 	}
 	c.Indexes = indexset.Of(indexes...).String()
+	c.IndexList = explain.ListIndexes(c.Indexes)
 	c.First, c.Last = explain.TimeOf(g.Failures[len(g.Failures)-1].Pod.FinishedAt), explain.TimeOf(latest.Pod.FinishedAt)
 	return c
 }

@@ -21,7 +21,7 @@ func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *ex
 	s := setsOf(in)
 	out := &explain.Indexes{
 		Total:     ptr.Deref(in.Spec.Completions, 0),
-		Completed: s.completed.String(), Failed: s.failed.String(), Active: s.active.String(),
+		Completed: s.completed.String(), Failed: s.failed.String(), FailedList: explain.ListIndexes(s.failed.String()), Active: s.active.String(),
 		Ready: s.ready.String(), OutOfRange: s.outOfRange.String(),
 		Terminating: s.terminating.String(), BackingOff: s.backingOff.String(), Pending: s.pending.String(), Unknown: s.unknown.String(),
 		CompletedCount: int32(s.completed.Len()), FailedCount: int32(s.failed.Len()), ActiveCount: int32(s.active.Len()),

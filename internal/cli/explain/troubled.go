@@ -1,0 +1,82 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// maxUnnamed is how many Jobs are explained if none is named. Each takes some requests.
+const maxUnnamed = 50
+
+// troubled lists the Jobs, and returns those that have failed, will fail, or are stalled as far as lists show; the newest,
+// if there are too many.
+func (o *Options) troubled(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	objects, _, err := o.set.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]*batchv1.Job, len(objects))
+	for i, object := range objects {
+		if jobs[i], err = cmdutil.ToJob(object); err != nil {
+			return nil, err
+		}
+	}
+	stalls, now := o.explainer.Stalls(o.set.Namespace, o.Timing()), o.Now()
+	stalls.Read(ctx, jobs)
+	noted := false
+	cmdutil.NoteStalls(o.ErrOut, stalls.Gaps(), &noted)
+	var found []*unstructured.Unstructured
+	for i, job := range jobs {
+		if row := stalls.Outline(job, nil, now); row.HasProblem() {
+			found = append(found, objects[i])
+		}
+	}
+	if len(found) == 0 && !o.output.IsSet() {
+		fmt.Fprintf(o.ErrOut, "Nothing to explain: no Job %s has failed or is stalled (of %s).\n",
+			o.set.Call("list", "").Where(), wording.Plural(int64(len(jobs)), "Job", "Jobs"))
+	}
+	if more := len(found) - maxUnnamed; more > 0 {
+		slices.SortStableFunc(found, func(a, b *unstructured.Unstructured) int {
+			return cmp.Compare(b.GetCreationTimestamp().Unix(), a.GetCreationTimestamp().Unix())
+		})
+		found = found[:maxUnnamed]
+		feed.SortJobs(found)
+		fmt.Fprintf(o.ErrOut, "Explaining the newest %d of %d Jobs that have failed or are stalled; for the others, see: kubectl batchjob status --problems\n",
+			maxUnnamed, maxUnnamed+more)
+	}
+	return found, ctx.Err()
+}
+
+// exitStatus is the error that --exit-status asks for: of failed Jobs before stalled ones, nil for neither. It prints
+// nothing, as the explanation has said it.
+func (o *Options) exitStatus(reports ...explain.Report) error {
+	if !o.exitCode {
+		return nil
+	}
+	var failed, stalled []string
+	for i := range reports {
+		switch verdict := &reports[i].Verdict; {
+		case verdict.Fate == explain.FateFailed || verdict.Fate == explain.FateFailing:
+			failed = append(failed, reports[i].Job.Name)
+		case verdict.Stalled:
+			stalled = append(stalled, reports[i].Job.Name)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return cmdutil.JobFailed(failed)
+	case len(stalled) > 0:
+		return cmdutil.JobStalled(stalled)
+	}
+	return nil
+}

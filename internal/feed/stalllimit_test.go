@@ -1,0 +1,41 @@
+package feed
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Requirements: RUN-15
+func TestStallLimitNeedsEveryJobStalledWithoutInterruption(t *testing.T) {
+	a, b := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "a"}}, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "b"}}
+	stuck, queued := &explain.Stall{}, &explain.Stall{MayContinue: true}
+	limit := StallLimit{After: time.Minute}
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for i, step := range []struct {
+		after  time.Duration
+		stalls map[types.UID]*explain.Stall
+		want   bool
+	}{
+		{0, map[types.UID]*explain.Stall{"a": stuck, "b": stuck}, false},
+		{59 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": stuck}, false},
+		{60 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": queued}, false},
+		{70 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": stuck}, false}, // b counts from now.
+		{80 * time.Second, map[types.UID]*explain.Stall{"a": nil, "b": stuck}, false},
+		{130 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": stuck}, false},
+		{190 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": stuck}, true},
+	} {
+		got := limit.Exceeded(start.Add(step.after), []*batchv1.Job{a, b}, func(job *batchv1.Job) *explain.Stall { return step.stalls[job.UID] })
+		if got != step.want {
+			t.Errorf("step %d: %t", i, got)
+		}
+	}
+	if limit.Exceeded(start, nil, nil) {
+		t.Error("no Job is left to give up on")
+	}
+}
