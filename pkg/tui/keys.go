@@ -16,9 +16,12 @@ import (
 var (
 	keyHelp = widget.Bind("?", "help", "?", "f1")
 	keyBack = widget.Bind("esc/q", "back", "esc", "q", "backspace")
+	// keyBelow goes to the screen below the one that the view opened with: from an explanation to its Job.
+	keyBelow = widget.Bind("esc", "back", "esc", "backspace")
 	keyQuit = widget.Bind("ctrl+c", "quit", "ctrl+c")
-	// keyLeave quits on the first screen, from which there is no way back.
+	// keyLeave quits on the screen that the view opened with.
 	keyLeave   = widget.Bind("q/ctrl+c", "quit", "q", "ctrl+c")
+	keyQ       = widget.Bind("q", "quit", "q")
 	keyPause   = widget.Bind("space", "pause", "space")
 	keyTimes   = widget.Bind("r", "relative/absolute times", "r")
 	keySave    = widget.Bind("w", "write snapshot", "w")
@@ -82,11 +85,17 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 
 // leave are the keys that close the screen or the program.
 func (m *Model) leave() []widget.Binding {
-	if len(m.stack) > 1 {
+	switch {
+	case !m.quits():
 		return []widget.Binding{keyBack, keyQuit}
+	case len(m.stack) > 1:
+		return []widget.Binding{keyBelow, keyLeave}
 	}
 	return []widget.Binding{keyLeave}
 }
+
+// quits reports whether q quits: on the screen that the view opened with, and on those below it.
+func (m *Model) quits() bool { return len(m.stack) <= m.opened }
 
 // act does what a pane asks for.
 func (m *Model) act(a screen.Action) tea.Cmd {
@@ -94,7 +103,7 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 		m.say(a.Notice)
 	}
 	if a.Close {
-		m.stack = m.stack[:len(m.stack)-1]
+		m.closeTop()
 	}
 	if a.Open != nil {
 		m.stack = append(m.stack, a.Open)
@@ -113,19 +122,24 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 	return nil
 }
 
-// back closes the screen. On the first one, only q ends the program: esc is pressed once too
-// often easily.
+// back closes the screen. On the one that the view opened with, q ends the program at once; esc does not, as it is pressed
+// once too often easily.
 func (m *Model) back(k tea.KeyPressMsg) tea.Cmd {
 	switch {
+	case m.quits() && widget.Matches(k, keyLeave):
+		m.quit = true
+		return tea.Quit
 	case len(m.stack) > 1:
-		m.stack = m.stack[:len(m.stack)-1]
-		return nil
-	case !widget.Matches(k, keyLeave):
+		m.closeTop()
+	default:
 		m.say("q quits")
-		return nil
 	}
-	m.quit = true
-	return tea.Quit
+	return nil
+}
+
+func (m *Model) closeTop() {
+	m.stack = m.stack[:len(m.stack)-1]
+	m.opened = min(m.opened, len(m.stack))
 }
 
 // say shows a notice for a while; "" shows none.

@@ -70,6 +70,8 @@ type Model struct {
 	now           time.Time
 	data          screen.Data
 	stack         []screen.Screen
+	// opened is how many screens the view began with, less those that were closed: on the last of them, q quits.
+	opened int
 	// looked is the Focus that the Source got last.
 	looked snapshot.Focus
 
@@ -134,6 +136,7 @@ func New(o Options) *Model {
 	default:
 		m.stack = []screen.Screen{joblist.New(o.What)}
 	}
+	m.opened = len(m.stack)
 	m.look()
 	return m
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -36,24 +35,6 @@ func (m *Model) View() tea.View {
 	}
 	m.drawn = true
 	return m.frame
-}
-
-// LastPicture is the screen without the line of keys: what stays on the terminal. It is ""
-// if nothing was shown.
-func (m *Model) LastPicture() string {
-	if !m.data.Snap.IsShown() {
-		return ""
-	}
-	m.help, m.prompt = nil, nil
-	lines := m.lines()
-	return m.theme.RenderAll(trimmed(lines[:max(1, len(lines)-1)]))
-}
-
-func trimmed(lines []layout.Line) []layout.Line {
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].String()) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }
 
 // lines are those of the frame: the path, the screen, and a line for keys and questions.
@@ -131,6 +112,10 @@ func (m *Model) pathLine(p *widget.Paint) layout.Line {
 		path = append(append(path, crumb...), between)
 	}
 	path = append(path, layout.Text(layout.Bold, m.top().Crumb()))
+	if way := layout.Text(layout.Muted, " q quits "); m.quits() && path.Width()+layout.Of(way).Width()+fresh.Width() <= p.Width {
+		// Also for somebody who has not asked for a view, in whose terminal nobody types.
+		fresh = append(layout.Of(way), fresh...)
+	}
 	return layout.Spread(p.Width, path, fresh, m.glyphs.Ellipsis)
 }
 
@@ -187,7 +172,7 @@ func (m *Model) tailHints(p *widget.Paint) layout.Line {
 	if m.help != nil {
 		return m.help.hints(p)
 	}
-	return p.KeyHints(keyHelp, m.backHint())
+	return p.KeyHints(append([]widget.Binding{keyHelp}, m.backHints()...)...)
 }
 
 // keyLine are the keys that fit, those of the screen first. Help and the way back always do.
@@ -227,12 +212,15 @@ func (m *Model) hints() []widget.Binding {
 	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 
-// backHint is the way back, which quits on the first screen.
-func (m *Model) backHint() widget.Binding {
-	if len(m.stack) > 1 {
-		return keyBack
+// backHints are the way back, and q where it quits.
+func (m *Model) backHints() []widget.Binding {
+	switch {
+	case !m.quits():
+		return []widget.Binding{keyBack}
+	case len(m.stack) > 1:
+		return []widget.Binding{keyBelow, keyQ}
 	}
-	return widget.Bind("q", "quit", "q")
+	return []widget.Binding{keyQ}
 }
 
 func (m *Model) windowTitle() string {

@@ -38,7 +38,7 @@ type Viewer struct {
 	ReadOnly bool
 }
 
-// Show runs the view until the user or the Source ends it, and leaves the last picture on
+// Show runs the view until the user or the Source ends it, and leaves the explanation or the list on
 // the terminal. The error is an interruption for Ctrl-C, or why the Source has ended.
 func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
@@ -64,7 +64,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	if errors.Is(err, tea.ErrProgramPanic) {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "the interactive view crashed; this is a bug, please report it with the output above", "use --interactive=false in the meantime")
 	}
-	v.leave(model.LastPicture(), environ)
+	v.leave(model.Scrollback(), environ)
 	switch {
 	case errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
 		return context.Canceled
@@ -105,10 +105,10 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 	})
 }
 
-// leave writes the last picture above the prompt of the shell.
-func (v *Viewer) leave(picture string, environ []string) {
-	if picture != "" {
-		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), picture)
+// leave writes what stays on the terminal above the prompt of the shell.
+func (v *Viewer) leave(text string, environ []string) {
+	if text != "" {
+		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), text)
 	}
 }
 
