@@ -162,7 +162,7 @@ func short(names []string) string {
 
 // Issue 6, 1: s takes the next order, S reverses it; the column has a mark.
 func TestSortingTakesTheNextOrder(t *testing.T) {
-	b := open(t, jobsSnapshot(someJobs()...), size{260, 50}, allNamespaces)
+	b := open(t, jobsSnapshot(someJobs()...), size{260, 24}, allNamespaces)
 	for _, c := range []struct{ key, want, mark string }{
 		{"", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
 		{"S", "evaluate validate queue import sweep nightly train", "STATUS ▼"},
@@ -187,7 +187,7 @@ func TestSortingTakesTheNextOrder(t *testing.T) {
 // Issue 6, 1: the filter chooses while it is typed, by all its words; esc in the question
 // gives the one before back, and on the screen it clears it.
 func TestFilterChoosesWhileItIsTyped(t *testing.T) {
-	b := open(t, jobsSnapshot(someJobs()...), size{260, 50}, allNamespaces)
+	b := open(t, jobsSnapshot(someJobs()...), size{260, 24}, allNamespaces)
 	all := "train nightly sweep import queue validate evaluate"
 	for _, c := range []struct{ text, want string }{
 		{"", all}, {"!", all}, {"ML/", "train sweep validate evaluate"}, {"ml/ !running", "train sweep evaluate"}, {"stalled", "sweep"}, {"problem", "train nightly sweep"}, {"outofmemory", "train"},
@@ -333,7 +333,7 @@ func TestUrgentJobsAreOnTop(t *testing.T) {
 	items := someJobs()
 	old := items[1]
 	old.Name, old.Finished = "ancient-report", ago(25*time.Hour)
-	b := open(t, jobsSnapshot(append(items, old)...), size{260, 50}, allNamespaces)
+	b := open(t, jobsSnapshot(append(items, old)...), size{260, 24}, allNamespaces)
 	if got, want := short(b.names()), "train nightly sweep import queue validate ancient evaluate"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

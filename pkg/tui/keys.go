@@ -18,7 +18,7 @@ var (
 	keyBack = widget.Bind("esc/q", "back", "esc", "q", "backspace")
 	// keyBelow goes to the screen below the one that the view opened with: from an explanation to its Job.
 	keyBelow = widget.Bind("esc", "back", "esc", "backspace")
-	keyQuit = widget.Bind("ctrl+c", "quit", "ctrl+c")
+	keyQuit  = widget.Bind("ctrl+c", "quit", "ctrl+c")
 	// keyLeave quits on the screen that the view opened with.
 	keyLeave   = widget.Bind("q/ctrl+c", "quit", "q", "ctrl+c")
 	keyQ       = widget.Bind("q", "quit", "q")
@@ -35,7 +35,7 @@ const wheelLines = 3
 
 // key acts on a key press: of a question, the help, the screen, or else of all screens.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
-	m.notice = notice{}
+	m.notice, m.keyed = notice{}, true
 	switch {
 	case widget.Matches(k, keyQuit):
 		m.quit = true

@@ -47,14 +47,11 @@ func (m *Model) lines() []layout.Line {
 	if since := m.data.Snap.Link.StaleSince; since != nil {
 		body.Now, body.Stale = *since, true
 	}
-	// The times in the sentences of a report are of its moment, and so is what counts down beside
-	// them. A report that time does not change is not made again.
-	if m.isOfJob() && (m.isGone() || !m.data.Job.IsTimeless()) {
-		body.Now = m.data.Job.ObservedAt.Time
+	if m.isOfJob() {
+		body.Now = m.data.Job.AsOf(body.Now)
 	}
-	if m.isGone() && m.data.Job.GoneAt != nil {
-		body.Now = *m.data.Job.GoneAt
-	}
+	coach := m.coachLine(p)
+	body.Height = max(1, body.Height-len(coach))
 	middle := m.body(body)
 	out := make([]layout.Line, 0, p.Height)
 	out = append(out, m.pathLine(p))
@@ -65,9 +62,19 @@ func (m *Model) lines() []layout.Line {
 		}
 		out = append(out, l)
 	}
+	out = append(out, coach...)
 	out = append(out, m.bottomLine(p))
 	out[0], out[len(out)-1] = p.Cut(out[0], m.width), p.Cut(out[len(out)-1], m.width)
 	return out[:min(len(out), m.height)]
+}
+
+// coachLine says what to do first, until a key was pressed and if there is room for a line that is no help later.
+func (m *Model) coachLine(p *widget.Paint) []layout.Line {
+	const leastHeight = 20
+	if m.o.Coach == "" || m.keyed || m.height < leastHeight || !m.data.Snap.IsShown() {
+		return nil
+	}
+	return []layout.Line{p.Cut(layout.Of(layout.Text(layout.Accent|layout.Bold, p.Glyphs.Cursor+" "), layout.Text(layout.Accent, m.o.Coach)), m.width)}
 }
 
 // body is the help or the top screen.
@@ -92,7 +99,7 @@ func (m *Model) paint() *widget.Paint {
 func (m *Model) isGone() bool { return m.isOfJob() && m.data.Job.Gone }
 
 // isOfJob reports whether the screen is about a Job that has been read.
-func (m *Model) isOfJob() bool { return m.data.Job != nil && !m.top().Focus().Job.IsZero() }
+func (m *Model) isOfJob() bool { return m.data.Job != nil && !m.top().Focus().Opened().Job.IsZero() }
 
 // leastCrumb is how far the earlier parts of the path are shortened, so that the last one
 // can be read.
@@ -225,7 +232,7 @@ func (m *Model) backHints() []widget.Binding {
 
 func (m *Model) windowTitle() string {
 	title := "kubectl batchjob"
-	if j := m.data.Job; j != nil {
+	if j := m.data.Job; m.isOfJob() {
 		title = fmt.Sprintf("%s %s", j.Job.Name, j.Verdict.Status)
 		if j.Gone {
 			return sanitize.Line(j.Job.Name + " deleted")
@@ -240,7 +247,7 @@ func (m *Model) windowTitle() string {
 // progressBar is the terminal's own.
 func (m *Model) progressBar() *tea.ProgressBar {
 	j := m.data.Job
-	if j == nil || j.Gone {
+	if !m.isOfJob() || j.Gone {
 		return nil
 	}
 	done, total := j.Done()

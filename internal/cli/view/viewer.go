@@ -85,11 +85,6 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, n
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
-// ShowSimulation opens the interactive view of Jobs that are in no cluster.
-func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source) error {
-	return v.Show(ctx, tui.Options{Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation"})
-}
-
 func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name string, start tui.Start, logLines int64) error {
 	held := &HeldLines{}
 	defer held.Release(v.ErrOut)
@@ -123,8 +118,8 @@ func (v *Viewer) environ() []string {
 // logs are in it.
 func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
 	name := "batchjob"
-	if !s.Focus.Job.IsZero() {
-		name += "-" + sanitize.FileName(s.Focus.Job.Namespace) + "-" + sanitize.FileName(s.Focus.Job.Name)
+	if opened := s.Focus.Opened().Job; !opened.IsZero() {
+		name += "-" + sanitize.FileName(opened.Namespace) + "-" + sanitize.FileName(opened.Name)
 	}
 	name += "-" + s.Time.UTC().Format("20060102T150405.000Z") + ".json"
 	file, err := CreateFile(name)

@@ -231,7 +231,7 @@ func (o *Options) play(ctx context.Context) error {
 		return plain.follow(ctx, player, func(*snapshot.Snapshot) bool { return false })
 	}
 	options := tui.Options{Source: player, Now: player.Now, Replay: o.speed, What: player.What(), Follow: true}
-	if first := player.First(); !first.Job.IsZero() {
+	if first := player.First().Opened(); !first.Job.IsZero() {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
 	return o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)

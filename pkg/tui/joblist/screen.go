@@ -15,19 +15,39 @@ import (
 
 // listScreen is the list of Jobs.
 type listScreen struct {
-	// what is the set of Jobs in words.
-	what  string
+	o     Options
 	table widget.Table
+	// preview is the Job that is shown beside the list or below it, zero for none.
+	preview snapshot.JobKey
 	// stats are derived once for each list.
 	stats stats
 }
 
-// New lists the Jobs of a Snapshot; what is the set of Jobs in words, such as "namespace ml".
-func New(what string) screen.Screen {
-	return &listScreen{what: what, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
+// Options are what a list needs.
+type Options struct {
+	// What is the set of Jobs in words, such as "namespace ml".
+	What string
+	// Select is the Job under the cursor at first; zero for the first one.
+	Select snapshot.JobKey
+	// Recorded reports that the Snapshots are those of a recording, in which only one Job can be shown: the one that was.
+	Recorded bool
 }
 
-func (s *listScreen) Focus() snapshot.Focus { return snapshot.Focus{} }
+// New lists the Jobs of a Snapshot.
+func New(o Options) screen.Screen {
+	s := &listScreen{o: o, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
+	if !o.Select.IsZero() {
+		s.table.Select(keyOf(o.Select.Namespace, o.Select.Name))
+	}
+	return s
+}
+
+// keyOf names a row.
+func keyOf(namespace, name string) string { return namespace + "/" + name }
+
+func (s *listScreen) Focus() snapshot.Focus {
+	return snapshot.Focus{Job: s.preview, Preview: !s.preview.IsZero()}
+}
 
 func (s *listScreen) Crumb() string { return "Jobs" }
 
@@ -71,10 +91,15 @@ func (s *listScreen) Chosen(d *screen.Data) *explain.Outline {
 }
 
 func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
-	jobs := d.Snap.Jobs
-	if jobs == nil {
+	if d.Snap.Jobs == nil {
 		return d.Waiting(p, "Reading the Jobs"+s.of())
 	}
+	return s.withPreview(p, d)
+}
+
+// list is the list alone.
+func (s *listScreen) list(p *widget.Paint, d *screen.Data) []layout.Line {
+	jobs := d.Snap.Jobs
 	s.stats.derive(jobs, p)
 	s.arrange(jobs, d.Snap.AsOf())
 	lines := s.summary(p, jobs)
@@ -85,17 +110,17 @@ func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 		return append(lines, s.empty(p, jobs)...)
 	}
 	bar := s.barWidth(p)
-	key := func(i int32) string { return jobs.Items[i].Namespace + "/" + jobs.Items[i].Name }
+	key := func(i int32) string { return keyOf(jobs.Items[i].Namespace, jobs.Items[i].Name) }
 	cells := func(i int32) []layout.Line { return s.cells(p, &jobs.Items[i], bar) }
 	return append(lines, s.table.Lines(p.Sized(p.Width, p.Height-len(lines)), s.columns(p, bar), key, cells)...)
 }
 
 // of is " of namespace ml".
 func (s *listScreen) of() string {
-	if s.what == "" {
+	if s.o.What == "" {
 		return ""
 	}
-	return " of " + s.what
+	return " of " + s.o.What
 }
 
 // empty is why there is nothing to show, and what to do about it.
@@ -114,8 +139,8 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 	if len(jobs.Items) == 0 {
 		title = layout.Of(layout.Text(layout.Bold, "No Jobs"))
 	}
-	if s.what != "" {
-		title = append(title, layout.Text(layout.Muted, " in "), layout.Text(layout.Plain, s.what))
+	if s.o.What != "" {
+		title = append(title, layout.Text(layout.Muted, " in "), layout.Text(layout.Plain, s.o.What))
 	}
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}

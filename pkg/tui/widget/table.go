@@ -57,6 +57,9 @@ func (t *Table) Arrange(items any, n int, matches func(item int32) bool, compare
 	t.Sorting.sort(t.rows, compare())
 }
 
+// Select puts the cursor on an item, by its name, once that is there.
+func (t *Table) Select(key string) { t.list.key = key }
+
 // Len is how many rows there are.
 func (t *Table) Len() int { return len(t.rows) }
 
