@@ -164,15 +164,15 @@ func short(names []string) string {
 func TestSortingTakesTheNextOrder(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{260, 24}, allNamespaces)
 	for _, c := range []struct{ key, want, mark string }{
-		{"", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
-		{"S", "evaluate validate queue import sweep nightly train", "STATUS ▼"},
+		{"", "train nightly sweep import queue validate evaluate", "STATUS ▼"},
+		{"S", "evaluate validate queue import sweep nightly train", "STATUS ▲"},
 		{"s", "import nightly queue evaluate sweep train validate", "NAME ▲"},
 		{"S", "validate train sweep evaluate queue nightly import", "NAME ▼"},
 		{"s", "validate evaluate sweep nightly train import queue", "AGE ▲"},
 		{"s", "import train nightly evaluate validate queue sweep", "DURATION ▼"},
 		{"s", "train nightly import queue evaluate sweep validate", "FAILED ▼"},
 		{"s", "nightly queue sweep validate import train evaluate", "COMPLETIONS ▲"},
-		{"s", "train nightly sweep import queue validate evaluate", "STATUS ▲"},
+		{"s", "train nightly sweep import queue validate evaluate", "STATUS ▼"},
 	} {
 		if c.key != "" {
 			b.press(c.key)
@@ -305,13 +305,13 @@ func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
 		items []explain.Outline
 		want  string
 	}{
-		{60, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS"},
-		{80, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS FAILED REASON AGE"},
-		{80, someJobs()[3:], "NAME STATUS ▲ COMPLETIONS FAILED FAILED IDX REASON AGE"},
-		{120, someJobs()[3:], "NAME STATUS ▲ COMPLETIONS ACTIVE FAILED FAILED IDX REASON MANAGED BY AGE"},
-		{120, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS FAILED FAILED IDX REASON MANAGED BY AGE"},
-		{160, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS ACTIVE TERM FAILED FAILED IDX REASON MANAGED BY DURATION AGE"},
-		{200, someJobs(), "NAMESPACE NAME STATUS ▲ COMPLETIONS ACTIVE(READY) TERMINATING FAILED FAILED INDEXES REASON MANAGED BY DURATION AGE"},
+		{60, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS"},
+		{80, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS FAILED REASON AGE"},
+		{80, someJobs()[3:], "NAME STATUS ▼ COMPLETIONS FAILED REASON AGE"},
+		{120, someJobs()[3:], "NAME STATUS ▼ COMPLETIONS TERM FAILED FAILED IDX REASON MANAGED BY AGE"},
+		{120, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS FAILED FAILED IDX REASON MANAGED BY AGE"},
+		{160, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS ACTIVE TERM FAILED FAILED IDX REASON MANAGED BY DURATION AGE"},
+		{200, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS ACTIVE(READY) TERMINATING FAILED FAILED INDEXES REASON MANAGED BY DURATION AGE"},
 	} {
 		b := open(t, jobsSnapshot(c.items...), size{c.width, 24}, allNamespaces)
 		if got := b.headers(t); got != c.want {

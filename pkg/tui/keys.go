@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -72,15 +73,22 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
 	case widget.Matches(k, keyRetry):
-		return m.retry()
+		return m.retry(k)
 	case widget.Matches(k, keySuspend):
 		return tea.Suspend
 	case widget.Matches(k, keyRedraw):
 		return tea.ClearScreen
 	case widget.Matches(k, keyBack):
 		return m.back(k)
+	default:
+		m.sayUnknown(k)
 	}
 	return nil
+}
+
+// sayUnknown is for keys of other programs, whose users would press them again.
+func (m *Model) sayUnknown(k tea.KeyPressMsg) {
+	m.say("no key " + sanitize.Line(k.String()) + " here; ? shows the keys")
 }
 
 // leave are the keys that close the screen or the program.

@@ -244,18 +244,24 @@ func TestSizeMayChange(t *testing.T) {
 	}
 }
 
-// Keys that nothing knows do nothing, and messages that show nothing are not drawn for.
-func TestUnknownKeysDoNothing(t *testing.T) {
+// Keys that nothing knows do nothing but say so, and messages that show nothing are not drawn for.
+// Requirements: VIE-07
+func TestUnknownKeysSaySo(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	before := b.View().Content
+	above := func(picture string) string { return picture[:strings.LastIndex(picture, "\n")] }
 	for _, key := range []string{"z", "X", "ctrl+a", "7", "&", "ж", "shift+up"} {
 		if cmd := b.press(key); cmd != nil {
 			t.Errorf("%q gives %s", key, gives(cmd))
 		}
-		if b.View().Content != before {
+		shows(b, "no key "+key+" here; ? shows the keys")
+		if above(b.View().Content) != above(before) {
 			t.Errorf("%q changes the screen", key)
 		}
 	}
+	b.now = b.now.Add(noticeTime)
+	b.send(tickMsg(b.now))
+	before = b.View().Content
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelLeft})
 	b.send(tea.PasteMsg{Content: "q"})
 	if b.View().Content != before {

@@ -59,12 +59,14 @@ func (m *Model) retryKeys() []widget.Binding {
 }
 
 // retry opens the form.
-func (m *Model) retry() tea.Cmd {
+func (m *Model) retry(k tea.KeyPressMsg) tea.Cmd {
 	switch key, failed := m.failedJob(); {
 	case failed && m.mayRetry[key.Namespace]:
 		return m.act(job.OpenRetry(key, m.o.Retrier))
 	case !failed && !key.IsZero():
 		m.say("only a Job that has failed can be retried")
+	default:
+		m.sayUnknown(k)
 	}
 	return nil
 }
