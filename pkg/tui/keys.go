@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -62,7 +63,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.top(), append(m.retryKeys(), m.leave()...)...)
+		m.help = newHelpScreen(m.top(), slices.Concat(m.retryKeys(), m.changeKeys(), m.leave())...)
 	case widget.Matches(k, keyPause):
 		m.pause()
 	case widget.Matches(k, keyTimes):
@@ -74,6 +75,8 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
+	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
+		return m.change(k)
 	case widget.Matches(k, keySuspend):
 		return tea.Suspend
 	case widget.Matches(k, keyRedraw):
@@ -110,7 +113,7 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 	if a.Notice != "" {
 		m.say(a.Notice)
 	}
-	if a.Close {
+	if a.Close || a.Leave != nil && a.Leave == m.top() {
 		m.closeTop()
 	}
 	if a.Open != nil {

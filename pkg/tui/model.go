@@ -60,6 +60,8 @@ type Options struct {
 	Save func(*snapshot.Snapshot) (string, error)
 	// Retrier creates retries of failed Jobs, nil to write nothing.
 	Retrier screen.Retrier
+	// Changer suspends, resumes and deletes Jobs, nil to write nothing.
+	Changer screen.Changer
 	// EndWhen reports whether to end the view; nil if only the user does.
 	EndWhen func(*snapshot.Snapshot) bool
 }

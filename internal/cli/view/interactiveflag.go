@@ -34,7 +34,7 @@ type InteractiveFlag struct {
 // AddTo adds the flags to a command.
 func (f *InteractiveFlag) AddTo(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view if stdin and stdout are a terminal; --interactive=false, or "+interactiveVariable+"=false in the environment, prints instead.")
-	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "Leave out the key of the interactive view that writes to the cluster (R, retry).")
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "Leave out the keys of the interactive view that write to the cluster (R, retry; Z, suspend or resume; ctrl+d, delete).")
 	f.given = func() bool { return cmd.Flags().Changed("interactive") }
 }
 

@@ -49,7 +49,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 		o.Now = v.Now
 	}
 	if v.ReadOnly {
-		o.Retrier = nil
+		o.Retrier, o.Changer = nil, nil
 	}
 	model := tui.New(o)
 	environ := v.environ()
@@ -96,7 +96,7 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 		return err
 	}
 	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Start: start, Job: live.Single(), What: live.What()})
+		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: start, Job: live.Single(), What: live.What()})
 	})
 }
 
