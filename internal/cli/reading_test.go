@@ -42,9 +42,9 @@ var verbRequests = []struct {
 	args     string
 	requests int
 }{
-	{"status", 1},
+	{"status", 3},
 	{"status train", 5},
-	{"status -A -o wide", 1},
+	{"status -A -o wide", 3},
 	{"explain-failure train", 6},
 	{"what-if train --set backoffLimit=5", 5},
 	{"wait train", 5},

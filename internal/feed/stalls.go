@@ -16,30 +16,35 @@ import (
 // stallsEvery is how often a list that is live reads again what its stalls are known by.
 const stallsEvery = 10 * time.Second
 
-// Stalls knows which Jobs of a set are stalled. It asks only while Jobs have no ready pod, and reads
-// two pages then, instead of a watch of all pods (ADR 0017).
+// Stalls knows which Jobs of a set are stalled, and what their pods failed of. It asks only while Jobs have no ready pod, or
+// new failures, and reads three pages at most then, instead of a watch of all pods (ADR 0017).
 type Stalls struct {
 	Timing
 	Client    kube.Interface
 	Namespace string // "" for all
 	OurName   string // see explain.Input
+	// Failures has failed pods read, too.
+	Failures bool
 
 	mu   sync.Mutex
 	read *gather.Stalls
 }
 
-// Read asks about those of the Jobs that may be stalled.
+// Read asks about those of the Jobs that may be stalled, or have failures.
 func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
-	var open []*batchv1.Job
+	var open, failing []*batchv1.Job
 	for _, job := range jobs {
 		if analysis.MayStall(job) {
 			open = append(open, job)
+		}
+		if s.Failures && analysis.HasFailures(job) {
+			failing = append(failing, job)
 		}
 	}
 	s.mu.Lock()
 	before := s.read
 	s.mu.Unlock()
-	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, before)
+	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, failing, before)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() == nil {
@@ -60,14 +65,17 @@ func (s *Stalls) Run(ctx context.Context, news <-chan struct{}, jobs func() []*b
 	}
 }
 
-// Of is why the Job is stalled, nil if it is not.
-func (s *Stalls) Of(job *batchv1.Job, ruleNames []string) *explain.Stall {
+// Outline is the row of the Job, with why it is stalled, and what its pods failed of.
+func (s *Stalls) Outline(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
 	s.mu.Lock()
 	read := s.read
 	s.mu.Unlock()
-	f := read.Input(job, ruleNames, s.Now())
-	f.OurName = s.OurName
-	return analysis.StallOf(f)
+	row := analysis.OutlineOf(job, ruleNames, now)
+	stalled := read.Input(job, ruleNames, now)
+	stalled.OurName = s.OurName
+	row.Stalled = analysis.StallOf(stalled)
+	row.Why = analysis.WhyOf(read.Failures(job, ruleNames, now))
+	return row
 }
 
 // Gaps are what could not be read.

@@ -33,6 +33,8 @@ type Outline struct {
 	ManagedBy string `json:"managedBy,omitempty"`
 	// Stalled is what blocks the Job as far as a list can know, nil if nothing does.
 	Stalled *Stall `json:"stalled,omitempty"`
+	// Why is what its pods failed of as far as a list can know, nil if none failed, or the Job is complete.
+	Why *Why `json:"why,omitempty"`
 	// WillFail reports whether the Job fails once its other indexes have ended: one has failed, and
 	// there is no successPolicy that could make up for it.
 	WillFail bool `json:"willFail,omitempty"`
@@ -66,4 +68,16 @@ type Stall struct {
 	Reason string       `json:"reason"`
 	Text   string       `json:"text"`
 	Since  *metav1.Time `json:"since,omitempty"`
+}
+
+// Why is what the pods of a Job failed of, in a list.
+type Why struct {
+	// Text has 30 characters at most: "exit 1 ×3".
+	Text string `json:"text"`
+	// Causes are the two most frequent ones, without pods that the Job's controller stopped; there is at least one.
+	Causes []Cause `json:"causes"`
+	// Partial reports that only some of the failed pods were read, so that the counts of the Causes are too low.
+	Partial bool `json:"partial,omitempty"`
+	// RetryAt is when the next pod is created, nil if no back-off holds it.
+	RetryAt *metav1.Time `json:"retryAt,omitempty"`
 }

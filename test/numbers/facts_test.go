@@ -268,7 +268,7 @@ func (f facts) readRow(o output) {
 			n, inBrackets, _ := strings.Cut(strings.TrimSuffix(cell, ")"), "(")
 			f.add(statusActive, n, name+" "+cell, o.name)
 			f.add(statusReady, inBrackets, name+" "+cell, o.name)
-		case name == "COMPLETIONS":
+		case name == "DONE":
 			n, _, _ := strings.Cut(cell, "/")
 			f.add(statusSucceeded, n, name+" "+cell, o.name)
 		case cell != "-":

@@ -61,7 +61,7 @@ func (m *moment) object(t testing.TB) *unstructured.Unstructured {
 func (m *moment) statusRow(t testing.TB, job *unstructured.Unstructured) string {
 	var w bytes.Buffer
 	now := func() time.Time { return m.input.Now }
-	p := jobprinter.NewTablePrinter(&w, jobprinter.Table{Wide: true}, true, true, now)
+	p := jobprinter.NewTablePrinter(&w, jobprinter.Table{Wide: true}, jobprinter.Look{}, true, true, now)
 	if err := p.Snapshot([]*unstructured.Unstructured{job}, true); err != nil {
 		t.Fatal(err)
 	}

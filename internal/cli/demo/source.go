@@ -110,6 +110,9 @@ func (s *Source) snapshot() *snapshot.Snapshot {
 		if analysis.MayStall(job) {
 			outline.Stalled = analysis.StallOf(s.listed(job))
 		}
+		if analysis.HasFailures(job) {
+			outline.Why = analysis.WhyOf(s.failing(job))
+		}
 		shown.Jobs.Items = append(shown.Jobs.Items, outline)
 		if s.focus.Job.Name == name {
 			s.open(shown, job)
@@ -162,6 +165,18 @@ func (s *Source) listed(job *batchv1.Job) explain.Input {
 			copied := pod.DeepCopy()
 			s.complete(copied)
 			input.Pods = append(input.Pods, explain.PodOf(copied))
+		}
+	}
+	return input
+}
+
+// failing is what a list knows of a Job that has failures: its failed pods, too.
+func (s *Source) failing(job *batchv1.Job) explain.Input {
+	input := s.listed(job)
+	input.PodsRead, input.Events = true, s.events.of(job.Name)
+	for _, pod := range s.world.Store.PodsOf(job.UID) {
+		if pod.Status.Phase == corev1.PodFailed {
+			input.Pods = append(input.Pods, explain.PodOf(pod))
 		}
 	}
 	return input

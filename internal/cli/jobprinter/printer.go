@@ -1,6 +1,7 @@
 package jobprinter
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // Printer writes Jobs in one output format.
@@ -24,25 +27,29 @@ type Printer interface {
 	Signature(job *unstructured.Unstructured) (string, error)
 }
 
-// TablePrinter is the default output and -o wide. Columns keep their width over the calls, and only grow.
+// TablePrinter prints rows of a Table.
 type TablePrinter struct {
+	out         io.Writer
 	table       Table
+	look        Look
 	now         func() time.Time
 	fullIndexes bool
 	headers     bool // still to be written
 	Follow      bool // more rows will follow
-	w           tabWriter
+	widths      []int // so far, if they follow
 }
 
-// tabWriter aligns what was written up to Flush.
-type tabWriter interface {
-	io.Writer
-	Flush() error
+// Look is what the output can show.
+type Look struct {
+	// Width is that of the terminal in characters, 0 for no limit.
+	Width int
+	Color bool
+	ASCII bool
 }
 
 // NewTablePrinter returns a printer for a table with these columns.
-func NewTablePrinter(out io.Writer, table Table, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
-	return &TablePrinter{table: table, now: now, fullIndexes: fullIndexes, headers: headers, w: printers.GetNewTabWriter(out)}
+func NewTablePrinter(out io.Writer, table Table, look Look, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
+	return &TablePrinter{out: out, table: table, look: look, now: now, fullIndexes: fullIndexes, headers: headers}
 }
 
 // Snapshot implements Printer.
@@ -50,44 +57,79 @@ func (p *TablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error
 	return p.Rows(jobs, false)
 }
 
+// unlimited is wider than any table.
+const unlimited = 1 << 20
+
 // Rows implements Printer.
 func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if p.headers {
-		p.headers = false
-		writeCells(p.w, p.headerCells())
-	}
 	now := p.now()
+	var rows [][]layout.Line
 	for _, object := range jobs {
 		job, err := cmdutil.ToJob(object)
 		if err != nil {
 			return err
 		}
-		writeCells(p.w, p.table.row(p.rowOf(object, job, now, deleted)))
+		row := p.table.row(p.rowOf(object, job, now, deleted))
+		for i := range row {
+			if p.look.ASCII {
+				row[i] = layout.ToASCII(row[i])
+			}
+		}
+		rows = append(rows, row)
 	}
-	return p.w.Flush()
+	glyphs := layout.NewGlyphs(p.look.ASCII)
+	header, lines := layout.Table(p.columns(rows), rows, cmp.Or(p.look.Width, unlimited), glyphs.Ellipsis)
+	if p.headers {
+		p.headers = false
+		lines = append([]layout.Line{header}, lines...)
+	}
+	return p.write(lines)
+}
+
+// columns leaves room where rows will follow, so that a Job that ends does not shift the table: for the longest STATUS, for
+// WHY, and for what earlier rows had.
+func (p *TablePrinter) columns(rows [][]layout.Line) []layout.Column {
+	columns := p.table.layout()
+	if !p.Follow {
+		return columns
+	}
+	if p.widths == nil {
+		p.widths = make([]int, len(columns))
+	}
+	for i := range columns {
+		switch columns[i].Header {
+		case statusHeader:
+			p.widths[i] = len(batchv1.JobSuccessCriteriaMet)
+		case whyHeader:
+			p.widths[i] = words.WhyWidth
+		}
+		for _, row := range rows {
+			p.widths[i] = max(p.widths[i], row[i].Width())
+		}
+		columns[i].Width = p.widths[i]
+	}
+	return columns
+}
+
+func (p *TablePrinter) write(lines []layout.Line) error {
+	var theme layout.Theme
+	if p.look.Color {
+		theme = *layout.NewTheme(layout.Unknown)
+	}
+	var text strings.Builder
+	for _, line := range lines {
+		text.WriteString(strings.TrimRight(theme.Render(line), " "))
+		text.WriteByte('\n')
+	}
+	_, err := io.WriteString(p.out, text.String())
+	return err
 }
 
 func (p *TablePrinter) rowOf(object *unstructured.Unstructured, job *batchv1.Job, now time.Time, deleted bool) Row {
-	return Row{Job: job, Now: now, Stalled: stallOf(object), object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes}
-}
-
-// headerCells leaves room for the longest STATUS where rows will follow, so that a Job that ends does not shift the table.
-func (p *TablePrinter) headerCells() []string {
-	cells := p.table.headers()
-	for i, header := range cells {
-		if p.Follow && header == statusHeader {
-			cells[i] = fmt.Sprintf("%-*s", len(batchv1.JobSuccessCriteriaMet), header)
-		}
-	}
-	return cells
-}
-
-// writeCells needs no error: a tab writer keeps it for Flush.
-func writeCells(w io.Writer, cells []string) {
-	fmt.Fprintln(w, strings.Join(cells, "\t"))
+	return Row{Job: job, Now: now, Stalled: stallOf(object), Why: whyOf(object), object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes}
 }
 
 // Signature implements Printer.

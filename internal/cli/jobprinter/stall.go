@@ -10,33 +10,60 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// stalledField is a field of ours in a Job that is printed: an explain.Stall. The API server has no
-// such field.
-const stalledField = "stalled"
+// Fields of ours in a Job that is printed: an explain.Stall, and an explain.Why. The API server has no such fields.
+const (
+	stalledField = "stalled"
+	whyField     = "why"
+)
 
-// WithStall returns the Job with the field; the Job itself, as the server sent it, for nil.
-func WithStall(job *unstructured.Unstructured, stall *explain.Stall) (*unstructured.Unstructured, error) {
-	if stall == nil {
-		return job, nil
+// Marked returns the Job with what the outline says about its troubles; the Job itself, as the server sent it, if that is
+// nothing.
+func Marked(job *unstructured.Unstructured, o *explain.Outline) (*unstructured.Unstructured, error) {
+	marked := job
+	mark := func(field string, value any) error {
+		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+		if err != nil {
+			return fmt.Errorf("marking Job %s/%s as %s: %w", job.GetNamespace(), job.GetName(), field, err)
+		}
+		if marked == job {
+			marked = &unstructured.Unstructured{Object: maps.Clone(job.Object)}
+		}
+		marked.Object[field] = object
+		return nil
 	}
-	field, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stall)
-	if err != nil {
-		return nil, fmt.Errorf("noting that Job %s/%s is stalled: %w", job.GetNamespace(), job.GetName(), err)
+	if o.Stalled != nil {
+		if err := mark(stalledField, o.Stalled); err != nil {
+			return nil, err
+		}
 	}
-	marked := &unstructured.Unstructured{Object: maps.Clone(job.Object)}
-	marked.Object[stalledField] = field
+	if o.Why != nil {
+		if err := mark(whyField, o.Why); err != nil {
+			return nil, err
+		}
+	}
 	return marked, nil
 }
 
 // stallOf is the value of the field, nil for none.
-func stallOf(job *unstructured.Unstructured) *explain.Stall {
-	field, is := job.Object[stalledField].(map[string]any)
+func stallOf(job *unstructured.Unstructured) *explain.Stall { return valueOf[explain.Stall](job, stalledField) }
+
+// whyOf is the value of the field, nil for none.
+func whyOf(job *unstructured.Unstructured) *explain.Why {
+	why := valueOf[explain.Why](job, whyField)
+	if why == nil || len(why.Causes) == 0 {
+		return nil
+	}
+	return why
+}
+
+func valueOf[T any](job *unstructured.Unstructured, field string) *T {
+	object, is := job.Object[field].(map[string]any)
 	if !is {
 		return nil
 	}
-	stall := &explain.Stall{}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(field, stall) != nil {
+	value := new(T)
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(object, value) != nil {
 		return nil
 	}
-	return stall
+	return value
 }

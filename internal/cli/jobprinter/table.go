@@ -13,6 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -32,6 +34,7 @@ type Row struct {
 	Job         *batchv1.Job
 	Now         time.Time
 	Stalled     *explain.Stall // nil for no stall that is known
+	Why         *explain.Why   // nil for no failed pod that is known
 	object      map[string]any // what Job was read from
 	deleted     bool           // the Job is gone, job is its last state
 	fullIndexes bool           // do not crop index lists
@@ -40,7 +43,7 @@ type Row struct {
 // outline is what other views of Jobs make their rows from.
 func (v Row) outline() *explain.Outline {
 	o := analysis.OutlineOf(v.Job, nil, v.Now)
-	o.Stalled = v.Stalled
+	o.Stalled, o.Why = v.Stalled, v.Why
 	return &o
 }
 
@@ -48,20 +51,30 @@ func (v Row) outline() *explain.Outline {
 type column struct {
 	header string
 	cell   func(Row) string
-	ticks  bool // changes with time alone, so it is no reason to print a row again
+	ticks  bool                                  // changes with time alone, so it is no reason to print a row again
+	style  func(*explain.Outline) layout.Style // nil for plain
+	layout layout.Column                         // how it is fitted to a terminal
 }
 
-const statusHeader = "STATUS"
+const (
+	statusHeader = "STATUS"
+	whyHeader    = "WHY"
+)
 
 // Table is the choice of columns.
 type Table struct {
 	Namespaces bool // NAMESPACE first
 	Wide       bool
+	// Narrow leaves out the columns that do not fit into less than NarrowBelow characters.
+	Narrow bool
 	// LabelColumns are labels with a column of their own; ShowLabels is a last column with all.
 	LabelColumns []string
 	ShowLabels   bool
 	custom       []column // in place of all others
 }
+
+// NarrowBelow is how many characters a terminal has at least that shows all columns of the table that is not wide.
+const NarrowBelow = 100
 
 func (t Table) columns() []column {
 	if t.custom != nil {
@@ -69,20 +82,28 @@ func (t Table) columns() []column {
 	}
 	var columns []column
 	if t.Namespaces {
-		columns = append(columns, column{header: "NAMESPACE", cell: func(v Row) string { return v.Job.Namespace }})
+		columns = append(columns, column{header: "NAMESPACE", cell: func(v Row) string { return v.Job.Namespace }, layout: layout.Column{Min: 9, Middle: true}})
 	}
 	columns = append(columns,
-		column{header: "NAME", cell: func(v Row) string { return v.Job.Name }},
-		column{header: statusHeader, cell: Row.Status},
-		column{header: "COMPLETIONS", cell: Row.Completions},
-		column{header: "ACTIVE(READY)", cell: activeCell},
-		column{header: "TERMINATING", cell: func(v Row) string { return countOrNone(v.Job.Status.Terminating) }},
-		column{header: "FAILED", cell: func(v Row) string { return wording.Thousands(v.Job.Status.Failed) }},
-		column{header: "FAILED INDEXES", cell: failedIndexesCell},
-		column{header: "MANAGED BY", cell: Row.ManagedBy},
-		column{header: "DURATION", cell: Row.Duration, ticks: true},
-		column{header: "AGE", cell: ageCell, ticks: true},
+		column{header: "NAME", cell: func(v Row) string { return v.Job.Name }, layout: layout.Column{Min: 12, Middle: true}},
+		column{header: statusHeader, cell: Row.Status, style: statusStyle},
+		column{header: "DONE", cell: Row.Completions},
 	)
+	if t.Wide {
+		columns = append(columns, column{header: "ACTIVE(READY)", cell: activeCell})
+	}
+	columns = append(columns, column{header: "FAILED", cell: func(v Row) string { return wording.Thousands(v.Job.Status.Failed) }, style: failedStyle})
+	if !t.Narrow {
+		columns = append(columns,
+			column{header: "FAILED INDEXES", cell: failedIndexesCell, layout: layout.Column{Min: 14}},
+			column{header: "TERMINATING", cell: func(v Row) string { return countOrNone(v.Job.Status.Terminating) }},
+		)
+	}
+	columns = append(columns, column{header: whyHeader, cell: Row.whyCell, layout: layout.Column{Min: 16}})
+	if t.Wide {
+		columns = append(columns, column{header: "RUN BY", cell: Row.ManagedBy}, column{header: "DURATION", cell: Row.Duration, ticks: true})
+	}
+	columns = append(columns, column{header: "AGE", cell: ageCell, ticks: true})
 	if t.Wide {
 		columns = append(columns,
 			column{header: "REASON", cell: reasonCell},
@@ -98,6 +119,18 @@ func (t Table) columns() []column {
 	return append(columns, t.labelColumns()...)
 }
 
+func statusStyle(o *explain.Outline) layout.Style {
+	_, style := section.JobMark(&layout.Glyphs{}, o.Fate, o.Stalled != nil, o.Status == string(batchv1.JobSuspended))
+	return style
+}
+
+func failedStyle(o *explain.Outline) layout.Style {
+	if o.Failed == 0 {
+		return layout.Plain
+	}
+	return section.FailureStyle(o.Fate)
+}
+
 func (t Table) labelColumns() []column {
 	var columns []column
 	for _, label := range t.LabelColumns {
@@ -110,20 +143,27 @@ func (t Table) labelColumns() []column {
 	return columns
 }
 
-// headers are the column names.
-func (t Table) headers() []string {
-	var headers []string
+// layout is how the columns are laid out.
+func (t Table) layout() []layout.Column {
+	var columns []layout.Column
 	for _, c := range t.columns() {
-		headers = append(headers, c.header)
+		l := c.layout
+		l.Header = sanitize.Line(c.header)
+		columns = append(columns, l)
 	}
-	return headers
+	return columns
 }
 
 // row is the row of one Job, safe for a terminal.
-func (t Table) row(v Row) []string {
-	var cells []string
+func (t Table) row(v Row) []layout.Line {
+	o := v.outline()
+	var cells []layout.Line
 	for _, c := range t.columns() {
-		cells = append(cells, sanitize.Line(c.cell(v)))
+		style := layout.Plain
+		if c.style != nil {
+			style = c.style(o)
+		}
+		cells = append(cells, layout.Of(layout.Text(style, sanitize.Line(c.cell(v)))))
 	}
 	return cells
 }
@@ -133,7 +173,7 @@ func (t Table) signature(v Row) string {
 	var b strings.Builder
 	for _, c := range t.columns() {
 		if !c.ticks {
-			b.WriteString(sanitize.Line(c.cell(v)))
+			b.WriteString(c.cell(v))
 			b.WriteByte('\n')
 		}
 	}
@@ -163,6 +203,9 @@ func reasonCell(v Row) string {
 	}
 	return None
 }
+
+// whyCell leaves out the next try for a signature, which has no time.
+func (v Row) whyCell() string { return OrNone(words.Why(v.outline(), v.Now)) }
 
 // Completions returns n/m, or n/1 with the parallelism if the Job is a work queue.
 func (v Row) Completions() string { return section.Completions(v.outline()) }

@@ -30,11 +30,12 @@ func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) strin
 		if err != nil {
 			t.Fatal(err)
 		}
-		if jobs[i], err = WithStall(object, stalls.Of(job, nil)); err != nil {
+		outline := stalls.Outline(job, nil, clitest.Now())
+		if jobs[i], err = Marked(object, &outline); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := NewTablePrinter(&out, table, true, false, clitest.Now).Snapshot(jobs, false); err != nil {
+	if err := NewTablePrinter(&out, table, Look{}, true, false, clitest.Now).Snapshot(jobs, false); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -48,7 +48,8 @@ func (p *Progress) again() error {
 func (p *Progress) row(job *batchv1.Job) jobprinter.Row {
 	row := jobprinter.Row{Job: job, Now: p.now()}
 	if p.stalls != nil {
-		row.Stalled = p.stalls.Of(job, nil)
+		o := p.stalls.Outline(job, nil, row.Now)
+		row.Stalled, row.Why = o.Stalled, o.Why
 	}
 	return row
 }

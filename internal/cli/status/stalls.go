@@ -8,7 +8,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
 // needsStalls reports whether what is printed depends on which Jobs are stalled.
@@ -45,10 +44,9 @@ func (o *Options) markStalls(ctx context.Context, objects []*unstructured.Unstru
 	return marked, ctx.Err()
 }
 
-// mark notes in a Job that it is stalled, and reports whether it has a problem.
+// mark notes in a Job that it is stalled, or what it failed of, and reports whether it has a problem.
 func (o *Options) mark(object *unstructured.Unstructured, job *batchv1.Job) (marked *unstructured.Unstructured, problem bool, err error) {
-	outline := analysis.OutlineOf(job, nil, o.Now())
-	outline.Stalled = o.stalls.Of(job, nil)
-	marked, err = jobprinter.WithStall(object, outline.Stalled)
+	outline := o.stalls.Outline(job, nil, o.Now())
+	marked, err = jobprinter.Marked(object, &outline)
 	return marked, outline.HasProblem(), err
 }

@@ -22,15 +22,16 @@ STATUS is the state as kubectl shows it, or Stalled for a running Job that makes
 no progress, as far as its status, its pending pods and the warnings about it
 show; explain-failure knows more. FailureTarget and SuccessCriteriaMet mean that
 the outcome is decided, but pods are still terminating (TERMINATING).
-DURATION stops when a Job completes or fails. FAILED INDEXES is "-" if the Job
-does not track them; long lists are truncated, see --full.
+WHY is what most of its failed pods failed of, or what blocks it. FAILED counts
+pods; FAILED INDEXES is "-" if the Job does not track them. A terminal with less
+than 100 columns shows neither FAILED INDEXES nor TERMINATING; -o wide has all.
 
 On a terminal, the summary is an interactive view, see
 kubectl batchjob watch --help; --interactive=false or --full prints it instead.
 
--o json prints Jobs as the API server has them; only a stalled Job has one field
-more, .stalled, with kind, reason, text, and since. --sort-by and custom columns
-can use it, too.
+-o json prints Jobs as the API server has them; a stalled Job also has .stalled,
+with kind, reason, text, and since, and one with failures has .why, with text
+and causes. --sort-by and custom columns can use them, too.
 
 With --watch, a row is printed for every visible change until Ctrl-C (exit code
 130) or SIGTERM (143). A deleted Job is printed once more, with STATUS Deleted;
@@ -55,7 +56,7 @@ const statusExample = `  # The Jobs in the current namespace
   kubectl batchjob status --sort-by .metadata.creationTimestamp -L team
 
   # Columns of your own
-  kubectl batchjob status -o custom-columns=JOB:.metadata.name,WHY:.stalled.kind
+  kubectl batchjob status -o custom-columns=JOB:.metadata.name,WHY:.why.text
 
   # Follow one Job
   kubectl batchjob status train -w
@@ -180,6 +181,7 @@ func (o *Options) Complete(args []string) error {
 	o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env)
 	if err == nil {
 		o.stalls = o.explainer.Stalls(o.set.Namespace, o.Timing())
+		o.stalls.Failures = true
 	}
 	return err
 }
@@ -209,7 +211,13 @@ func (o *Options) newPrinter() (jobprinter.Printer, error) {
 }
 
 func (o *Options) tablePrinter(table jobprinter.Table) jobprinter.Printer {
-	printer := jobprinter.NewTablePrinter(o.Out, table, !o.noHeaders, o.full, o.Now)
+	display := o.color.Display(o.Env)
+	table.Narrow = display.Width > 0 && display.Width < jobprinter.NarrowBelow && !table.Wide
+	look := jobprinter.Look{Color: display.Color, ASCII: display.ASCII}
+	if !table.Wide && !o.full {
+		look.Width = display.Width
+	}
+	printer := jobprinter.NewTablePrinter(o.Out, table, look, !o.noHeaders, o.full, o.Now)
 	printer.Follow = o.watch
 	return printer
 }

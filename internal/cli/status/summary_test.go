@@ -14,7 +14,7 @@ import (
 func TestOneJobByNameIsASummary_CLI_01(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	summary := program.Run(t, o.API, "status", "train")
-	if summary.Code != 0 || strings.Contains(summary.Out, "COMPLETIONS") || strings.Count(summary.Out, "\n") > 24 {
+	if summary.Code != 0 || strings.Contains(summary.Out, "DONE") || strings.Count(summary.Out, "\n") > 24 {
 		t.Errorf("exit %d, %s", summary.Code, summary.Out)
 	}
 	for _, part := range []string{"Failed", "ns1/train", `rule 0 "Corrupt"`} {
@@ -26,7 +26,7 @@ func TestOneJobByNameIsASummary_CLI_01(t *testing.T) {
 		"train -o wide": true, "train second": true, "train --no-headers": false, "-l app=train": true, "": true,
 	} {
 		got := program.Run(t, o.API, append([]string{"status"}, strings.Fields(args)...)...)
-		if got.Code != 0 || strings.Contains(got.Out, "COMPLETIONS") != headers || !strings.Contains(got.Out, "train ") || strings.Contains(got.Out, "rule 0") {
+		if got.Code != 0 || strings.Contains(got.Out, "DONE") != headers || !strings.Contains(got.Out, "train ") || strings.Contains(got.Out, "rule 0") {
 			t.Errorf("status %s: exit %d, %s", args, got.Code, got.Out)
 		}
 	}
@@ -34,7 +34,7 @@ func TestOneJobByNameIsASummary_CLI_01(t *testing.T) {
 		t.Errorf("%q", got.Out)
 	}
 	watch := program.Start(t, o.API, clitest.NewEnv(), "status", "train", "-w")
-	watch.WaitOut("COMPLETIONS")
+	watch.WaitOut("DONE")
 	watch.Interrupt()
 	if code := watch.End(); code != cmdutil.ExitInterrupted {
 		t.Errorf("status -w: exit %d", code)

@@ -22,7 +22,7 @@ func watching(t *testing.T, api *clitest.API, env cmdutil.Env, args ...string) *
 
 func columnStarts(header string) []int {
 	var starts []int
-	for _, name := range []string{"STATUS", "COMPLETIONS", "ACTIVE(READY)", "MANAGED BY", "DURATION"} {
+	for _, name := range []string{"STATUS", "DONE", "FAILED", "FAILED INDEXES", "TERMINATING", "WHY", "AGE"} {
 		starts = append(starts, strings.Index(header, name))
 	}
 	return starts

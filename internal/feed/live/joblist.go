@@ -41,7 +41,7 @@ type jobList struct {
 
 type jobRow struct {
 	outline explain.Outline
-	open    *observe.NamedJob // a Job that may be stalled, or become so with time; nil for others
+	open    *observe.NamedJob // a Job that may be stalled, or become so with time, or has failures; nil for others
 }
 
 // followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
@@ -113,11 +113,10 @@ func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
 	if err != nil {
 		return jobRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: unreadable}}
 	}
-	row := jobRow{outline: analysis.OutlineOf(&job.Job, job.RuleNames, now)}
-	if analysis.MayStall(&job.Job) {
-		row.open, row.outline.Stalled = job, l.stalls.Of(&job.Job, job.RuleNames)
+	if analysis.MayStall(&job.Job) || analysis.HasFailures(&job.Job) {
+		return jobRow{open: job, outline: l.stalls.Outline(&job.Job, job.RuleNames, now)}
 	}
-	return row
+	return jobRow{outline: analysis.OutlineOf(&job.Job, job.RuleNames, now)}
 }
 
 // followStalls keeps up with which Jobs are stalled.
@@ -168,9 +167,8 @@ func (l *jobList) lookAgain(now time.Time) {
 		if row.open == nil {
 			continue
 		}
-		again := analysis.OutlineOf(&row.open.Job, row.open.RuleNames, now)
-		again.Stalled = l.stalls.Of(&row.open.Job, row.open.RuleNames)
-		if again.Neglected != row.outline.Neglected || !reflect.DeepEqual(again.Stalled, row.outline.Stalled) {
+		again := l.stalls.Outline(&row.open.Job, row.open.RuleNames, now)
+		if again.Neglected != row.outline.Neglected || !reflect.DeepEqual(again.Stalled, row.outline.Stalled) || !reflect.DeepEqual(again.Why, row.outline.Why) {
 			row.outline, l.dirty = again, true
 		}
 	}

@@ -68,7 +68,7 @@ func NewSource(config Config) *Source {
 	s := &Source{Config: config, looked: make(chan struct{}, 1), news: make(chan struct{}, 1), published: make(chan struct{})}
 	s.link = feed.NewLink(config.Timing, func(feed.State) { s.touch() })
 	s.list.source, s.list.news, s.list.only.news = s, make(chan struct{}, 1), make(chan struct{}, 1)
-	s.list.stalls = feed.Stalls{Timing: config.Timing, Client: config.Client, Namespace: config.Set.Namespace, OurName: config.OurName}
+	s.list.stalls = feed.Stalls{Timing: config.Timing, Client: config.Client, Namespace: config.Set.Namespace, OurName: config.OurName, Failures: true}
 	return s
 }
 

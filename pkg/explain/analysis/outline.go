@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -87,6 +88,38 @@ func StallOf(input explain.Input) *explain.Stall {
 // MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.
 func MayStall(job *batchv1.Job) bool {
 	return (ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0) && Status(job) == facts.StatusRunning
+}
+
+// HasFailures reports whether the Job's failures are worth a closer look: the status counts some, and the Job is not complete.
+func HasFailures(job *batchv1.Job) bool {
+	return job.Status.Failed > 0 && facts.OutcomeOf(job).Fate != explain.FateComplete
+}
+
+// maxWhy is how many causes a list shows of a Job.
+const maxWhy = 2
+
+// WhyOf is what the Job's pods failed of as far as a list can know (Input.Listed), nil if nothing shows it.
+func WhyOf(input explain.Input) *explain.Why {
+	if !HasFailures(input.Job) {
+		return nil
+	}
+	in := facts.Establish(input)
+	account := failures.Account(in, failures.Find(in, explain.Options{}), explain.Options{})
+	why := &explain.Why{Partial: !input.PodsRead}
+	for i := range account.Causes {
+		if c := &account.Causes[i]; c.Stopped == "" && !c.Consequence && len(why.Causes) < maxWhy {
+			why.Causes = append(why.Causes, *c)
+		}
+	}
+	if len(why.Causes) == 0 {
+		return nil
+	}
+	// While pods run that were not read, the back-off is not known.
+	if b := in.Plan.Findings.Backoff; b != nil && input.Job.Status.Active == 0 && b.Until.After(input.Now) {
+		why.RetryAt = explain.TimeOf(b.Until)
+	}
+	why.Text = words.WhyFailed(why, time.Time{})
+	return why
 }
 
 // failedIndexCount is 0 for a Job that does not track failed indexes, whatever its status says.

@@ -28,10 +28,13 @@ const (
 	maxJobNames = 50
 )
 
-// Stalls is what two requests show of why Jobs of a list make no progress (ADR 0017).
+// Stalls is what three requests show of why Jobs of a list make no progress, or fail (ADR 0017).
 type Stalls struct {
 	pods   ofJobs[*explain.Pod]  // pods that have not ended, see phasesOf
+	failed ofJobs[*explain.Pod]  // pods that failed
 	events ofJobs[explain.Event] // warnings about Jobs
+	// counted is how many failures the Jobs had whose failed pods were read.
+	counted map[types.UID]int32
 }
 
 // ofJobs is what was read of Jobs, and what could not be read; nil for nothing.
@@ -40,16 +43,24 @@ type ofJobs[T any] struct {
 	gap   *explain.Gap
 }
 
-// ReadStalls reads it for Jobs of a namespace, or of all with "": their pods that have not ended, if
-// some are active, and the warnings about them. A request that fails, but for a missing permission,
-// leaves what was known before; nil for nothing.
-func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs []*batchv1.Job, before *Stalls) *Stalls {
+// ReadStalls reads Jobs of a namespace, or of all with "". Of jobs, which may be stalled, it reads the pods that have not
+// ended, if some are active; of failing, which have failures, the pods that failed, unless before has them; of both, the
+// warnings. A request that fails, but for a missing permission, leaves what before has; nil for nothing.
+func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls) *Stalls {
 	s := &Stalls{}
 	if before == nil {
 		before = s
 	}
-	if len(jobs) > 0 {
-		page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: warningsAbout(jobs).String(), Limit: maxStallObjects})
+	s.failed, s.counted = before.failed, before.counted
+	news := before.lacks(failing)
+	if news {
+		s.readFailed(ctx, client, namespace, failing, before)
+	}
+	switch about := slices.Concat(jobs, failing); {
+	case len(jobs) == 0 && len(failing) > 0 && !news:
+		s.events = before.events
+	case len(about) > 0:
+		page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: warningsAbout(about).String(), Limit: maxStallObjects})
 		s.events = before.events.next(namespace, "events", page, err, func(into map[types.UID][]explain.Event) {
 			for i := range page.Items {
 				about := page.Items[i].InvolvedObject.UID
@@ -72,6 +83,31 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 		})
 	}
 	return s
+}
+
+// lacks reports whether a Job has failures of which the pods were not read yet.
+func (s *Stalls) lacks(failing []*batchv1.Job) bool {
+	return slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return s.counted[job.UID] != job.Status.Failed })
+}
+
+// readFailed reads the failed pods of the Jobs.
+func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespace string, failing []*batchv1.Job, before *Stalls) {
+	page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: podsOfJobs(failing), FieldSelector: "status.phase=" + string(corev1.PodFailed), Limit: maxStallObjects,
+	})
+	s.failed = before.failed.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
+		for i := range page.Items {
+			owner := observe.JobUID(&page.Items[i])
+			into[owner] = append(into[owner], explain.PodOf(&page.Items[i]))
+		}
+	})
+	if err != nil && !apierrors.IsForbidden(err) {
+		return // The next time may succeed.
+	}
+	s.counted = map[types.UID]int32{}
+	for _, job := range failing {
+		s.counted[job.UID] = job.Status.Failed
+	}
 }
 
 // next is what a page has, or an error leaves.
@@ -124,11 +160,22 @@ func phasesOf(jobs []*batchv1.Job) string {
 	return "status.phase!=Succeeded,status.phase!=Failed"
 }
 
-// Input is what is known of a Job of the list.
+// Input is what was read about a Job of the list that may be stalled.
 func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	f := explain.Input{Listed: true, Now: now, Job: job, RuleNames: ruleNames}
 	if s != nil {
 		f.Pods, f.Events = s.pods.byJob[job.UID], s.events.byJob[job.UID]
+	}
+	return f
+}
+
+// Failures is what was read about a Job of the list that has failures: its failed pods, too.
+// PodsRead is set if these are all.
+func (s *Stalls) Failures(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
+	f := s.Input(job, ruleNames, now)
+	if s != nil {
+		f.Pods = slices.Concat(f.Pods, s.failed.byJob[job.UID])
+		f.PodsRead = s.failed.byJob != nil && s.failed.gap == nil
 	}
 	return f
 }

@@ -229,10 +229,11 @@ func parts() map[string]any {
 		"a CronJob": &batchv1.CronJob{}, "a Deployment": &appsv1.Deployment{}, "the spec of a pod": &corev1.PodSpec{},
 		"a ClusterRole": &rbacv1.ClusterRole{}, "rules of a role": &[]rbacv1.PolicyRule{}, "a kustomization": &kustomization{},
 		"the configuration of Prometheus": &prometheus{}, "an endpoint of a ServiceMonitor": &endpoint{},
+		"a workflow of GitHub Actions": &workflow{}, "a pipeline of GitLab": &pipeline{},
 	}
 }
 
-// kustomization, endpoint and prometheus are what the documentation shows of files that are no API objects.
+// These are what the documentation shows of files that are no API objects.
 type (
 	kustomization struct {
 		Resources, Components []string
@@ -242,6 +243,23 @@ type (
 	}
 	endpoint struct {
 		TLSConfig map[string]any `json:"tlsConfig"`
+	}
+	workflow struct {
+		Name string `json:"name"`
+		On   any    `json:"on"`
+		Jobs map[string]struct {
+			RunsOn string `json:"runs-on"`
+			Steps  []struct {
+				Name, Uses, Run, Shell, If string
+				Env, With                  map[string]string
+			} `json:"steps"`
+		} `json:"jobs"`
+	}
+	pipeline map[string]struct {
+		Image        string   `json:"image"`
+		BeforeScript []string `json:"before_script"`
+		Script       []string `json:"script"`
+		Artifacts    any      `json:"artifacts"`
 	}
 	prometheus struct {
 		RuleFiles     []string         `json:"rule_files"`

@@ -1,0 +1,158 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// WhyWidth is how many characters the column WHY has.
+const WhyWidth = 30
+
+// Why is the column WHY of a list, in WhyWidth characters at most: what blocks the Job, or what its pods failed of, or
+// else which limit it exceeded; "" if nothing is wrong. With a time now that is zero, it leaves out what time alone changes.
+func Why(o *explain.Outline, now time.Time) string {
+	switch {
+	case o.Stalled != nil:
+		return cutTo(cmp.Or(whyStalled[o.Stalled.Kind], o.Stalled.Reason), WhyWidth)
+	case o.Reason == batchv1.JobReasonDeadlineExceeded:
+		return "deadline exceeded"
+	case o.Why != nil:
+		return WhyFailed(o.Why, now)
+	case o.Neglected:
+		return "no controller"
+	case o.Fate == explain.FateFailed || o.Fate == explain.FateFailing:
+		return whyDecided(o)
+	case o.FailedIndexCount > 0:
+		return Times(o.FailedIndexCount, "index failed", "indexes failed")
+	}
+	return ""
+}
+
+// whyDecided is why a Job fails of which no failed pod is known.
+func whyDecided(o *explain.Outline) string {
+	switch {
+	case o.RuleName != "":
+		return cutTo("rule "+o.RuleName, WhyWidth)
+	case o.Rule != nil:
+		return fmt.Sprintf("rule %d", *o.Rule)
+	case o.FailedIndexCount > 0:
+		return Times(o.FailedIndexCount, "index failed", "indexes failed")
+	case o.Reason == batchv1.JobReasonBackoffLimitExceeded:
+		return "backoffLimit exceeded"
+	}
+	return cutTo(o.Reason, WhyWidth)
+}
+
+// whyStalled is what blocks a Job, in words where Kubernetes has none.
+var whyStalled = map[explain.ProblemKind]string{
+	explain.ProblemNotReconciled:    "no controller",
+	explain.ProblemControllerGone:   "controller not running",
+	explain.ProblemUnschedulable:    "no node can take the pod",
+	explain.ProblemNoParallelism:    "parallelism is 0",
+	explain.ProblemFinalizerStuck:   "pods keep their finalizer",
+	explain.ProblemTerminatingHolds: "waits for terminating pods",
+	explain.ProblemTerminatingStuck: "a pod does not terminate",
+	explain.ProblemNodeGone:         "node gone",
+}
+
+// WhyFailed is the most frequent cause in WhyWidth characters at most, with the next try, the other cause, or the message if
+// they fit. With a time now that is zero, it leaves out the next try.
+func WhyFailed(w *explain.Why, now time.Time) string {
+	first := &w.Causes[0]
+	text := cutTo(causeBriefly(first)+timesText(first, w.Partial), WhyWidth)
+	room := WhyWidth - utf8.RuneCountInString(text)
+	if w.RetryAt != nil && !now.IsZero() {
+		if retry := ", retry in " + wording.Duration(w.RetryAt.Sub(now)); len(retry) <= room {
+			return text + retry
+		}
+	}
+	if len(w.Causes) > 1 {
+		other := ", " + causeBriefly(&w.Causes[1]) + timesText(&w.Causes[1], w.Partial)
+		if utf8.RuneCountInString(other) <= room {
+			return text + other
+		}
+		return text
+	}
+	lines := LastLines(first.Message)
+	const least = 8 // of a message, to be of use
+	if first.ExitCode == nil || first.Ending != nil || len(lines) == 0 || room < least {
+		return text
+	}
+	return text + cutTo(": "+strings.TrimSpace(lines[len(lines)-1]), room)
+}
+
+// timesText is " ×3", unless there was one, or the number is not known.
+func timesText(c *explain.Cause, partial bool) string {
+	if c.Count < 2 || partial {
+		return ""
+	}
+	return " ×" + wording.Thousands(c.Count)
+}
+
+// causeBriefly is a cause in two or three words, behind the rule that matched.
+func causeBriefly(c *explain.Cause) string {
+	brief := failureBriefly(c)
+	switch {
+	case c.RuleName != "":
+		return "rule " + c.RuleName + ": " + brief
+	case c.Rule != nil:
+		return fmt.Sprintf("rule %d: %s", *c.Rule, brief)
+	}
+	return brief
+}
+
+func failureBriefly(c *explain.Cause) string {
+	switch {
+	case c.Ending != nil:
+		return endingBriefly(c.Ending)
+	case c.Container != "" && c.Reason != "":
+		return c.Reason
+	case c.ExitCode != nil:
+		return fmt.Sprintf("exit %d", *c.ExitCode)
+	case c.Reason != "":
+		return c.Reason
+	case c.Condition != "":
+		return c.Condition
+	case c.Failure != nil && c.Failure.DeletedRunning:
+		return "pod deleted"
+	}
+	return c.Text
+}
+
+func endingBriefly(e *explain.Ending) string {
+	switch e.Kind {
+	case explain.EndProbe:
+		return e.Probe + " probe failed"
+	case explain.EndRejected:
+		return "rejected: " + e.Reason
+	case explain.EndEvicted:
+		return "evicted"
+	case explain.EndPreempted:
+		return "preempted"
+	case explain.EndTaint:
+		return "evicted by a taint"
+	case explain.EndNodeGone:
+		return "node gone"
+	case explain.EndNodeShutdown:
+		return "node shut down"
+	case explain.EndPodDeadline:
+		return "pod deadline exceeded"
+	}
+	return "disrupted: " + e.Reason
+}
+
+// cutTo cuts a text to so many characters.
+func cutTo(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return strings.TrimRight(string([]rune(text)[:width-1]), " ") + "…"
+}

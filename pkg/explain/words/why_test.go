@@ -1,0 +1,71 @@
+package words_test
+
+import (
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// Requirements: CLI-30. A list says in 30 characters why a Job fails.
+func TestWhyFitsItsColumn(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	exit := func(code, count int32, message string) explain.Cause {
+		return explain.Cause{Container: "main", ExitCode: &code, Count: count, Message: message}
+	}
+	oom := exit(137, 2, "")
+	oom.Reason = "OOMKilled"
+	byRule := exit(42, 1, "")
+	byRule.Rule, byRule.RuleName = ptr.To[int32](0), "BadInput"
+	unnamed := exit(42, 1, "")
+	unnamed.Rule = ptr.To[int32](1)
+	ended := func(e explain.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
+	failed := func(reason string, causes ...explain.Cause) explain.Outline {
+		o := explain.Outline{Fate: explain.FateFailed, Reason: reason}
+		if len(causes) > 0 {
+			o.Why = &explain.Why{Causes: causes}
+		}
+		return o
+	}
+	backoff := failed("", exit(1, 3, "no route"))
+	backoff.Why.RetryAt = explain.TimeOf(now.Add(40 * time.Second))
+	partial := failed("", exit(1, 3, ""))
+	partial.Why.Partial = true
+	indexes := failed("FailedIndexes")
+	indexes.FailedIndexCount = 3
+	rule := failed("PodFailurePolicy")
+	rule.Rule = ptr.To[int32](2)
+	for want, o := range map[string]explain.Outline{
+		"OOMKilled ×2":                   failed("BackoffLimitExceeded", oom),
+		"OOMKilled ×2, exit 3 ×5":        failed("", oom, exit(3, 5, "")),
+		"exit 1: ValueError: learning…":  failed("", exit(1, 1, "Traceback\nValueError: learning rate must be positive\n")),
+		"exit 1 ×3, retry in 40s":        backoff,
+		"exit 1":                         partial,
+		"rule BadInput: exit 42":         failed("PodFailurePolicy_BadInput", byRule),
+		"rule 1: exit 42":                failed("PodFailurePolicy", unnamed),
+		"liveness probe failed":          failed("", ended(explain.Ending{Kind: explain.EndProbe, Probe: "liveness"})),
+		"rejected: OutOfcpu":             failed("", ended(explain.Ending{Kind: explain.EndRejected, Reason: "OutOfcpu"})),
+		"evicted":                        failed("", ended(explain.Ending{Kind: explain.EndEvicted})),
+		"deadline exceeded":              failed("DeadlineExceeded", oom),
+		"backoffLimit exceeded":          failed("BackoffLimitExceeded"),
+		"3 indexes failed":               indexes,
+		"rule 2":                         rule,
+		"no controller":                  {Neglected: true},
+		"ImagePullBackOff":               {Stalled: &explain.Stall{Kind: explain.ProblemImagePull, Reason: "ImagePullBackOff"}},
+		"no node can take the pod":       {Stalled: &explain.Stall{Kind: explain.ProblemUnschedulable, Reason: "Unschedulable"}},
+		"FailedCreate: ResourceQuota b…": {Stalled: &explain.Stall{Kind: explain.ProblemCreationRefused, Reason: "FailedCreate: ResourceQuota budget is exhausted"}},
+		"":                               {Fate: explain.FateComplete},
+	} {
+		got := words.Why(&o, now)
+		if got != want || utf8.RuneCountInString(got) > words.WhyWidth {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := words.Why(&backoff, time.Time{}); got != "exit 1 ×3: no route" {
+		t.Errorf("without a time: %q", got)
+	}
+}
