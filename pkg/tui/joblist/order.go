@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
@@ -84,7 +85,7 @@ func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 	if o.HasProblem() {
 		problem = filterProblem
 	}
-	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), rule, o.ManagedBy, problem)
+	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), words.Why(o, time.Time{}), rule, o.ManagedBy, problem)
 }
 
 // oldFailure is when a failed Job is no longer urgent. It is then listed after all Jobs that

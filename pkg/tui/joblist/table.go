@@ -1,7 +1,6 @@
 package joblist
 
 import (
-	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
@@ -31,8 +31,8 @@ const (
 	failedIndexesLimit = 18
 	// widestCell is where the widest columns end.
 	widestCell = 48
-	// statusWidth is that of a mark and the longest of the usual statuses, and timeWidth that of a duration in two units.
-	statusWidth = len("x Terminating")
+	// statusWidth is that of a mark and the usual statuses, and timeWidth that of a duration in two units.
+	statusWidth = len("x Suspended")
 	timeWidth   = 6
 	// leastBar and mostBar are the widths of bars: a bar takes the width that no column needs.
 	leastBar = 4
@@ -57,8 +57,8 @@ func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int)
 		{Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6},
 		{Header: headerFor(p, "TERMINATING", "TERM"), Right: true, Drop: 9},
 		{Header: head(columnFailed), Right: true, Drop: 3},
-		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: max(failedIndexesLimit, p.Width/8), Min: 10, Drop: 4},
-		{Header: "REASON", Width: least.reason + p.Width/10, Min: least.reason, Drop: 1},
+		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: max(10, p.Width/12), Min: 10, Drop: 4},
+		{Header: "WHY", Width: words.WhyWidth, Min: least.why, Drop: 1},
 		{Header: "MANAGED BY", Width: managed, Min: managed, Drop: 5},
 		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 8},
 		s.ageColumn(p),
@@ -74,18 +74,18 @@ func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int)
 }
 
 // leastWidths is how narrow columns may be cut.
-type leastWidths struct{ name, status, reason, managedBy int }
+type leastWidths struct{ name, status, why, managedBy int }
 
 func leastWidthsFor(p *widget.Paint) leastWidths {
 	switch {
 	case p.Width < 80:
-		return leastWidths{name: 16, status: 10, reason: 10, managedBy: 10}
+		return leastWidths{name: 16, status: 10, why: 10, managedBy: 10}
 	case p.Width < 100:
-		return leastWidths{name: 12, status: 10, reason: 9, managedBy: 10}
+		return leastWidths{name: 12, status: 10, why: 9, managedBy: 10}
 	case p.Width < 140:
-		return leastWidths{name: 22, status: 10, reason: 16, managedBy: 12}
+		return leastWidths{name: 22, status: 10, why: 16, managedBy: 12}
 	}
-	return leastWidths{name: 20, status: 12, reason: 14, managedBy: 23}
+	return leastWidths{name: 20, status: 12, why: 14, managedBy: 23}
 }
 
 // fullHeadersFrom is from how many columns of the screen on all headers are those of status.
@@ -132,7 +132,7 @@ func (s *listScreen) hasColumn(p *widget.Paint, i int) bool {
 	case terminatingColumn, failedIndexesColumn:
 		return p.Width >= 100
 	case managedByColumn:
-		return s.stats.managed && p.Width >= 120
+		return s.stats.managed && p.Width >= fullHeadersFrom
 	case activeColumn, durationColumn:
 		return p.Width >= 140
 	}
@@ -152,7 +152,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	return widget.Present([]layout.Line{
 		layout.Of(layout.Text(layout.Muted, o.Namespace)), s.nameCell(p, o), layout.Of(layout.Text(style, mark+" "+section.RowStatus(o))), progress,
 		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, section.FailureStyle(o.Fate)),
-		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
+		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), whyCell(p, o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}, func(i int) bool { return s.hasColumn(p, i) })
 }
 
@@ -203,15 +203,13 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	return wording.Thousands(o.FailedIndexCount) + ": " + list
 }
 
-// reasonCell is the rule that decided, or the reason.
-func reasonCell(o *explain.Outline) layout.Line {
-	switch {
-	case o.Rule != nil:
-		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
-	case o.Reason != "":
-		return layout.Plainly(o.Reason)
+// whyCell is what is wrong with the Job.
+func whyCell(p *widget.Paint, o *explain.Outline) layout.Line {
+	style := layout.Warn
+	if o.Stalled == nil && (o.Fate == explain.FateFailed || o.Fate == explain.FateFailing) {
+		style = layout.Bad
 	}
-	return layout.Of(layout.Text(layout.Warn, reasonOf(o)))
+	return layout.Of(layout.Text(style, words.Why(o, p.Now)))
 }
 
 // reasonOf is that of the condition, or why the Job is stalled, or that it has no controller.
