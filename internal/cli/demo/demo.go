@@ -13,7 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -88,10 +87,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.print(source)
 	}
 	v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
-	return v.Show(ctx, tui.Options{
-		Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
-		Select: snapshot.JobKey{Namespace: sim.Namespace, Name: selected}, Coach: coach,
-	})
+	return v.ShowSimulation(ctx, source, snapshot.JobKey{Namespace: sim.Namespace, Name: selected}, coach)
 }
 
 // print shows how all Jobs end.

@@ -85,6 +85,15 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, n
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
+// ShowSimulation opens the interactive view of Jobs that are in no cluster, with the cursor on one of them. coach is what to
+// do first, in a line that is shown until a key is pressed.
+func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source, selected snapshot.JobKey, coach string) error {
+	return v.Show(ctx, tui.Options{
+		Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
+		Select: selected, Coach: coach,
+	})
+}
+
 func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name string, start tui.Start, logLines int64) error {
 	held := &HeldLines{}
 	defer held.Release(v.ErrOut)
