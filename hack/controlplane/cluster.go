@@ -313,7 +313,12 @@ func (c *cluster) manager() string {
 func (c *cluster) serverArgs() []map[string]string {
 	// As strict as clusters get: the creator of a Job's pods needs permission to block its
 	// deletion.
-	args := []map[string]string{{"key": "enable-admission-plugins", "value": "OwnerReferencesPermissionEnforcement"}}
+	args := []map[string]string{
+		{"key": "enable-admission-plugins", "value": "OwnerReferencesPermissionEnforcement"},
+		// Nothing routes the addresses of Services here: the API server finds the endpoints of a webhook's Service itself,
+		// as on the clusters of large providers, and says so if there are none.
+		{"key": "enable-aggregator-routing", "value": "true"},
+	}
 	if c.audited != "" {
 		args = append(args, map[string]string{"key": "audit-policy-file", "value": c.auditPolicy()},
 			map[string]string{"key": "audit-log-path", "value": filepath.Join(c.dir, "audit.log")},

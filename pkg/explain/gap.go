@@ -10,7 +10,7 @@ import (
 
 // Gap is something that could not be read.
 type Gap struct {
-	// What is pods, events, pods/log, logs or nodes; or, in the interactive view, "watch"
+	// What is pods, events, pods/log, logs, nodes or persistentvolumeclaims; or, in the interactive view, "watch"
 	// and what may be read but not watched.
 	What string `json:"what"`
 	// Text is one line: what is missing, and why.
@@ -27,7 +27,7 @@ type Gap struct {
 // Gap that was read from a file needs that: its Command may be anything.
 func (g *Gap) MakeCommand() {
 	g.Command = ""
-	known := slices.Contains([]string{"get", "list", "watch"}, g.Verb) && slices.Contains([]string{"events", "jobs", "nodes", "pods", "pods/log"}, g.Resource)
+	known := slices.Contains([]string{"get", "list", "watch"}, g.Verb) && slices.Contains([]string{"events", "jobs", "nodes", "persistentvolumeclaims", "pods", "pods/log"}, g.Resource)
 	switch {
 	case !known || g.Namespace != "" && len(validation.IsDNS1123Label(g.Namespace)) > 0:
 	case g.Resource == "nodes":

@@ -35,7 +35,9 @@ type Input struct {
 	Lease *Lease
 	// GoneNodes are nodes of terminating pods that cannot end them, and why.
 	GoneNodes map[string]string
-	Logs      []LogTail
+	// Claims are those of pods that cannot be scheduled, as far as they were read.
+	Claims []Claim
+	Logs   []LogTail
 	// Relatives are the other Jobs of the Job's family (package retry), each with its pods if its failures need them;
 	// RelativesRead reports whether these are all.
 	Relatives     []Input

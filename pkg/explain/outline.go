@@ -65,9 +65,11 @@ type Stall struct {
 	// Kind is that of the Problem.
 	Kind ProblemKind `json:"kind"`
 	// Reason is a word for a column, Text the sentence of the Problem.
-	Reason string       `json:"reason"`
-	Text   string       `json:"text"`
-	Since  *metav1.Time `json:"since,omitempty"`
+	Reason string `json:"reason"`
+	Text   string `json:"text"`
+	// Brief is for a narrow column, "" if the Kind says as much.
+	Brief string       `json:"brief,omitempty"`
+	Since *metav1.Time `json:"since,omitempty"`
 }
 
 // Why is what the pods of a Job failed of, in a list.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,4 +91,22 @@ func setByLimitRange(annotation, container string) bool {
 		}
 	}
 	return false
+}
+
+// ClaimNames are the names of the claims of a pod's volumes, in the order of the spec, each once. The claim of an ephemeral
+// volume is named after the pod.
+func ClaimNames(spec *corev1.PodSpec, pod string) (names []string) {
+	for i := range spec.Volumes {
+		name := ""
+		switch v := &spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			name = v.PersistentVolumeClaim.ClaimName
+		case v.Ephemeral != nil:
+			name = pod + "-" + v.Name
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

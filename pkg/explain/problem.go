@@ -68,6 +68,15 @@ type Problem struct {
 	// pods, or of the missing ServiceAccount; Refusal is what the API server says about it.
 	RefusedBy string `json:"refusedBy,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
+	// Unfit is why no node can take the pods, as their scheduler says; Autoscaler is what an autoscaler says about them.
+	Unfit      []Unfit     `json:"unfit,omitempty"`
+	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
+	// Claims are those of the pods' volumes, if these may be what keeps them from starting.
+	Claims []Claim `json:"claims,omitempty"`
+	// Trouble is what the message of the kubelet, or of the API server about a webhook, means; nil if that is not known.
+	Trouble *Trouble `json:"trouble,omitempty"`
+	// Lacks are the requests and limits that the quota RefusedBy demands, such as limits.memory.
+	Lacks []string `json:"lacks,omitempty"`
 	// Exit is how the container ended last, and Restarts how often it was restarted.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`

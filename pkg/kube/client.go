@@ -99,6 +99,10 @@ func (g group) Events(ns string) Events {
 
 func (g group) Nodes() Nodes { return objects[corev1.Node, corev1.NodeList](g.rest, "nodes", "") }
 
+func (g group) PersistentVolumeClaims(ns string) PersistentVolumeClaims {
+	return objects[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](g.rest, "persistentvolumeclaims", ns)
+}
+
 func (g group) Leases(ns string) Leases {
 	return objects[coordinationv1.Lease, coordinationv1.LeaseList](g.rest, "leases", ns)
 }

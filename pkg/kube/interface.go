@@ -29,6 +29,7 @@ type CoreV1 interface {
 	Pods(namespace string) Pods
 	Events(namespace string) Events
 	Nodes() Nodes
+	PersistentVolumeClaims(namespace string) PersistentVolumeClaims
 }
 
 // BatchV1 is the group batch.
@@ -75,6 +76,8 @@ type (
 	Leases = Objects[*coordinationv1.Lease, *coordinationv1.LeaseList]
 	// Nodes are those of the cluster.
 	Nodes = Objects[*corev1.Node, *corev1.NodeList]
+	// PersistentVolumeClaims are those of a namespace.
+	PersistentVolumeClaims = Objects[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList]
 	// TokenReviews report whose token it is.
 	TokenReviews = Reviews[*authenticationv1.TokenReview]
 	// SubjectAccessReviews report what a user may do.

@@ -44,6 +44,10 @@ func (g coreV1) Pods(namespace string) kube.Pods     { return g.CoreV1Interface.
 func (g coreV1) Events(namespace string) kube.Events { return g.CoreV1Interface.Events(namespace) }
 func (g coreV1) Nodes() kube.Nodes                   { return g.CoreV1Interface.Nodes() }
 
+func (g coreV1) PersistentVolumeClaims(namespace string) kube.PersistentVolumeClaims {
+	return g.CoreV1Interface.PersistentVolumeClaims(namespace)
+}
+
 type batchV1 struct{ batchclient.BatchV1Interface }
 
 func (g batchV1) Jobs(namespace string) kube.Jobs { return g.BatchV1Interface.Jobs(namespace) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // listed is what a list reads of it all: pods in phase Pending, and warnings about the Job.
@@ -108,8 +109,13 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 		"config":            {active(1), []*explain.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
 		"gates":             {active(1), []*explain.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
 		"no node": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"}}
-		})}, nil, "Unschedulable"},
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient cpu. preemption: none"}}
+		})}, nil, "Unschedulable: 3 Insufficient cpu"},
+		"image of another platform": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason: "ErrImagePull", Message: "no match for platform in manifest: not found",
+			}}}}
+		})}, nil, "ErrImagePull: no image for the platform"},
 		"no scheduler":        {active(1), []*explain.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
 		"one of two pods":     {active(2), []*explain.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
 		"suspended":           {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},
@@ -127,6 +133,17 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 		if reason != tc.reason {
 			t.Errorf("%s: %q, want %q", name, reason, tc.reason)
 		}
+	}
+}
+
+// Requirements: PND-01
+func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
+	stall := analysis.StallOf(listed(factsOf(jobOfOne(), unscheduled("0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 Too many pods."))))
+	if stall == nil || stall.Brief != "1 Insufficient nvidia.com/gpu, 8 Too many pods" {
+		t.Fatalf("%+v", stall)
+	}
+	if why := words.Why(&explain.Outline{Stalled: stall}, noon); why != "1 Insufficient nvidia.com/gpu…" {
+		t.Errorf("%q", why)
 	}
 }
 

@@ -82,7 +82,9 @@ func StallOf(input explain.Input) *explain.Stall {
 		return nil
 	}
 	who.Text = words.ReconcilerText(&who, in.Now)
-	return &explain.Stall{Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Since: p.Since}
+	return &explain.Stall{
+		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Brief: words.ProblemBrief(p), Since: p.Since,
+	}
 }
 
 // MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.

@@ -153,7 +153,7 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 		}
 	}
 	r := report(deadlineOf(podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
-	wantSentence(t, r, `The Job failed: its pods never started (FailedMount): MountVolume.SetUp failed for volume "data" : secret "none" not found; meanwhile, its activeDeadlineSeconds (1m) passed.`)
+	wantSentence(t, r, `The Job failed: its pods never started because Secret none, which its volume data needs, does not exist; meanwhile, its activeDeadlineSeconds (1m) passed.`)
 }
 
 // said is all of the report that is text.

@@ -18,6 +18,10 @@ type Refusal struct {
 	By string
 	// Message is what the API server says about it, on one line.
 	Message string
+	// Trouble is why a webhook could not be called, nil if that is not known. Lacks are the requests and limits that a quota
+	// demands.
+	Trouble *explain.Trouble
+	Lacks   []string
 }
 
 // wrappers are what controllers and the API server write before the reason: the event recorder joins
@@ -49,14 +53,39 @@ func RefusalOf(message string) Refusal {
 	message = message[len(wrapper[0]):]
 	for _, r := range refusals {
 		if m := r.pattern.FindStringSubmatch(message); m != nil {
-			return Refusal{r.reason, m[1], m[2]}
+			return withDetails(Refusal{Reason: r.reason, By: m[1], Message: m[2]})
 		}
 	}
 	switch {
 	case wrapper[1] == "":
-		return Refusal{explain.RefusalOther, "", message}
+		return Refusal{Reason: explain.RefusalOther, Message: message}
 	case strings.HasPrefix(wrapper[1], "Pod"):
-		return Refusal{explain.RefusalInvalid, "", message}
+		return Refusal{Reason: explain.RefusalInvalid, Message: message}
 	}
-	return Refusal{explain.RefusalForbidden, "", message}
+	return Refusal{Reason: explain.RefusalForbidden, Message: message}
+}
+
+// withDetails adds what the message says in particular.
+func withDetails(r Refusal) Refusal {
+	switch r.Reason {
+	case explain.RefusalWebhookDown:
+		r.Trouble = WebhookTrouble(r.Message)
+	case explain.RefusalQuotaNeeds:
+		r.Lacks = lacking(r.Message)
+	}
+	return r
+}
+
+// lacking are the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23, in
+// "must specify limits.cpu,limits.memory".
+func lacking(message string) (all []string) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(message, "must specify "), "; ") {
+		resources, _, _ := strings.Cut(part, " for: ")
+		for resource := range strings.SplitSeq(resources, ",") {
+			if resource = strings.TrimSpace(resource); resource != "" {
+				all = append(all, resource)
+			}
+		}
+	}
+	return all
 }

@@ -1,6 +1,6 @@
 // Package gather reads what an explanation of a Job rests on: its pods, events, the Lease
-// of its controller, the nodes of pods that do not end, the last lines of logs, and its
-// retries.
+// of its controller, the nodes of pods that do not end, the claims of pods that wait for one,
+// the last lines of logs, and its retries.
 //
 // It needs no more than get, list and watch on jobs, pods and events; whatever else it
 // may not read only makes the facts fewer. No error ends it: what could not be read is a
@@ -93,6 +93,7 @@ func (s *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 	r.events(ctx)
 	r.lease(ctx)
 	r.nodes(ctx)
+	r.claims(ctx)
 	r.logs(ctx)
 	return r.facts
 }

@@ -38,6 +38,7 @@ type server struct {
 	events []corev1.Event
 	leases []coordinationv1.Lease
 	nodes  map[string]corev1.Node
+	claims map[string]corev1.PersistentVolumeClaim
 	logs   map[string]string
 	// refuse answers a request with a code and a reason; 0 for not.
 	refuse func(r *http.Request) (int, metav1.StatusReason)
@@ -108,7 +109,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var found []any
 		for i := range s.events {
 			o := s.events[i].InvolvedObject
-			if selector.Matches(fields.Set{"involvedObject.kind": o.Kind, "involvedObject.name": o.Name, "involvedObject.uid": string(o.UID)}) {
+			if selector.Matches(fields.Set{"involvedObject.kind": o.Kind, "involvedObject.name": o.Name, "involvedObject.uid": string(o.UID), "type": s.events[i].Type}) {
 				found = append(found, &s.events[i])
 			}
 		}
@@ -130,6 +131,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		node.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
 		write(w, http.StatusOK, &node)
+	case len(parts) > 1 && parts[len(parts)-2] == "persistentvolumeclaims":
+		claim, ok := s.claims[last]
+		if !ok {
+			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+			return
+		}
+		claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+		write(w, http.StatusOK, &claim)
 	default:
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}

@@ -43,7 +43,6 @@ const (
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
-	CreateVolumeSource    = "create the ConfigMap, Secret or claim that its volumes refer to; it then starts automatically"
 )
 
 // podAdvice is what to do about problems of pods.
@@ -94,7 +93,7 @@ func FailIfKilled(container string) string {
 // RefusalAdvice is what to do if the API server refuses pods for this Reason of a Problem.
 func RefusalAdvice(reason string) string {
 	switch reason {
-	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
+	case explain.RefusalQuota:
 		return "check the quota, and free up some of it or raise it"
 	case explain.RefusalServiceAccount:
 		return "create the ServiceAccount; the controller then retries automatically"

@@ -3,24 +3,21 @@ package words
 import (
 	"fmt"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// NeverStartedText is why no pod of the Job ever started, by the reason and the message of one of them.
-func NeverStartedText(reason, message string) string {
-	switch reason {
-	case "FailedScheduling", "Unschedulable":
-		return "its pods never started, as no node could take them: " + schedulingText(message)
+// NeverStartedText is why no pod of the Job ever started, by what kept one of them.
+func NeverStartedText(p *explain.Problem) string {
+	switch {
+	case p.Kind == explain.ProblemUnschedulable:
+		return Joined(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
+	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
+		return "its pods never started, as " + imageText(p)
+	case p.Trouble != nil:
+		return "its pods never started because " + startCause(p)
 	}
-	return Joined(": ", "its pods never started ("+reason+")", briefly(message))
-}
-
-// schedulingText is the scheduler's message without the number of nodes, and without why preemption does not help.
-func schedulingText(message string) string {
-	text, _, _ := strings.Cut(message, ". ")
-	if before, after, found := strings.Cut(text, " nodes are available: "); found && !strings.Contains(before, " ") {
-		text = after
-	}
-	return briefly(text)
+	return Joined(": ", "its pods never started ("+p.Reason+")", briefly(strings.Join(p.Details, "\n")))
 }
 
 // DeadlinePassed is a clause on a Job whose pods never started; the deadline may be unset now.

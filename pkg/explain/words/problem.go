@@ -57,8 +57,10 @@ func ProblemReason(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemCreationRefused:
 		return "FailedCreate: " + refusalText(p)
-	case p.Container != "" && p.Reason != "":
-		return p.Reason
+	case p.Kind == explain.ProblemUnschedulable:
+		return Joined(": ", string(p.Kind), unfitsText(p.Unfit, p.Claims))
+	case (p.Container != "" || p.Trouble != nil) && p.Reason != "":
+		return Joined(": ", p.Reason, troubleReason(p))
 	}
 	return string(p.Kind)
 }
@@ -73,31 +75,35 @@ func ProblemNote(p *explain.Problem) string {
 		return "its managedBy names " + ControllerWord(p.Controller) + ", which does not seem to be running"
 	case explain.ProblemFinalizerStuck:
 		return ControllerWord(p.Controller) + " should have removed it"
-	case explain.ProblemForeignFinalizer:
-		return "the Job does not wait for this"
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
 		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted, explain.ProblemCrashLoop:
 		return containerNote(p)
-	case explain.ProblemImagePull, explain.ProblemContainerConfig:
-		return "this does not count as a failure, so no retry limit ends it"
-	case explain.ProblemInvalidRuleNames:
-		return "reasons refer to rules by index"
-	case explain.ProblemSuccessImpossible:
-		return "the Job ends when all its indexes have ended"
+	case explain.ProblemUnschedulable:
+		return autoscalerText(p.Autoscaler)
 	case explain.ProblemDeleting:
 		if p.NoPods {
 			return "an admission policy or webhook may reject that, the garbage collector may not be running, or something else that the Job owns may be left"
 		}
-	case explain.ProblemUnknownMode:
-		return "no controller of this version runs the Job"
 	}
-	return ""
+	return problemNotes[p.Kind]
+}
+
+// uncountedNote is about containers that have not started.
+const uncountedNote = "this does not count as a failure, so no retry limit ends it"
+
+// problemNotes are those that are always the same.
+var problemNotes = map[explain.ProblemKind]string{
+	explain.ProblemForeignFinalizer:  "the Job does not wait for this",
+	explain.ProblemImagePull:         uncountedNote,
+	explain.ProblemContainerConfig:   uncountedNote,
+	explain.ProblemInvalidRuleNames:  "reasons refer to rules by index",
+	explain.ProblemSuccessImpossible: "the Job ends when all its indexes have ended",
+	explain.ProblemUnknownMode:       "no controller of this version runs the Job",
 }
 
 // problemTexts are those of problems that are always the same.
 var problemTexts = map[explain.ProblemKind]string{
 	explain.ProblemNoParallelism:     "parallelism is 0, so no pods are created",
-	explain.ProblemUnschedulable:     "no node can take the pod",
 	explain.ProblemInvalidRuleNames:  "the failure rule names in annotation " + rulename.Annotation + " are invalid, so none of them are used",
 	explain.ProblemSuccessImpossible: "no rule of the successPolicy can be met anymore",
 	explain.ProblemInconsistent:      "the status of the Job does not match its pods",
@@ -242,11 +248,10 @@ func pendingText(p *explain.Problem) string {
 		return unreadableText(p)
 	case explain.ProblemSchedulingGated:
 		return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), Enumerate(p.Gates, "and"))
+	case explain.ProblemUnschedulable:
+		return unschedulableText(p)
 	case explain.ProblemImagePull:
-		if p.Reason == explain.InvalidImageName {
-			return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
-		}
-		return fmt.Sprintf("image %s of container %s cannot be pulled", p.Image, p.Container)
+		return imageText(p)
 	case explain.ProblemContainerConfig:
 		return unstartableText(p)
 	case explain.ProblemCrashLoop:
@@ -260,19 +265,20 @@ func pendingText(p *explain.Problem) string {
 
 // slowStartText is why a pod takes long to start.
 func slowStartText(p *explain.Problem) string {
+	if p.Trouble != nil {
+		return "the pod cannot start because " + startCause(p)
+	}
 	text := "the pod has a node but has not started"
-	switch volume := multiAttachText(p); {
-	case volume != "":
-		return volume
+	switch {
 	case p.Node == "" && !p.Scheduled:
 		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
 	case p.Node == "":
 		text = "the pod has no node"
 	}
-	if p.Reason != "" {
-		text += " (" + p.Reason + ")"
+	if p.Reason == "" {
+		return text
 	}
-	return text
+	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(brief(strings.Join(p.Details, "\n"))))
 }
 
 // unstartableText is what the kubelet or the container runtime says of a container that it cannot start.
@@ -293,20 +299,6 @@ func probeLoopText(p *explain.Problem) string {
 	return text
 }
 
-// multiAttachText is about a volume that a node cannot have as another one has it, with the pods there that the message
-// names; "" for other problems.
-func multiAttachText(p *explain.Problem) string {
-	if p.Reason != "FailedAttachVolume" || len(p.Details) == 0 {
-		return ""
-	}
-	about, found := strings.CutPrefix(p.Details[0], `Multi-Attach error for volume "`)
-	volume, use, complete := strings.Cut(about, `" Volume is already `)
-	if !found || !complete {
-		return ""
-	}
-	return fmt.Sprintf("the pod cannot start because its volume %s is already %s", volume, strings.TrimRight(brief(use), "."))
-}
-
 // refusalText is who refuses pods, by name, and what the API server says about it.
 func refusalText(p *explain.Problem) string {
 	r, known := refusalTexts[p.Reason]
@@ -316,19 +308,26 @@ func refusalText(p *explain.Problem) string {
 	if r.named != "" && p.RefusedBy != "" {
 		r.unnamed = r.named + p.RefusedBy
 	}
-	said := p.Refusal
-	if text := []rune(said); len(text) > maxRefusal {
-		said = string(text[:maxRefusal]) + "…"
-	}
+	said := shortRefusal(p.Refusal)
 	switch {
 	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
 		return said
 	case p.Reason == explain.RefusalQuota, p.Reason == explain.RefusalServiceAccount && p.RefusedBy != "":
 		said = "" // Their names are enough.
+	case p.Trouble != nil:
+		return webhookText(r.unnamed, p.Trouble)
 	case p.Reason == explain.RefusalWebhook && said == "without explanation":
 		return Joined(" ", r.unnamed, r.verb, said)
 	}
 	return Joined(": ", Joined(" ", r.unnamed, r.verb), said)
+}
+
+// shortRefusal is the beginning of what the API server says.
+func shortRefusal(said string) string {
+	if text := []rune(said); len(text) > maxRefusal {
+		return string(text[:maxRefusal]) + "…"
+	}
+	return said
 }
 
 // maxRefusal is how much of the API server's words goes into a sentence.

@@ -21,7 +21,7 @@ const WhyWidth = 30
 func Why(o *explain.Outline, now time.Time) string {
 	switch {
 	case o.Stalled != nil:
-		return cutTo(cmp.Or(whyStalled[o.Stalled.Kind], o.Stalled.Reason), WhyWidth)
+		return cutTo(cmp.Or(o.Stalled.Brief, whyStalled[o.Stalled.Kind], o.Stalled.Reason), WhyWidth)
 	case o.Reason == batchv1.JobReasonDeadlineExceeded:
 		return "deadline exceeded"
 	case o.Why != nil:

@@ -2,7 +2,6 @@ package advice
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemNodeGone:          onNode,
 	explain.ProblemDeleting:          onDeletion,
 	explain.ProblemInvalidRuleNames:  onRuleNames,
-	explain.ProblemUnschedulable:     onPod("describe pod %s"),
+	explain.ProblemUnschedulable:     onUnschedulable,
 	explain.ProblemImagePull:         onPod("describe pod %s"),
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
@@ -82,9 +81,6 @@ func onPod(command string) adviser {
 	}
 }
 
-// missingVolume is what a kubelet says of a volume that refers to something that is not there.
-var missingVolume = regexp.MustCompile(`(configmap|secret|persistentvolumeclaim) "[^"]+" not found`)
-
 // startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
@@ -93,10 +89,8 @@ func startAdvice(p *explain.Problem) string {
 		return words.ProbeAdvice(p.Ending)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
-	case p.Kind == explain.ProblemPodPending && p.Reason == "FailedMount" && missingVolume.MatchString(details):
-		return words.CreateVolumeSource
 	}
-	return ""
+	return words.TroubleAdvice(p)
 }
 
 // loopOf is the container that is restarted again and again, of a ProblemCrashLoop; or nil.
@@ -128,7 +122,14 @@ func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice 
 	case explain.RefusalWebhook, explain.RefusalWebhookDown:
 		command = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 	}
-	return advise(words.RefusalAdvice(p.Reason), command)
+	text := words.RefusalAdvice(p.Reason)
+	switch {
+	case p.Reason == explain.RefusalQuotaNeeds:
+		text = words.QuotaNeedsAdvice(p.RefusedBy, p.Lacks)
+	case p.Trouble != nil:
+		text = words.TroubleAdvice(p)
+	}
+	return advise(text, command)
 }
 
 // maxTypos is how far a misspelled name is from the one that was meant.

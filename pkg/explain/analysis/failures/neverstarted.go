@@ -8,12 +8,31 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
 // NeverStarted is why no pod of a Job ever started a container.
 type NeverStarted struct {
-	// Pod is one of them, and Reason and Message are what kept it: of its container, its condition, or the latest warning.
-	Pod, Reason, Message string
+	// Pod is one of them, and Problem what kept it: its container, its condition, or the latest warning about it.
+	Pod     string
+	Problem explain.Problem
+}
+
+// whyWaits is what kept a pod from starting, by the reason and the message of its container, its condition or a warning.
+func whyWaits(pod, reason, message string) *NeverStarted {
+	p := explain.Problem{Kind: explain.ProblemPodPending, Reason: reason}
+	if message != "" {
+		p.Details = []string{message}
+	}
+	switch image := eventtext.FailedImage(message); {
+	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
+		p.Kind, p.Unfit = explain.ProblemUnschedulable, eventtext.UnfitsOf(message)
+	case image != "":
+		p.Kind, p.Image, p.Trouble = explain.ProblemImagePull, image, eventtext.ImageTrouble(reason, message)
+	default:
+		p.Trouble = eventtext.StartTrouble(reason, message)
+	}
+	return &NeverStarted{Pod: pod, Problem: p}
 }
 
 // neverStarted returns nil if a pod of a Job that passed its deadline may have started, as far as pods and events show: all
@@ -40,7 +59,7 @@ func whyNoneStarted(in *facts.Facts, known map[string]bool, warnings map[string]
 	}
 	for i := range in.Events {
 		if e := &in.Events[i]; known[e.Pod] && warnings[e.Pod] == e {
-			return &NeverStarted{Pod: e.Pod, Reason: e.Reason, Message: e.Message}
+			return whyWaits(e.Pod, e.Reason, e.Message)
 		}
 	}
 	return nil
@@ -75,7 +94,7 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*explain.Event, started
 		case e.Pod == "":
 		case e.Reason == "Started":
 			started[e.Pod] = true
-		case e.Warning() && !e.IsAboutNodeSetup():
+		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || eventtext.SaysWhy(e)):
 			warnings[e.Pod] = e
 		}
 	}
@@ -106,11 +125,11 @@ func hasStarted(p *explain.Pod) bool {
 // whyPending is what the pod itself shows of why it has not started, nil if it shows nothing.
 func whyPending(p *explain.Pod) *NeverStarted {
 	if p.Unschedulable != "" && p.Node == "" {
-		return &NeverStarted{Pod: p.Name, Reason: corev1.PodReasonUnschedulable, Message: p.Unschedulable}
+		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)
 	}
 	for i := range p.Containers {
 		if c := &p.Containers[i]; c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing" {
-			return &NeverStarted{Pod: p.Name, Reason: c.Waiting, Message: c.WaitingMessage}
+			return whyWaits(p.Name, c.Waiting, c.WaitingMessage)
 		}
 	}
 	return nil

@@ -39,6 +39,9 @@ func pendingPods(in *facts.Facts) []explain.Problem {
 			found.add(key{p.Kind, p.Container, strings.Join(pod.Gates, ",")}, pod.Name, &p)
 		}
 	}
+	for i := range found.all {
+		addMeaning(in, &found.all[i])
+	}
 	return found.mostFrequentFirst()
 }
 
@@ -101,7 +104,11 @@ func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explai
 // looked at it.
 func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
 	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
-	if last != nil {
+	switch {
+	case last == nil:
+	case last.Reason == "FailedScheduling" && pod.Node == "": // An error of the scheduler is in no condition of reason Unschedulable.
+		p.Kind, p.Details = explain.ProblemUnschedulable, []string{last.Message}
+	default:
 		p.Reason, p.Details = last.Reason, []string{last.Message}
 	}
 }
@@ -124,21 +131,11 @@ func warnings(in *facts.Facts) func(pod string) *explain.Event {
 	}
 }
 
-// tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one says what
-// is wrong with a volume.
+// tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one says why the
+// pod waits.
 func tellsMore(e, last *explain.Event) bool {
-	if isAboutVolumes(e) && isAboutVolumes(last) && timedOut(e) != timedOut(last) {
-		return timedOut(last)
+	if says := eventtext.SaysWhy(e); says != eventtext.SaysWhy(last) && eventtext.SameStage(e, last) {
+		return says
 	}
 	return e.Last.After(last.Last)
-}
-
-func isAboutVolumes(e *explain.Event) bool {
-	return e.Reason == "FailedAttachVolume" || e.Reason == "FailedMount" || e.Reason == "FailedMapVolume"
-}
-
-// timedOut reports whether the warning says no more than that the kubelet waited in vain.
-func timedOut(e *explain.Event) bool {
-	message := strings.TrimSpace(e.Message)
-	return strings.HasSuffix(message, "timed out waiting for the condition") || strings.HasSuffix(message, "context deadline exceeded")
 }

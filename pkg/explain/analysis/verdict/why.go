@@ -27,7 +27,7 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 		return []string{words.BackoffLimitText(v.Accounting.Counted, limit), mostly(in, failed, v.Accounting)}
 	case batchv1.JobReasonDeadlineExceeded:
 		if n := failed.NeverStarted; n != nil {
-			return []string{words.NeverStartedText(n.Reason, n.Message), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}
+			return []string{words.NeverStartedText(&n.Problem), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}
 		}
 		return []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds), mostly(in, failed, v.Accounting)}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:

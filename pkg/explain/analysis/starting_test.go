@@ -1,0 +1,172 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// jobOfOne has one active pod, which requests 900Gi and has claims of these names.
+func jobOfOne(claims ...string) *batchv1.Job {
+	return jobWith(func(j *batchv1.Job) {
+		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active, j.Status.Ready = ptr.To[int32](1), ptr.To[int32](1), 1, ptr.To[int32](0)
+		spec := &j.Spec.Template.Spec
+		spec.Containers[0].Resources = corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("900Gi")},
+			Limits:   corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("2")},
+		}
+		for _, name := range claims {
+			source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
+			spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "v-" + name, VolumeSource: source})
+		}
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "web-tls"}}})
+	})
+}
+
+// unscheduled is a pod about which its scheduler says that.
+func unscheduled(message string) *explain.Pod {
+	return podOf("train-x", func(p *corev1.Pod) {
+		p.CreationTimestamp = ago(10 * time.Minute)
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: message}}
+	})
+}
+
+// Requirements: PND-01
+func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
+	for message, want := range map[string]struct{ text, advice, command string }{
+		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 Insufficient nvidia.com/gpu, 8 node affinity/selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", "kubectl describe pod train-x -n ns"},
+		"0/5 nodes are available: 5 Insufficient memory.":                                                          {"5 Insufficient memory", "lower what the pod requests of memory, which is 900Gi,", "kubectl describe pod train-x -n ns"},
+		"0/5 nodes are available: 5 Insufficient cpu.":                                                             {"5 Insufficient cpu", "free cpu on the nodes", "kubectl describe pod train-x -n ns"},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.":                             {"3 untolerated taint {dedicated: batch}", "recreate the Job with a toleration for the taint {dedicated: batch}", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":               {"3 untolerated taint {node.kubernetes.io/not-ready}", "find out why nodes have the taint {node.kubernetes.io/not-ready}", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.":                            {"3 node affinity/selector", "compare nodeSelector and affinity", "kubectl get nodes --show-labels"},
+		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.":                         {"3 topology spread constraints", "recreate the Job with other topologySpreadConstraints", "kubectl describe pod train-x -n ns"},
+		"0/3 nodes are available: 3 node(s) had volume node affinity conflict.":                                    {"3 volume node affinity (claim data)", "make room for the pod where its volume is (claim data)", "kubectl describe pvc data -n ns"},
+		`0/3 nodes are available: persistentvolumeclaim "data" not found.`:                                         {"claim data does not exist", "create claim data; the pod is then scheduled", "kubectl get pvc -n ns"},
+		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: x":                 {"claim data is not bound", "find out why claim data is not bound", "kubectl describe pvc data -n ns"},
+		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 “a”, 1 “b”, 1 “c”, 1 “d”, 1 “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
+		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"“0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending”", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
+		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 Too many pods, 1 host port in use", "add nodes: these run as many pods as they may", "kubectl describe pod train-x -n ns"},
+	} {
+		r := report(factsOf(jobOfOne("data"), unscheduled(message)))
+		wantSentence(t, r, "The Job is stalled: no node can take the pod: "+want.text+".")
+		if len(r.Advice) == 0 || !strings.HasPrefix(r.Advice[0].Text, want.advice) || r.Advice[0].Command != want.command {
+			t.Errorf("%s: %+v, want %q, %q", message, r.Advice, want.advice, want.command)
+		}
+	}
+}
+
+// An error of the scheduler is in an event only.
+//
+// Requirements: PND-01
+func TestSchedulersErrorIsWhyThePodHasNoNode(t *testing.T) {
+	f := factsOf(jobOfOne("data"), podOf("train-x", func(p *corev1.Pod) {
+		p.CreationTimestamp = ago(10 * time.Minute)
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+	}))
+	scheduler := podEvent("FailedScheduling", `running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition`, 2*time.Minute)
+	karpenter := podEvent("FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default"`, time.Minute)
+	scheduler.Source, karpenter.Source = "default-scheduler", "karpenter"
+	f.Events = []explain.Event{scheduler, karpenter}
+	wantSentence(t, report(f), `The Job is stalled: no node can take the pod: claim data is not bound; Karpenter adds no node for it: incompatible with nodepool "default".`)
+}
+
+// Requirements: PND-02
+func TestAutoscalersAnswerIsPartOfTheExplanation(t *testing.T) {
+	f := factsOf(jobOfOne(), unscheduled("0/5 nodes are available: 5 Insufficient memory."))
+	refuses := podEvent("NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory", 2*time.Minute)
+	adds := podEvent("TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]", time.Minute)
+	f.Events = []explain.Event{refuses}
+	r := report(f)
+	wantSentence(t, r, "The Job is stalled: no node can take the pod: 5 Insufficient memory; the cluster autoscaler adds no node for it: 2 Insufficient memory.")
+	if d := r.Problems[0].Details; len(d) != 2 || d[1] != refuses.Message {
+		t.Errorf("%q", d)
+	}
+	f.Events = []explain.Event{refuses, adds}
+	wantSentence(t, report(f), "The Job is stalled: no node can take the pod: 5 Insufficient memory; the cluster autoscaler adds a node for it.")
+}
+
+// Requirements: PND-07
+func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
+	f := factsOf(jobOfOne("data", "cache"), unscheduled("0/5 nodes are available: pod has unbound immediate PersistentVolumeClaims."))
+	wantSentence(t, report(f), "The Job is stalled: no node can take the pod: a PersistentVolumeClaim of the pod (data or cache) is not bound.")
+	f.Claims = []explain.Claim{{Name: "data", Phase: "Bound"}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: `storageclass.storage.k8s.io "fast" not found`}}
+	r := report(f)
+	wantSentence(t, r, `The Job is stalled: no node can take the pod: claim cache is not bound (“storageclass.storage.k8s.io "fast" not found”).`)
+	wantSaid(t, r, "does its StorageClass fast exist")
+}
+
+// Requirements: PND-03
+func TestImageSaysWhyItCannotBePulled(t *testing.T) {
+	for message, want := range map[string]struct{ text, advice string }{
+		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
+		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets"},
+		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform of the nodes"},
+		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: its registry cannot be reached: “dial tcp: lookup registry.corp on 10.0.0.2:53: no such host”", "check the name of the registry"},
+		"stopped": {"cannot be pulled; this does not count", "recreate the Job with the correct image"},
+	} {
+		// Kubelets before 1.31 say why in an event only; the last one says nothing.
+		old := factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1"`))
+		old.Events = []explain.Event{podEvent("Failed", `Failed to pull image "train:1": `+message, 2*time.Minute), podEvent("Failed", "Error: ErrImagePull", time.Minute)}
+		for _, f := range []explain.Input{old, factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: `+message))} {
+			r := report(f)
+			wantFirst(t, f, "image train:1 of container main "+want.text)
+			if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, want.advice) {
+				t.Errorf("%s: %+v, want %q", message, r.Advice, want.advice)
+			}
+		}
+	}
+	wantFirst(t, factsOf(jobOfOne(), pendingPod("ErrImageNeverPull", "")), "image train:1 of container main is not present on the node, and imagePullPolicy is Never")
+}
+
+// Requirements: PND-04
+func TestPodWithANodeSaysWhyItCannotStart(t *testing.T) {
+	for _, tc := range []struct{ reason, message, text, advice string }{
+		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which its volume pvc-77 (claim data) needs, is not registered on its node", "check that the node pod of the CSI driver runs"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls, which its volume tls needs, has no key tls.key", "add key tls.key to Secret web-tls"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls, which its volume tls needs, does not exist", "create Secret web-tls"},
+		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out what its volume v-data (claim data) waits for"},
+		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "its volume pvc-0a1b (claim data) is already used by pod(s) bootstrap-sync", "delete the pod that uses the volume"},
+		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},
+		{"NetworkNotReady", "network is not ready: cni plugin not initialized", "the network plugin of its node is not ready", "check the pods of the network plugin"},
+	} {
+		f := factsOf(jobOfOne("data"), pendingPod("", ""))
+		f.Events = []explain.Event{podEvent(tc.reason, tc.message, time.Minute)}
+		r := report(f)
+		wantSentence(t, r, "The Job is stalled: the pod cannot start because "+tc.text+".")
+		if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) {
+			t.Errorf("%s: %+v, want %q", tc.message, r.Advice, tc.advice)
+		}
+	}
+}
+
+// Requirements: PND-05, PND-06
+func TestRefusedPodsHaveAdviceByMeaning(t *testing.T) {
+	for message, want := range map[string]string{
+		`Error creating: pods is forbidden: failed quota: compute: must specify limits.cpu for: main; limits.memory for: main`:                                                       "recreate the Job with limits.cpu and limits.memory for its containers, which ResourceQuota compute demands",
+		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://guard.ns.svc:443/v": no endpoints available for service "guard"`: "start the pods of its Service guard",
+		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://hooks.corp/v": x509: certificate signed by unknown authority`:    "correct the certificate of its server",
+		`Error creating: Internal error occurred: failed calling webhook "v": received invalid webhook response: expected response.uid="1"`:                                          "fix this; the controller then retries automatically",
+	} {
+		f := factsOf(jobWith(nil))
+		f.Events = []explain.Event{jobEvent("FailedCreate", message, 3, time.Minute)}
+		if r := report(f); len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, want) {
+			t.Errorf("%s: %+v, want %q", message, r.Advice, want)
+		}
+	}
+}
+
+// Requirements: FCT-05, PND-03
+func TestDeadlineThatWasSpentPullingNamesTheMeaning(t *testing.T) {
+	pull := podEvent("Failed", `Failed to pull image "train:1": toomanyrequests: You have reached your pull rate limit`, 31*time.Minute)
+	r := report(deadlineOf(pull, podEvent("Failed", "Error: ImagePullBackOff", 30*time.Minute)))
+	wantSentence(t, r, "The Job failed: its pods never started, as image train:1 cannot be pulled: the registry's rate limit is exceeded; meanwhile, its activeDeadlineSeconds (1m) passed.")
+}

@@ -1,0 +1,135 @@
+package eventtext
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// available begins the list of reasons in kube-scheduler's message (framework.FitError).
+var available = regexp.MustCompile(`^\d+/\d+ nodes are available: `)
+
+// counted is a reason that holds for so many nodes.
+var counted = regexp.MustCompile(`^(\d+) (.+)$`)
+
+// afterReasons begin what kube-scheduler says about preemption, and about the resource claims that it could free.
+var afterReasons = []string{". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
+
+// unfits are what the filters of kube-scheduler say, as of Kubernetes 1.37, and what those of earlier releases said. The
+// group, if there is one, is the name.
+var unfits = []struct {
+	kind    explain.UnfitKind
+	pattern *regexp.Regexp
+}{
+	{explain.UnfitResource, regexp.MustCompile(`^(?:node\(s\) had )?[Ii]nsufficient (\S+)`)},
+	{explain.UnfitPodCount, regexp.MustCompile(`^Too many pods`)},
+	{explain.UnfitTaint, regexp.MustCompile(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`)},
+	{explain.UnfitTaint, regexp.MustCompile(`^node\(s\) had (?:untolerated )?taint`)},
+	{explain.UnfitCordoned, regexp.MustCompile(`^node\(s\) were unschedulable`)},
+	{explain.UnfitTopologySpread, regexp.MustCompile(`pod topology spread constraints`)},
+	{explain.UnfitPodAffinity, regexp.MustCompile(`pod (?:anti-)?affinity|pods anti-affinity|pod affinity/anti-affinity`)},
+	{explain.UnfitVolumeNode, regexp.MustCompile(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone`)},
+	{explain.UnfitNodeAffinity, regexp.MustCompile(`node affinity|node selector`)},
+	{explain.UnfitNodeName, regexp.MustCompile(`requested (?:node name|hostname)`)},
+	{explain.UnfitHostPort, regexp.MustCompile(`free (?:host )?ports`)},
+	{explain.UnfitVolumeCount, regexp.MustCompile(`exceed max volume count`)},
+	{explain.UnfitNoVolume, regexp.MustCompile(`available persistent volumes to bind|enough free storage|bound to non-existent`)},
+	{explain.UnfitClaimMissing, regexp.MustCompile(`(?i)persistentvolumeclaim "([^"]+)" not found`)},
+	{explain.UnfitClaimDeleted, regexp.MustCompile(`(?i)persistentvolumeclaim "([^"]+)" is being deleted`)},
+	{explain.UnfitClaimMissing, regexp.MustCompile(`(?i)create the persistentvolumeclaim "([^"]+)"`)},
+	{explain.UnfitClaimUnbound, regexp.MustCompile(`provisioning failed for PVC "([^"]+)"`)},
+	{explain.UnfitClaimUnbound, regexp.MustCompile(`unbound (?:immediate )?PersistentVolumeClaim|binding volumes: `)},
+	{explain.UnfitClaimInUse, regexp.MustCompile(`ReadWriteOncePod`)},
+	{explain.UnfitDevices, regexp.MustCompile(`(?i)resourceclaim|cannot allocate all claims`)},
+	{explain.UnfitNoNodes, regexp.MustCompile(`^no nodes available to schedule pods`)},
+}
+
+// UnfitsOf reads why no node can take a pod from its scheduler's message, in the order of the message: condition
+// PodScheduled, or event FailedScheduling. A text of an unknown form is one reason with the kind Other.
+func UnfitsOf(message string) []explain.Unfit {
+	message = strings.Join(strings.Fields(message), " ")
+	if message == "" {
+		return nil
+	}
+	prefix := available.FindString(message)
+	list := message[len(prefix):]
+	for _, after := range afterReasons {
+		list, _, _ = strings.Cut(list, after)
+	}
+	list = strings.TrimRight(list, " .")
+	if prefix == "" {
+		return []explain.Unfit{unfitOf(list)}
+	}
+	var out []explain.Unfit
+	for _, reason := range reasonsIn(list) {
+		out = append(out, unfitOf(reason))
+	}
+	return out
+}
+
+// reasonsIn splits a list of reasons. A reason may have commas: "1 node(s) had taint {a: b}, that the pod didn't tolerate".
+func reasonsIn(list string) []string {
+	var reasons []string
+	for part := range strings.SplitSeq(list, ", ") {
+		if last := len(reasons) - 1; last >= 0 && !counted.MatchString(part) {
+			reasons[last] += ", " + part
+			continue
+		}
+		reasons = append(reasons, part)
+	}
+	return reasons
+}
+
+func unfitOf(reason string) explain.Unfit {
+	u := explain.Unfit{Kind: explain.UnfitOther, Message: reason}
+	if m := counted.FindStringSubmatch(reason); m != nil {
+		if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+			u.Nodes, u.Message = int32(n), m[2]
+		}
+	}
+	for i := range unfits {
+		m := unfits[i].pattern.FindStringSubmatch(u.Message)
+		if m == nil {
+			continue
+		}
+		if u.Kind = unfits[i].kind; len(m) > 1 {
+			u.Name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), ":"))
+		}
+		break
+	}
+	return u
+}
+
+// noScaleUp is what the cluster autoscaler says about a pod for which it adds no node.
+var noScaleUp = regexp.MustCompile(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)
+
+// noNodeClaim is what Karpenter says about a pod for which it adds no node.
+var noNodeClaim = regexp.MustCompile(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)
+
+// AutoscalerOf is what an event about a pod says about new nodes for it; nil if it says nothing about that.
+func AutoscalerOf(e *explain.Event) *explain.Autoscaler {
+	message := strings.Join(strings.Fields(e.Message), " ")
+	switch {
+	case e.Pod == "":
+	case e.Reason == "TriggeredScaleUp":
+		return &explain.Autoscaler{By: explain.ByClusterAutoscaler, Adds: true}
+	case e.Reason == "NotTriggerScaleUp":
+		a := &explain.Autoscaler{By: explain.ByClusterAutoscaler, Why: message}
+		if m := noScaleUp.FindStringSubmatch(message); m != nil {
+			a.Why = m[1]
+		}
+		return a
+	case !strings.HasPrefix(e.Source, explain.ByKarpenter):
+	case e.Reason == "Nominated":
+		return &explain.Autoscaler{By: explain.ByKarpenter, Adds: true}
+	case e.Reason == "FailedScheduling":
+		a := &explain.Autoscaler{By: explain.ByKarpenter, Why: message}
+		if m := noNodeClaim.FindStringSubmatch(message); m != nil {
+			a.Why = m[1]
+		}
+		return a
+	}
+	return nil
+}

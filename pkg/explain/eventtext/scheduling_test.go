@@ -1,0 +1,121 @@
+package eventtext
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// summary is "1 InsufficientResource nvidia.com/gpu, 8 NodeAffinity".
+func summary(all []explain.Unfit) string {
+	var parts []string
+	for _, u := range all {
+		part := string(u.Kind)
+		if u.Nodes > 0 {
+			part = fmt.Sprintf("%d %s", u.Nodes, part)
+		}
+		parts = append(parts, strings.TrimSpace(part+" "+u.Name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// The messages are those of kube-scheduler 1.20 to 1.37, as its filters write them and as people report them.
+//
+// Requirements: PND-01
+func TestSchedulersReasonsAreValues(t *testing.T) {
+	const preemption = " preemption: 0/9 nodes are available: 1 No preemption victims found for incoming pod, 8 Preemption is not helpful for scheduling."
+	for message, want := range map[string]string{
+		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/9 nodes are available: 9 Preemption is not helpful for scheduling.": "1 InsufficientResource nvidia.com/gpu, 8 NodeAffinity",
+		"0/9 nodes are available: 1 Insufficient memory, 8 Too many pods." + preemption: "1 InsufficientResource memory, 8 TooManyPods",
+		// https://github.com/kubernetes-sigs/karpenter/issues/932
+		"0/8 nodes are available: 1 Insufficient memory, 1 node(s) didn't find available persistent volumes to bind, 2 node(s) had untolerated taint {eks.amazonaws.com/compute-type: fargate}, 4 node(s) had untolerated taint {im-a-sparklike: true}. preemption: 0/8 nodes are available: 1 No preemption victims found for incoming pod, 7 Preemption is not helpful for scheduling..": "1 InsufficientResource memory, 1 NoVolume, 2 Taint eks.amazonaws.com/compute-type: fargate, 4 Taint im-a-sparklike: true",
+		"0/3 nodes are available: 1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate, 2 Insufficient cpu.":                                              "1 Taint node-role.kubernetes.io/master, 2 InsufficientResource cpu",
+		"0/3 nodes are available: 3 node(s) had untolerated taint(s). no new claims to deallocate":                                                                                        "3 Taint",
+		"0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod topology spread constraints (missing required label).":                                         "1 Cordoned, 2 TopologySpread",
+		"0/3 nodes are available: 1 node(s) didn't match pod affinity rules, 1 node(s) didn't match pod anti-affinity rules, 1 node(s) didn't satisfy existing pods anti-affinity rules.": "1 PodAffinity, 1 PodAffinity, 1 PodAffinity",
+		"0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1 node(s) didn't match the requested node name, 1 node(s) exceed max volume count.":       "1 HostPort, 1 NodeName, 1 VolumeLimit",
+		"0/6 nodes are available: 1 node(s) had volume node affinity conflict, 2 node(s) didn't match PersistentVolume's node affinity, 3 node(s) had no available volume zone.":          "1 VolumeNodeAffinity, 2 VolumeNodeAffinity, 3 VolumeNodeAffinity",
+		`0/5 nodes are available: persistentvolumeclaim "sync-config" not found. preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.`:                        "ClaimMissing sync-config",
+		`0/1 nodes are available: 1 persistentvolumeclaim "data" not found.`:                                                                                                              "1 ClaimMissing data",
+		`persistentvolumeclaim "data" not found`:                                                                                                                         "ClaimMissing data",
+		`0/5 nodes are available: persistentvolumeclaim "data" is being deleted.`:                                                                                        "ClaimDeleted data",
+		`0/5 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "x-scratch".`:                                              "ClaimMissing x-scratch",
+		"0/5 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.":    "ClaimUnbound",
+		"0/2 nodes are available: 2 pod has unbound immediate PersistentVolumeClaims.":                                                                                   "2 ClaimUnbound",
+		"pod has unbound PersistentVolumeClaims (repeated 3 times)":                                                                                                      "ClaimUnbound",
+		`running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data"`:                                                                    "ClaimUnbound data",
+		`running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition`:                                                                   "ClaimUnbound",
+		"0/2 nodes are available: 1 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode, 1 Insufficient ephemeral-storage.":     "1 ClaimInUse, 1 InsufficientResource ephemeral-storage",
+		"0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.": "2 Devices",
+		"0/2 nodes are available: 2 node(s) dislike the pod, strongly. preemption: not eligible due to preemptionPolicy=Never.":                                          "2 Other",
+		"no nodes available to schedule pods":                                "NoNodes",
+		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending": "Other",
+		"Unschedulable": "Other",
+		"":              "",
+	} {
+		if got := summary(UnfitsOf(message)); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}
+
+// Requirements: PND-01
+func TestUnknownReasonKeepsTheSchedulersWords(t *testing.T) {
+	for message, want := range map[string]string{
+		"0/2 nodes are available: 2 node(s) dislike the pod, strongly. preemption: not eligible due to preemptionPolicy=Never.": "node(s) dislike the pod, strongly",
+		"pod group is not ready,\n 1 Pending.": "pod group is not ready, 1 Pending",
+	} {
+		if all := UnfitsOf(message); len(all) != 1 || all[0].Message != want {
+			t.Errorf("%s: %+v, want %q", message, all, want)
+		}
+	}
+}
+
+// Requirements: PND-02
+func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
+	event := func(source, reason, message string) explain.Event {
+		return explain.Event{Pod: "a", Source: source, Reason: reason, Message: message}
+	}
+	for name, tc := range map[string]struct {
+		event explain.Event
+		want  explain.Autoscaler // the zero value for nil
+	}{
+		"no larger nodes":       {event("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory"), explain.Autoscaler{By: explain.ByClusterAutoscaler, Why: "2 Insufficient memory"}},
+		"as before 1.22":        {event("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 max node group size reached"), explain.Autoscaler{By: explain.ByClusterAutoscaler, Why: "1 max node group size reached"}},
+		"without a reason":      {event("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: "), explain.Autoscaler{By: explain.ByClusterAutoscaler}},
+		"a node comes":          {event("cluster-autoscaler", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]"), explain.Autoscaler{By: explain.ByClusterAutoscaler, Adds: true}},
+		"Karpenter's node":      {event("karpenter", "Nominated", "Pod should schedule on: nodeclaim/default-cvkcv"), explain.Autoscaler{By: explain.ByKarpenter, Adds: true}},
+		"Karpenter has none":    {event("karpenter", "FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default", no instance type has enough resources`), explain.Autoscaler{By: explain.ByKarpenter, Why: `incompatible with nodepool "default", no instance type has enough resources`}},
+		"the scheduler":         {event("default-scheduler", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu."), explain.Autoscaler{}},
+		"another event":         {event("karpenter", "Evicted", "Evicted pod: Underutilized"), explain.Autoscaler{}},
+		"an event of the Job's": {explain.Event{Reason: "TriggeredScaleUp"}, explain.Autoscaler{}},
+	} {
+		got := explain.Autoscaler{}
+		if a := AutoscalerOf(&tc.event); a != nil {
+			got = *a
+		}
+		if got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// Requirements: PND-01
+func FuzzUnfitsOf(f *testing.F) {
+	f.Add("0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: none")
+	f.Add(`0/1 nodes are available: , 99999999999 x, 1 , persistentvolumeclaim "" not found`)
+	f.Fuzz(func(t *testing.T, message string) {
+		size := 0
+		for _, u := range UnfitsOf(message) {
+			size += len(u.Message)
+			if u.Kind == "" || u.Nodes < 0 || len(u.Name) > len(u.Message) {
+				t.Errorf("%q: %+v", message, u)
+			}
+		}
+		if size > len(message) {
+			t.Errorf("%q: the reasons are longer", message)
+		}
+	})
+}

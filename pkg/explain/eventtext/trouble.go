@@ -1,0 +1,230 @@
+package eventtext
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// meaning is a text that has a meaning wherever a component writes it.
+type meaning struct {
+	kind explain.TroubleKind
+	// pattern may have the groups name, key, object, volume and said; a group said is the most specific part of the message.
+	pattern *regexp.Regexp
+	// says keeps the end of the message, which says more than the kind.
+	says bool
+}
+
+// ofImages are what containerd, CRI-O and the kubelet say about images that they cannot pull. The first that matches
+// counts: containerd ends "no match for platform in manifest" with "not found", and Docker Hub its rate limit with
+// "unauthorized" for some clients.
+var ofImages = []meaning{
+	{explain.TroubleRateLimit, regexp.MustCompile(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`), false},
+	{explain.TroublePullsThrottled, regexp.MustCompile(`pull QPS exceeded`), false},
+	{explain.TroubleNotOnNode, regexp.MustCompile(`is not present with pull policy of Never`), false},
+	{explain.TroubleNoPlatform, regexp.MustCompile(`(?i)no match for platform|no matching manifest for|no image found in (?:manifest list|image index) for architecture|does not match the specified platform|cannot be used on this platform`), false},
+	{explain.TroubleSignature, regexp.MustCompile(`(?i)signature ?validation ?failed|source image rejected|signature (?:was|is) required|invalid signature|no signature exists`), true},
+	{explain.TroubleNoDiskSpace, regexp.MustCompile(`no space left on device`), false},
+	{explain.TroubleRegistryTLS, regexp.MustCompile(`x509: |tls: |HTTP response to HTTPS client|certificate `), true},
+	{explain.TroubleUnreachable, regexp.MustCompile(`no such host|name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`), true},
+	{explain.TroubleUnauthorized, regexp.MustCompile(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`), false},
+	{explain.TroubleRegistryFails, regexp.MustCompile(`(?i)\b50[0234]\b|internal server error|bad gateway|service unavailable`), true},
+	{explain.TroubleImageNotFound, regexp.MustCompile(`(?i)manifest unknown|name unknown|not found|repository does not exist|manifest for \S+ not found|\b404\b`), false},
+}
+
+// ofVolumes are what the kubelet, the attach/detach controller and CSI drivers say about volumes.
+var ofVolumes = []meaning{
+	{explain.TroubleMultiAttach, regexp.MustCompile(`^Multi-Attach error for volume "(?P<volume>[^"]*)" Volume is already (?P<said>.+)`), false},
+	{explain.TroubleDriverMissing, regexp.MustCompile(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`), false},
+	{explain.TroubleDriverMissing, regexp.MustCompile(`CSINode \S+ does not contain driver (?P<name>\S+)`), false},
+	{explain.TroubleAttacher, regexp.MustCompile(`waiting for external-attacher of (?P<name>\S+) CSI driver`), false},
+	{explain.TroubleKeyMissing, regexp.MustCompile(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`), false},
+	{explain.TroubleObjectMissing, regexp.MustCompile(`(?i)(?P<object>configmap|secret|persistentvolumeclaim)s? "(?P<name>[^"]+)" not found`), false},
+	{explain.TroubleHostPath, regexp.MustCompile(`hostPath type check failed: (?P<said>.+)`), true},
+	{explain.TroubleMountDenied, regexp.MustCompile(`(?i)access denied by server|permission ?denied|operation not permitted`), true},
+	{explain.TroubleMountTimeout, regexp.MustCompile(`timed out waiting for the condition$|context deadline exceeded$|DeadlineExceeded`), false},
+	{explain.TroubleVolume, regexp.MustCompile(`.`), true},
+}
+
+// ofSandboxes are what the kubelet and network plugins say about the sandbox of a pod.
+var ofSandboxes = []meaning{
+	{explain.TroubleNoAddress, regexp.MustCompile(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|no IPs? available|no more free affine blocks|no unallocated|range is full|address pool .*exhausted|insufficient .*(?:IP|address)|failed to request IPs|failed to allocate (?:IP|address)|IPAM .*(?:full|exhausted)`), false},
+	{explain.TroubleNetworkNotReady, regexp.MustCompile(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`), false},
+	{explain.TroubleNetworkPlugin, regexp.MustCompile(`failed to find plugin "(?P<name>[^"]+)" in path`), true},
+	{explain.TroubleNoRuntime, regexp.MustCompile(`(?i)no runtime (?:handler )?for "(?P<name>[^"]+)" is configured|failed to find runtime handler (?P<name2>\S+)|runtime handler "?(?P<name3>[^" ]+)"? not supported`), false},
+	{explain.TroubleSandboxImage, regexp.MustCompile(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)"`), true},
+	{explain.TroubleNetworkPlugin, regexp.MustCompile(`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`), true},
+	{explain.TroubleSandbox, regexp.MustCompile(`.`), true},
+}
+
+// ofWebhooks are what the API server says about a webhook that it cannot call.
+var ofWebhooks = []meaning{
+	{explain.TroubleNoEndpoints, regexp.MustCompile(`no endpoints available for service "(?P<name>[^"]+)"`), false},
+	{explain.TroubleNoService, regexp.MustCompile(`services? "(?P<name>[^"]+)" not found`), false},
+	{explain.TroubleRefused, regexp.MustCompile(`(?P<said>dial tcp .*: connection refused)|connection refused`), true},
+	{explain.TroubleCertificate, regexp.MustCompile(`(?P<said>x509: .+)|tls: `), true},
+	{explain.TroubleNoHost, regexp.MustCompile(`(?P<said>dial tcp: .*no such host)|no such host|name resolution|server misbehaving`), true},
+	{explain.TroubleNoAnswer, regexp.MustCompile(`(?i)context deadline exceeded|i/o timeout|Client\.Timeout|TLS handshake timeout|request canceled`), true},
+}
+
+// plugin names the network plugin that failed.
+var plugin = regexp.MustCompile(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "]|$)`)
+
+// webhookService is the host of a Service in the URL of a webhook.
+var webhookService = regexp.MustCompile(`Post "?https://([-a-z0-9]+)\.([-a-z0-9]+)\.svc\b`)
+
+// aboutVolume names the volume of a message of the kubelet.
+var aboutVolume = regexp.MustCompile(`for volume "([^"]+)"|unmounted volumes=\[([^\] ]+)`)
+
+// ImageTrouble is why an image cannot be pulled, by the reason of a waiting container and its message, or by the message of
+// an event; nil if neither says so.
+func ImageTrouble(reason, message string) *explain.Trouble {
+	switch reason {
+	case "ErrImageNeverPull":
+		return &explain.Trouble{Kind: explain.TroubleNotOnNode}
+	case explain.InvalidImageName:
+		return nil // The reason says it.
+	case "SignatureValidationFailed":
+		return &explain.Trouble{Kind: explain.TroubleSignature, Said: lastWords(message)}
+	}
+	t := troubleIn(ofImages, pullError(message))
+	if t == nil && reason == "RegistryUnavailable" {
+		t = &explain.Trouble{Kind: explain.TroubleUnreachable}
+	}
+	return t
+}
+
+// failedImage is the beginning of what the kubelet says about an image that it cannot pull.
+var failedImage = regexp.MustCompile(`^(?:Back-off pulling|Failed to pull|Container) image "([^"]+)"`)
+
+// FailedImage is the image that the kubelet says it cannot pull; "" if the message is about something else.
+func FailedImage(message string) string {
+	if m := failedImage.FindStringSubmatch(strings.TrimSpace(message)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// pullError is the error of the runtime in the kubelet's message, without the name of the image, which may have any words;
+// "" if there is none, as in that of kubelets before 1.31.
+func pullError(message string) string {
+	message = strings.TrimSpace(message)
+	if about := failedImage.FindString(message); about != "" {
+		message = strings.TrimPrefix(message[len(about):], ": ")
+	}
+	return strings.TrimPrefix(message, "ErrImagePull: ")
+}
+
+// SaysWhy reports whether a warning says why its pod does not start. Some say only that the kubelet waited in vain or that
+// there was an error, which another event is about; those of autoscalers are about nodes that do not exist.
+func SaysWhy(e *explain.Event) bool {
+	switch e.Reason {
+	case "Failed", "BackOff":
+		return !strings.HasPrefix(e.Message, "Error: ")
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
+		t := StartTrouble(e.Reason, e.Message)
+		return t == nil || t.Kind != explain.TroubleMountTimeout
+	}
+	return AutoscalerOf(e) == nil
+}
+
+// SameStage reports whether two warnings are about the same stage of a pod's start, so that what one says may be the reason
+// for the other: a pod that has a node is past the warnings of its scheduler.
+func SameStage(x, y *explain.Event) bool {
+	return (x.Reason == "FailedScheduling") == (y.Reason == "FailedScheduling")
+}
+
+// StartTrouble is what the warning means, by its reason and message, with which the kubelet or the attach/detach controller
+// says why a pod with a node does not start; nil for other reasons.
+func StartTrouble(reason, message string) *explain.Trouble {
+	switch reason {
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
+		t := troubleIn(ofVolumes, message)
+		if m := aboutVolume.FindStringSubmatch(message); t != nil && t.Volume == "" && m != nil {
+			t.Volume = m[1] + m[2]
+		}
+		return t
+	case "FailedCreatePodSandBox", "NetworkNotReady":
+		t := troubleIn(ofSandboxes, message)
+		if m := plugin.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil && isOfNetwork(t.Kind) {
+			t.Name = m[1] + m[2]
+		}
+		return t
+	}
+	return nil
+}
+
+func isOfNetwork(kind explain.TroubleKind) bool {
+	return kind == explain.TroubleNoAddress || kind == explain.TroubleNetworkPlugin || kind == explain.TroubleNetworkNotReady
+}
+
+// WebhookTrouble is why the API server cannot call a webhook; nil if that is not known. Its Name is the Service.
+func WebhookTrouble(message string) *explain.Trouble {
+	t := troubleIn(ofWebhooks, message)
+	if m := webhookService.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil {
+		t.Name = m[1]
+	}
+	return t
+}
+
+// objects are the kinds of objects that messages name.
+var objects = map[string]string{"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim"}
+
+// troubleIn is the first of the meanings that the message has; nil for none.
+func troubleIn(all []meaning, message string) *explain.Trouble {
+	message = strings.Join(strings.Fields(message), " ")
+	for i := range all {
+		match := all[i].pattern.FindStringSubmatch(message)
+		if match == nil {
+			continue
+		}
+		t := &explain.Trouble{Kind: all[i].kind}
+		for n, group := range all[i].pattern.SubexpNames() {
+			setField(t, strings.TrimRight(group, "23"), match[n])
+		}
+		if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && all[i].says {
+			t.Said = lastWords(message)
+		}
+		return t
+	}
+	return nil
+}
+
+// setField sets the field that a group of a pattern is named after.
+func setField(t *explain.Trouble, group, value string) {
+	switch {
+	case value == "":
+	case group == "name":
+		t.Name = value
+	case group == "key":
+		t.Key = value
+	case group == "volume":
+		t.Volume = value
+	case group == "said":
+		t.Said = value
+	case group == "object":
+		t.Object = objects[strings.ToLower(value)]
+	}
+}
+
+// maxLastWords is how much of a message lastWords returns, in bytes.
+const maxLastWords = 100
+
+// wrapping is what the kubelet and the runtime write before an error: which call failed, for which volume or plugin.
+var wrapping = regexp.MustCompile(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: `)
+
+// lastWords is the end of a message that wraps errors, the most specific part: of the parts that colons separate, as many
+// as fit, and at least one.
+func lastWords(message string) string {
+	message = strings.TrimRight(strings.Join(strings.Fields(message), " "), " .")
+	for before := wrapping.FindString(message); before != "" && before != message; before = wrapping.FindString(message) {
+		message = message[len(before):]
+	}
+	parts := strings.Split(message, ": ")
+	out := parts[len(parts)-1]
+	for i := len(parts) - 2; i >= 0 && len(out)+len(parts[i])+2 <= maxLastWords; i-- {
+		out = parts[i] + ": " + out
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package gather
+
+import (
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+)
+
+// maxClaims is how many claims are looked up.
+const maxClaims = 3
+
+func (r *reading) claims(ctx context.Context) {
+	var err error
+	if r.facts.Claims, err = Claims(ctx, r.client, r.facts.Job, r.facts.Pods); err != nil {
+		r.gap("get", "persistentvolumeclaims", err)
+	}
+}
+
+// Claims looks at the claims of a pod whose scheduler says that one of them is missing or not bound; with an error, it returns
+// those that were read before it. The warning about a claim is left out if events cannot be read.
+func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod) (all []explain.Claim, err error) {
+	for _, name := range doubtfulClaims(job, pods) {
+		claim, err := client.CoreV1().PersistentVolumeClaims(job.Namespace).Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case kube.IsNotFound(err):
+			all = append(all, explain.Claim{Name: name, Missing: true})
+			continue
+		case err != nil:
+			return all, err
+		}
+		c := explain.Claim{Name: name, Phase: string(claim.Status.Phase), StorageClass: ptr.Deref(claim.Spec.StorageClassName, "")}
+		if claim.Status.Phase != corev1.ClaimBound {
+			c.Warning = warningAboutClaim(ctx, client, claim)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// doubtfulClaims are the claims of the first pod that waits for one.
+func doubtfulClaims(job *batchv1.Job, pods []*explain.Pod) []string {
+	waits := func(u explain.Unfit) bool {
+		return u.Kind == explain.UnfitClaimUnbound || u.Kind == explain.UnfitClaimMissing || u.Kind == explain.UnfitNoVolume
+	}
+	for _, p := range pods {
+		if p.Unschedulable == "" || p.Node != "" || !p.IsActive() {
+			continue
+		}
+		if !slices.ContainsFunc(eventtext.UnfitsOf(p.Unschedulable), waits) {
+			return nil // The others wait for the same.
+		}
+		names := explain.ClaimNames(&job.Spec.Template.Spec, p.Name)
+		return names[:min(len(names), maxClaims)]
+	}
+	return nil
+}
+
+// warningAboutClaim is the message of the latest warning about the claim, "" if there is none.
+func warningAboutClaim(ctx context.Context, client kube.Interface, claim *corev1.PersistentVolumeClaim) string {
+	about := fields.Set{"involvedObject.kind": "PersistentVolumeClaim", "involvedObject.name": claim.Name, "type": corev1.EventTypeWarning}
+	var last explain.Event
+	_, _, err := EachEvent(ctx, client, claim.Namespace, about, func() { last = explain.Event{} }, func(event *corev1.Event) {
+		if e := explain.EventOf(event); last.Message == "" || e.Last.After(last.Last) {
+			last = e
+		}
+	})
+	if err != nil {
+		return ""
+	}
+	return last.Message
+}
