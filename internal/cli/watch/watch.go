@@ -22,8 +22,8 @@ const watchLong = `Watch Jobs live, no matter which controller runs them.
 On a terminal, this is an interactive view: a list of Jobs, or one Job with its
 index map, success criteria, failure policy, limits, backoff, terminating pods,
 causes and timeline; its pods and their logs; and its explanation. Press ? for
-the keys of each screen. R retries a failed Job, Z suspends or resumes a Job, and
-ctrl+d deletes it, each after a confirmation; no other key writes to the
+the keys of each screen. R retries a failed Job, Z suspends or resumes a Job,
+and ctrl+d deletes it, each after a confirmation; no other key writes to the
 cluster, and with --read-only, none does. The view reconnects automatically when
 the connection to the API server is lost.
 
