@@ -18,7 +18,7 @@ trap 'exit 130' INT TERM
 
 go build -o "$dir/picture" ./hack/picture
 printf 'set -g default-terminal xterm-256color\nset -g status off\n' >"$dir/tmux.conf"
-terminal -f "$dir/tmux.conf" new-session -d -x 100 -y 30 -e COLORTERM=truecolor -e LC_ALL=C.UTF-8 -e TZ=UTC 'sh -i'
+terminal -f "$dir/tmux.conf" new-session -d -x 100 -y 30 -e COLORTERM=truecolor -e LC_ALL=C.UTF-8 -e TZ=UTC -e BATCHJOB_INTERACTIVE=true 'sh -i'
 # The plugin is the one that was just built.
 terminal send-keys -l "kubectl() { shift; '$PWD/bin/kubectl-batchjob' \"\$@\"; }; PS1='$ '; clear"
 terminal send-keys Enter

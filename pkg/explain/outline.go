@@ -43,6 +43,16 @@ type Outline struct {
 	Created   *metav1.Time `json:"created,omitempty"`
 	Started   *metav1.Time `json:"started,omitempty"`
 	Finished  *metav1.Time `json:"finished,omitempty"`
+	// Retry is what the Job retries, nil for none.
+	Retry *RetryOf `json:"retry,omitempty"`
+}
+
+// RetryOf ties a retry to the first Job of its family.
+type RetryOf struct {
+	// Name and UID are those of the first Job, Attempt counts the retries from 1.
+	Name    string `json:"name"`
+	UID     string `json:"uid"`
+	Attempt int32  `json:"attempt"`
 }
 
 // HasProblem reports whether the Job has failed, is going to fail, or is stalled.

@@ -78,6 +78,16 @@ func squeeze(columns []Column, widths []int, width int) {
 	}
 }
 
+// FreeWidth returns how much of a width columns leave, if no cell is wider than its column's Width. It is negative if they
+// do not fit.
+func FreeWidth(columns []Column, width int) int {
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = max(Width(c.Header), c.Width)
+	}
+	return width - total(widths)
+}
+
 func total(widths []int) int {
 	n := -tableGap
 	for _, w := range widths {

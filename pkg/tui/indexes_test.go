@@ -221,10 +221,10 @@ func TestJobWithoutIndexesHasNoMap(t *testing.T) {
 		b.press("2")
 		shows(b, "This Job has no indexes")
 		hides(b, "zoom")
-		before := b.picture()
+		before, _, _ := strings.Cut(b.picture(), "e explain")
 		for _, key := range strings.Fields("n N + - 0 / enter up down g G pgup pgdown") {
 			b.press(key)
-			if got := b.picture(); got != before {
+			if got := b.picture(); !strings.HasPrefix(got, before) {
 				t.Fatalf("%s changes the screen:\n%s", key, got)
 			}
 		}

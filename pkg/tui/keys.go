@@ -3,10 +3,12 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -16,9 +18,12 @@ import (
 var (
 	keyHelp = widget.Bind("?", "help", "?", "f1")
 	keyBack = widget.Bind("esc/q", "back", "esc", "q", "backspace")
-	keyQuit = widget.Bind("ctrl+c", "quit", "ctrl+c")
-	// keyLeave quits on the first screen, from which there is no way back.
+	// keyBelow goes to the screen below the one that the view opened with: from an explanation to its Job.
+	keyBelow = widget.Bind("esc", "back", "esc", "backspace")
+	keyQuit  = widget.Bind("ctrl+c", "quit", "ctrl+c")
+	// keyLeave quits on the screen that the view opened with.
 	keyLeave   = widget.Bind("q/ctrl+c", "quit", "q", "ctrl+c")
+	keyQ       = widget.Bind("q", "quit", "q")
 	keyPause   = widget.Bind("space", "pause", "space")
 	keyTimes   = widget.Bind("r", "relative/absolute times", "r")
 	keySave    = widget.Bind("w", "write snapshot", "w")
@@ -32,7 +37,7 @@ const wheelLines = 3
 
 // key acts on a key press: of a question, the help, the screen, or else of all screens.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
-	m.notice = notice{}
+	m.notice, m.keyed = notice{}, true
 	switch {
 	case widget.Matches(k, keyQuit):
 		m.quit = true
@@ -58,7 +63,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.top(), append(m.retryKeys(), m.leave()...)...)
+		m.help = newHelpScreen(m.top(), slices.Concat(m.retryKeys(), m.changeKeys(), m.leave())...)
 	case widget.Matches(k, keyPause):
 		m.pause()
 	case widget.Matches(k, keyTimes):
@@ -69,32 +74,47 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
 	case widget.Matches(k, keyRetry):
-		return m.retry()
+		return m.retry(k)
+	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
+		return m.change(k)
 	case widget.Matches(k, keySuspend):
 		return tea.Suspend
 	case widget.Matches(k, keyRedraw):
 		return tea.ClearScreen
 	case widget.Matches(k, keyBack):
 		return m.back(k)
+	default:
+		m.sayUnknown(k)
 	}
 	return nil
 }
 
+// sayUnknown is for keys of other programs, whose users would press them again.
+func (m *Model) sayUnknown(k tea.KeyPressMsg) {
+	m.say("no key " + sanitize.Line(k.String()) + " here; ? shows the keys")
+}
+
 // leave are the keys that close the screen or the program.
 func (m *Model) leave() []widget.Binding {
-	if len(m.stack) > 1 {
+	switch {
+	case !m.quits():
 		return []widget.Binding{keyBack, keyQuit}
+	case len(m.stack) > 1:
+		return []widget.Binding{keyBelow, keyLeave}
 	}
 	return []widget.Binding{keyLeave}
 }
+
+// quits reports whether q quits: on the screen that the view opened with, and on those below it.
+func (m *Model) quits() bool { return len(m.stack) <= m.opened }
 
 // act does what a pane asks for.
 func (m *Model) act(a screen.Action) tea.Cmd {
 	if a.Notice != "" {
 		m.say(a.Notice)
 	}
-	if a.Close {
-		m.stack = m.stack[:len(m.stack)-1]
+	if a.Close || a.Leave != nil && a.Leave == m.top() {
+		m.closeTop()
 	}
 	if a.Open != nil {
 		m.stack = append(m.stack, a.Open)
@@ -113,19 +133,24 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 	return nil
 }
 
-// back closes the screen. On the first one, only q ends the program: esc is pressed once too
-// often easily.
+// back closes the screen. On the one that the view opened with, q ends the program at once; esc does not, as it is pressed
+// once too often easily.
 func (m *Model) back(k tea.KeyPressMsg) tea.Cmd {
 	switch {
+	case m.quits() && widget.Matches(k, keyLeave):
+		m.quit = true
+		return tea.Quit
 	case len(m.stack) > 1:
-		m.stack = m.stack[:len(m.stack)-1]
-		return nil
-	case !widget.Matches(k, keyLeave):
+		m.closeTop()
+	default:
 		m.say("q quits")
-		return nil
 	}
-	m.quit = true
-	return tea.Quit
+	return nil
+}
+
+func (m *Model) closeTop() {
+	m.stack = m.stack[:len(m.stack)-1]
+	m.opened = min(m.opened, len(m.stack))
 }
 
 // say shows a notice for a while; "" shows none.

@@ -6,9 +6,8 @@ import "testing"
 // longer lists of indexes.
 func TestMainScreensUseALargeTerminal(t *testing.T) {
 	at := size{200, 60}
-	list := open(t, jobsSnapshot(someJobs()...), at, allNamespaces)
-	shows(list, "ACTIVE(READY)", "TERMINATING", "FAILED INDEXES")
-	golden(t, "large.jobs", list.picture())
+	shows(open(t, jobsSnapshot(someJobs()...), size{200, 24}, allNamespaces), "ACTIVE(READY)", "TERMINATING", "FAILED INDEXES")
+	golden(t, "large.jobs", open(t, jobsSnapshot(someJobs()...), at, allNamespaces).picture())
 	for name, keys := range map[string][]string{"overview": {}, "indexes": {"2"}, "failures": {"4"}, "pods": {"5"}, "explain": {"e"}} {
 		b := open(t, load(t, "three-causes"), at, nil)
 		b.press(keys...)

@@ -37,8 +37,12 @@ type Options struct {
 	// Start and Job are the first screen. StartJobs ignores Job.
 	Start Start
 	Job   snapshot.JobKey
-	// What describes the set of Jobs, for the list: "namespace ml".
-	What string
+	// What describes the set of Jobs, for the list: "namespace ml". Select is the Job under the cursor at first, the first
+	// of the list if it is zero.
+	What   string
+	Select snapshot.JobKey
+	// Coach is what to do first, in a line that is shown until a key is pressed; "" for nothing.
+	Coach string
 	// Color and ASCII are what the terminal can show. Its background is asked for later.
 	Color bool
 	ASCII bool
@@ -56,6 +60,8 @@ type Options struct {
 	Save func(*snapshot.Snapshot) (string, error)
 	// Retrier creates retries of failed Jobs, nil to write nothing.
 	Retrier screen.Retrier
+	// Changer suspends, resumes and deletes Jobs, nil to write nothing.
+	Changer screen.Changer
 	// EndWhen reports whether to end the view; nil if only the user does.
 	EndWhen func(*snapshot.Snapshot) bool
 }
@@ -70,8 +76,12 @@ type Model struct {
 	now           time.Time
 	data          screen.Data
 	stack         []screen.Screen
+	// opened is how many screens the view began with, less those that were closed: on the last of them, q quits.
+	opened int
 	// looked is the Focus that the Source got last.
 	looked snapshot.Focus
+	// resting is that of a preview for which a timer runs, and rested the one whose timer has ended.
+	resting, rested snapshot.Focus
 
 	// mayRetry are the namespaces whose permissions were asked for, true where retries may be created.
 	mayRetry map[string]bool
@@ -81,6 +91,8 @@ type Model struct {
 	help     *helpScreen
 	prompt   *widget.Prompt
 	notice   notice
+	// keyed is true once a key was pressed.
+	keyed bool
 	// paused holds what is shown, as of pausedAt; held is the Snapshot that came since.
 	paused   bool
 	pausedAt time.Time
@@ -111,6 +123,8 @@ type (
 		snap *snapshot.Snapshot
 		err  error
 	}
+	// restMsg is a Focus that a preview has had for restTime.
+	restMsg snapshot.Focus
 	// doneMsg is what a Task returned.
 	doneMsg func() screen.Action
 )
@@ -132,9 +146,11 @@ func New(o Options) *Model {
 	case StartExplain:
 		m.stack = []screen.Screen{job.New(o.Job), job.NewExplanation(o.Job)}
 	default:
-		m.stack = []screen.Screen{joblist.New(o.What)}
+		m.stack = []screen.Screen{m.newList()}
 	}
-	m.look()
+	m.opened = len(m.stack)
+	m.resize(m.width, m.height)
+	m.look() // A list has no preview yet.
 	return m
 }
 
@@ -182,13 +198,32 @@ func (m *Model) tick() tea.Cmd {
 // top is the screen that is drawn.
 func (m *Model) top() screen.Screen { return m.stack[len(m.stack)-1] }
 
-// look passes the Focus of the screen to the Source, if that has changed.
-func (m *Model) look() {
-	if f := m.top().Focus(); !f.Equal(m.looked) {
-		m.looked = f
-		m.data.Since = m.now
-		m.o.Source.Look(f)
+func (m *Model) newList() screen.Screen {
+	return joblist.New(joblist.Options{What: m.o.What, Select: m.o.Select, Recorded: m.o.Follow})
+}
+
+// restTime is how long the cursor of a list rests on a Job before that is read for the preview: a cursor that passes over
+// Jobs makes no requests.
+const restTime = 200 * time.Millisecond
+
+// look passes the Focus of the screen to the Source, if that has changed; that of a preview after a while.
+func (m *Model) look() tea.Cmd {
+	f := m.top().Focus()
+	switch {
+	case f.Equal(m.looked):
+		m.resting, m.rested = snapshot.Focus{}, snapshot.Focus{}
+		return nil
+	case f.Preview && f.Job != m.looked.Job && !f.Equal(m.rested):
+		if f.Equal(m.resting) {
+			return nil
+		}
+		m.resting = f
+		return tea.Tick(restTime, func(time.Time) tea.Msg { return restMsg(f) })
 	}
+	m.looked, m.resting, m.rested = f, snapshot.Focus{}, snapshot.Focus{}
+	m.data.Since = m.now
+	m.o.Source.Look(f)
+	return nil
 }
 
 // Update takes one message.
@@ -200,8 +235,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.quit {
 		return m, cmd
 	}
-	m.look()
-	return m, tea.Batch(cmd, m.askPermission())
+	return m, tea.Batch(cmd, m.look(), m.askPermission())
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -214,7 +248,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case snapshotMsg:
 		return m.news(msg)
 	case tea.WindowSizeMsg:
-		m.width, m.height = max(1, msg.Width), max(1, msg.Height)
+		m.resize(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
 		m.setTheme(!msg.IsDark())
 	case tea.KeyPressMsg:
@@ -223,12 +257,19 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.paste(msg.Content)
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
+	case restMsg:
+		m.rested = snapshot.Focus(msg)
 	case doneMsg:
 		return m.act(msg())
 	default:
 		m.drawn = drawn // Nothing that shows.
 	}
 	return nil
+}
+
+func (m *Model) resize(width, height int) {
+	m.width, m.height = max(1, width), max(1, height)
+	m.data.Width, m.data.Height = m.width, max(1, m.height-2)
 }
 
 // news shows or holds a Snapshot, and asks for the next one.
@@ -276,18 +317,19 @@ func (m *Model) show(s *snapshot.Snapshot) {
 
 // follow goes to the screen that shows a Focus, if none of the open ones does.
 func (m *Model) follow(f snapshot.Focus) {
+	f = f.Opened()
 	for i := len(m.stack) - 1; i >= 0; i-- {
-		if at := m.stack[i].Focus(); at.Job == f.Job && at.Pod == f.Pod {
+		if at := m.stack[i].Focus().Opened(); at.Job == f.Job && at.Pod == f.Pod {
 			m.stack = m.stack[:i+1]
 			return
 		}
 	}
 	m.stack = m.stack[:1]
 	if f.Job.IsZero() {
-		m.stack = []screen.Screen{joblist.New(m.o.What)}
+		m.stack = []screen.Screen{m.newList()}
 		return
 	}
-	if m.stack[0].Focus().Job != f.Job {
+	if m.stack[0].Focus().Opened().Job != f.Job {
 		m.stack = append(m.stack, job.New(f.Job))
 	}
 	if f.Pod != "" {

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -242,18 +244,24 @@ func TestSizeMayChange(t *testing.T) {
 	}
 }
 
-// Keys that nothing knows do nothing, and messages that show nothing are not drawn for.
-func TestUnknownKeysDoNothing(t *testing.T) {
+// Keys that nothing knows do nothing but say so, and messages that show nothing are not drawn for.
+// Requirements: VIE-07
+func TestUnknownKeysSaySo(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	before := b.View().Content
+	above := func(picture string) string { return picture[:strings.LastIndex(picture, "\n")] }
 	for _, key := range []string{"z", "X", "ctrl+a", "7", "&", "ж", "shift+up"} {
 		if cmd := b.press(key); cmd != nil {
 			t.Errorf("%q gives %s", key, gives(cmd))
 		}
-		if b.View().Content != before {
+		shows(b, "no key "+key+" here; ? shows the keys")
+		if above(b.View().Content) != above(before) {
 			t.Errorf("%q changes the screen", key)
 		}
 	}
+	b.now = b.now.Add(noticeTime)
+	b.send(tickMsg(b.now))
+	before = b.View().Content
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelLeft})
 	b.send(tea.PasteMsg{Content: "q"})
 	if b.View().Content != before {
@@ -305,8 +313,8 @@ func TestFirstFrameIsAlwaysDrawn(t *testing.T) {
 	if got := m.View().Content; !strings.Contains(got, "Jobs") {
 		t.Errorf("the first frame is %q", got)
 	}
-	if m.LastPicture() != "" {
-		t.Error("a last picture of nothing")
+	if m.Scrollback() != "" {
+		t.Error("something is left of nothing")
 	}
 }
 
@@ -427,8 +435,8 @@ func TestEndOfTheSourceIsShown(t *testing.T) {
 	broken := errors.New("unauthorized\x1b[2J: " + strings.Repeat("very ", 40) + "long")
 
 	nothing := open(t, &snapshot.Snapshot{Time: s.Time}, size{80, 24}, nil)
-	if got := gives(nothing.send(snapshotMsg{err: broken})); got != quits || !errors.Is(nothing.Err(), broken) || nothing.LastPicture() != "" {
-		t.Errorf("before the first Snapshot: %q, error %v, picture %q", got, nothing.Err(), nothing.LastPicture())
+	if got := gives(nothing.send(snapshotMsg{err: broken})); got != quits || !errors.Is(nothing.Err(), broken) || nothing.Scrollback() != "" {
+		t.Errorf("before the first Snapshot: %q, error %v, left %q", got, nothing.Err(), nothing.Scrollback())
 	}
 
 	for _, at := range sizes {
@@ -622,23 +630,94 @@ func TestTerminalShowsItsProgressBar(t *testing.T) {
 	}
 }
 
-// On exit the screen stays, without keys, questions and help.
-func TestLastPictureStays(t *testing.T) {
-	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
-	b.press("4")
-	whole := b.View().Content
-	last := b.LastPicture()
-	if !strings.HasPrefix(whole, last) || strings.Contains(last, "help") || strings.HasSuffix(last, "\n") || !strings.Contains(last, "3 causes") {
-		t.Errorf("the last picture is\n%s", last)
+// What stays of a Job is its explanation, whole, whatever was on the screen.
+// Requirements: VIE-02
+func TestExplanationStaysWhole(t *testing.T) {
+	s := load(t, "three-causes")
+	want := strings.TrimSpace(ansi.Strip(explanationOf(s.Job.Report, 80)))
+	for _, keys := range [][]string{{}, {"4"}, {"e"}, {"?"}, {"5", "/", "x"}, {"5", "enter"}} {
+		b := open(t, s, size{80, 24}, nil)
+		b.press(keys...)
+		for _, end := range []string{"q", "ctrl+c"} {
+			b.press(end)
+			if got := strings.TrimSpace(ansi.Strip(b.Scrollback())); got != want {
+				t.Errorf("after %v and %s:\n%s", keys, end, got)
+			}
+		}
 	}
+}
+
+// explanationOf is what explain-failure prints.
+func explanationOf(r *explain.Report, width int) string {
+	var b strings.Builder
+	for _, l := range text.ExplanationLines(*r, text.Options{Width: width, Location: time.UTC}) {
+		b.WriteString(l.String() + "\n")
+	}
+	return b.String()
+}
+
+// What stays of the list is the list, without keys, questions and help.
+func TestListStays(t *testing.T) {
+	b, _ := jobs(t, "three-causes")
+	whole, last := b.View().Content, b.Scrollback()
+	if !strings.HasPrefix(whole, last) || strings.Contains(last, "help") || strings.HasSuffix(last, "\n") || !strings.Contains(last, "1 Job") {
+		t.Errorf("what stays is\n%s", last)
+	}
+	for _, keys := range [][]string{{"?"}, {"/", "t"}} {
+		b.press(keys...)
+		if got := b.Scrollback(); strings.Contains(got, "write") || !strings.Contains(got, "1 Job") {
+			t.Errorf("after %v it is\n%s", keys, got)
+		}
+	}
+}
+
+// What stays of a Job that was deleted, or of a cluster that stopped answering, says so.
+// Requirements: VIE-02
+func TestScrollbackSaysWhatItCannotKnow(t *testing.T) {
+	s := load(t, "three-causes")
+	gone := *s
+	at := s.Time
+	gone.Job = &snapshot.Job{Report: s.Job.Report, Gone: true, GoneAt: &at}
+	if got := ansi.Strip(open(t, &gone, size{80, 24}, nil).Scrollback()); !strings.HasPrefix(got, "The Job was deleted at ") {
+		t.Errorf("deleted:\n%s", got)
+	}
+	stale := *s
+	stale.Link.StaleSince = &at
+	if got := ansi.Strip(open(t, &stale, size{80, 24}, nil).Scrollback()); !strings.HasPrefix(got, "The API server has not answered since ") {
+		t.Errorf("stale:\n%s", got)
+	}
+}
+
+// q leaves from the screen that the command opened, which the first line says; esc goes from the explanation to its Job.
+// Requirements: VIE-01
+func TestQuitLeavesFromTheScreenThatWasOpened(t *testing.T) {
+	explained := func() *testbed {
+		return open(t, load(t, "three-causes"), size{80, 24}, func(o *Options) { o.Start = StartExplain })
+	}
+	b := explained()
+	if first, _, _ := strings.Cut(b.picture(), "\n"); !strings.Contains(first, "q quits") {
+		t.Errorf("the first line is %q", first)
+	}
+	shows(b, "esc back", "q quit")
+	if got := gives(b.press("q")); got != quits {
+		t.Errorf("q gives %q", got)
+	}
+	b = explained()
 	b.press("?")
-	b.press("ctrl+c")
-	if got := b.LastPicture(); got != last {
-		t.Errorf("with help it is\n%s", got)
+	shows(b, "esc         back", "q/ctrl+c    quit")
+	b.press("?", "esc")
+	shows(b, "1 Overview", "q quits")
+	b.press("5", "enter")
+	hides(b, "q quits", "q quit")
+	if got := gives(b.press("q")); got != "" {
+		t.Errorf("q on a pod gives %q", got)
 	}
-	b.press("5", "/", "x")
-	if got := b.LastPicture(); strings.Contains(got, "write") || !strings.Contains(got, "Pods") {
-		t.Errorf("with a question it is\n%s", got)
+	b.press("e")
+	if got := gives(b.press("q")); got != "" {
+		t.Errorf("q on an explanation that was opened later gives %q", got)
+	}
+	if got := gives(b.press("q")); got != quits {
+		t.Errorf("q on the Job gives %q", got)
 	}
 }
 

@@ -12,19 +12,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// keyRetry opens the form that creates retries. No other key leads to a write.
+// keyRetry opens the form that creates retries. Other keys that lead to a write are keyHold and keyDelete.
 //
 //nolint:gochecknoglobals // a constant, as those of the key map
 var keyRetry = widget.Bind("R", "retry", "R")
 
 // failedJob is the Job that the screen is about or that is under the cursor, if it has failed and could be retried.
 func (m *Model) failedJob() (key snapshot.JobKey, failed bool) {
-	if _, isForm := m.top().(*job.RetryForm); isForm || m.o.Retrier == nil {
+	if m.isForm() || m.o.Retrier == nil {
 		return key, false
 	}
-	if list, ok := m.top().(interface {
-		Chosen(d *screen.Data) *explain.Outline
-	}); ok {
+	if list, ok := m.top().(chooser); ok {
 		if chosen := list.Chosen(&m.data); chosen != nil {
 			return snapshot.JobKey{Namespace: chosen.Namespace, Name: chosen.Name}, chosen.Fate == explain.FateFailed
 		}
@@ -59,12 +57,14 @@ func (m *Model) retryKeys() []widget.Binding {
 }
 
 // retry opens the form.
-func (m *Model) retry() tea.Cmd {
+func (m *Model) retry(k tea.KeyPressMsg) tea.Cmd {
 	switch key, failed := m.failedJob(); {
 	case failed && m.mayRetry[key.Namespace]:
 		return m.act(job.OpenRetry(key, m.o.Retrier))
 	case !failed && !key.IsZero():
 		m.say("only a Job that has failed can be retried")
+	default:
+		m.sayUnknown(k)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -38,24 +37,6 @@ func (m *Model) View() tea.View {
 	return m.frame
 }
 
-// LastPicture is the screen without the line of keys: what stays on the terminal. It is ""
-// if nothing was shown.
-func (m *Model) LastPicture() string {
-	if !m.data.Snap.IsShown() {
-		return ""
-	}
-	m.help, m.prompt = nil, nil
-	lines := m.lines()
-	return m.theme.RenderAll(trimmed(lines[:max(1, len(lines)-1)]))
-}
-
-func trimmed(lines []layout.Line) []layout.Line {
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].String()) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
-}
-
 // lines are those of the frame: the path, the screen, and a line for keys and questions.
 func (m *Model) lines() []layout.Line {
 	p := m.paint()
@@ -66,14 +47,11 @@ func (m *Model) lines() []layout.Line {
 	if since := m.data.Snap.Link.StaleSince; since != nil {
 		body.Now, body.Stale = *since, true
 	}
-	// The times in the sentences of a report are of its moment, and so is what counts down beside
-	// them. A report that time does not change is not made again.
-	if m.isOfJob() && (m.isGone() || !m.data.Job.IsTimeless()) {
-		body.Now = m.data.Job.ObservedAt.Time
+	if m.isOfJob() {
+		body.Now = m.data.Job.AsOf(body.Now)
 	}
-	if m.isGone() && m.data.Job.GoneAt != nil {
-		body.Now = *m.data.Job.GoneAt
-	}
+	coach := m.coachLine(p)
+	body.Height = max(1, body.Height-len(coach))
 	middle := m.body(body)
 	out := make([]layout.Line, 0, p.Height)
 	out = append(out, m.pathLine(p))
@@ -84,9 +62,19 @@ func (m *Model) lines() []layout.Line {
 		}
 		out = append(out, l)
 	}
+	out = append(out, coach...)
 	out = append(out, m.bottomLine(p))
 	out[0], out[len(out)-1] = p.Cut(out[0], m.width), p.Cut(out[len(out)-1], m.width)
 	return out[:min(len(out), m.height)]
+}
+
+// coachLine says what to do first, until a key was pressed and if there is room for a line that is no help later.
+func (m *Model) coachLine(p *widget.Paint) []layout.Line {
+	const leastHeight = 20
+	if m.o.Coach == "" || m.keyed || m.height < leastHeight || !m.data.Snap.IsShown() {
+		return nil
+	}
+	return []layout.Line{p.Cut(layout.Of(layout.Text(layout.Accent|layout.Bold, p.Glyphs.Cursor+" "), layout.Text(layout.Accent, m.o.Coach)), m.width)}
 }
 
 // body is the help or the top screen.
@@ -111,7 +99,7 @@ func (m *Model) paint() *widget.Paint {
 func (m *Model) isGone() bool { return m.isOfJob() && m.data.Job.Gone }
 
 // isOfJob reports whether the screen is about a Job that has been read.
-func (m *Model) isOfJob() bool { return m.data.Job != nil && !m.top().Focus().Job.IsZero() }
+func (m *Model) isOfJob() bool { return m.data.Job != nil && !m.top().Focus().Opened().Job.IsZero() }
 
 // leastCrumb is how far the earlier parts of the path are shortened, so that the last one
 // can be read.
@@ -131,6 +119,10 @@ func (m *Model) pathLine(p *widget.Paint) layout.Line {
 		path = append(append(path, crumb...), between)
 	}
 	path = append(path, layout.Text(layout.Bold, m.top().Crumb()))
+	if way := layout.Text(layout.Muted, " q quits "); m.quits() && path.Width()+layout.Of(way).Width()+fresh.Width() <= p.Width {
+		// Also for somebody who has not asked for a view, in whose terminal nobody types.
+		fresh = append(layout.Of(way), fresh...)
+	}
 	return layout.Spread(p.Width, path, fresh, m.glyphs.Ellipsis)
 }
 
@@ -187,7 +179,7 @@ func (m *Model) tailHints(p *widget.Paint) layout.Line {
 	if m.help != nil {
 		return m.help.hints(p)
 	}
-	return p.KeyHints(keyHelp, m.backHint())
+	return p.KeyHints(append([]widget.Binding{keyHelp}, m.backHints()...)...)
 }
 
 // keyLine are the keys that fit, those of the screen first. Help and the way back always do.
@@ -227,17 +219,20 @@ func (m *Model) hints() []widget.Binding {
 	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 
-// backHint is the way back, which quits on the first screen.
-func (m *Model) backHint() widget.Binding {
-	if len(m.stack) > 1 {
-		return keyBack
+// backHints are the way back, and q where it quits.
+func (m *Model) backHints() []widget.Binding {
+	switch {
+	case !m.quits():
+		return []widget.Binding{keyBack}
+	case len(m.stack) > 1:
+		return []widget.Binding{keyBelow, keyQ}
 	}
-	return widget.Bind("q", "quit", "q")
+	return []widget.Binding{keyQ}
 }
 
 func (m *Model) windowTitle() string {
 	title := "kubectl batchjob"
-	if j := m.data.Job; j != nil {
+	if j := m.data.Job; m.isOfJob() {
 		title = fmt.Sprintf("%s %s", j.Job.Name, j.Verdict.Status)
 		if j.Gone {
 			return sanitize.Line(j.Job.Name + " deleted")
@@ -252,7 +247,7 @@ func (m *Model) windowTitle() string {
 // progressBar is the terminal's own.
 func (m *Model) progressBar() *tea.ProgressBar {
 	j := m.data.Job
-	if j == nil || j.Gone {
+	if !m.isOfJob() || j.Gone {
 		return nil
 	}
 	done, total := j.Done()

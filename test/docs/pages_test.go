@@ -112,7 +112,7 @@ func (v *visit) environmentOf(home, kubeconfig string) []string {
 		}
 		environment = append(environment, name+"="+strings.TrimSpace(string(value)))
 	}
-	return append(environment, "HOME="+home)
+	return append(environment, "HOME="+home, "BATCHJOB_INTERACTIVE=true") // A reader is no CI system.
 }
 
 // layOut makes the folder that looks like the project: what pages speak of is copied, the

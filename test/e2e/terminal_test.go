@@ -34,7 +34,7 @@ func openTerminal(t *testing.T, width, height int, environment ...string) *termi
 		}
 	}
 	args := []string{"-f", config, "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
-	for _, variable := range append([]string{"KUBECONFIG=" + kubeconfig, "LC_ALL=C.UTF-8", "TZ=UTC", "ENV=" + script, "COLORTERM=truecolor"}, environment...) {
+	for _, variable := range append([]string{"KUBECONFIG=" + kubeconfig, "LC_ALL=C.UTF-8", "TZ=UTC", "ENV=" + script, "COLORTERM=truecolor", "BATCHJOB_INTERACTIVE=true"}, environment...) {
 		args = append(args, "-e", variable)
 	}
 	term.Terminal = tmux.Start(t, patience, append(args, "sh -i")...)

@@ -12,15 +12,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 const demoLong = `See the interactive view at work, without a cluster.
 
 Eight Jobs run in a simulation in your terminal, in real time, with this
-program's controller: one is ended by a named failure rule, one fails some of
-its indexes, one waits for a terminating pod, one completes early by a
-successPolicy, one backs off, one has 3,000 indexes, one finds no node, and one
-is suspended. Nothing is read from or created in any cluster.
+program's controller, and have done so for 50 seconds already: one is ended by a
+named failure rule, one fails some of its indexes, one waits for a terminating
+pod, one completes early by a successPolicy, one backs off, one has 3,000
+indexes, one finds no node, and one is suspended. Nothing is read from or
+created in any cluster.
 
 Keys: Enter opens a Job, e explains it, 1 to 6 show its indexes, policies,
 failures, pods and timeline, ? shows all keys, and q quits.
@@ -34,8 +37,17 @@ const demoExample = `  # Watch eight Jobs for a few minutes
   # How they end, as text
   kubectl batchjob demo --interactive=false`
 
+// begunAgo is how long the simulation has run when it is first shown: some Jobs have failed by then, and most still run.
+const begunAgo = 50 * time.Second
+
 // limit is how much virtual time passes without a terminal. All Jobs that can end have ended then.
 const limit = 15 * time.Minute
+
+// selected is the Job that is selected at first, and coach what to do first.
+const (
+	selected = "montecarlo"
+	coach    = "enter: the map of montecarlo · e: why some of it failed · ?: all keys"
+)
 
 // Options are the flags of the demo verb.
 type Options struct {
@@ -67,7 +79,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 
 // Run shows the simulation until the user quits.
 func (o *Options) Run(ctx context.Context) error {
-	source, err := NewSource(o.Now, func(ctx context.Context, d time.Duration) error { return o.Timing().Pause(ctx, d, nil) })
+	source, err := NewSource(o.Now, func(ctx context.Context, d time.Duration) error { return o.Timing().Pause(ctx, d, nil) }, begunAgo)
 	if err != nil {
 		return err
 	}
@@ -75,7 +87,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.print(source)
 	}
 	v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
-	return v.ShowSimulation(ctx, source)
+	return v.ShowSimulation(ctx, source, snapshot.JobKey{Namespace: sim.Namespace, Name: selected}, coach)
 }
 
 // print shows how all Jobs end.

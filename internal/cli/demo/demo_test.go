@@ -28,7 +28,7 @@ func newViewed(t *testing.T) *viewed {
 	source, err := NewSource(func() time.Time { return v.now }, func(ctx context.Context, d time.Duration) error {
 		v.now = v.now.Add(d)
 		return ctx.Err()
-	})
+	}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,5 +139,29 @@ func TestDemoAsText_DEM_03(t *testing.T) {
 	}
 	if got := program.Run(t, nil, "demo", "job"); got.Code != 2 {
 		t.Errorf("an argument: exit %d", got.Code)
+	}
+}
+
+// What the demo shows first: a failure with its cause, and a large Job that is half done and has failures.
+// Requirements: DEM-06
+func TestDemoBeginsWithSomethingToSee(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	source, err := NewSource(func() time.Time { return now }, nil, begunAgo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source.Look(on(selected))
+	s, err := source.Next(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Time.Equal(now) {
+		t.Errorf("the first Snapshot is of %s, %s ago", s.Time, now.Sub(s.Time))
+	}
+	if job := outline(t, s, "train"); job.Reason != "PodFailurePolicy_BadConfig" {
+		t.Errorf("train is %s, %s", job.Status, job.Reason)
+	}
+	if done := outline(t, s, selected).Succeeded; done < 1000 || done > 2000 || len(s.Job.Report.Causes) == 0 {
+		t.Errorf("%d of 3,000 indexes succeeded, causes %+v", done, s.Job.Report.Causes)
 	}
 }

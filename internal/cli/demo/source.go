@@ -41,9 +41,10 @@ type Source struct {
 	seq     uint64
 }
 
-// NewSource returns a Source whose Jobs have just been created.
-func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error) (*Source, error) {
-	s := &Source{now: now, pause: pause, begun: now(), parts: parts(), started: map[types.UID]time.Time{}}
+// NewSource returns a Source whose Jobs were created so long ago. The time since then passes at once, before the first
+// Snapshot.
+func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error, ago time.Duration) (*Source, error) {
+	s := &Source{now: now, pause: pause, begun: now().Add(-ago), parts: parts(), started: map[types.UID]time.Time{}}
 	s.events = recorder{now: func() time.Time { return s.world.Now() }, events: map[string][]explain.Event{}}
 	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: s.begun, OnCommit: s.committed, Controller: controller.Config{Recorder: &s.events}})
 	all, err := jobs()

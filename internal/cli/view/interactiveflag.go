@@ -3,6 +3,8 @@ package view
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -12,17 +14,28 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
+// interactiveVariable turns the interactive view off for good, if it is false.
+const interactiveVariable = "BATCHJOB_INTERACTIVE"
+
+// ciVariables are set by CI systems, some of which have a terminal in which nobody types.
+//
+//nolint:gochecknoglobals // a constant
+var ciVariables = []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "CODEBUILD_BUILD_ID"}
+
 // InteractiveFlag is --interactive, and --read-only.
 type InteractiveFlag struct {
-	wanted   bool
+	wanted bool
+	// given reports whether --interactive is on the command line, where it outranks the environment.
+	given    func() bool
 	readOnly bool
 	noted    sync.Once
 }
 
 // AddTo adds the flags to a command.
 func (f *InteractiveFlag) AddTo(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view if stdin and stdout are a terminal; --interactive=false prints instead.")
-	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "Leave out the key of the interactive view that writes to the cluster (R, retry).")
+	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view if stdin and stdout are a terminal; --interactive=false, or "+interactiveVariable+"=false in the environment, prints instead.")
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "Leave out the keys of the interactive view that write to the cluster (R, retry; Z, suspend or resume; ctrl+d, delete).")
+	f.given = func() bool { return cmd.Flags().Changed("interactive") }
 }
 
 // Viewer returns the view that the flags ask for.
@@ -30,8 +43,8 @@ func (f *InteractiveFlag) Viewer(env cmdutil.Env, display cmdutil.Display) *View
 	return &Viewer{Env: env, Display: display, ReadOnly: f.readOnly}
 }
 
-// Possible reports whether there is a terminal for the interactive view. It prints a note if there is one that cannot
-// show it.
+// Possible reports whether there is a terminal for the interactive view, and somebody who may want it. It prints a note if
+// the terminal cannot show it.
 func (f *InteractiveFlag) Possible(streams genericiooptions.IOStreams) bool {
 	if !f.wanted || !onTerminal(streams.In) || !onTerminal(streams.Out) {
 		return false
@@ -42,7 +55,19 @@ func (f *InteractiveFlag) Possible(streams genericiooptions.IOStreams) bool {
 		})
 		return false
 	}
-	return true
+	return f.given != nil && f.given() || !isSwitchedOff(os.Getenv)
+}
+
+// isSwitchedOff reports whether the environment asks for text: by the switch, or as it is that of a CI system.
+func isSwitchedOff(environ func(string) string) bool {
+	if wanted, err := strconv.ParseBool(environ(interactiveVariable)); err == nil {
+		return !wanted
+	}
+	return slices.ContainsFunc(ciVariables, func(name string) bool {
+		value := environ(name)
+		set, err := strconv.ParseBool(value)
+		return value != "" && (err != nil || set)
+	})
 }
 
 func onTerminal(stream any) bool {

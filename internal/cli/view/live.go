@@ -88,6 +88,9 @@ func (v *Live) Single() snapshot.JobKey {
 // Retrier creates retries of Jobs of the cluster.
 func (v *Live) Retrier() screen.Retrier { return v.retrier }
 
+// Changer suspends, resumes and deletes Jobs of the cluster.
+func (v *Live) Changer() screen.Changer { return changer{v.retrier} }
+
 // What is the set in words.
 func (v *Live) What() string {
 	what := "namespace " + v.set.Namespace

@@ -19,6 +19,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
+// fieldManager is that of what the view writes.
+const fieldManager = "kubectl-batchjob"
+
 // retrier creates retries for the view.
 type retrier struct {
 	config *rest.Config
@@ -29,7 +32,7 @@ type retrier struct {
 }
 
 func (r *retrier) client(namespace string) (*rerun.Client, error) {
-	return rerun.NewIn(r.config, namespace, rerun.Options{FieldManager: "kubectl-batchjob", Out: r.out})
+	return rerun.NewIn(r.config, namespace, rerun.Options{FieldManager: fieldManager, Out: r.out})
 }
 
 func (r *retrier) IsAllowed(ctx context.Context, namespace string) bool {

@@ -39,6 +39,7 @@ type writable struct {
 	mu      sync.Mutex
 	reviews []string
 	writes  []string
+	bodies  []string
 }
 
 func newWritable(t *testing.T, jobs ...*unstructured.Unstructured) *writable {
@@ -62,7 +63,7 @@ func (w *writable) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	_, path, _ := strings.Cut(r.URL.Path, "/namespaces/ns1/")
 	w.mu.Lock()
-	w.writes = append(w.writes, r.Method+" "+path)
+	w.writes, w.bodies = append(w.writes, r.Method+" "+path), append(w.bodies, string(body))
 	w.mu.Unlock()
 	if r.Method == w.hangs {
 		<-r.Context().Done()
@@ -181,7 +182,7 @@ func startView(t *testing.T, api *writable, flags ...string) *viewSession {
 	t.Cleanup(cancel)
 	go func() {
 		s.done <- live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-			options := tui.Options{Source: source, Retrier: live.Retrier(), What: live.What()}
+			options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), What: live.What()}
 			return interactive.Viewer(env, cmdutil.Display{}).Show(ctx, options)
 		})
 	}()
@@ -293,7 +294,7 @@ func allKeys() (keys []string) {
 	return append(keys, "\t", "\r", "\x7f", "\x02", "\x04", "\x06", "\x0c", "\x15", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[Z", "\x1bOP", "\x1b[5~", "\x1b[6~")
 }
 
-// Issue 18: no key but R leads to a write.
+// No key leads to a write without a confirmation.
 func TestOtherKeysDoNotWrite_RTY_35(t *testing.T) {
 	t.Chdir(t.TempDir()) // w writes files.
 	api := newWritable(t, failedSweep())

@@ -38,7 +38,7 @@ type Viewer struct {
 	ReadOnly bool
 }
 
-// Show runs the view until the user or the Source ends it, and leaves the last picture on
+// Show runs the view until the user or the Source ends it, and leaves the explanation or the list on
 // the terminal. The error is an interruption for Ctrl-C, or why the Source has ended.
 func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
@@ -49,7 +49,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 		o.Now = v.Now
 	}
 	if v.ReadOnly {
-		o.Retrier = nil
+		o.Retrier, o.Changer = nil, nil
 	}
 	model := tui.New(o)
 	environ := v.environ()
@@ -64,7 +64,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	if errors.Is(err, tea.ErrProgramPanic) {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "the interactive view crashed; this is a bug, please report it with the output above", "use --interactive=false in the meantime")
 	}
-	v.leave(model.LastPicture(), environ)
+	v.leave(model.Scrollback(), environ)
 	switch {
 	case errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
 		return context.Canceled
@@ -85,9 +85,13 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, n
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
-// ShowSimulation opens the interactive view of Jobs that are in no cluster.
-func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source) error {
-	return v.Show(ctx, tui.Options{Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation"})
+// ShowSimulation opens the interactive view of Jobs that are in no cluster, with the cursor on one of them. coach is what to
+// do first, in a line that is shown until a key is pressed.
+func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source, selected snapshot.JobKey, coach string) error {
+	return v.Show(ctx, tui.Options{
+		Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
+		Select: selected, Coach: coach,
+	})
 }
 
 func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name string, start tui.Start, logLines int64) error {
@@ -101,14 +105,14 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 		return err
 	}
 	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Start: start, Job: live.Single(), What: live.What()})
+		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: start, Job: live.Single(), What: live.What()})
 	})
 }
 
-// leave writes the last picture above the prompt of the shell.
-func (v *Viewer) leave(picture string, environ []string) {
-	if picture != "" {
-		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), picture)
+// leave writes what stays on the terminal above the prompt of the shell.
+func (v *Viewer) leave(text string, environ []string) {
+	if text != "" {
+		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), text)
 	}
 }
 
@@ -123,8 +127,8 @@ func (v *Viewer) environ() []string {
 // logs are in it.
 func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
 	name := "batchjob"
-	if !s.Focus.Job.IsZero() {
-		name += "-" + sanitize.FileName(s.Focus.Job.Namespace) + "-" + sanitize.FileName(s.Focus.Job.Name)
+	if opened := s.Focus.Opened().Job; !opened.IsZero() {
+		name += "-" + sanitize.FileName(opened.Namespace) + "-" + sanitize.FileName(opened.Name)
 	}
 	name += "-" + s.Time.UTC().Format("20060102T150405.000Z") + ".json"
 	file, err := CreateFile(name)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -196,5 +197,47 @@ func TestDumbTerminalGetsANote(t *testing.T) {
 	}
 	if streams.ErrOut = nil; (&InteractiveFlag{}).Possible(streams) {
 		t.Error("--interactive=false opens it")
+	}
+}
+
+// Requirements: VIE-03
+func TestEnvironmentTurnsTheViewOff(t *testing.T) {
+	for _, tc := range []struct {
+		environ map[string]string
+		flags   []string
+		want    bool
+	}{
+		{want: true},
+		{environ: map[string]string{"BATCHJOB_INTERACTIVE": "false"}},
+		{environ: map[string]string{"BATCHJOB_INTERACTIVE": "0"}},
+		{environ: map[string]string{"BATCHJOB_INTERACTIVE": "nonsense"}, want: true},
+		{environ: map[string]string{"CI": "true"}},
+		{environ: map[string]string{"CI": "false"}, want: true},
+		{environ: map[string]string{"GITHUB_ACTIONS": "true"}},
+		{environ: map[string]string{"JENKINS_URL": "https://ci.example"}},
+		{environ: map[string]string{"CI": "true", "BATCHJOB_INTERACTIVE": "true"}, want: true},
+		{environ: map[string]string{"CI": "true"}, flags: []string{"--interactive"}, want: true},
+		{environ: map[string]string{"BATCHJOB_INTERACTIVE": "false"}, flags: []string{"--interactive"}, want: true},
+		{flags: []string{"--interactive=false"}},
+	} {
+		t.Run(fmt.Sprint(tc.environ, tc.flags), func(t *testing.T) {
+			t.Setenv("TERM", "xterm-256color")
+			for _, name := range append([]string{interactiveVariable}, ciVariables...) {
+				t.Setenv(name, tc.environ[name])
+			}
+			var flag InteractiveFlag
+			cmd := &cobra.Command{}
+			flag.AddTo(cmd)
+			if err := cmd.ParseFlags(tc.flags); err != nil {
+				t.Fatal(err)
+			}
+			_, terminal := openPTY(t)
+			if got := flag.Possible(genericiooptions.IOStreams{In: terminal, Out: terminal}); got != tc.want {
+				t.Errorf("interactive: %t", got)
+			}
+			if flag.Possible(genericiooptions.IOStreams{In: strings.NewReader(""), Out: terminal}) {
+				t.Error("interactive without a terminal as stdin")
+			}
+		})
 	}
 }

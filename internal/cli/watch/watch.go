@@ -22,9 +22,10 @@ const watchLong = `Watch Jobs live, no matter which controller runs them.
 On a terminal, this is an interactive view: a list of Jobs, or one Job with its
 index map, success criteria, failure policy, limits, backoff, terminating pods,
 causes and timeline; its pods and their logs; and its explanation. Press ? for
-the keys of each screen. R retries a failed Job, after a confirmation; no other
-key writes to the cluster, and with --read-only, none does. The view reconnects
-automatically when the connection to the API server is lost.
+the keys of each screen. R retries a failed Job, Z suspends or resumes a Job,
+and ctrl+d deletes it, each after a confirmation; no other key writes to the
+cluster, and with --read-only, none does. The view reconnects automatically when
+the connection to the API server is lost.
 
 Without a terminal, or with --plain, it prints a line for each change, for CI
 logs and screen readers.
@@ -196,7 +197,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
-		options := tui.Options{Source: source, Retrier: live.Retrier(), Start: tui.StartJobs, What: live.What()}
+		options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: tui.StartJobs, What: live.What()}
 		if key := live.Single(); !key.IsZero() {
 			options.Start, options.Job = tui.StartJob, key
 		}
@@ -231,7 +232,7 @@ func (o *Options) play(ctx context.Context) error {
 		return plain.follow(ctx, player, func(*snapshot.Snapshot) bool { return false })
 	}
 	options := tui.Options{Source: player, Now: player.Now, Replay: o.speed, What: player.What(), Follow: true}
-	if first := player.First(); !first.Job.IsZero() {
+	if first := player.First().Opened(); !first.Job.IsZero() {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
 	return o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)

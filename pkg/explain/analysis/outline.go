@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 // FinishedAt is when the Job became complete or failed, nil while it is neither.
@@ -55,7 +56,17 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 		o.Reason = decisive.Reason
 	}
 	o.Rule, o.RuleName = end.FailedBy()
+	o.Retry = retryOf(job)
 	return o
+}
+
+// retryOf is nil for a Job that retries none, and for a retry whose creation was interrupted: it runs nothing.
+func retryOf(job *batchv1.Job) *explain.RetryOf {
+	attempt, first := retry.AttemptOf(job), job.Annotations[retry.UIDAnnotation]
+	if attempt == 0 || first == "" || retry.IsPending(job) {
+		return nil
+	}
+	return &explain.RetryOf{Name: retry.RootOf(job), UID: first, Attempt: attempt}
 }
 
 // StallOf is what blocks the Job as far as a list can know (Input.Listed), nil if nothing does. It is the problem that the

@@ -20,16 +20,22 @@ type jobScreen struct {
 func New(job snapshot.JobKey) screen.Screen {
 	return &jobScreen{job: job, tabs: screen.Tabs{Panes: []screen.Tab{
 		{Name: "Overview", Pane: &screen.TextPane{Lines: overview, ShowsRest: true}},
-		{Name: "Indexes", Pane: &indexesPane{job: job}},
+		{Name: tabIndexes, Pane: &indexesPane{job: job}},
 		{Name: "Policies", Pane: &screen.TextPane{Lines: policies, ShowsRest: true}},
 		{Name: "Failures", Pane: &failuresPane{job: job}},
-		{Name: "Pods", Pane: pods.NewList(job)},
+		{Name: tabPods, Pane: pods.NewList(job)},
 		{Name: "Timeline", Pane: &timelinePane{}},
 	}}}
 }
 
 // podsTab is the key of the tab Pods.
 const podsTab = 5
+
+// The tabs in which l is not the key of logs of the Job: it moves the cursor, or is that of the chosen pod.
+const (
+	tabIndexes = "Indexes"
+	tabPods    = "Pods"
+)
 
 func (s *jobScreen) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
 
@@ -39,8 +45,11 @@ func (s *jobScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool)
 	if a, known := s.tabs.Key(k, d); known {
 		return a, true
 	}
-	if widget.Matches(k, widget.KeyExplain) {
+	switch {
+	case widget.Matches(k, widget.KeyExplain):
 		return screen.Action{Explain: s.job}, true
+	case widget.Matches(k, widget.KeyLogs):
+		return screen.Action{Open: pods.NewLogs(s.job)}, true
 	}
 	return screen.Action{}, false
 }
@@ -48,7 +57,11 @@ func (s *jobScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool)
 func (s *jobScreen) Wheel(lines int, d *screen.Data) { s.tabs.Pane().Wheel(lines, d) }
 
 func (s *jobScreen) Keys() []widget.KeyGroup {
-	return append(s.tabs.Keys(), widget.KeyGroup{Title: "Job", Bindings: []widget.Binding{widget.KeyExplain, screen.KeyTabs}})
+	keys, own := s.tabs.Keys(), []widget.Binding{widget.KeyExplain, screen.KeyTabs}
+	if name := s.tabs.Panes[s.tabs.Current].Name; name != tabIndexes && name != tabPods { // There, l is theirs.
+		own = []widget.Binding{widget.KeyExplain, screen.KeyTabs, widget.KeyLogs}
+	}
+	return append(keys, widget.KeyGroup{Title: "Job", Bindings: own})
 }
 
 func (s *jobScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {

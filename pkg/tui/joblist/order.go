@@ -2,10 +2,12 @@ package joblist
 
 import (
 	"cmp"
+	"strconv"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
@@ -22,7 +24,7 @@ const (
 
 func jobOrders() []widget.Order {
 	return []widget.Order{
-		jobsByStatus:   {Column: columnStatus, Name: "urgency"},
+		jobsByStatus:   {Column: columnStatus, Name: "urgency", Descending: true},
 		jobsByName:     {Column: columnName, Name: "name"},
 		jobsByAge:      {Column: columnAge, Name: "age"},
 		jobsByDuration: {Column: columnDuration, Name: "duration", Descending: true},
@@ -31,20 +33,44 @@ func jobOrders() []widget.Order {
 	}
 }
 
+// resortEvery is how long rows keep their places at least, so that they do not jump while somebody reads them. Keys that
+// change the order or the filter sort at once.
+const resortEvery = 5 * time.Second
+
 // arrange filters and sorts the Jobs.
 func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
+	s.fold.derive(jobs)
+	s.table.Hidden, s.table.Hiding = s.isHidden, strconv.FormatBool(s.unfolded)
 	matches := func(i int32) bool { return matchesFilter(&s.table.Filter, &jobs.Items[i]) }
+	key := func(i int32) string { return keyOf(jobs.Items[i].Namespace, jobs.Items[i].Name) }
+	s.table.Keep(widget.Keep{Key: key, Now: now, For: resortEvery})
 	s.table.Arrange(jobs, len(jobs.Items), matches, func() func(a, b int32) int {
 		value := sortValue(s.table.Sorting.By, now)
 		if value == nil {
 			return nil
 		}
-		values := make([]int64, len(jobs.Items))
+		values := make([]sortKey, len(jobs.Items))
 		for i := range jobs.Items {
-			values[i] = value(&jobs.Items[i])
+			values[i].by = value(&jobs.Items[i])
+			if s.table.Sorting.By == jobsByStatus {
+				values[i].failed = failedAt(&jobs.Items[i])
+			}
 		}
-		return func(a, b int32) int { return cmp.Compare(values[a], values[b]) }
+		return func(a, b int32) int {
+			return cmp.Or(cmp.Compare(values[a].by, values[b].by), cmp.Compare(values[a].failed, values[b].failed))
+		}
 	})
+}
+
+// sortKey is what a Job is sorted by, and then when it failed.
+type sortKey struct{ by, failed int64 }
+
+// failedAt is when a Job failed, so that the latest failure is the most urgent; 0 for others.
+func failedAt(o *explain.Outline) int64 {
+	if kindOf(o) != failed || o.Finished.IsZero() {
+		return 0
+	}
+	return o.Finished.Unix()
 }
 
 // filterProblem is a word that chooses the Jobs that failed, are going to fail, or are stalled.
@@ -59,20 +85,20 @@ func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 	if o.HasProblem() {
 		problem = filterProblem
 	}
-	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), rule, o.ManagedBy, problem)
+	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), words.Why(o, time.Time{}), rule, o.ManagedBy, problem)
 }
 
 // oldFailure is when a failed Job is no longer urgent. It is then listed after all Jobs that
 // run, and before those that are complete.
 const oldFailure = 24 * time.Hour
 
-// urgencyOf orders Jobs by what needs attention first: the lower, the more urgent.
+// urgencyOf is how much a Job needs attention: the higher, the more urgent.
 func urgencyOf(o *explain.Outline, now time.Time) int64 {
 	kind := kindOf(o)
 	if kind == failed && !o.Finished.IsZero() && now.Sub(o.Finished.Time) > oldFailure {
-		return 2*int64(complete) - 1
+		return 1 - 2*int64(complete)
 	}
-	return 2 * int64(kind)
+	return -2 * int64(kind)
 }
 
 // sortValue is what Jobs are sorted by, nil to keep their order.

@@ -8,6 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -15,25 +16,52 @@ import (
 
 // listScreen is the list of Jobs.
 type listScreen struct {
-	// what is the set of Jobs in words.
-	what  string
+	o     Options
 	table widget.Table
-	// stats are derived once for each list.
+	// preview is the Job that is shown beside the list or below it, zero for none.
+	preview snapshot.JobKey
+	// stats and fold are derived once for each list.
 	stats stats
+	fold  fold
+	// unfolded shows the Jobs of a family as rows of their own.
+	unfolded bool
 }
 
-// New lists the Jobs of a Snapshot; what is the set of Jobs in words, such as "namespace ml".
-func New(what string) screen.Screen {
-	return &listScreen{what: what, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
+// Options are what a list needs.
+type Options struct {
+	// What is the set of Jobs in words, such as "namespace ml".
+	What string
+	// Select is the Job under the cursor at first; zero for the first one.
+	Select snapshot.JobKey
+	// Recorded reports that the Snapshots are those of a recording, in which only one Job can be shown: the one that was.
+	Recorded bool
 }
 
-func (s *listScreen) Focus() snapshot.Focus { return snapshot.Focus{} }
+// New lists the Jobs of a Snapshot.
+func New(o Options) screen.Screen {
+	s := &listScreen{o: o, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
+	if !o.Select.IsZero() {
+		s.table.Select(keyOf(o.Select.Namespace, o.Select.Name))
+	}
+	return s
+}
+
+// keyOf names a row.
+func keyOf(namespace, name string) string { return namespace + "/" + name }
+
+func (s *listScreen) Focus() snapshot.Focus {
+	return snapshot.Focus{Job: s.preview, Preview: !s.preview.IsZero()}
+}
 
 func (s *listScreen) Crumb() string { return "Jobs" }
 
 func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
 	if q, known := s.table.Key(k); known {
 		return screen.Action{Ask: q}, true
+	}
+	if widget.Matches(k, keyFold) {
+		s.unfolded, s.stats.of = !s.unfolded, nil
+		return screen.Action{Notice: map[bool]string{true: "all Jobs", false: "retries are folded under their Job"}[s.unfolded]}, true
 	}
 	chosen := s.Chosen(d)
 	if chosen == nil {
@@ -45,6 +73,8 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 		return screen.Action{Open: job.New(at)}, true
 	case widget.Matches(k, widget.KeyExplain):
 		return screen.Action{Open: job.New(at), Explain: at}, true
+	case widget.Matches(k, widget.KeyLogs):
+		return screen.Action{Open: pods.NewLogs(at)}, true
 	case widget.Matches(k, widget.KeyCopy):
 		return screen.Action{Copy: chosen.Name}, true
 	}
@@ -54,7 +84,10 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 func (s *listScreen) Wheel(lines int, _ *screen.Data) { s.table.Wheel(lines) }
 
 func (s *listScreen) Keys() []widget.KeyGroup {
-	return []widget.KeyGroup{{Title: "Jobs", Bindings: s.table.Keys(widget.KeyOpen, widget.KeyExplain)}}
+	return []widget.KeyGroup{
+		{Title: "Jobs", Bindings: s.table.Keys(widget.KeyOpen, widget.KeyExplain, widget.KeyLogs)},
+		{Bindings: []widget.Binding{keyFold}, HelpOnly: true},
+	}
 }
 
 // Chosen is the Job under the cursor, nil if there is none.
@@ -71,31 +104,44 @@ func (s *listScreen) Chosen(d *screen.Data) *explain.Outline {
 }
 
 func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
-	jobs := d.Snap.Jobs
-	if jobs == nil {
+	if d.Snap.Jobs == nil {
 		return d.Waiting(p, "Reading the Jobs"+s.of())
 	}
-	s.stats.derive(jobs, p)
+	return s.withPreview(p, d)
+}
+
+// list is the list alone.
+func (s *listScreen) list(p *widget.Paint, d *screen.Data) []layout.Line {
+	jobs := d.Snap.Jobs
 	s.arrange(jobs, d.Snap.AsOf())
+	s.stats.derive(jobs, p, s.isHidden, func(o *explain.Outline) int { return s.nameCell(p, o).Width() })
 	lines := s.summary(p, jobs)
-	if l := s.table.Filter.Line(p, s.table.Len(), len(jobs.Items), "Jobs"); l != nil {
+	if l := s.table.Filter.Line(p, s.table.Len(), s.shown(jobs), "Jobs"); l != nil {
 		lines = append(lines, l)
 	}
 	if s.table.Len() == 0 {
 		return append(lines, s.empty(p, jobs)...)
 	}
-	bar := s.barWidth(p)
-	key := func(i int32) string { return jobs.Items[i].Namespace + "/" + jobs.Items[i].Name }
-	cells := func(i int32) []layout.Line { return s.cells(p, &jobs.Items[i], bar) }
-	return append(lines, s.table.Lines(p.Sized(p.Width, p.Height-len(lines)), s.columns(p, bar), key, cells)...)
+	columns, bar := s.columns(p)
+	key := func(i int32) string { return keyOf(jobs.Items[i].Namespace, jobs.Items[i].Name) }
+	cells := func(i int32) []layout.Line { return cutTo(columns, s.cells(p, &jobs.Items[i], bar), p.Glyphs.Ellipsis) }
+	return append(lines, s.table.Lines(p.Sized(p.Width, p.Height-len(lines)), columns, key, cells)...)
+}
+
+// shown is how many Jobs have rows of their own without a filter.
+func (s *listScreen) shown(jobs *snapshot.Jobs) int {
+	if s.unfolded {
+		return len(jobs.Items)
+	}
+	return len(jobs.Items) - len(s.fold.hidden)
 }
 
 // of is " of namespace ml".
 func (s *listScreen) of() string {
-	if s.what == "" {
+	if s.o.What == "" {
 		return ""
 	}
-	return " of " + s.what
+	return " of " + s.o.What
 }
 
 // empty is why there is nothing to show, and what to do about it.
@@ -110,12 +156,15 @@ func (s *listScreen) empty(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 // summary is how many Jobs there are of each kind, those that need attention first, and the
 // order.
 func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
-	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(jobs.Items)), "Job", "Jobs")))
+	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(s.shown(jobs)), "Job", "Jobs")))
+	if n := len(jobs.Items) - s.shown(jobs); n > 0 {
+		title = append(title, layout.Text(layout.Muted, " (and "+wording.Plural(int64(n), "earlier attempt", "earlier attempts")+")"))
+	}
 	if len(jobs.Items) == 0 {
 		title = layout.Of(layout.Text(layout.Bold, "No Jobs"))
 	}
-	if s.what != "" {
-		title = append(title, layout.Text(layout.Muted, " in "), layout.Text(layout.Plain, s.what))
+	if s.o.What != "" {
+		title = append(title, layout.Text(layout.Muted, " in "), layout.Text(layout.Plain, s.o.What))
 	}
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}

@@ -15,24 +15,26 @@ import (
 type stats struct {
 	of     *snapshot.Jobs
 	counts [kinds]int
-	// namespaces is true if there are several, managed if some Jobs are not run by the built-in
-	// controller, indexes if indexes have failed, and terminating if pods terminate.
-	namespaces, managed, indexes, terminating bool
-	namespace, name, status                   int
-	completions, active                       int
-	failedIndexes, reason                     int
-	managedBy                                 int
+	// namespaces is true if there are several, managed if some Jobs are not run by the built-in controller.
+	namespaces, managed bool
+	// The widths of columns, which do not depend on how far the Jobs are.
+	namespace, name, completions, active, managedBy int
 	// earliest is when the first of them was created.
 	earliest time.Time
 }
 
-func (f *stats) derive(jobs *snapshot.Jobs, p *widget.Paint) {
+// derive counts the Jobs that have rows of their own. hidden reports those that have none, nameWidth is the width of a name.
+func (f *stats) derive(jobs *snapshot.Jobs, p *widget.Paint, hidden func(int32) bool, nameWidth func(*explain.Outline) int) {
 	if f.of == jobs {
 		return
 	}
 	*f = stats{of: jobs, earliest: p.Now}
 	for i := range jobs.Items {
+		if hidden(int32(i)) { //nolint:gosec // a list of Jobs is not that long
+			continue
+		}
 		f.add(p, &jobs.Items[i])
+		f.name = max(f.name, nameWidth(&jobs.Items[i]))
 		f.namespaces = f.namespaces || jobs.Items[i].Namespace != jobs.Items[0].Namespace
 	}
 }
@@ -41,26 +43,20 @@ func (f *stats) add(p *widget.Paint, o *explain.Outline) {
 	var text [len("2147483647/1 of 2147483647")]byte
 	f.counts[kindOf(o)]++
 	f.managed = f.managed || o.ManagedBy != ""
-	f.terminating = f.terminating || o.Terminating != nil && *o.Terminating > 0
 	f.namespace = max(f.namespace, widget.Width(o.Namespace))
-	f.name = max(f.name, widget.Width(o.Name))
-	f.status = max(f.status, widget.Width(section.RowStatus(o))+len("x "))
-	f.completions = max(f.completions, len(section.AppendCompletions(text[:0], o)))
-	f.active = max(f.active, len(section.AppendActive(text[:0], o)))
-	f.managedBy = max(f.managedBy, widget.Width(o.ManagedBy))
-	if o.Neglected {
-		f.managedBy = max(f.managedBy, managedCell(p, o).Width())
-	}
-	if o.Rule == nil {
-		f.reason = max(f.reason, widget.Width(reasonOf(o)))
-	} else {
-		f.reason = max(f.reason, reasonCell(o).Width())
-	}
-	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
-		f.indexes = true
-		f.failedIndexes = max(f.failedIndexes, widget.Width(failedIndexesOf(p, o)))
-	}
+	f.completions = max(f.completions, len(section.AppendCompletions(text[:0], done(o))))
+	f.active = max(f.active, len("10(10)"), len(section.AppendActive(text[:0], o)))
+	f.managedBy = max(f.managedBy, managedCell(p, o).Width())
 	if !o.Created.IsZero() && o.Created.Before(&metav1.Time{Time: f.earliest}) {
 		f.earliest = o.Created.Time
 	}
+}
+
+// done is a Job as it is once all has succeeded: its numbers are the widest.
+func done(o *explain.Outline) *explain.Outline {
+	all := *o
+	if o.Completions != nil {
+		all.Succeeded = max(o.Succeeded, *o.Completions)
+	}
+	return &all
 }

@@ -1,7 +1,6 @@
 package joblist
 
 import (
-	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
@@ -31,63 +31,61 @@ const (
 	failedIndexesLimit = 18
 	// widestCell is where the widest columns end.
 	widestCell = 48
-	// timeWidth is that of a duration in two units.
-	timeWidth = 6
+	// statusWidth is that of a mark and the usual statuses, and timeWidth that of a duration in two units.
+	statusWidth = len("x Suspended")
+	timeWidth   = 6
+	// leastBar and mostBar are the widths of bars: a bar takes the width that no column needs.
+	leastBar = 4
+	mostBar  = 40
 )
 
-// barWidth leaves room for columns that show what the bar does not, and uses the width that the
-// header needs anyway.
-func (s *listScreen) barWidth(p *widget.Paint) int {
-	least := 4
-	switch {
-	case p.Width >= 180:
-		return 12
-	case p.Width >= 140:
-		least = 6
-	}
-	return max(least, len(columnCompletions)-1-s.stats.completions)
-}
-
-// columns are those that have values; the narrowest screen has the name, the status and the
-// progress.
-func (s *listScreen) columns(p *widget.Paint, bar int) []layout.Column {
+// columns are chosen by the width of the screen, and by what does not change while Jobs run: so they stay where they are.
+// The narrowest screen has the name, the status and the progress. bar is the width of the bars.
+func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int) {
 	f := &s.stats
 	head := func(name string) string { return s.table.Sorting.Header(p, name) }
-	cut := func(width int) int { return min(width, widestCell) }
-	least := minWidthsFor(p)
+	least := leastWidthsFor(p)
 	if f.namespaces {
 		least.name = min(least.name, 16) // Both together name the Job.
 	}
+	managed := min(f.managedBy, least.managedBy)
 	all := []layout.Column{
-		{Header: "NAMESPACE", Width: cut(f.namespace), Min: 9},
+		{Header: "NAMESPACE", Width: min(f.namespace, widestCell), Min: 9},
 		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
-		{Header: head(columnStatus), Width: cut(f.status), Min: least.status},
-		{Header: head(columnCompletions), Width: bar + 1 + cut(f.completions), Right: true},
+		{Header: head(columnStatus), Width: statusWidth, Min: least.status},
+		{Header: head(columnCompletions), Width: leastBar + 1 + min(f.completions, widestCell), Right: true},
 		{Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6},
 		{Header: headerFor(p, "TERMINATING", "TERM"), Right: true, Drop: 9},
 		{Header: head(columnFailed), Right: true, Drop: 3},
-		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: cut(f.failedIndexes), Min: 10, Drop: 4},
-		{Header: "REASON", Width: cut(f.reason), Min: least.reason, Drop: 1},
-		{Header: "MANAGED BY", Width: min(f.managedBy, least.managedBy), Min: min(f.managedBy, least.managedBy), Drop: 5},
+		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: max(10, p.Width/12), Min: 10, Drop: 4},
+		{Header: "WHY", Width: words.WhyWidth, Min: least.why, Drop: 1},
+		{Header: "MANAGED BY", Width: managed, Min: managed, Drop: 5},
 		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 8},
 		s.ageColumn(p),
 	}
-	return widget.Present(all, s.hasColumn)
+	columns = widget.Present(all, func(i int) bool { return s.hasColumn(p, i) })
+	bar = min(mostBar, leastBar+max(0, layout.FreeWidth(columns, p.Width-widget.CursorWidth)))
+	for i := range columns {
+		if columns[i].Header == head(columnCompletions) {
+			columns[i].Width += bar - leastBar
+		}
+	}
+	return columns, bar
 }
 
-// minWidths is how narrow columns may be cut.
-type minWidths struct{ name, status, reason, managedBy int }
+// leastWidths is how narrow columns may be cut.
+type leastWidths struct{ name, status, why, managedBy int }
 
-func minWidthsFor(p *widget.Paint) minWidths {
+func leastWidthsFor(p *widget.Paint) leastWidths {
 	switch {
 	case p.Width < 80:
-		return minWidths{name: 16, status: 10, reason: 10, managedBy: 10}
+		return leastWidths{name: 16, status: 10, why: 10, managedBy: 10}
 	case p.Width < 100:
-		return minWidths{name: 13, status: 10, reason: 10, managedBy: 10}
+		return leastWidths{name: 12, status: 10, why: 9, managedBy: 10}
 	case p.Width < 140:
-		return minWidths{name: 22, status: 10, reason: 16, managedBy: 12}
+		return leastWidths{name: 22, status: 10, why: 16, managedBy: 12}
 	}
-	return minWidths{name: 20, status: 12, reason: 14, managedBy: 23}
+	return leastWidths{name: 20, status: 12, why: 14, managedBy: 23}
 }
 
 // fullHeadersFrom is from how many columns of the screen on all headers are those of status.
@@ -106,8 +104,7 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
 	switch {
 	case p.Absolute:
-		c.Header, c.Width = "CREATED", len(p.Clock(s.stats.earliest))
-		c.Drop = 7 // With a date it takes the room of two others.
+		c.Header, c.Width, c.Drop = "CREATED", len(p.Clock(s.stats.earliest)), 0 // They were asked for.
 	case p.Width < 100:
 		c.Width = 0
 	}
@@ -120,22 +117,24 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 // The columns that may be missing, by their place.
 const (
 	namespaceColumn     = 0
+	activeColumn        = 4
 	terminatingColumn   = 5
 	failedIndexesColumn = 7
 	managedByColumn     = 9
+	durationColumn      = 10
 )
 
-// hasColumn reports whether some Job has a value for a column.
-func (s *listScreen) hasColumn(i int) bool {
+// hasColumn reports whether a screen of this width has a column. No column comes or goes because of what Jobs do.
+func (s *listScreen) hasColumn(p *widget.Paint, i int) bool {
 	switch i {
 	case namespaceColumn:
 		return s.stats.namespaces
-	case terminatingColumn:
-		return s.stats.terminating
-	case failedIndexesColumn:
-		return s.stats.indexes
+	case terminatingColumn, failedIndexesColumn:
+		return p.Width >= 100
 	case managedByColumn:
-		return s.stats.managed
+		return s.stats.managed && p.Width >= fullHeadersFrom
+	case activeColumn, durationColumn:
+		return p.Width >= 140
 	}
 	return true
 }
@@ -151,10 +150,20 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 		duration = wording.Duration(ran)
 	}
 	return widget.Present([]layout.Line{
-		layout.Of(layout.Text(layout.Muted, o.Namespace)), layout.Plainly(o.Name), layout.Of(layout.Text(style, mark+" "+section.RowStatus(o))), progress,
+		layout.Of(layout.Text(layout.Muted, o.Namespace)), s.nameCell(p, o), layout.Of(layout.Text(style, mark+" "+section.RowStatus(o))), progress,
 		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, section.FailureStyle(o.Fate)),
-		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), reasonCell(o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
-	}, s.hasColumn)
+		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), whyCell(p, o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
+	}, func(i int) bool { return s.hasColumn(p, i) })
+}
+
+// cutTo cuts cells to the widths of their columns: a longer reason would move the columns behind it.
+func cutTo(columns []layout.Column, cells []layout.Line, ellipsis string) []layout.Line {
+	for i, c := range columns {
+		if c.Width > 0 && c.Min > 0 && !c.Middle {
+			cells[i] = cells[i].Cut(max(c.Width, layout.Width(c.Header)), ellipsis)
+		}
+	}
+	return cells
 }
 
 // countCell is a number; nothing is muted.
@@ -194,15 +203,13 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	return wording.Thousands(o.FailedIndexCount) + ": " + list
 }
 
-// reasonCell is the rule that decided, or the reason.
-func reasonCell(o *explain.Outline) layout.Line {
-	switch {
-	case o.Rule != nil:
-		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("rule %d %s", *o.Rule, o.RuleName))))
-	case o.Reason != "":
-		return layout.Plainly(o.Reason)
+// whyCell is what is wrong with the Job.
+func whyCell(p *widget.Paint, o *explain.Outline) layout.Line {
+	style := layout.Warn
+	if o.Stalled == nil && (o.Fate == explain.FateFailed || o.Fate == explain.FateFailing) {
+		style = layout.Bad
 	}
-	return layout.Of(layout.Text(layout.Warn, reasonOf(o)))
+	return layout.Of(layout.Text(style, words.Why(o, p.Now)))
 }
 
 // reasonOf is that of the condition, or why the Job is stalled, or that it has no controller.

@@ -2,6 +2,7 @@ package pods
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,4 +98,19 @@ func boolInt(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// telling is the pod whose log says most: one of the most frequent cause, or else the first by weight; nil without pods.
+func telling(r *explain.Report) *explain.PodInfo {
+	for i := range r.Causes {
+		for _, name := range r.Causes[i].Pods {
+			if at := slices.IndexFunc(r.Pods, func(p explain.PodInfo) bool { return p.Name == name }); at >= 0 {
+				return &r.Pods[at]
+			}
+		}
+	}
+	if len(r.Pods) == 0 {
+		return nil
+	}
+	return &r.Pods[0]
 }

@@ -19,8 +19,9 @@ type podScreen struct {
 	job snapshot.JobKey
 	// index is nil for a pod of a NonIndexed Job.
 	index *int32
-	// pod is the chosen one, "" until one is known.
+	// pod is the chosen one, "" until one is known. picks reports that it is to be the one whose log says most.
 	pod      string
+	picks    bool
 	attempts attempts
 	tabs     screen.Tabs
 	logs     *logsPane
@@ -45,6 +46,14 @@ func NewScreen(job snapshot.JobKey, pod string, index *int32) screen.Screen {
 	return newScreen(job, pod, index)
 }
 
+// NewLogs shows the log of the pod that says most about a Job: one that failed as most did, or else the one that needs
+// attention first.
+func NewLogs(job snapshot.JobKey) screen.Screen {
+	s := newScreen(job, "", nil)
+	s.picks, s.tabs.Current = true, tabLogs
+	return s
+}
+
 func newScreen(job snapshot.JobKey, pod string, index *int32) *podScreen {
 	s := &podScreen{job: job, pod: pod, index: index}
 	s.logs = &logsPane{pod: s, follows: true, wraps: true}
@@ -66,8 +75,11 @@ func (s *podScreen) Focus() snapshot.Focus {
 }
 
 func (s *podScreen) Crumb() string {
-	if s.index != nil {
+	switch {
+	case s.index != nil:
 		return fmt.Sprintf("index %d", *s.index)
+	case s.pod == "":
+		return "Logs"
 	}
 	return s.pod
 }
@@ -77,6 +89,11 @@ func (s *podScreen) Follow(d *screen.Data) {
 	r := s.report(d)
 	if r == nil {
 		return
+	}
+	if s.pod == "" && s.picks {
+		if pod := telling(r); pod != nil {
+			s.pod, s.index = pod.Name, pod.Index
+		}
 	}
 	s.attempts.learn(r, s.index, s.pod)
 	if s.pod == "" && len(s.attempts.known) > 0 {
@@ -167,6 +184,9 @@ func (s *podScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	r := s.report(d)
 	if r == nil {
 		return d.Waiting(p, "Reading job "+s.job.Namespace+"/"+s.job.Name)
+	}
+	if s.pod == "" && s.picks {
+		return append([]layout.Line{nil}, p.Wrap(layout.Plainly(noPods(r)), 0)...)
 	}
 	lines := []layout.Line{s.title(p, d.Job)}
 	most := max(2, p.Height/3-1)

@@ -22,6 +22,8 @@ type Data struct {
 	Job *Job
 	// Since is when the top screen was opened.
 	Since time.Time
+	// Width and Height are the size of a screen: the terminal without its first and last lines.
+	Width, Height int
 }
 
 // Job is a Report, and what is derived from it.
@@ -79,6 +81,18 @@ func (d *Data) Waiting(p *widget.Paint, what string) []layout.Line {
 		l = append(l, layout.Text(layout.Muted, fmt.Sprintf(" (%s)", waited)))
 	}
 	return []layout.Line{nil, l}
+}
+
+// AsOf is the time that the sentences of the Report are about, given the present: what counts down beside them has to agree.
+// A Report that time does not change is not made again.
+func (j *Job) AsOf(now time.Time) time.Time {
+	switch {
+	case j.Gone && j.GoneAt != nil:
+		return *j.GoneAt
+	case j.Gone || !j.IsTimeless():
+		return j.ObservedAt.Time
+	}
+	return now
 }
 
 // GoneWords are "deleted at 12:00:05", "" while the Job is there.

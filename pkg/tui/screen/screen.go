@@ -42,8 +42,9 @@ type Task func(ctx context.Context) (then func() Action)
 
 // Action is what the Model does for a pane. The zero value is nothing.
 type Action struct {
-	// Close closes this screen first.
+	// Close closes this screen first. Leave closes a screen as well, but only if it is still on top: for what a Task returns.
 	Close bool
+	Leave Screen
 	// Open is opened on top of this screen, and then the explanation of the Job Explain.
 	Open    Screen
 	Explain snapshot.JobKey

@@ -25,11 +25,21 @@ type Focus struct {
 	Pod string `json:"pod,omitempty"`
 	// Log is what is read of the pod, nil for nothing.
 	Log *LogTarget `json:"log,omitempty"`
+	// Preview reports that the Job is shown beside the list, which is the screen.
+	Preview bool `json:"preview,omitempty"`
+}
+
+// Opened is the Focus without what is only a preview: that of the list is zero.
+func (f Focus) Opened() Focus {
+	if f.Preview {
+		return Focus{}
+	}
+	return f
 }
 
 // Equal reports whether both are the same.
 func (f Focus) Equal(g Focus) bool {
-	if f.Job != g.Job || f.Pod != g.Pod || (f.Log == nil) != (g.Log == nil) {
+	if f.Job != g.Job || f.Pod != g.Pod || f.Preview != g.Preview || (f.Log == nil) != (g.Log == nil) {
 		return false
 	}
 	return f.Log == nil || *f.Log == *g.Log

@@ -15,11 +15,23 @@ type Table struct {
 	rows []int32
 	// arranged is what the rows were made of.
 	arranged struct {
-		items    any
-		filter   string
-		by       int
-		reversed bool
+		items any
+		order order
 	}
+	// Hidden reports whether an item has no row, whatever the filter is; nil for none. Hiding says what it hides, so that
+	// the rows are made anew when that changes.
+	Hidden func(item int32) bool
+	Hiding string
+	keep   Keep
+	places places
+}
+
+// order is what the user chose.
+type order struct {
+	filter   string
+	hiding   string
+	by       int
+	reversed bool
 }
 
 // Key filters, sorts, or moves the cursor. It returns false for other keys.
@@ -43,19 +55,23 @@ func (t *Table) Keys(row ...Binding) []Binding {
 // chosen order, nil to keep their order.
 func (t *Table) Arrange(items any, n int, matches func(item int32) bool, compare func() func(a, b int32) int) {
 	now := t.arranged
-	now.items, now.filter, now.by, now.reversed = items, t.Filter.Text, t.Sorting.By, t.Sorting.Reversed
+	now.items, now.order = items, order{filter: t.Filter.Text, hiding: t.Hiding, by: t.Sorting.By, reversed: t.Sorting.Reversed}
 	if now == t.arranged {
 		return
 	}
 	t.arranged = now
 	t.rows = make([]int32, 0, n)
 	for i := range int32(n) {
-		if !t.Filter.IsSet() || matches(i) {
+		if (t.Hidden == nil || !t.Hidden(i)) && (!t.Filter.IsSet() || matches(i)) {
 			t.rows = append(t.rows, i)
 		}
 	}
 	t.Sorting.sort(t.rows, compare())
+	t.places.settle(t.rows, now.order, &t.keep)
 }
+
+// Select puts the cursor on an item, by its name, once that is there.
+func (t *Table) Select(key string) { t.list.key = key }
 
 // Len is how many rows there are.
 func (t *Table) Len() int { return len(t.rows) }

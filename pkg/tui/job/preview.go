@@ -1,0 +1,52 @@
+package job
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// Preview is a Job in a part of the screen: its header, and those parts of the Overview that fit.
+func Preview(p *widget.Paint, d *screen.Data, job snapshot.JobKey) []layout.Line {
+	lines := []layout.Line{p.Title(job.Namespace+"/"+job.Name, "")}
+	j := d.Open(job)
+	if j == nil {
+		return append(lines, layout.Of(layout.Text(layout.Muted, "Reading the Job"+p.Glyphs.More)))
+	}
+	part := p.Sized(p.Width, p.Height)
+	part.Now = j.AsOf(p.Now)
+	lines = append(lines, header(part, j)...)
+	lines = append(lines, brief(part.Sized(p.Width, max(1, p.Height-len(lines))), j)...)
+	return lines[:min(len(lines), p.Height)]
+}
+
+// brief is the Overview in so many lines: what does not fit is left out, the last things first.
+func brief(p *widget.Paint, j *screen.Job) []layout.Line {
+	if p.Width < columnsFrom {
+		story := storyBlocks(p, j)
+		blocks := fitting(slices.Concat(story, stateBlocks(p, j), []widget.Block{nextBlock(p, j), adviceBlock(p, j)}), p.Height)
+		growMap(p, j, blocks, len(story))
+		return widget.Stack(blocks, p.Height)
+	}
+	half := (p.Width - columnGap) / 2
+	left, right := p.Sized(half, p.Height), p.Sized(p.Width-columnGap-half, p.Height)
+	story := fitting(append(storyBlocks(left, j), nextBlock(left, j), adviceBlock(left, j)), p.Height)
+	state := fitting(stateBlocks(right, j), p.Height)
+	growMap(right, j, state, 0)
+	return layout.Beside(widget.Stack(story, p.Height), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
+}
+
+// fitting has those of the blocks, in their places, that fit below each other; the first one is always there.
+func fitting(blocks []widget.Block, height int) []widget.Block {
+	fits := make([]widget.Block, len(blocks))
+	for i, b := range blocks {
+		fits[i] = b
+		if i > 0 && len(widget.Stack(fits, height)) > height {
+			fits[i] = nil
+		}
+	}
+	return fits
+}

@@ -1,0 +1,69 @@
+package joblist
+
+import (
+	"fmt"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// keyFold shows all Jobs of a family, or only its latest retry, which stands for it.
+//
+//nolint:gochecknoglobals // a constant, as those of the key map
+var keyFold = widget.Bind("F", "fold/unfold retries", "F")
+
+// fold is the Jobs that have no row of their own, since a later retry of the same family has one.
+type fold struct {
+	of     *snapshot.Jobs
+	hidden map[int32]bool
+}
+
+// derive finds them, unless it has for this list.
+func (f *fold) derive(jobs *snapshot.Jobs) {
+	if f.of == jobs {
+		return
+	}
+	f.of, f.hidden = jobs, nil
+	latest := map[string]int32{}
+	for i := range jobs.Items {
+		if o := &jobs.Items[i]; o.Retry != nil {
+			if at, known := latest[o.Retry.UID]; !known || jobs.Items[at].Retry.Attempt < o.Retry.Attempt {
+				latest[o.Retry.UID] = int32(i) //nolint:gosec // a list of Jobs is not that long
+			}
+		}
+	}
+	if len(latest) == 0 {
+		return
+	}
+	f.hidden = map[int32]bool{}
+	for i := range jobs.Items {
+		if at, known := latest[family(&jobs.Items[i])]; known && int(at) != i {
+			f.hidden[int32(i)] = true //nolint:gosec // a list of Jobs is not that long
+		}
+	}
+}
+
+// family is the UID of the first Job of a Job's family, which may be its own.
+func family(o *explain.Outline) string {
+	if o.Retry != nil {
+		return o.Retry.UID
+	}
+	return o.UID
+}
+
+// isHidden reports whether a Job of the list has no row.
+func (s *listScreen) isHidden(i int32) bool { return !s.unfolded && s.fold.hidden[i] }
+
+// nameCell is the name; that of a family is the first Job's, and how many retries it had: "sweep ↻2".
+func (s *listScreen) nameCell(p *widget.Paint, o *explain.Outline) layout.Line {
+	if s.unfolded || o.Retry == nil {
+		return layout.Plainly(o.Name)
+	}
+	mark := "↻"
+	if p.ASCII {
+		mark = "r"
+	}
+	return layout.Of(layout.Text(layout.Plain, o.Retry.Name), layout.Text(layout.Special, fmt.Sprintf(" %s%d", mark, o.Retry.Attempt)))
+}

@@ -1,0 +1,58 @@
+package joblist
+
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+)
+
+// A terminal of 100x30 has room for a preview below the list, and one of 160 columns beside it: the list needs leastList.
+const (
+	previewWidth  = 100
+	previewHeight = 30 - 2
+	besideWidth   = 160
+	besideGap     = 3
+	leastList     = 84
+)
+
+// hasPreview reports whether a screen of a size has room for a preview.
+func hasPreview(width, height int) bool { return width >= previewWidth && height >= previewHeight }
+
+// Follow makes the Job under the cursor that of the preview.
+func (s *listScreen) Follow(d *screen.Data) {
+	s.preview = snapshot.JobKey{}
+	if hasPreview(d.Width, d.Height) {
+		s.preview = s.previewed(d)
+	}
+}
+
+// previewed is the Job under the cursor; in a recording, the one that was shown. It is zero if there is none.
+func (s *listScreen) previewed(d *screen.Data) (key snapshot.JobKey) {
+	if s.o.Recorded {
+		if f := d.Snap.Focus; f.Preview {
+			key = f.Job
+		}
+		return key
+	}
+	if chosen := s.Chosen(d); chosen != nil {
+		key = snapshot.JobKey{Namespace: chosen.Namespace, Name: chosen.Name}
+	}
+	return key
+}
+
+// withPreview is the list with the preview, if there is room for it.
+func (s *listScreen) withPreview(p *widget.Paint, d *screen.Data) []layout.Line {
+	if !hasPreview(d.Width, d.Height) || s.previewed(d).IsZero() {
+		return s.list(p, d)
+	}
+	if p.Width >= besideWidth {
+		list := p.Sized(max(leastList, p.Width*2/5), p.Height)
+		lines := s.list(list, d) // It moves the cursor to where its Job is now.
+		preview := job.Preview(p.Sized(p.Width-list.Width-besideGap, p.Height), d, s.previewed(d))
+		return layout.Beside(lines, list.Width, besideGap, preview, p.Glyphs.Ellipsis)
+	}
+	lines := append(s.list(p.Sized(p.Width, p.Height*9/20), d), nil)
+	return append(lines, job.Preview(p.Sized(p.Width, p.Height-len(lines)), d, s.previewed(d))...)
+}

@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// failedJob is a Job that failed so long ago.
+func failedJob(name string, before time.Duration) explain.Outline {
+	return explain.Outline{
+		Namespace: "default", Name: name, UID: "uid-" + name, Status: "Failed", Fate: explain.FateFailed, Completions: ptr.To[int32](1), Failed: 1,
+		Reason: "BackoffLimitExceeded", Created: ago(before + time.Minute), Finished: ago(before),
+	}
+}
+
+// retryOf makes a Job the n-th retry of another.
+func retryOf(o explain.Outline, first string, n int32) explain.Outline {
+	o.Retry = &explain.RetryOf{Name: first, UID: "uid-" + first, Attempt: n}
+	return o
+}
+
+// Requirements: VIE-06
+func TestLatestFailureIsFirst(t *testing.T) {
+	b := open(t, jobsSnapshot(failedJob("apple", 3*time.Hour), failedJob("berry", time.Minute), failedJob("cherry", time.Hour)), size{80, 24}, nil)
+	if got := strings.Join(b.names(), " "); got != "berry cherry apple" {
+		t.Errorf("the order is %s", got)
+	}
+}
+
+// What Jobs do changes their rows at once, and their places after some seconds, or by a key.
+// Requirements: VIE-06
+func TestRowsStayInTheirPlaces(t *testing.T) {
+	items := someJobs()[3:]
+	b := open(t, jobsSnapshot(items...), size{160, 24}, nil)
+	before := b.names()
+	news := func(after time.Duration) {
+		b.now = b.now.Add(after)
+		changed := jobsSnapshot(items...)
+		changed.Seq, changed.Time = b.data.Snap.Seq+1, b.now
+		b.send(snapshotMsg{snap: changed})
+	}
+	header := b.headers(t)
+	items = slices.Clone(items)
+	failing := &items[len(items)-1] // validate
+	failing.Status, failing.Fate, failing.Finished, failing.Failed, failing.Terminating = "Failed", explain.FateFailed, ago(0), 3, ptr.To[int32](2)
+	failing.FailedIndexes, failing.FailedIndexCount, failing.Reason = ptr.To("3,7,9"), 3, "FailedIndexes"
+	news(time.Second)
+	shows(b, "validate", "3: 3,7,9")
+	if got := b.names(); !slices.Equal(got, before) {
+		t.Errorf("after a second, the order is %q, and was %q", got, before)
+	}
+	if got := b.headers(t); got != header {
+		t.Errorf("the columns are %q, and were %q", got, header)
+	}
+	news(5 * time.Second)
+	if got := b.names(); slices.Equal(got, before) || got[1] != "validate" {
+		t.Errorf("after six seconds, the order is %q", got)
+	}
+	failing.Fate, failing.Status, failing.Finished = explain.FateComplete, "Complete", ago(0)
+	news(time.Second)
+	b.press("S", "S")
+	if got := b.names(); got[1] == "validate" {
+		t.Errorf("after a key that sorts, the order is %q", got)
+	}
+}
+
+// A Job that was retried is shown as its latest retry, under its own name.
+// Requirements: VIE-08
+func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
+	running := retryOf(explain.Outline{Namespace: "default", Name: "big-retry-2", UID: "uid-2", Status: "Running", Completions: ptr.To[int32](9)}, "big", 2)
+	s := jobsSnapshot(failedJob("big", time.Hour), retryOf(failedJob("big-retry-1", time.Minute), "big", 1), running, failedJob("other", time.Hour))
+	b := open(t, s, size{80, 24}, nil)
+	shows(b, "2 Jobs (and 2 earlier attempts)", "✗ 1 failed", "▶ 1 running", "big ↻2")
+	hides(b, "big-retry")
+	if got := strings.Join(b.names(), " "); got != "other big" {
+		t.Errorf("the rows are %s", got)
+	}
+	golden(t, "jobs.folded", b.picture())
+	b.press("G", "enter")
+	if want := (snapshot.JobKey{Namespace: "default", Name: "big-retry-2"}); b.looked.Job != want {
+		t.Errorf("the row opens %v", b.looked.Job)
+	}
+	b.press("q", "F")
+	shows(b, "4 Jobs", "✗ 3 failed", "big-retry-1", "big-retry-2")
+	hides(b, "↻2")
+	b.press("F")
+	shows(b, "2 Jobs")
+}
+
+// l shows the log of the pod that says most about the Job under the cursor, or the open one.
+// Requirements: VIE-07
+func TestLogsOfAJob(t *testing.T) {
+	s := load(t, "three-causes")
+	want := s.Job.Report.Causes[0].Pods[0]
+	for _, change := range []func(*Options){startJobs, nil} {
+		b := open(t, s, size{80, 24}, change)
+		b.View()
+		b.press("l")
+		if b.looked.Pod != want || b.looked.Log == nil {
+			t.Errorf("it looks at %+v, want the log of %s", b.looked, want)
+		}
+		shows(b, "2 Logs")
+	}
+	without := load(t, "quota")
+	without.Job.Report.Pods, without.Job.Report.Causes = nil, nil
+	b := open(t, without, size{80, 24}, nil)
+	b.press("l")
+	shows(b, "The Job has no pods yet.")
+	checkFrame(t, b, size{80, 24})
+}

@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// previewed is a list with the preview of a recorded Job.
+func previewed(t *testing.T, name string) *snapshot.Snapshot {
+	t.Helper()
+	s := load(t, name)
+	s.Focus.Preview = true
+	return s
+}
+
+func startJobs(o *Options) { o.Start = StartJobs }
+
+// From 100x30 on, the Job under the cursor is shown below the list, and from 160 columns on beside it.
+// Requirements: VIE-04
+func TestListShowsTheChosenJob(t *testing.T) {
+	for _, name := range []string{"three-causes", "running-success-policy", "quota"} {
+		for _, at := range []size{{100, 30}, {120, 30}, {160, 50}, {200, 50}} {
+			b := open(t, previewed(t, name), at, startJobs)
+			checkFrame(t, b, at)
+			golden(t, "preview."+name+"."+at.String(), b.picture())
+			shows(b, "1 Job", name+"/"+name+" ───", "run by ")
+		}
+		for _, at := range []size{{99, 30}, {100, 29}, {80, 24}} {
+			b := open(t, previewed(t, name), at, startJobs)
+			hides(b, name+"/"+name+" ───")
+			if !b.looked.Job.IsZero() {
+				t.Errorf("%s: the list looks at %v", at, b.looked)
+			}
+		}
+	}
+}
+
+// The Source gets the Job of the preview once the cursor rests there, and opening it changes nothing else.
+// Requirements: VIE-05
+func TestPreviewWaitsForTheCursor(t *testing.T) {
+	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
+	looked := func() string {
+		var names []string
+		for _, f := range b.source.looked {
+			name := f.Job.Name
+			if f.Preview {
+				name += "?"
+			}
+			names = append(names, name)
+		}
+		b.source.looked = nil
+		return strings.Join(names, " ")
+	}
+	rest := func(name string) {
+		key := snapshot.JobKey{Namespace: "ml", Name: name}
+		b.send(restMsg{Job: key, Preview: true})
+	}
+	b.View()
+	b.press("g", "down", "down", "down")
+	b.send(tickMsg(b.now))
+	if got := looked(); got != "" {
+		t.Errorf("a moving cursor looks at %q", got)
+	}
+	b.press("g", "down", "down")
+	rest("evaluate") // The cursor was there, and has left.
+	if got := looked(); got != "" {
+		t.Errorf("a cursor that has left looks at %q", got)
+	}
+	rest("sweep")
+	if got := looked(); got != "sweep?" {
+		t.Errorf("a resting cursor looks at %q", got)
+	}
+	b.send(tickMsg(b.now))
+	b.press("enter")
+	if got := looked(); got != "sweep" {
+		t.Errorf("an opened Job looks at %q", got)
+	}
+	b.press("q")
+	if got := looked(); got != "sweep?" {
+		t.Errorf("back in the list, it looks at %q", got)
+	}
+	b.send(windowSize(80, 24))
+	if got := looked(); got != "" {
+		t.Errorf("without room for a preview, it looks at %q", got)
+	}
+}
+
+// A recording shows the preview that was shown, whatever is under the cursor, and no Job in place of the list.
+// Requirements: VIE-04
+func TestRecordingShowsItsPreview(t *testing.T) {
+	s := previewed(t, "three-causes")
+	s.Jobs.Items = append(s.Jobs.Items, someJobs()...)
+	b := open(t, s, size{160, 50}, func(o *Options) { o.Start, o.Follow, o.Replay = StartJobs, true, 1 })
+	b.press("G")
+	shows(b, "8 Jobs", "three-causes/three-causes ───")
+	opened := *s
+	opened.Seq++
+	opened.Focus.Preview = false
+	b.send(snapshotMsg{snap: &opened})
+	shows(b, "Jobs › three-causes/three-causes", "1 Overview")
+	b.send(snapshotMsg{snap: s})
+	shows(b, "8 Jobs", "three-causes/three-causes ───")
+}
+
+// Requirements: DEM-06
+func TestCoachGoesWithTheFirstKey(t *testing.T) {
+	coached := func(o *Options) { o.Start, o.Coach = StartJobs, "enter: the map" }
+	b := open(t, previewed(t, "three-causes"), size{80, 24}, coached)
+	shows(b, "▌ enter: the map")
+	checkFrame(t, b, size{80, 24})
+	b.send(tickMsg(b.now))
+	shows(b, "▌ enter: the map")
+	b.press("x")
+	hides(b, "▌ enter: the map")
+	hides(open(t, previewed(t, "three-causes"), size{60, 15}, coached), "▌ enter: the map")
+}
+
+// The cursor is on the Job that the view selects, wherever that is in the order, until it is moved.
+// Requirements: DEM-06
+func TestSelectedJobIsUnderTheCursor(t *testing.T) {
+	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, func(o *Options) {
+		o.Select = snapshot.JobKey{Namespace: "ml", Name: "validate"}
+	})
+	b.View()
+	if got := b.chosen(); got != "validate" {
+		t.Errorf("the cursor is on %s", got)
+	}
+	b.press("g")
+	if !b.isOnTop() {
+		t.Errorf("g goes to %s", b.chosen())
+	}
+}
