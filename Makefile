@@ -201,8 +201,8 @@ fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain re
 
 # A measurement, not a check: cases are here before the plugin can explain them. FIELD is a regular expression for their names.
 .PHONY: field
-field: build controlplane ## Measure explanations with situations from the real world: 2 minutes; FIELD=REGEXP for some of them
-	@$(GO) run ./test/field -only '$(FIELD)'
+field: build controlplane ## Measure explanations with situations from the real world: 2 minutes; FIELD=REGEXP for some of them, RECORD=FOLDER
+	@$(GO) run ./test/field -only '$(FIELD)' -record '$(RECORD)'
 
 .PHONY: bench
 bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes

@@ -28,11 +28,12 @@ func main() { os.Exit(exitCode()) }
 func exitCode() int {
 	root := flag.String("root", ".", "the `folder` of the project")
 	only := flag.String("only", "", "play the cases whose name matches this regular `expression`")
-	out := flag.String("out", "bin/field", "write all answers, and recordings for test/recorded, to this `folder`")
+	out := flag.String("out", "bin/field", "write all answers to this `folder`")
+	record := flag.String("record", "", "write recordings of the takes to this `folder`, test/field/recordings for those of the tests")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	bad, err := measure(ctx, *root, *only, *out)
+	bad, err := measure(ctx, *root, *only, *out, *record)
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(os.Stderr, "interrupted")
@@ -47,7 +48,7 @@ func exitCode() int {
 }
 
 // measure returns how many takes fail.
-func measure(ctx context.Context, root, only, out string) (bad int, err error) {
+func measure(ctx context.Context, root, only, out, record string) (bad int, err error) {
 	name, err := regexp.Compile(only)
 	if err != nil {
 		return 0, err
@@ -70,11 +71,16 @@ func measure(ctx context.Context, root, only, out string) (bad int, err error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return 0, err
 	}
+	if record != "" {
+		if err := os.MkdirAll(record, 0o755); err != nil {
+			return 0, err
+		}
+	}
 	c, err := startCluster(ctx, root, binary)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	results := c.playAll(ctx, takes, out)
+	results := c.playAll(ctx, takes, out, record)
 	return printTable(os.Stdout, results), ctx.Err()
 }

@@ -66,21 +66,21 @@ func (r result) passes() bool {
 const asking = 4
 
 // playAll plays all takes at once.
-func (c *cluster) playAll(ctx context.Context, takes []take, out string) []result {
+func (c *cluster) playAll(ctx context.Context, takes []take, out, record string) []result {
 	results := make([]result, len(takes))
 	slots := make(chan struct{}, asking)
 	var all sync.WaitGroup
 	for i, t := range takes {
 		all.Go(func() {
 			results[i] = result{take: t}
-			results[i].verdicts, results[i].err = c.playOne(ctx, t, out, slots)
+			results[i].verdicts, results[i].err = c.playOne(ctx, t, out, record, slots)
 		})
 	}
 	all.Wait()
 	return results
 }
 
-func (c *cluster) playOne(ctx context.Context, t take, out string, slots chan struct{}) ([]situation.Verdict, error) {
+func (c *cluster) playOne(ctx context.Context, t take, out, record string, slots chan struct{}) ([]situation.Verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	p := play.Player{Client: c.client, Objects: c.objects, Hooks: c.hooks, Node: worker, Namespace: t.namespace(), Dir: t.Dir}
@@ -95,9 +95,6 @@ func (c *cluster) playOne(ctx context.Context, t take, out string, slots chan st
 	if err := p.Play(ctx, steps); err != nil {
 		return nil, err
 	}
-	if err := c.record(ctx, t, out); err != nil {
-		return nil, err
-	}
 	var verdicts []situation.Verdict
 	var said strings.Builder
 	for _, ask := range t.Asks {
@@ -109,19 +106,24 @@ func (c *cluster) playOne(ctx context.Context, t take, out string, slots chan st
 		}
 		verdicts = append(verdicts, ask.Judge(answer))
 	}
+	if record != "" {
+		if err := c.record(ctx, t, record); err != nil {
+			return nil, err
+		}
+	}
 	return verdicts, os.WriteFile(t.file(out)+".txt", []byte(said.String()), 0o644)
 }
 
 // file is where results of a take go, without an extension.
 func (t take) file(out string) string { return filepath.Join(out, t.namespace()) }
 
-// record writes what there is, as test/recorded reads it.
-func (c *cluster) record(ctx context.Context, t take, out string) error {
+// record writes what there is, as package replay serves it.
+func (c *cluster) record(ctx context.Context, t take, folder string) error {
 	objects, err := c.objects.List(ctx, t.namespace())
 	if err != nil {
 		return err
 	}
-	_, err = recorded.Write(t.file(out)+".yaml", t.Situation, time.Now(), objects)
+	_, err = recorded.Write(t.file(folder)+".yaml", t.Situation, time.Now(), objects)
 	return err
 }
 

@@ -1,0 +1,165 @@
+// Package replay serves what make field has recorded, so that tests can ask the plugin about each case again without a
+// cluster. It is for tests.
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
+)
+
+// Recording is what an API server had at a moment. It answers requests that read, as that server did.
+type Recording struct {
+	At    time.Time
+	items []*unstructured.Unstructured
+}
+
+// Load reads a recording.
+func Load(file string) (*Recording, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	r := &Recording{}
+	if r.At, err = time.Parse(time.RFC3339, strings.TrimPrefix(first, "# recorded at: ")); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var list struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := yaml.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, item := range list.Items {
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(item); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		r.items = append(r.items, object)
+	}
+	return r, nil
+}
+
+// kinds are those that recordings have, by resource.
+var kinds = map[string]string{
+	"jobs": "Job", "pods": "Pod", "events": "Event", "cronjobs": "CronJob", "workloads": "Workload", "leases": "Lease", "nodes": "Node",
+}
+
+// request is what a path asks for.
+type request struct{ groupVersion, namespace, resource, name, sub string }
+
+// parse reads a path: /api/VERSION/… or /apis/GROUP/VERSION/…, with or without a namespace.
+func parse(path string) (q request, ok bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case len(parts) >= 3 && parts[0] == "api":
+		q.groupVersion, parts = parts[1], parts[2:]
+	case len(parts) >= 4 && parts[0] == "apis":
+		q.groupVersion, parts = parts[1]+"/"+parts[2], parts[3:]
+	default:
+		return q, false
+	}
+	if len(parts) >= 3 && parts[0] == "namespaces" {
+		q.namespace, parts = parts[1], parts[2:]
+	}
+	parts = append(parts, "", "")
+	q.resource, q.name, q.sub = parts[0], parts[1], parts[2]
+	return q, true
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Recording) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	q, ok := parse(asked.URL.Path)
+	switch {
+	case !ok || kinds[q.resource] == "" || asked.Method != http.MethodGet:
+		fail(w, http.StatusNotFound, "the server could not find the requested resource")
+	case q.sub != "":
+		fail(w, http.StatusNotFound, "the log is not recorded")
+	case asked.URL.Query().Get("watch") == "true": // Nothing happens anymore.
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		<-asked.Context().Done()
+	case q.name != "":
+		r.serveGet(w, q)
+	default:
+		r.serveList(w, asked, q)
+	}
+}
+
+func (r *Recording) serveGet(w http.ResponseWriter, q request) {
+	i := slices.IndexFunc(r.items, func(item *unstructured.Unstructured) bool { return q.matches(item) && item.GetName() == q.name })
+	if i < 0 {
+		fail(w, http.StatusNotFound, fmt.Sprintf("%s %q not found", q.resource, q.name))
+		return
+	}
+	write(w, r.items[i].Object)
+}
+
+// serveList selects by labels and by the fields that the plugin uses.
+func (r *Recording) serveList(w http.ResponseWriter, asked *http.Request, q request) {
+	byLabel, err := labels.Parse(asked.URL.Query().Get("labelSelector"))
+	if err != nil {
+		fail(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	byField, err := fields.ParseSelector(asked.URL.Query().Get("fieldSelector"))
+	if err != nil {
+		fail(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	items := []any{}
+	metadataOnly := strings.Contains(asked.Header.Get("Accept"), "as=PartialObjectMetadataList")
+	for _, item := range r.items {
+		if !q.matches(item) || !byLabel.Matches(labels.Set(item.GetLabels())) || !byField.Matches(fieldsOf(item)) {
+			continue
+		}
+		object := item.Object
+		if metadataOnly {
+			object = map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": item.Object["metadata"]}
+		}
+		items = append(items, object)
+	}
+	list := map[string]any{"kind": kinds[q.resource] + "List", "apiVersion": q.groupVersion, "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
+	if metadataOnly {
+		list["kind"], list["apiVersion"] = "PartialObjectMetadataList", "meta.k8s.io/v1"
+	}
+	write(w, list)
+}
+
+// matches reports whether an object is of the kind, and in the namespace.
+func (q request) matches(item *unstructured.Unstructured) bool {
+	return item.GetAPIVersion() == q.groupVersion && item.GetKind() == kinds[q.resource] && (q.namespace == "" || item.GetNamespace() == q.namespace)
+}
+
+// fieldsOf has the fields that can be selected by.
+func fieldsOf(item *unstructured.Unstructured) fields.Set {
+	set := fields.Set{"metadata.name": item.GetName(), "metadata.namespace": item.GetNamespace()}
+	for _, path := range []string{
+		"status.phase", "spec.nodeName", "type", "reason", "involvedObject.kind", "involvedObject.name", "involvedObject.namespace", "involvedObject.uid",
+	} {
+		set[path], _, _ = unstructured.NestedString(item.Object, strings.Split(path, ".")...)
+	}
+	return set
+}
+
+func write(w http.ResponseWriter, object any) {
+	_ = json.NewEncoder(w).Encode(object) // The client is gone.
+}
+
+func fail(w http.ResponseWriter, code int, message string) {
+	w.WriteHeader(code)
+	write(w, map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message, "reason": strings.ReplaceAll(http.StatusText(code), " ", ""),
+	})
+}

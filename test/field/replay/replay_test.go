@@ -1,0 +1,114 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/wait"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/field/replay"
+	"github.com/batchjob-dev/kubectl-batchjob/test/field/situation"
+)
+
+var only = flag.String("only", "", "replay the cases whose name matches this regular `expression`")
+
+// takes are the names of a case's recordings, for the built-in controller and for ours.
+func takes(c situation.Case) []string { return []string{c.Name, c.Name + "-ours"} }
+
+var program = clitest.ProgramOf(explain.NewCommand, status.NewCommand, wait.NewCommand, lint.NewCommand, simulate.NewCommand)
+
+// ask runs the plugin at the time of the recording.
+func ask(t *testing.T, r *replay.Recording, namespace string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
+	defer cancel()
+	env := clitest.NewEnv()
+	env.Now = func() time.Time { return r.At }
+	if args[0] != "lint" && args[0] != "simulate" {
+		args = append(args, "-n", namespace)
+	}
+	var out bytes.Buffer
+	err := program.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, env)
+	cmdutil.PrintError(&out, err)
+	return strings.ReplaceAll(out.String(), namespace, "namespace") // which has the name of the case, and could be taken for a fact
+}
+
+// verdicts asks about a recorded take as make field does.
+func verdicts(t *testing.T, c situation.Case, take string) []situation.Verdict {
+	t.Helper()
+	recording, err := replay.Load(filepath.Join("..", "recordings", take+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(recording)
+	defer server.Close()
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.URL))
+	t.Chdir(c.Dir)
+	var all []situation.Verdict
+	for _, a := range c.Asks {
+		args := strings.Fields(a.Run)
+		if a.About != "" {
+			args = []string{"explain-failure", a.About}
+		}
+		answer := situation.Answer{Text: ask(t, recording, take, args...)}
+		if a.About != "" && !strings.Contains(a.About, "/") {
+			answer.JSON = ask(t, recording, take, append(args, "-o", "json")...)
+		}
+		all = append(all, a.Judge(answer))
+	}
+	return all
+}
+
+// Requirements: FLD-03. Each recorded case is explained with the facts of a good answer, and docs/field.md quotes the first
+// sentences.
+func TestRecordedCasesAreExplained(t *testing.T) {
+	cases, err := situation.Load("../cases", regexp.MustCompile(*only))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string][]situation.Verdict{}
+	for _, c := range cases {
+		if c.Dir, err = filepath.Abs(c.Dir); err != nil {
+			t.Fatal(err)
+		}
+		played := false
+		for _, take := range takes(c) {
+			if _, err := os.Stat(filepath.Join("..", "recordings", take+".yaml")); err != nil {
+				continue
+			}
+			played = true
+			t.Run(take, func(t *testing.T) {
+				all := verdicts(t, c, take)
+				for _, v := range all {
+					for _, fault := range v.Faults {
+						t.Errorf("%s%s: %s\n%s", v.Ask.About, v.Ask.Run, fault, v.First)
+					}
+				}
+				if first[c.Name] == nil {
+					first[c.Name] = all
+				}
+			})
+		}
+		if !played {
+			t.Errorf("%s has no recording; run: make field RECORD=test/field/recordings", c.Name)
+		}
+	}
+	if *only == "" {
+		clitest.Golden(t, "../../../../docs/field.md", situation.Page(cases, first))
+	}
+}
