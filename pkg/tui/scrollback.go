@@ -33,7 +33,7 @@ func (m *Model) explained(p *widget.Paint) []layout.Line {
 		lines = append(lines, layout.Of(layout.Text(layout.Bold, "The API server has not answered since "+p.Clock(*since)+". The last known state:")), nil)
 	}
 	options := text.Options{Width: p.Width, ASCII: p.ASCII, Location: p.Location}
-	return append(lines, text.ExplanationLines(*m.data.Job.Report, options)...)
+	return append(lines, text.ShortLines(*m.data.Job.Report, options)...)
 }
 
 // goneClause is "was deleted at 12:00:05".

@@ -13,7 +13,7 @@ import (
 // Requirements: CLI-41. The rows of each Job of the demo are its failures, and no cause has two rows.
 func TestPodsThatTheJobStoppedAreNoFailures(t *testing.T) {
 	begun := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	source, err := NewSource(func() time.Time { return begun }, func(context.Context, time.Duration) error { return nil })
+	source, err := NewSource(func() time.Time { return begun }, func(context.Context, time.Duration) error { return nil }, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
