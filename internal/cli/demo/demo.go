@@ -94,5 +94,7 @@ func (o *Options) Run(ctx context.Context) error {
 func (o *Options) print(source *Source) error {
 	reports := source.end(limit)
 	fmt.Fprintf(o.ErrOut, "Simulated without a cluster: %s of virtual time.\n", wording.Duration(limit))
-	return text.Explanations(o.Out, analysis.List(reports), o.color.TextOptions(o.Env, false))
+	options := o.color.TextOptions(o.Env, false)
+	options.Again = "kubectl batchjob demo, on a terminal"
+	return text.Explanations(o.Out, analysis.List(reports), options)
 }

@@ -127,8 +127,8 @@ func TestDemoAsText_DEM_03(t *testing.T) {
 		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
 	}
 	for _, want := range []string{
-		`rule 0 "BadConfig" of its podFailurePolicy matched pod train-2`, "3 of its 60 indexes failed (7,23,41)", "9 of 9 pods succeeded",
-		"rule 0 of its successPolicy is met", "backoffLimit allows 4 retries", "3,000 of 3,000 indexes succeeded", "no node can take the pod",
+		`train failed after 43s`, `(rule 0 "BadConfig": FailJob)`, "3 of 60 indexes failed, 57 succeeded", "render completed after 1m19s", "9 of 9 pods succeeded",
+		"mpi completed", "host name warehouse.example could not be resolved", "3,000 of 3,000 indexes succeeded", "no node can take the pod",
 	} {
 		if !strings.Contains(got.Out, want) {
 			t.Errorf("%q is missing in\n%s", want, got.Out)

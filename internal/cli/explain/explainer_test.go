@@ -66,7 +66,7 @@ func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 		}
 	}
 	text := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
-	if text.Code != 0 || !strings.Contains(text.Out, "2 failures, 1 cause") || !strings.Contains(text.Out, "nightly-2") {
+	if text.Code != 0 || !strings.Contains(text.Out, "2 Jobs failed: ") || !strings.Contains(text.Out, "nightly-2") {
 		t.Errorf("exit %d, %s", text.Code, text.Out)
 	}
 }

@@ -187,6 +187,7 @@ func (r *runner) explainAll() error {
 		options.Again = explainCommand(&reports[0])
 		return text.Short(r.o.ErrOut, reports[0], options)
 	}
+	options.Again = "kubectl batchjob why NAME --full"
 	return text.Explanations(r.o.ErrOut, analysis.List(reports), options)
 }
 

@@ -400,22 +400,58 @@ func listFixture() explain.ReportList {
 		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 20, Jobs: []string{"sweep", "hello"}, Pods: []string{"sweep-0-qwert"}, Message: "cannot connect to db.prod.svc:5432: connection refused"},
 		{Text: "container main exited with code 42", Source: explain.SourcePods, Count: 4, Rule: ptr.To(int32(1)), RuleName: "BadDataset", Action: "FailJob", Jobs: []string{"train"}, Pods: []string{"train-3-x7k2p"}},
 	}
+	for i, state := range []string{"failed", "failed", "completed", "is running", "failed"} {
+		l.Items[i].Verdict.State = state
+	}
+	l.Groups = []explain.JobGroup{
+		groupFixture(explain.GroupFailed, "PodFailurePolicy: container main exited with code 42", l.Items[0]),
+		groupFixture(explain.GroupFailed, "BackoffLimitExceeded: container main exited with code 137 (OOMKilled)", l.Items[1]),
+		groupFixture(explain.GroupFailed, "BackoffLimitExceeded", l.Items[4]),
+		groupFixture(explain.GroupRunning, "container main exited with code 1", l.Items[3]),
+	}
 	return l
 }
 
-// groupsFixture has more causes than are shown, the largest of many Jobs.
+// groupFixture has the Jobs of some reports, the newest first.
+func groupFixture(state explain.GroupState, text string, reports ...explain.Report) explain.JobGroup {
+	g := explain.JobGroup{State: state, Text: text, Count: int32(len(reports)), Advice: reports[0].Advice}
+	for i := range reports {
+		g.Jobs = append(g.Jobs, reports[i].Job.Name)
+	}
+	return g
+}
+
+// groupsFixture has 20 failed Jobs of 3 causes, 9 stalled ones of as many, and two that are well.
 func groupsFixture() explain.ReportList {
 	l := listFixture()
-	many := explain.JobGroup{
-		State: explain.GroupFailed, Count: 14, Reason: "BackoffLimitExceeded", Text: "BackoffLimitExceeded: container main exited with code 137 (OOMKilled)",
-		Advice: []explain.Advice{{Text: "raise the memory limit of container main, which is 512Mi, or make it use less memory"}, {Text: "read the logs of all failed pods", Command: "kubectl batchjob logs nightly-report-29021 -n ml --failed"}},
+	l.Items, l.Groups = nil, nil
+	add := func(n int, state explain.GroupState, text string, of func() explain.Report) {
+		var group []explain.Report
+		for range n {
+			r := of()
+			r.Verdict.State = "is stalled"
+			if state == explain.GroupFailed {
+				r.Verdict.State = "failed"
+			}
+			r.Job.Name = fmt.Sprintf("%s-%d", r.Job.Name, n-len(group))
+			group = append(group, r)
+		}
+		l.Groups = append(l.Groups, groupFixture(state, text, group...))
+		l.Items = append(l.Items, group...)
 	}
-	for i := range many.Count {
-		many.Jobs = append(many.Jobs, fmt.Sprintf("nightly-report-%d", 29034-i))
+	add(14, explain.GroupFailed, "BackoffLimitExceeded: container main exited with code 137 (OOMKilled)", backoffLimit)
+	add(5, explain.GroupFailed, "PodFailurePolicy: container main exited with code 42", failedByRule)
+	add(1, explain.GroupFailed, "BackoffLimitExceeded", nothingReadable)
+	for i := range 9 {
+		add(1, explain.GroupStalled, fmt.Sprintf("the Job's pods cannot be created: ResourceQuota team-%d is exhausted", i), func() explain.Report {
+			r := stalledByQuota()
+			r.Job.Name = fmt.Sprintf("etl-%d", i)
+			return r
+		})
 	}
-	l.Groups = append(l.Groups, many)
-	for i := range groupsLimit + 1 {
-		l.Groups = append(l.Groups, explain.JobGroup{State: explain.GroupStalled, Count: 1, Jobs: []string{fmt.Sprintf("etl-%d", i)}, Text: fmt.Sprintf("the Job's pods cannot be created: ResourceQuota team-%d is exhausted", i)})
+	for i, r := range []explain.Report{complete(), runningWithPolicy()} {
+		r.Verdict.State = []string{"completed", "is running"}[i]
+		l.Items = append(l.Items, r)
 	}
 	return l
 }

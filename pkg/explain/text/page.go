@@ -2,6 +2,7 @@ package text
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -50,6 +51,9 @@ func (p *page) writeTo(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// again is how to see the whole.
+func (p *page) again() string { return cmp.Or(p.opts.Again, "--full") }
 
 // frame is what sections below a title are drawn for.
 func (p *page) frame(now time.Time) *section.Frame {

@@ -11,14 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// adviceCommands is how many commands are shown for what is to be done to several Jobs.
-const adviceCommands = 3
-
-// jobsLimit is how many Jobs have room for their whole verdicts.
+// jobsLimit is how many Jobs are too few to show what to do by cause.
 const jobsLimit = 10
 
-// Explanations writes what keeps CronJobs from starting Jobs, what to do, by cause where many Jobs have the same, one line per Job, and the causes of all
-// their failures together.
+// Explanations writes what keeps CronJobs from starting Jobs, and what is wrong with the Jobs, by cause. With Options.Full,
+// it also writes what each Job says, the causes of all failures together, and all advice.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
 	p.cronJobs(l.CronJobs)
@@ -29,6 +26,10 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 		p.Blank()
 	}
 	p.Para(0, 0, layout.Text(layout.Bold, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
+	if !o.Full {
+		p.shortList(&l)
+		return p.writeTo(w)
+	}
 	grouped := isGrouped(&l)
 	if grouped {
 		p.groups(&l)
@@ -81,11 +82,8 @@ func tally(items []explain.Report) string {
 }
 
 func (p *page) jobTable(items []explain.Report) {
-	verdict := prose("VERDICT")
-	// Many Jobs are a list to look over: one line each.
-	verdict.Wrap = len(items) <= jobsLimit || p.opts.Full
 	columns := []layout.Column{
-		{Header: "STATUS"}, {Header: "JOB", Min: 18, Middle: true}, {Header: "DURATION", Right: true, Drop: 1}, verdict,
+		{Header: "STATUS"}, {Header: "JOB", Min: 18, Middle: true}, {Header: "DURATION", Right: true, Drop: 1}, prose("VERDICT"),
 	}
 	var rows [][]layout.Line
 	for i := range items {
@@ -128,7 +126,7 @@ func share[T any](items []explain.Report, of func(*explain.Report) []T, parts fu
 				seen[text] = true
 				all[at].jobs++
 			}
-			if command != "" && !slices.Contains(first(all[at].commands, adviceCommands), command) {
+			if command != "" && !slices.Contains(all[at].commands, command) {
 				all[at].commands = append(all[at].commands, command)
 			}
 		}
@@ -171,14 +169,7 @@ func (p *page) sharedItem(mark string, style layout.Style, s shared, jobs int) {
 		spans = append(spans, layout.Text(layout.Muted, " ("+of+")"))
 	}
 	p.Para(indentSection, indentSection+layout.Width(mark), spans...)
-	shown := s.commands
-	if !p.opts.Full {
-		shown = first(shown, adviceCommands)
-	}
-	for _, command := range shown {
+	for _, command := range s.commands {
 		p.Command(indentCommand, command)
-	}
-	if rest := len(s.commands) - len(shown); rest > 0 {
-		p.Para(indentCommand, indentCommand, layout.Text(layout.Muted, fmt.Sprintf("%s %s, see --full", p.Glyphs.More, wording.Count(rest, "more"))))
 	}
 }

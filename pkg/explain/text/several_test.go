@@ -8,17 +8,42 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Many Jobs are a list of one line each; few have room for their verdicts.
-func TestManyJobsTakeALineEach(t *testing.T) {
-	for _, jobs := range []int{jobsLimit, jobsLimit + 1} {
-		l := explain.ReportList{}
-		for range jobs {
-			l.Items = append(l.Items, backoffLimit())
-		}
-		got := render(t, func(w io.Writer) error { return Explanations(w, l, Options{Width: 80}) })
-		table, _, _ := strings.Cut(got[strings.Index(got, "STATUS"):], "\n\n")
-		if lines := strings.Count(table, "\n"); (lines == jobs) != (jobs > jobsLimit) {
-			t.Errorf("%d Jobs take %d lines:\n%s", jobs, lines, table)
+// Requirements: CLI-45. Twenty failed Jobs of three causes fit a screen: each cause once, with one command.
+func TestManyFailedJobsFitAScreen(t *testing.T) {
+	l := groupsFixture()
+	l.Items, l.Groups = l.Items[:20], l.Groups[:3]
+	got := render(t, func(w io.Writer) error { return Explanations(w, l, Options{Width: 80}) })
+	if n := strings.Count(got, "\n"); n > 30 {
+		t.Errorf("20 failed Jobs take %d lines:\n%s", n, got)
+	}
+	commands := 0
+	for line := range strings.Lines(got) {
+		if strings.Contains(line, "kubectl ") {
+			commands++
 		}
 	}
+	if most := len(l.Groups); commands == 0 || commands > most {
+		t.Errorf("%d commands for %d causes:\n%s", commands, most, got)
+	}
+}
+
+// Requirements: CLI-45. However many causes and Jobs there are, each Job that needs attention is counted, and the page stays short.
+func TestManyCausesAreCutToALineEach(t *testing.T) {
+	l := groupsFixture()
+	for range 3 {
+		l.Items = append(l.Items, complete())
+	}
+	got := render(t, func(w io.Writer) error { return Explanations(w, l, Options{Width: 80}) })
+	if n := strings.Count(got, "\n"); n > 40 {
+		t.Errorf("%d lines:\n%s", n, got)
+	}
+	if !strings.Contains(got, "✗ 14 Jobs failed: ") || !strings.Contains(got, "! etl-0-1 is stalled") || !strings.Contains(got, "more") {
+		t.Errorf("a group is missing:\n%s", got)
+	}
+}
+
+// A caller may leave out the report on a Job of a group.
+func TestGroupsOfUnknownJobsAreDrawn(t *testing.T) {
+	l := explain.ReportList{Items: []explain.Report{complete()}, Groups: []explain.JobGroup{{State: explain.GroupFailed, Count: 1, Jobs: []string{"gone"}, Text: "unknown"}, {State: explain.GroupFailed, Count: 1}}}
+	render(t, func(w io.Writer) error { return Explanations(w, l, Options{Width: 80}) })
 }

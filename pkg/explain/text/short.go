@@ -50,8 +50,10 @@ func newShort(r *explain.Report, o Options) *short {
 	return v
 }
 
-// title is "✗ train failed after 3m4s (17m ago): 1 of 10 indexes failed".
-func (v *short) title() {
+func (v *short) title() { v.page.Para(0, indentSection, v.headline()...) }
+
+// headline is "✗ train failed after 3m4s (17m ago): 1 of 10 indexes failed".
+func (v *short) headline() layout.Line {
 	r, g := v.report, &v.page.Glyphs
 	mark, style := section.JobMark(g, r.Verdict.Fate, r.Verdict.Stalled, r.Job.Suspend)
 	spans := layout.Of(layout.Text(style|layout.Bold, mark+" "), layout.Text(layout.Bold, r.Job.Name))
@@ -62,7 +64,7 @@ func (v *short) title() {
 	if r.Verdict.Summary != "" {
 		spans = append(spans, plain(": "+r.Verdict.Summary))
 	}
-	v.page.Para(0, indentSection, spans...)
+	return spans
 }
 
 // time is how long the state of the Job lasts, or how long the Job took and when it ended.

@@ -24,14 +24,19 @@ type labeled struct {
 
 // labeled writes texts below each other, after a blank line.
 func (v *short) labeled(indent int, all []labeled) {
+	if len(all) > 0 {
+		v.page.Blank()
+	}
+	v.page.labeled(indent, all)
+}
+
+// labeled writes texts below each other.
+func (p *page) labeled(indent int, all []labeled) {
 	width := 0
 	for i := range all {
 		width = max(width, layout.Width(all[i].label))
 	}
 	hang := indent + width + 2
-	if len(all) > 0 {
-		v.page.Blank()
-	}
 	last := ""
 	for i := range all {
 		one := &all[i]
@@ -43,29 +48,29 @@ func (v *short) labeled(indent int, all []labeled) {
 		label := layout.Of(layout.Text(layout.Muted, fmt.Sprintf("%-*s  ", width, name)))
 		switch {
 		case len(one.quote) > 0:
-			v.quote(indent, hang, label, one.quote)
+			p.quote(indent, hang, label, one.quote)
 		case len(one.text) > 0:
-			v.page.Para(indent, hang, append(label, one.text...)...)
+			p.Para(indent, hang, append(label, one.text...)...)
 			if one.command != "" {
-				v.page.Command(hang, one.command)
+				p.Command(hang, one.command)
 			}
 		default:
-			v.page.Place(indent, append(label, layout.Text(layout.Accent, one.command)))
+			p.Place(indent, append(label, layout.Text(layout.Accent, one.command)))
 		}
 	}
 }
 
 // quote writes lines of others behind a label, each on one line.
-func (v *short) quote(indent, hang int, label layout.Line, lines []string) {
-	mark := layout.Text(layout.Muted, v.page.Glyphs.Quote+" ")
+func (p *page) quote(indent, hang int, label layout.Line, lines []string) {
+	mark := layout.Text(layout.Muted, p.Glyphs.Quote+" ")
 	for i, text := range lines {
 		at := indent
 		if i > 0 {
 			at, label = hang, nil
 		}
-		room := v.page.Room(hang) - layout.Width(v.page.Glyphs.Quote+" ")
-		l := layout.Of(layout.Text(layout.Plain, text)).Cut(room, v.page.Glyphs.Ellipsis)
-		v.page.Place(at, slices.Concat(label, layout.Of(mark), l))
+		room := p.Room(hang) - layout.Width(p.Glyphs.Quote+" ")
+		l := layout.Of(layout.Text(layout.Plain, text)).Cut(room, p.Glyphs.Ellipsis)
+		p.Place(at, slices.Concat(label, layout.Of(mark), l))
 	}
 }
 
@@ -288,9 +293,5 @@ func (v *short) more() []labeled {
 			parts = append(parts, part.name)
 		}
 	}
-	again := v.page.opts.Again
-	if again == "" {
-		again = "--full"
-	}
-	return []labeled{{label: "More", text: layout.Of(layout.Text(layout.Accent, again), plain(": "+words.Enumerate(parts, "and")))}}
+	return []labeled{{label: "More", text: layout.Of(layout.Text(layout.Accent, v.page.again()), plain(": "+words.Enumerate(parts, "and")))}}
 }

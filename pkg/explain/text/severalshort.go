@@ -1,0 +1,164 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+)
+
+const (
+	// shortGroups is how many groups have a command, shortRows how many others, and Jobs that are well, have a line each.
+	shortGroups = 3
+	shortRows   = 8
+	// shortNames is how many names of a group are shown.
+	shortNames = 3
+)
+
+// shortList writes the answer for several Jobs on about a screen: each cause once, with the newest of its Jobs as the
+// example, and a line for everything else.
+func (p *page) shortList(l *explain.ReportList) {
+	shown := l.Groups
+	if len(shown) > shortGroups+1 {
+		shown = shown[:shortGroups]
+	}
+	for i := range shown {
+		p.Blank()
+		p.shortGroup(l, &shown[i])
+	}
+	rows := slices.Concat(p.groupRows(l, l.Groups[len(shown):]), p.wellRows(l))
+	if len(rows) > 0 {
+		p.Blank()
+	}
+	for _, row := range first(rows, shortRows) {
+		p.Place(0, row.Cut(p.Room(0), p.Glyphs.Ellipsis))
+	}
+	if rest := len(rows) - shortRows; rest > 0 {
+		p.Para(0, indentSection, layout.Text(layout.Muted, p.Glyphs.More+" "+wording.Count(rest, "more")))
+	}
+	more := []labeled{{label: "More", text: layout.Of(layout.Text(layout.Accent, p.again()), plain(": each Job, all causes and all advice"))}}
+	p.Blank()
+	p.labeled(0, append(p.shortUnread(l.Items), more...))
+}
+
+// shortGroup is the Jobs of one cause: who, why, and what to do.
+func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
+	r := newestOf(l, g)
+	title := p.groupTitle(l, g)
+	if g.Count == 1 && r.Verdict.Summary != "" {
+		title = append(title, plain(": "+r.Verdict.Summary))
+	}
+	p.Para(0, indentSection, title...)
+	p.Para(indentSection, indentSection, plain(wording.Sentence(groupCause(g, r))))
+	p.labeled(indentSection, groupSteps(r))
+}
+
+// groupTitle is "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m ago)".
+func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup) layout.Line {
+	r := newestOf(l, g)
+	mark, style := section.JobMark(&p.Glyphs, r.Verdict.Fate, r.Verdict.Stalled, r.Job.Suspend)
+	title := layout.Of(layout.Text(style|layout.Bold, mark+" "))
+	if g.Count == 1 {
+		v := &short{view: newView(r, p.opts)}
+		return append(title, layout.Text(layout.Bold, someNames(g.Jobs, 1)), plain(" "), layout.Text(style|layout.Bold, r.Verdict.State), plain(v.time()))
+	}
+	return append(title, layout.Text(style|layout.Bold, groupWords(g)), plain(": "+someNames(g.Jobs, shortNames)))
+}
+
+// groupCause is the problem of the Jobs, or why the pods of the newest failed: of its causes, the one that the group has.
+func groupCause(g *explain.JobGroup, r *explain.Report) string {
+	own := section.OwnCauses(r)
+	switch {
+	case g.Problem != nil:
+		return g.Text
+	case len(own) == 0:
+		return cmp.Or(r.Verdict.Mechanism, g.Text)
+	}
+	at := slices.IndexFunc(own, func(c explain.Cause) bool { return g.Failure != nil && c.Failure != nil && *c.Failure == *g.Failure })
+	c := &own[max(0, at)]
+	sentence := words.CauseSentence(c)
+	if rule := section.CauseRule(c); rule != "" {
+		sentence += " (" + rule + ")"
+	}
+	return wording.Join(". ", strings.TrimRight(r.Verdict.EndedBy, "."), sentence)
+}
+
+// groupSteps are what to fix, and one command: for the newest Job, as it has the cause that all have.
+func groupSteps(r *explain.Report) []labeled {
+	var steps []labeled
+	isFix := func(a explain.Advice) bool { return a.Kind == explain.AdviceFix || a.Kind == "" && a.Command == "" }
+	if at := slices.IndexFunc(r.Advice, isFix); at >= 0 {
+		steps = append(steps, step(&r.Advice[at]))
+		if r.Advice[at].Command != "" {
+			return steps
+		}
+	}
+	isRead := func(a explain.Advice) bool { return a.Command != "" && a.Kind != explain.AdvicePolicy }
+	if at := slices.IndexFunc(r.Advice, isRead); at >= 0 {
+		steps = append(steps, step(&r.Advice[at]))
+	}
+	return steps
+}
+
+// newestOf is the report on the newest Job of a group.
+func newestOf(l *explain.ReportList, g *explain.JobGroup) *explain.Report {
+	at := slices.IndexFunc(l.Items, func(r explain.Report) bool { return len(g.Jobs) > 0 && isNamed(&r.Job, g.Jobs[0]) })
+	if at < 0 {
+		return &explain.Report{} // A caller may have left it out.
+	}
+	return &l.Items[at]
+}
+
+// isNamed reports whether a name of a group is the Job's: it has the namespace if the list has several.
+func isNamed(j *explain.Job, name string) bool {
+	return name == j.Name || name == j.Namespace+"/"+j.Name
+}
+
+// groupRows are groups in one line each.
+func (p *page) groupRows(l *explain.ReportList, groups []explain.JobGroup) []layout.Line {
+	rows := make([]layout.Line, 0, len(groups))
+	for i := range groups {
+		g := &groups[i]
+		rows = append(rows, append(p.groupTitle(l, g), plain(": "+groupCause(g, newestOf(l, g)))))
+	}
+	return rows
+}
+
+// wellRows are the Jobs that are in no group, in one line each.
+func (p *page) wellRows(l *explain.ReportList) []layout.Line {
+	var rows []layout.Line
+	for i := range l.Items {
+		r := &l.Items[i]
+		grouped := slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool {
+			return slices.ContainsFunc(g.Jobs, func(name string) bool { return isNamed(&r.Job, name) })
+		})
+		if grouped {
+			continue
+		}
+		v := &short{view: newView(r, p.opts)}
+		rows = append(rows, v.headline())
+	}
+	return rows
+}
+
+// shortUnread are what could not be read of the Jobs.
+func (p *page) shortUnread(items []explain.Report) (out []labeled) {
+	all := share(items, func(r *explain.Report) []explain.Gap {
+		return slices.DeleteFunc(slices.Clone(r.Gaps), func(g explain.Gap) bool { return isLogGap(&g) })
+	},
+		func(g explain.Gap) (string, string) { return g.Text, g.Command })
+	for _, gap := range first(all, shortGaps) {
+		of := gap.job
+		if gap.jobs > 1 {
+			of = wording.Count(gap.jobs, "Jobs")
+		}
+		out = append(out, labelOf("Unread", layout.Warn, fmt.Sprintf("%s (%s)", wording.Sentence(gap.text), of))...)
+	}
+	return out
+}
