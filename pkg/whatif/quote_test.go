@@ -108,6 +108,25 @@ func TestNothingIsQuotedThatIsNotKnown_WIF_02(t *testing.T) {
 	}
 }
 
+// Requirements: CLI-42. A policy is advised for what it saves: at least ten minutes, or a tenth, of the pod time.
+func TestPolicyIsQuotedIfItSavesEnough(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// Nine indexes take works each; then the last fails after fails, seven times, and a rule would save six of them.
+		works, fails time.Duration
+		want         bool
+	}{
+		"a ninth, less than ten minutes":           {5 * time.Minute, time.Minute, true},
+		"a twelfth, less than ten minutes":         {7 * time.Minute, time.Minute, false},
+		"more than ten minutes, less than a tenth": {time.Hour, 101 * time.Second, true},
+		"nearly ten minutes, less than a tenth":    {time.Hour, 99 * time.Second, false},
+	} {
+		in := ran(t, indexed(10, 1), sim.Script{{Index: -1, Act: sim.Act{Run: tc.works}}, {Index: 9, Act: sim.Act{Run: tc.fails, Exit: 42}}})
+		if got := quotes(t, in); (len(got) > 0) != tc.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // The largest Job whose advice is quoted costs a fraction of a second, and one that never ends no more.
 func BenchmarkQuote(b *testing.B) {
 	spec := indexed(400, 400)
