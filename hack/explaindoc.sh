@@ -1,13 +1,12 @@
 #!/bin/sh
-# make explain-doc: run the failing examples on a cluster of their own, and put what
-# explain-failure reports about them into docs/explain.md. A block of that file is regenerated
-# if the line before it is <!-- output of: JOB [ARGUMENTS] -->.
+# make explain-doc: run the failing examples and the Job of README.md on a cluster of their own, and put what the plugin
+# prints about them into docs/explain.md and README.md. A block is regenerated if the line before it is
+# <!-- output of: VERB [ARGUMENTS] -->.
 set -eu
 cd "$(dirname "$0")/.."
 
 dir=$PWD/.cluster/explaindoc
 binary=$PWD/bin/kubectl-batchjob
-doc=$PWD/docs/explain.md
 cluster() { go -C hack/controlplane run . "$@"; }
 controller=''
 cleanup() {
@@ -34,20 +33,35 @@ kubectl apply -f examples/ -f examples/stories/ -f examples/failures/ -f example
 # Jobs of examples/stalls never end; the others do within a minute.
 "$binary" wait --quiet -l '!batchjob.dev/stalls' --timeout 3m >/dev/null || [ $? -eq 3 ]
 
-mkdir -p "$dir/out"
-n=0
-grep -o '^<!-- output of: .* -->' "$doc" | sed 's/^<!-- output of: //; s/ -->$//' | while read -r arguments; do
-	n=$((n + 1))
-	# As on a terminal of 100 columns: only there are lines wrapped.
-	{
-		printf '```\n$ kubectl batchjob %s\n' "$arguments"
-		NO_COLOR=1 script -qec "stty cols 100; '$binary' $arguments --interactive=false" /dev/null </dev/null | tr -d '\r'
-		printf '```\n'
-	} >"$dir/out/$n"
-done
-awk -v dir="$dir/out" '
-	skip && /^```$/ { if (++fences == 2) skip = 0; next }
-	skip { next }
-	{ print }
-	/^<!-- output of: / { file = dir "/" ++n; while ((getline line < file) > 0) print line; skip = 1; fences = 0 }
-' "$doc" >"$dir/out/doc" && cp "$dir/out/doc" "$doc"
+# README's Job, as its reader creates it.
+kubectl create namespace readme >/dev/null
+awk '/^<!-- file: train.yaml -->$/ { found = 1; next } found && /^```$/ { exit } found && !/^```/' README.md |
+	kubectl create -n readme -f - >/dev/null
+"$binary" wait --quiet -n readme train --timeout 1m >/dev/null || [ $? -eq 3 ]
+
+# regenerate DOC writes its outputs anew, as on a terminal of 80 columns, or 100 for --full: only there are lines wrapped.
+regenerate() {
+	rm -rf "$dir/out"
+	mkdir -p "$dir/out"
+	n=0
+	grep -o '^<!-- output of: .* -->' "$1" | sed 's/^<!-- output of: //; s/ -->$//' | while read -r arguments; do
+		n=$((n + 1))
+		cols=80
+		case $arguments in *--full*) cols=100 ;; esac
+		{
+			printf '```\n$ kubectl batchjob %s\n' "$arguments"
+			NO_COLOR=1 script -qec "stty cols $cols; '$binary' $arguments --interactive=false" /dev/null </dev/null | tr -d '\r'
+			printf '```\n'
+		} >"$dir/out/$n"
+	done
+	awk -v dir="$dir/out" '
+		skip && /^```$/ { if (++fences == 2) skip = 0; next }
+		skip { next }
+		{ print }
+		/^<!-- output of: / { file = dir "/" ++n; while ((getline line < file) > 0) print line; skip = 1; fences = 0 }
+	' "$1" >"$dir/out/doc" && cp "$dir/out/doc" "$1"
+}
+
+regenerate docs/explain.md
+kubectl config set-context --current --namespace readme >/dev/null
+regenerate README.md

@@ -21,7 +21,7 @@ var readingVerbs = []struct{ args, prints string }{
 	{"status --problems", "train"},
 	{"explain-failure train", "bad checksum"},
 	{"explain-failure train -o json", "train-a"},
-	{"explain-failure -l app=train", "exit code 42"},
+	{"explain-failure -l app=train", "exited with code 42"},
 	{"wait train", "exit code 42"},
 	{"logs train", "bad checksum"},
 	{"logs train -f", "bad checksum"},

@@ -69,11 +69,11 @@ func (v *visit) ask(object map[string]any, rules bool) error {
 		return err
 	}
 	if object["kind"] == "Job" && rules {
-		if data, err = v.pipe(data, shared.binary, "create", "--dry-run=client", "-o", "yaml", "-f", "-"); err != nil {
+		if data, err = v.pipe(data, v.cluster.binary, "create", "--dry-run=client", "-o", "yaml", "-f", "-"); err != nil {
 			return err
 		}
 	}
-	_, err = v.pipe(data, filepath.Join(shared.binaries, "kubectl"), "create", "--dry-run=server", "--validate=strict", "-f", "-")
+	_, err = v.pipe(data, filepath.Join(v.cluster.binaries, "kubectl"), "create", "--dry-run=server", "--validate=strict", "-f", "-")
 	return err
 }
 

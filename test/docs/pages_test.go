@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +18,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/docs/shell"
 )
 
-// limit is the time that a block may take, on a machine that is busy with other tests.
-const limit = 2 * time.Minute
+// patience is the time that a block may take, on a machine that is busy with other tests.
+const patience = 2 * time.Minute
 
 // Issue 7, point 6: every command of the documentation does what its page says.
 func TestCommandsDoWhatThePagesSay(t *testing.T) {
@@ -40,18 +41,21 @@ func TestCommandsDoWhatThePagesSay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			newVisit(t, p).run()
+			newVisit(t, shared, p).run()
 		})
 	}
 }
 
 // visit is one reader with one page.
 type visit struct {
-	t    *testing.T
-	page *page.Page
+	t       *testing.T
+	cluster *cluster
+	page    *page.Page
 	// dir is where the reader's shell begins: as the project's root, but a copy where commands may write.
-	dir         string
-	namespace   string
+	dir       string
+	namespace string
+	// limit is the time that a block may take.
+	limit       time.Duration
 	environment []string
 }
 
@@ -59,22 +63,22 @@ type visit struct {
 // machine. Pages with such come one after another.
 var wide = regexp.MustCompile(`batchjob controller|config/|clusterrole|(create|delete) (namespace|ns)\b|validatingadmission|mutatingadmission|/releases/`)
 
-func newVisit(t *testing.T, p *page.Page) *visit {
+func newVisit(t *testing.T, c *cluster, p *page.Page) *visit {
 	t.Helper()
 	for _, b := range p.Blocks {
 		if b.IsCommands() && b.Run.Elsewhere == "" && wide.MatchString(b.Text) {
-			shared.whole.Lock()
-			t.Cleanup(shared.whole.Unlock)
+			c.whole.Lock()
+			t.Cleanup(c.whole.Unlock)
 			break
 		}
 	}
 	home := t.TempDir()
 	name := strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(p.Path, "/", "-")), ".md")
-	v := &visit{t: t, page: p, dir: filepath.Join(home, "project"), namespace: "page-" + name}
+	v := &visit{t: t, cluster: c, page: p, dir: filepath.Join(home, "project"), namespace: "page-" + name, limit: patience}
 	v.layOut()
 	v.kubectl("create", "namespace", v.namespace)
 	kubeconfig := filepath.Join(home, "kubeconfig")
-	data, err := os.ReadFile(filepath.Join(shared.dir, "kubeconfig"))
+	data, err := os.ReadFile(filepath.Join(c.dir, "kubeconfig"))
 	if err == nil {
 		err = os.WriteFile(kubeconfig, data, 0o600)
 	}
@@ -93,17 +97,17 @@ func (v *visit) environmentOf(home, kubeconfig string) []string {
 		v.t.Fatal(err)
 	}
 	for name, file := range map[string]string{
-		"kubectl-batchjob":          shared.binary,
-		"kubectl_complete-batchjob": filepath.Join(shared.root, "krew", "kubectl_complete-batchjob"),
+		"kubectl-batchjob":          v.cluster.binary,
+		"kubectl_complete-batchjob": filepath.Join(v.cluster.root, "krew", "kubectl_complete-batchjob"),
 	} {
 		if err := os.Symlink(file, filepath.Join(tools, name)); err != nil {
 			v.t.Fatal(err)
 		}
 	}
-	path := tools + ":" + shared.binaries + ":" + os.Getenv("PATH")
+	path := tools + ":" + v.cluster.binaries + ":" + os.Getenv("PATH")
 	environment := append(os.Environ(),
-		"KUBECONFIG="+kubeconfig, "DOCS_KUBECONFIG="+kubeconfig, "KUBECACHEDIR="+filepath.Join(shared.dir, "cache"),
-		"PATH="+filepath.Join(shared.root, "test", "docs", "shims")+":"+path, "DOCS_REAL_PATH="+path, "DOCS_PROJECT="+shared.root,
+		"KUBECONFIG="+kubeconfig, "DOCS_KUBECONFIG="+kubeconfig, "KUBECACHEDIR="+filepath.Join(v.cluster.dir, "cache"),
+		"PATH="+filepath.Join(v.cluster.root, "test", "docs", "shims")+":"+path, "DOCS_REAL_PATH="+path, "DOCS_PROJECT="+v.cluster.root,
 		"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor")
 	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} { // They follow from HOME otherwise.
 		value, err := exec.Command("go", "env", name).Output()
@@ -119,7 +123,7 @@ func (v *visit) environmentOf(home, kubeconfig string) []string {
 // rest is linked.
 func (v *visit) layOut() {
 	copied := map[string]bool{"config": true, "docs": true, "examples": true, "hack": true, "krew": true}
-	entries, err := os.ReadDir(shared.root)
+	entries, err := os.ReadDir(v.cluster.root)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -127,7 +131,7 @@ func (v *visit) layOut() {
 		v.t.Fatal(err)
 	}
 	for _, e := range entries {
-		from, to := filepath.Join(shared.root, e.Name()), filepath.Join(v.dir, e.Name())
+		from, to := filepath.Join(v.cluster.root, e.Name()), filepath.Join(v.dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
 			continue
@@ -145,9 +149,9 @@ func (v *visit) layOut() {
 // kubectl runs one command of the test's own.
 func (v *visit) kubectl(args ...string) {
 	v.t.Helper()
-	cmd := exec.Command(filepath.Join(shared.binaries, "kubectl"), args...)
+	cmd := exec.Command(filepath.Join(v.cluster.binaries, "kubectl"), args...)
 	if cmd.Env = v.environment; cmd.Env == nil {
-		cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(shared.dir, "kubeconfig"))
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(v.cluster.dir, "kubeconfig"))
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		v.t.Fatalf("kubectl %q: %v\n%s", args, err, out)
@@ -155,6 +159,11 @@ func (v *visit) kubectl(args ...string) {
 }
 
 func (v *visit) run() {
+	v.runAnd(nil)
+}
+
+// runAnd runs the blocks of the page, and then others in the same shell.
+func (v *visit) runAnd(more []page.Block) {
 	session, err := shell.Start(v.dir, v.t.TempDir(), v.environment)
 	if err != nil {
 		v.t.Fatal(err)
@@ -162,8 +171,8 @@ func (v *visit) run() {
 	defer session.Close()
 	// Jobs that nobody looks at anymore keep nodes and controllers busy.
 	defer v.kubectl("delete", "jobs", "--all", "--wait=false")
-	for _, b := range v.page.Blocks {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
+	for _, b := range slices.Concat(v.page.Blocks, more) {
+		ctx, cancel := context.WithTimeout(context.Background(), v.limit)
 		err := v.block(ctx, session, b)
 		cancel()
 		if err != nil {
@@ -188,13 +197,13 @@ func (v *visit) block(ctx context.Context, session *shell.Session, b page.Block)
 	case !b.IsCommands():
 		return nil
 	case b.Run.Elsewhere != "":
-		shared.note("not run: %s: %s", b.Where(), b.Run.Elsewhere)
-	case b.Run.Archives && !shared.archives:
-		shared.note("only read: %s: dist has no archives; run: make snapshot", b.Where())
+		v.cluster.note("not run: %s: %s", b.Where(), b.Run.Elsewhere)
+	case b.Run.Archives && !v.cluster.archives:
+		v.cluster.note("only read: %s: dist has no archives; run: make snapshot", b.Where())
 	default:
 		if b.IsForeign() {
 			if there, _ := exec.LookPath(b.Lang); there == "" {
-				shared.note("not run: %s: there is no %s", b.Where(), b.Lang)
+				v.cluster.note("not run: %s: there is no %s", b.Where(), b.Lang)
 				return nil
 			}
 			b.Text = fmt.Sprintf("%s <<'END OF BLOCK'\n%sEND OF BLOCK\n", b.Lang, b.Text)

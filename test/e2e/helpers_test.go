@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
@@ -135,7 +136,7 @@ func eventually(t *testing.T, what string, condition wait.ConditionWithContextFu
 	}
 }
 
-// load reads the Jobs of an example file.
+// load reads the Jobs of an example file. Most examples name no controller, and these tests are of ours.
 func load(t *testing.T, file string) (jobs []*batchv1.Job) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "examples", file))
@@ -146,6 +147,9 @@ func load(t *testing.T, file string) (jobs []*batchv1.Job) {
 		job := &batchv1.Job{}
 		if err := yaml.UnmarshalStrict([]byte(document), job); err != nil {
 			t.Fatalf("%s: %v", file, err)
+		}
+		if job.Spec.ManagedBy == nil {
+			job.Spec.ManagedBy = ptr.To(reconcile.DefaultManagedBy)
 		}
 		jobs = append(jobs, job)
 	}

@@ -26,6 +26,8 @@ type Block struct {
 	// Page is the Path of its page, Line the number of its first line of text.
 	Page string
 	Line int
+	// Section is the heading of the second level that it is below.
+	Section string
 	// Lang is the first word of the info string.
 	Lang string
 	Text string
@@ -144,6 +146,8 @@ type reader struct {
 	block Block
 	// open is the fence of the block that is being read, margin what stands before it.
 	open, margin string
+	// section is the last heading of the second level.
+	section string
 	// directed reports whether the line before is a directive for the block.
 	directed bool
 }
@@ -156,7 +160,7 @@ func (r *reader) line(number int, line string, afterBlank bool) error {
 	if match := fence.FindStringSubmatch(line); match != nil {
 		lang, _, _ := strings.Cut(match[3], " ")
 		r.open, r.margin = match[2], match[1]
-		r.block.Page, r.block.Line, r.block.Lang = r.page.Path, number+1, strings.TrimSpace(lang)
+		r.block.Page, r.block.Section, r.block.Line, r.block.Lang = r.page.Path, r.section, number+1, strings.TrimSpace(lang)
 		if r.block.Lang == windows && r.block.Run == (Run{}) {
 			r.block.Run.Elsewhere = "there is no PowerShell"
 		}
@@ -177,6 +181,9 @@ func (r *reader) line(number int, line string, afterBlank bool) error {
 	}
 	if match := heading.FindStringSubmatch(line); match != nil {
 		r.page.Headings = append(r.page.Headings, match[1])
+		if strings.HasPrefix(line, "## ") {
+			r.section = match[1]
+		}
 	}
 	if afterBlank && strings.HasPrefix(line, "    ") {
 		r.page.Indented[number] = line[4:]
