@@ -103,10 +103,12 @@ func eachFile(r io.Reader, each func(name string, data io.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	for archive := tar.NewReader(io.LimitReader(zipped, maxRead)); ; {
+	files := io.LimitReader(zipped, maxRead)
+	for archive := tar.NewReader(files); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			_, err = io.Copy(io.Discard, files) // The checksum is behind the end of the archive.
+			return err
 		}
 		if err != nil {
 			return err
