@@ -158,7 +158,7 @@ func TestDeadlineIsExplained_CLI_04(t *testing.T) {
 	apply(t, ns, "failures/deadline.yaml")
 	finished(t, ns, "simulation")
 	text := strings.Join(strings.Fields(explainFailure(t, ns, "simulation")), " ")
-	for _, part := range []string{"it ran longer than its activeDeadlineSeconds (5s)", "condition Failed (DeadlineExceeded)", "give the Job more time (activeDeadlineSeconds)"} {
+	for _, part := range []string{"it ran longer than its activeDeadlineSeconds (5s)", "2 pods were stopped when the Job failed", "give the Job more time (activeDeadlineSeconds)"} {
 		if !strings.Contains(strings.ToLower(text), strings.ToLower(part)) {
 			t.Errorf("it does not say %q:\n%s", part, text)
 		}
