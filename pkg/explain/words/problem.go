@@ -54,12 +54,14 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	return pendingText(p)
 }
 
-// ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods need
-// a few words more.
+// ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods and containers that others wait
+// for need a few words more.
 func ProblemReason(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemCreationRefused:
 		return "FailedCreate: " + refusalText(p)
+	case containerBriefly(p) != "":
+		return containerBriefly(p)
 	case p.Kind == explain.ProblemUnschedulable:
 		return Joined(": ", string(p.Kind), unfitsText(p.Unfit, p.Claims))
 	case (p.Container != "" || p.Trouble != nil) && p.Reason != "":
