@@ -84,7 +84,7 @@ func FailIndexMechanism(rule int32, name string) string {
 func CauseSentence(c *explain.Cause) string {
 	switch {
 	case c.Ending != nil:
-		return c.Text + endingSays(c)
+		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
 		return Joined(": ", textWithSignal(c)+limitClause(c.MemoryLimit), KnownErrorText(c.Error))
 	case c.Message != "":

@@ -169,7 +169,7 @@ func terminatingText(p *explain.Problem) string {
 	pods, it := Times(p.Count, "pod is", "pods are")+" terminating", Plural(int(p.Count), "it", "them")
 	switch p.Kind {
 	case explain.ProblemNodeGone:
-		pods += fmt.Sprintf(" on node %s, which cannot stop %s (%s)", p.Node, it, p.Reason)
+		pods += fmt.Sprintf(" on node %s, which %s and cannot stop %s", p.Node, strings.TrimPrefix(p.Reason, "it "), it)
 	case explain.ProblemTerminatingStuck:
 		pods += " past the grace period"
 	}
@@ -201,7 +201,7 @@ func processOOMKilledText(p *explain.Problem) string {
 		if p.Restarts > 0 {
 			restarted = ", and was restarted " + Times(p.Restarts, "time", "times")
 		}
-		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s%s: what it does may be incomplete",
+		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s%s: what it was doing may be incomplete",
 			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods, restarted)
 	}
 	return fmt.Sprintf("%s %s ended with exit code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
@@ -357,7 +357,11 @@ func refusalText(p *explain.Problem) string {
 // shortRefusal is the beginning of what the API server says.
 func shortRefusal(said string) string {
 	if text := []rune(said); len(text) > maxRefusal {
-		return string(text[:maxRefusal]) + "…"
+		cut := string(text[:maxRefusal])
+		if i := strings.LastIndex(cut, " "); i > 0 {
+			cut = cut[:i]
+		}
+		return strings.TrimRight(cut, " ,;") + "…"
 	}
 	return said
 }
