@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -42,7 +43,7 @@ func TestSumsOfRecordedJobsAgree(t *testing.T) {
 				}
 				checkSums(&r, fault)
 				checkFirstSentence(&r, fault)
-				checkStopped(&r, fault)
+				checkStopped(&in, &r, fault)
 				several += min(1, len(section.OwnCauses(&r))/2)
 				stopped += int(r.Counts.StoppedFailures)
 			}
@@ -84,11 +85,21 @@ func checkFirstSentence(r *explain.Report, fault sumFault) {
 	}
 }
 
-// checkStopped reports pods that the Job stopped, and that are examples of a cause all the same.
-func checkStopped(r *explain.Report, fault sumFault) {
+// checkStopped reports pods that the Job stopped, and that are examples of a cause all the same: the deletion of a pod that ran
+// was asked for when the end of the Job was decided.
+func checkStopped(in *explain.Input, r *explain.Report, fault sumFault) {
+	var ending time.Time
+	for _, c := range in.Job.Status.Conditions {
+		if c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet {
+			ending = c.LastTransitionTime.Time
+		}
+	}
 	stopped := map[string]bool{}
+	for _, p := range in.Pods {
+		stopped[p.Name] = !ending.IsZero() && p.IsTerminating() && !p.DeletedAt.Before(ending)
+	}
 	for i := range r.Pods {
-		stopped[r.Pods[i].Name] = r.Pods[i].Stopped != ""
+		stopped[r.Pods[i].Name] = stopped[r.Pods[i].Name] || r.Pods[i].Stopped != ""
 	}
 	for _, c := range section.OwnCauses(r) {
 		for _, pod := range c.Pods {
