@@ -23,12 +23,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-const explainLong = `Explain why a Job failed or what it is waiting for, what happens next, and what
-to do about it.
+const explainLong = `Explain why a Job failed or what it is waiting for, and what to do about it.
 
-It works for every batch/v1 Job, no matter which controller runs it, including
-Jobs that have not failed. The causes come first, then the limit or rule that
-made them final, the last lines of a log, and up to three steps to take.
+The causes come first, then the limit or rule that made them final, the end of a
+log, and up to three steps to take; --full has the evidence, too. Without a
+name, it explains all Jobs of the namespace that have failed or are stalled.`
+
+// explainDetails are for the reference.
+const explainDetails = `It works for every batch/v1 Job, no matter which controller runs it, including
+Jobs that have not failed.
 
 --full prints everything: the evidence, from the condition down to the
 container with exit code, signal and message, all retries of the Job, problems,
@@ -64,22 +67,15 @@ JobExplanationList of batchjob.dev/v1alpha1.`
 const explainExample = `  # Why did it fail?
   kubectl batchjob why train
 
-  # What has failed or is stalled here, and why? Or in the whole cluster?
-  kubectl batchjob why
+  # What has failed or is stalled in the whole cluster, and why?
   kubectl batchjob why -A
 
   # The pod that an alert names
   kubectl batchjob why pod/train-7-x2v9q
 
-  # Only index 7
-  kubectl batchjob why train --index 7
-
   # All Jobs of a team or of a CronJob: their failures by cause
   kubectl batchjob why -l team=ml
-  kubectl batchjob why cronjob/nightly-report
-
-  # The name of the rule that failed a Job, for a script
-  kubectl batchjob why train -o json | jq -r .verdict.ruleName`
+  kubectl batchjob why cronjob/nightly-report`
 
 // Options are the flags of the explain-failure verb, and what Complete makes of them.
 type Options struct {
@@ -115,6 +111,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Explain why a Job failed or what it is waiting for",
 		Long:              explainLong,
 		Example:           explainExample,
+		Annotations:       cmdutil.Details(explainDetails),
 		ValidArgsFunction: completeJobsAndOwners(o.kube, o.ExcludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
@@ -131,11 +128,11 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.output.AddPrintersTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
 	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
-	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
-	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
-	flags.StringVar(&o.from, "from", "", "Read the Job from a file written by bundle; needs no cluster.")
-	flags.BoolVar(&o.exitCode, "exit-status", false, "Exit with code 3 if a Job has failed or will, else with 4 if one is stalled.")
-	flags.BoolVar(&o.list, "list", false, "With -o, print a JobExplanationList, even for one Job.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
+	flags.Int64Var(&o.logLines, "log-lines", 10, "Last lines of logs to show; 0 for none.\nOf the most relevant logs.")
+	flags.StringVar(&o.from, "from", "", "Read a file written by bundle; needs no cluster.")
+	flags.BoolVar(&o.exitCode, "exit-status", false, "Exit with 3 if a Job failed, 4 if one is stalled.\nThe exit code is also 3 if a Job is going to fail.")
+	flags.BoolVar(&o.list, "list", false, "With -o, print a list even for one Job.\nIts kind is JobExplanationList.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)
