@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
@@ -127,7 +127,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.AddChoice(flags, "Jobs in all namespaces.")
 	o.output.AddPrintersTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
-	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
+	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
 	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "Last lines of logs to show; 0 for none.\nOf the most relevant logs.")
 	flags.StringVar(&o.from, "from", "", "Read a file written by bundle; needs no cluster.")
@@ -137,7 +137,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "pod", completePods(o.kube))
-	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, false))
+	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, true))
 	return cmd
 }
 
@@ -192,7 +192,7 @@ func (o *Options) validateFlags() error {
 		return cmdutil.UsageErrorf("--pod and --index require a single named Job")
 	}
 	if o.index != "" {
-		if _, err := o.parseIndex(); err != nil {
+		if _, err := o.parseIndexes(); err != nil {
 			return err
 		}
 	}
@@ -232,21 +232,21 @@ func (o *Options) Complete() error {
 		o.explainer.Options.MaxPods = -1
 	}
 	if o.index != "" {
-		index, err := o.parseIndex()
+		indexes, err := o.parseIndexes()
 		if err != nil {
 			return err
 		}
-		o.explainer.Options.Index = &index
+		o.explainer.Options.Indexes = indexes
 	}
 	return nil
 }
 
-func (o *Options) parseIndex() (int32, error) {
-	index, err := strconv.ParseInt(o.index, 10, 32)
-	if err != nil || index < 0 {
-		return 0, cmdutil.UsageErrorf("--index=%s: must be a single index, 0 or more", o.index)
+func (o *Options) parseIndexes() (indexset.Set, error) {
+	set, err := indexset.Parse(o.index)
+	if err != nil || set.IsEmpty() {
+		return indexset.Set{}, cmdutil.UsageErrorf("--index=%s: must be indexes such as 3,7-9", o.index)
 	}
-	return int32(index), nil
+	return set, nil
 }
 
 // Run reads and explains the Jobs. Errors for names that do not exist come after the explanation of
@@ -345,16 +345,18 @@ func (o *Options) write(report explain.Report) error {
 	return text.Short(o.Out, report, o.textOptions())
 }
 
-// checkFocus refuses a pod or an index that the Job does not have.
+// checkFocus refuses a pod or indexes that the Job does not have.
 func (o *Options) checkFocus(r *explain.Report) error {
 	name := "job.batch/" + r.Job.Name
-	switch index := o.explainer.Options.Index; {
-	case index != nil && r.Indexes == nil:
+	switch indexes := o.explainer.Options.Indexes; {
+	case indexes.IsEmpty() && o.pod == "":
+		return nil
+	case !indexes.IsEmpty() && r.Indexes == nil:
 		return cmdutil.UsageErrorf("--index requires an Indexed Job, and %s is not one", name)
-	case index != nil && r.Indexes.Total == 0:
-		return cmdutil.UsageErrorf("--index=%d: %s has no indexes because its completions are 0", *index, name)
-	case index != nil && *index >= r.Indexes.Total:
-		return cmdutil.UsageErrorf("--index=%d: %s has the indexes 0-%d", *index, name, r.Indexes.Total-1)
+	case !indexes.IsEmpty() && r.Indexes.Total == 0:
+		return cmdutil.UsageErrorf("--index=%s: %s has no indexes because its completions are 0", o.index, name)
+	case !indexes.IsEmpty() && !indexes.Difference(indexset.Below(r.Indexes.Total)).IsEmpty():
+		return cmdutil.UsageErrorf("--index=%s: %s has the indexes 0-%d", o.index, name, r.Indexes.Total-1)
 	case o.pod != "" && len(r.Pods) == 0 && r.Counts.Pods != nil:
 		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s has no pod %q; it may have been deleted", name, o.pod),
 			"list its pods with: kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace)
