@@ -109,7 +109,7 @@ kubectl delete pod -l "$worker" --wait=false >/dev/null
 kill "$watcher" 2>/dev/null && wait "$watcher" 2>/dev/null || true
 watcher=''
 
-say 'kubectl batchjob explain-failure training-workers-0 nightly-suites tf-training mpi-benchmark'
+say 'kubectl batchjob why training-workers-0 nightly-suites tf-training mpi-benchmark'
 "$binary" explain-failure training-workers-0 nightly-suites tf-training mpi-benchmark
 
 say 'One pod, from kubectl batchjob run to Complete, on each controller:'
@@ -136,6 +136,6 @@ if [ -t 0 ] && [ -t 1 ]; then
 	read -r _
 	"$binary" watch nightly-suites || [ $? -eq 130 ]
 else
-	say 'kubectl batchjob explain-failure nightly-suites'
+	say 'kubectl batchjob why nightly-suites'
 	"$binary" explain-failure nightly-suites
 fi

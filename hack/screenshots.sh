@@ -81,7 +81,7 @@ size 100 30
 type 'why training-workers-0'
 shows 'Explain'
 sleep 1
-shoot explain 'kubectl batchjob explain-failure training-workers-0'
+shoot explain 'kubectl batchjob why training-workers-0'
 press q q
 size 80 24
 type 'watch sweep'

@@ -65,7 +65,7 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 		"jobset/":                  " :4",
 		"cr":                       "cronjob/ :6",
 		"jo":                       "job/ jobset/ :6",
-		"pod/":                     " :4",
+		"pod/":                     "pod/eval-a pod/train-1-b :4",
 		"-A|":                      " :4",
 		"-A|cronjob/":              " :4",
 		"-l|x=y|cr":                " :4",
@@ -74,8 +74,8 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 		"--pod|":                   " :36",
 		"cronjob/nightly|--pod|":   " :36",
 		"train|--index|":           "2 0 1 3 :36",
-		"train|--index|2,":         " :36",
-		"train|-o|":                "json yaml :4",
+		"train|--index|2,":         "2,3 :36",
+		"train|-o|":                "go-template go-template-file json jsonpath jsonpath-as-json jsonpath-file kyaml name template templatefile yaml :4",
 		"train|--color|a":          "auto always :4",
 	})
 }

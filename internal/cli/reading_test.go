@@ -56,6 +56,7 @@ var verbRequests = []struct {
 	{"demo", 0},
 	{"version --client", 0},
 	{"completion bash", 0},
+	{"options", 0},
 }
 
 const simpleManifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nspec:\n  template:\n    spec:\n" +

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 // The names of our own API.
@@ -252,10 +253,10 @@ const DefaultMaxPods = 50
 
 // Options narrow a Report. The zero value does not.
 type Options struct {
-	// Pod and Index restrict evidence, causes, indexes and pods to those of one pod, or of
-	// one index. What is said of the Job as a whole stays.
-	Pod   string
-	Index *int32
+	// Pod and Indexes restrict evidence, causes, indexes and pods to those of one pod, or of
+	// some indexes; no indexes do not. What is said of the Job as a whole stays.
+	Pod     string
+	Indexes indexset.Set
 	// MaxPods is how many pods are listed: 0 for DefaultMaxPods, negative for all.
 	MaxPods int
 	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
@@ -263,7 +264,7 @@ type Options struct {
 }
 
 // IsNarrow reports whether the report is about a part of the Job.
-func (o Options) IsNarrow() bool { return o.Pod != "" || o.Index != nil }
+func (o Options) IsNarrow() bool { return o.Pod != "" || !o.Indexes.IsEmpty() }
 
 // HasPod reports whether the report is about the pod.
 func (o Options) HasPod(p *Pod) bool {
@@ -271,9 +272,9 @@ func (o Options) HasPod(p *Pod) bool {
 }
 
 // HasIndex reports whether the report is about pods of the index.
-func (o Options) HasIndex(index int32) bool { return o.Index == nil || *o.Index == index }
+func (o Options) HasIndex(index int32) bool { return o.Indexes.IsEmpty() || o.Indexes.Contains(index) }
 
 // HasEvent reports whether the report is about the event. Events do not name indexes.
 func (o Options) HasEvent(e *Event) bool {
-	return o.Index == nil && (o.Pod == "" || o.Pod == e.Pod)
+	return o.Indexes.IsEmpty() && (o.Pod == "" || o.Pod == e.Pod)
 }

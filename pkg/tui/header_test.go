@@ -57,7 +57,7 @@ func TestHeaderHasItsWords(t *testing.T) {
 	shows(b, "30%  3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 1 failure", "deadline in 1m · deleted in 1m · ETA 1m to all 9 (6.0/min, mean)",
 		"run by batchjob.dev/controller ✗ not alive")
 	b.later(3 * time.Second)
-	shows(b, "runs for 33s", "deadline in 57s", "ETA 1m6s")
+	shows(b, "33s so far", "deadline in 57s", "ETA 1m6s")
 	b.press("r")
 	shows(b, "deadline at 04:22:")
 	// A Job that was deleted has no ETA.
@@ -93,10 +93,10 @@ func TestHeaderFitsNarrowTerminals(t *testing.T) {
 		r.Causes = []explain.Cause{{Text: "x", Count: 20}}
 	})
 	for width, want := range map[int][2]string{
-		160: {"3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 20 failures (14 counted)", "runs for 30s · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
-		80:  {"30%  3/10 · 7 active · 2 ending · 3 back-off · 1 index failed · 20 failed", "runs for 30s · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
-		60:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "runs for 30s · next retry in 1m · ETA 1m to all 9 (6.0/min)"},
-		50:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "runs for 30s · next retry in 1m · ETA 1m to all 9"},
+		160: {"3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 20 failures (14 counted)", "30s so far · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
+		80:  {"30%  3/10 · 7 active · 2 ending · 3 back-off · 1 index failed · 20 failed", "30s so far · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
+		60:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "30s so far · next retry in 1m · ETA 1m to all 9 (6.0/min)"},
+		50:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "30s so far · next retry in 1m · ETA 1m to all 9"},
 	} {
 		b := open(t, s, size{width, 24}, nil)
 		for i, l := range header(b)[1:] {

@@ -191,7 +191,7 @@ func TestFilterChoosesWhileItIsTyped(t *testing.T) {
 	all := "train nightly sweep import queue validate evaluate"
 	for _, c := range []struct{ text, want string }{
 		{"", all}, {"!", all}, {"ML/", "train sweep validate evaluate"}, {"ml/ !running", "train sweep evaluate"}, {"stalled", "sweep"}, {"problem", "train nightly sweep"}, {"outofmemory", "train"},
-		{"rule 0", "train"}, {"backofflimit", "nightly"}, {"not reconciled", "sweep"}, {"run etl", "import"}, {"zzz", ""},
+		{"rule 0", "train"}, {"backofflimit", "nightly"}, {"no controller", "sweep"}, {"run etl", "import"}, {"zzz", ""},
 	} {
 		b.press("/")
 		b.write(c.text)

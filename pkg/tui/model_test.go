@@ -96,7 +96,7 @@ func TestInterruptEndsEverywhere(t *testing.T) {
 func TestSpaceHoldsThePicture(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{80, 24}, nil)
-	shows(b, "3/10", "runs for 2s", "space pause")
+	shows(b, "3/10", "2s so far", "space pause")
 	b.press("space")
 	shows(b, "‖ paused", "space resume")
 	for i := range 3 {
@@ -113,12 +113,12 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 	}
 	b.now = b.now.Add(10 * time.Second)
 	b.send(tickMsg(b.now))
-	shows(b, "3/10", "runs for 2s", "‖ paused", b.now.Format("15:04:05"))
+	shows(b, "3/10", "2s so far", "‖ paused", b.now.Format("15:04:05"))
 	if got := b.latest().Seq; got != 4 {
 		t.Errorf("the newest is %d", got)
 	}
 	b.press("space")
-	shows(b, "6/10", "runs for 12s")
+	shows(b, "6/10", "12s so far")
 	hides(b, "paused")
 	after := *s
 	after.Seq = 9
@@ -135,11 +135,11 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 // r changes between "3s ago" and the time of day.
 func TestTimesAreRelativeOrOfTheDay(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
-	shows(b, "ended 0s ago")
+	shows(b, "took 4s, 0s ago")
 	b.press("r")
-	shows(b, "ended 04:21:37")
+	shows(b, "took 4s, 04:21:37")
 	b.press("r")
-	shows(b, "ended 0s ago")
+	shows(b, "took 4s, 0s ago")
 }
 
 // w writes what is shown, and says where, or why not.
@@ -495,17 +495,17 @@ func TestLostConnectionIsShown(t *testing.T) {
 func TestSilentServerStopsTheClocks_CLI_07(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{100, 24}, nil)
-	shows(b, "ETA", "batchjob.dev/controller ✓", "runs for 2s")
+	shows(b, "ETA", "batchjob.dev/controller ✓", "2s so far")
 	silent := *s
 	silent.Seq, silent.Time = 2, s.Time.Add(5*time.Second)
 	silent.Link = snapshot.Link{StaleSince: &s.Time, Silent: true, Why: "no answer from the API server"}
 	b.now = silent.Time
 	b.send(snapshotMsg{snap: &silent})
-	shows(b, "! no answer for 5s", "runs for 2s", "run by batchjob.dev/controller", "? help")
+	shows(b, "! no answer for 5s", "2s so far", "run by batchjob.dev/controller", "? help")
 	hides(b, "ETA", "batchjob.dev/controller ✓", "Retrying")
 	b.now = b.now.Add(15 * time.Second)
 	b.send(tickMsg(b.now))
-	shows(b, "! no answer for 20s", "runs for 2s")
+	shows(b, "! no answer for 20s", "2s so far")
 	golden(t, "silent.100x24", b.picture())
 	b.press("esc")
 	shows(b, "! no answer for 20s")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 )
 
@@ -59,6 +60,9 @@ func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(tit
 // writeCommand adds the connection flags to shared instead of repeating them.
 func writeCommand(b *strings.Builder, cmd *cobra.Command, shared map[string]*pflag.Flag) {
 	fmt.Fprintf(b, "## %s\n\n%s\n", title(cmd), prose(cmp.Or(cmd.Long, cmd.Short)))
+	if details := cmd.Annotations[cmdutil.DetailsAnnotation]; details != "" {
+		fmt.Fprintf(b, "%s\n", prose(details))
+	}
 	usage := cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {
 		usage = cmd.CommandPath() + " COMMAND"

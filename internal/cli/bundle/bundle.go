@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
 
-const bundleLong = `Keep evidence about a Job in a file, for when its pods are gone.
+const bundleLong = `Save everything about a Job to a file, for when its pods are gone.
 
 The file (tar, gzip) has the Job, its pods, events and nodes, the current and
 previous logs of failed containers, and the explanation as text, as JSON, and as
@@ -66,7 +66,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
 		Use:     "bundle NAME",
-		Short:   "Keep evidence about a Job in a file",
+		Short:   "Save everything about a Job to a file, for a ticket",
 		Long:    bundleLong,
 		Example: bundleExample,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {

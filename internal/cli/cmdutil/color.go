@@ -30,7 +30,7 @@ type ColorFlag struct {
 
 // AddTo adds the flag to a command.
 func (c *ColorFlag) AddTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.when, "color", colorAuto, "When to use color: auto (on a terminal, unless NO_COLOR is set), always, never.")
+	cmd.Flags().StringVar(&c.when, "color", colorAuto, "Use color: auto, always or never.\nauto is on a terminal, unless NO_COLOR is set.")
 	MustCompleteFlag(cmd, "color", CompleteWords(colorWords()...))
 }
 

@@ -32,6 +32,12 @@ func withUsageHint(err error, cmd *cobra.Command) error {
 	return err
 }
 
+// DetailsAnnotation of a command has what the reference adds to its help.
+const DetailsAnnotation = "batchjob.dev/details"
+
+// Details returns the annotations of a command whose help leaves details to the reference. Help has to fit a screen.
+func Details(text string) map[string]string { return map[string]string{DetailsAnnotation: text} }
+
 // NewRoot returns a root command without verbs.
 func NewRoot(env Env) *cobra.Command {
 	root := &cobra.Command{

@@ -25,7 +25,7 @@ type ManifestFlags struct {
 func (f *ManifestFlags) AddTo(cmd *cobra.Command) {
 	f.verb = cmd.Name()
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob with manifests, or - for standard input; may be repeated.")
+	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob of manifests, - for stdin.\nIt may be repeated.")
 	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Also read the folders in a folder.")
 	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
 		panic("completion of --filename: " + err.Error())

@@ -153,8 +153,25 @@ func (f *PrintFlags) Printer() (printers.ResourcePrinter, error) {
 }
 
 func addOutputFlag(cmd *cobra.Command, format *string, formats []string) {
-	cmd.Flags().StringVarP(format, "output", "o", "", "Output format. One of: ("+strings.Join(formats, ", ")+").")
+	cmd.Flags().StringVarP(format, "output", "o", "", outputUsage(formats))
 	MustCompleteFlag(cmd, "output", CompleteWords(formats...))
+}
+
+// outputUsage has the most common formats on its first line, which is all that help shows, and then all of them.
+func outputUsage(formats []string) string {
+	var common []string
+	for _, format := range []string{"wide", "json", "yaml", "name", "jsonpath"} {
+		if slices.Contains(formats, format) {
+			common = append(common, format)
+		}
+	}
+	if len(common) > 4 {
+		common = common[:4]
+	}
+	if len(common) == len(formats) {
+		return "Output format: " + strings.Join(common, ", ") + "."
+	}
+	return "Output format, e.g. " + strings.Join(common, ", ") + ".\nOne of: (" + strings.Join(formats, ", ") + ")."
 }
 
 func unknownFormat(format string, allowed []string) error {

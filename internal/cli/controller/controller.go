@@ -26,12 +26,29 @@ import (
 
 const controllerLong = `Run the controller for the Jobs whose spec.managedBy names it.
 
-It does for these Jobs what the controller built into Kubernetes does for all
-others, and ignores the others, so both can run side by side. To assign a Job to
-it, set
+It does for them what the controller built into Kubernetes does for all others,
+so both can run side by side. It stores nothing outside the cluster. In a
+cluster, it runs as a Deployment, which --print-manifests prints.
+
+On SIGINT or SIGTERM, it finishes the calls in progress, and exits with code 0.`
+
+// controllerDetails are for the reference.
+const controllerDetails = `To assign a Job to it, set
 
   spec:
-    managedBy: ` + controller.DefaultManagedBy + `
+    managedBy: batchjob.dev/controller
+
+when you create the Job. You can stop and start the controller at any time, and
+it resumes where it left off. To run more than one of them for a managedBy
+value, use --leader-elect: one works while the others wait. With --shards, all
+work, each on a share of the namespaces.
+
+Metrics are served over TLS to clients that may get the path /metrics. Health
+probes are served at /healthz and /readyz. Set either address to 0 to turn it
+off.
+
+--print-manifests prints everything that this takes, with the other flags
+applied, and contacts nothing.` + controller.DefaultManagedBy + `
 
 when you create the Job. The controller stores nothing outside the cluster: you
 can stop and start it at any time, and it resumes where it left off. To run more
@@ -105,11 +122,12 @@ func newCommandFor(o *Options) *cobra.Command {
 	o.gates = controller.NewFeatureGate()
 	o.config.FeatureGate = o.gates
 	cmd := &cobra.Command{
-		Use:     "controller",
-		Short:   "Run the external Job controller",
-		Long:    controllerLong,
-		Example: controllerExample,
-		Args:    controllerArguments,
+		Use:         "controller",
+		Short:       "Run the external Job controller",
+		Long:        controllerLong,
+		Example:     controllerExample,
+		Annotations: cmdutil.Details(controllerDetails),
+		Args:        controllerArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Validate(); err != nil {
 				return err

@@ -18,9 +18,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-const createLong = `Create Jobs, CronJobs and JobSets from manifests.
+const createLong = `Create Jobs, CronJobs and JobSets from manifests, with checked names of failure
+rules (KEP-4443), which older API servers do not know.
 
-Rules in spec.podFailurePolicy may have a name (KEP-4443). API servers before
+The controller built into Kubernetes runs the Jobs unless the manifest or
+--managed-by names another. With --dry-run=client, nothing is sent and no
+cluster is needed.`
+
+// createDetails are for the reference.
+const createDetails = `Rules in spec.podFailurePolicy may have a name (KEP-4443). API servers before
 1.38 do not know that field, so create checks the names and moves them to the
 annotation batchjob.dev/pod-failure-policy-rule-names; for a CronJob or a
 JobSet, to the annotations of its Jobs.
@@ -31,10 +37,10 @@ it sets that of the Jobs they create. It cannot be changed later, so nothing is
 created, unless you use --force, if it names the controller of kubectl batchjob
 and no Lease shows that this controller is running.
 
-With --dry-run=client, nothing is sent and no cluster is needed: -o yaml shows
-what would be created, for kubectl apply or a Git repository. What lint reports
-as rejected by an API server is an error here, too; unknown fields are subject
-to --validate. The namespace comes from the manifest or from -n.
+With --dry-run=client, -o yaml shows what would be created, for kubectl apply or
+a Git repository. What lint reports as rejected by an API server is an error
+here, too; unknown fields are subject to --validate. The namespace comes from
+the manifest or from -n.
 
 If one of several objects fails, create continues with the others, and exits
 with code 1.`
@@ -83,6 +89,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Create Jobs, CronJobs and JobSets from manifests",
 		Long:              createLong,
 		Example:           createExample,
+		Annotations:       cmdutil.Details(createDetails),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
@@ -101,7 +108,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
-	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client (print what would be sent), server (send it, but do not store it).")
+	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client, server.\nclient prints what would be sent, server sends it to be checked, but not stored.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))

@@ -34,9 +34,9 @@ func NewFlags(kube *cmdutil.KubeFlags, warnings io.Writer) Flags {
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.ManifestFlags.AddTo(cmd)
-	flags.StringVar(&f.managedBy, "managed-by", "", "Set spec.managedBy of the Jobs, e.g. "+controller.DefaultManagedBy+"; by default, it is left alone.")
-	flags.BoolVar(&f.force, "force", false, "Create the Jobs even if the controller that they name does not seem to be running.")
-	flags.StringVar(&f.validate, "validate", "strict", "How the API server treats unknown and duplicate fields: strict (reject), warn or ignore.")
+	flags.StringVar(&f.managedBy, "managed-by", "", "Set spec.managedBy; by default, it is left alone.\nFor example "+controller.DefaultManagedBy+".")
+	flags.BoolVar(&f.force, "force", false, "Create them even if their controller is absent.\nIt is absent if no Lease shows that it is running.")
+	flags.StringVar(&f.validate, "validate", "strict", "Check fields: strict, warn, ignore.\nstrict has the API server reject unknown and duplicate ones.")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.StringVar(&f.FieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
 	cmdutil.MustCompleteFlag(cmd, "managed-by", cmdutil.CompleteWords(controller.DefaultManagedBy))

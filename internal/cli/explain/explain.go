@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,15 +19,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-const explainLong = `Explain why a Job failed or what it is waiting for, what happens next, and what
-to do about it.
+const explainLong = `Explain why a Job failed or what it is waiting for, and what to do about it.
 
-It works for every batch/v1 Job, no matter which controller runs it, including
-Jobs that have not failed. The causes come first, then the limit or rule that
-made them final, the last lines of a log, and up to three steps to take.
+The causes come first, then the limit or rule that made them final, the end of a
+log, and up to three steps to take; --full has the evidence, too. Without a
+name, it explains all Jobs of the namespace that have failed or are stalled.`
+
+// explainDetails are for the reference.
+const explainDetails = `It works for every batch/v1 Job, no matter which controller runs it, including
+Jobs that have not failed.
 
 --full prints everything: the evidence, from the condition down to the
 container with exit code, signal and message, all retries of the Job, problems,
@@ -64,22 +67,15 @@ JobExplanationList of batchjob.dev/v1alpha1.`
 const explainExample = `  # Why did it fail?
   kubectl batchjob why train
 
-  # What has failed or is stalled here, and why? Or in the whole cluster?
-  kubectl batchjob why
+  # What has failed or is stalled in the whole cluster, and why?
   kubectl batchjob why -A
 
   # The pod that an alert names
   kubectl batchjob why pod/train-7-x2v9q
 
-  # Only index 7
-  kubectl batchjob why train --index 7
-
   # All Jobs of a team or of a CronJob: their failures by cause
   kubectl batchjob why -l team=ml
-  kubectl batchjob why cronjob/nightly-report
-
-  # The name of the rule that failed a Job, for a script
-  kubectl batchjob why train -o json | jq -r .verdict.ruleName`
+  kubectl batchjob why cronjob/nightly-report`
 
 // Options are the flags of the explain-failure verb, and what Complete makes of them.
 type Options struct {
@@ -115,6 +111,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Explain why a Job failed or what it is waiting for",
 		Long:              explainLong,
 		Example:           explainExample,
+		Annotations:       cmdutil.Details(explainDetails),
 		ValidArgsFunction: completeJobsAndOwners(o.kube, o.ExcludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
@@ -130,17 +127,17 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.AddChoice(flags, "Jobs in all namespaces.")
 	o.output.AddPrintersTo(cmd)
 	flags.StringVar(&o.pod, "pod", "", "Show only what concerns this pod.")
-	flags.StringVar(&o.index, "index", "", "Show only what concerns this completion index.")
-	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
-	flags.Int64Var(&o.logLines, "log-lines", 10, "How many lines to show from the end of the most relevant logs; 0 for none.")
-	flags.StringVar(&o.from, "from", "", "Read the Job from a file written by bundle; needs no cluster.")
-	flags.BoolVar(&o.exitCode, "exit-status", false, "Exit with code 3 if a Job has failed or will, else with 4 if one is stalled.")
-	flags.BoolVar(&o.list, "list", false, "With -o, print a JobExplanationList, even for one Job.")
+	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
+	flags.Int64Var(&o.logLines, "log-lines", 10, "Last lines of logs to show; 0 for none.\nOf the most relevant logs.")
+	flags.StringVar(&o.from, "from", "", "Read a file written by bundle; needs no cluster.")
+	flags.BoolVar(&o.exitCode, "exit-status", false, "Exit with 3 if a Job failed, 4 if one is stalled.\nThe exit code is also 3 if a Job is going to fail.")
+	flags.BoolVar(&o.list, "list", false, "With -o, print a list even for one Job.\nIts kind is JobExplanationList.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "pod", completePods(o.kube))
-	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, false))
+	cmdutil.MustCompleteFlag(cmd, "index", cmdutil.CompleteIndexes(o.kube, true))
 	return cmd
 }
 
@@ -195,7 +192,7 @@ func (o *Options) validateFlags() error {
 		return cmdutil.UsageErrorf("--pod and --index require a single named Job")
 	}
 	if o.index != "" {
-		if _, err := o.parseIndex(); err != nil {
+		if _, err := o.parseIndexes(); err != nil {
 			return err
 		}
 	}
@@ -235,21 +232,21 @@ func (o *Options) Complete() error {
 		o.explainer.Options.MaxPods = -1
 	}
 	if o.index != "" {
-		index, err := o.parseIndex()
+		indexes, err := o.parseIndexes()
 		if err != nil {
 			return err
 		}
-		o.explainer.Options.Index = &index
+		o.explainer.Options.Indexes = indexes
 	}
 	return nil
 }
 
-func (o *Options) parseIndex() (int32, error) {
-	index, err := strconv.ParseInt(o.index, 10, 32)
-	if err != nil || index < 0 {
-		return 0, cmdutil.UsageErrorf("--index=%s: must be a single index, 0 or more", o.index)
+func (o *Options) parseIndexes() (indexset.Set, error) {
+	set, err := indexset.Parse(o.index)
+	if err != nil || set.IsEmpty() {
+		return indexset.Set{}, cmdutil.UsageErrorf("--index=%s: must be indexes such as 3,7-9", o.index)
 	}
-	return int32(index), nil
+	return set, nil
 }
 
 // Run reads and explains the Jobs. Errors for names that do not exist come after the explanation of
@@ -348,16 +345,18 @@ func (o *Options) write(report explain.Report) error {
 	return text.Short(o.Out, report, o.textOptions())
 }
 
-// checkFocus refuses a pod or an index that the Job does not have.
+// checkFocus refuses a pod or indexes that the Job does not have.
 func (o *Options) checkFocus(r *explain.Report) error {
 	name := "job.batch/" + r.Job.Name
-	switch index := o.explainer.Options.Index; {
-	case index != nil && r.Indexes == nil:
+	switch indexes := o.explainer.Options.Indexes; {
+	case indexes.IsEmpty() && o.pod == "":
+		return nil
+	case !indexes.IsEmpty() && r.Indexes == nil:
 		return cmdutil.UsageErrorf("--index requires an Indexed Job, and %s is not one", name)
-	case index != nil && r.Indexes.Total == 0:
-		return cmdutil.UsageErrorf("--index=%d: %s has no indexes because its completions are 0", *index, name)
-	case index != nil && *index >= r.Indexes.Total:
-		return cmdutil.UsageErrorf("--index=%d: %s has the indexes 0-%d", *index, name, r.Indexes.Total-1)
+	case !indexes.IsEmpty() && r.Indexes.Total == 0:
+		return cmdutil.UsageErrorf("--index=%s: %s has no indexes because its completions are 0", o.index, name)
+	case !indexes.IsEmpty() && !indexes.Difference(indexset.Below(r.Indexes.Total)).IsEmpty():
+		return cmdutil.UsageErrorf("--index=%s: %s has the indexes 0-%d", o.index, name, r.Indexes.Total-1)
 	case o.pod != "" && len(r.Pods) == 0 && r.Counts.Pods != nil:
 		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s has no pod %q; it may have been deleted", name, o.pod),
 			"list its pods with: kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace)

@@ -64,7 +64,7 @@ func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 		{"cronjob/x --index 1", "require a single named Job"},
 		{"a --index x", "--index=x"},
 		{"a --index -1", "--index=-1"},
-		{"a --index 1,2", "--index=1,2"},
+		{"a --index 1,", "--index=1,"},
 		{"a --index 99999999999", "--index=99999999999"},
 		{"a --color sometimes", "--color"},
 		{"pod/a b", "name one pod"},
@@ -156,10 +156,15 @@ func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 	if _, rest, _ := strings.Cut(got.Out, "\n\n"); got.Code != 0 || !strings.Contains(rest, "code 11") || strings.Contains(rest, "code 10") || strings.Contains(rest, "code 12") {
 		t.Errorf("--index: exit %d, %s", got.Code, got.Out)
 	}
+	got = program.Run(t, o.API, "explain-failure", "indexed", "--indexes", "0,2-3")
+	if _, rest, _ := strings.Cut(got.Out, "\n\n"); got.Code != 0 || !strings.Contains(rest, "code 10") || strings.Contains(rest, "code 11") || !strings.Contains(rest, "code 12") {
+		t.Errorf("several indexes: exit %d, %s", got.Code, got.Out)
+	}
 	for _, tc := range []struct {
 		args, says string
 		code       int
 	}{
+		{"indexed --index 2-4", "--index=2-4: job.batch/indexed has the indexes 0-3", cmdutil.ExitUsage},
 		{"train --index 1", "--index requires an Indexed Job, and job.batch/train is not one", cmdutil.ExitUsage},
 		{"indexed --index 4", "job.batch/indexed has the indexes 0-3", cmdutil.ExitUsage},
 		{"train --pod indexed-0-x", `job.batch/train has no pod "indexed-0-x"`, cmdutil.ExitError},

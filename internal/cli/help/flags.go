@@ -9,56 +9,85 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const (
-	// maxFlagColumn is where descriptions begin at most; a longer flag has a line of its own.
-	maxFlagColumn = 30
-	// flagGap is between a flag and its description.
-	flagGap = 2
-)
+// flagGap is between a flag and its description.
+const flagGap = 2
 
-// connectionFlags are those of kubectl that each verb's help explains; the others it only names.
-func connectionFlags() []string { return []string{"namespace", "context", "kubeconfig"} }
+// flagLayout is how a list of flags is laid out.
+type flagLayout struct {
+	// column is where descriptions begin at most.
+	column int
+	// brief has one line for each flag: the first of its description, right behind the flag if that is long. The reference
+	// has the rest.
+	brief bool
+}
 
+func oneLineEach() flagLayout { return flagLayout{column: 28, brief: true} }
+func inFull() flagLayout      { return flagLayout{column: 30} }
+
+// writeFlags lists the flags of a verb itself. Those that most verbs have are printed by the command options. A server,
+// which has flags for logging, is not for every day: its flags are described in full.
 func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	groups := map[FlagGroup][]*pflag.Flag{}
-	var named []string
+	global := false
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		group := GroupOf(f)
 		switch {
-		case f.Hidden:
-		case group == KubectlFlags && !slices.Contains(connectionFlags(), f.Name):
-			named = append(named, "--"+f.Name)
+		case f.Hidden || f.Name == "help":
+		case isGlobal(f):
+			global = true
 		default:
-			groups[group] = append(groups[group], f)
+			groups[GroupOf(f)] = append(groups[GroupOf(f)], f)
 		}
 	})
-	writeFlagGroup(b, "Flags", groups[OwnFlags])
-	writeFlagGroup(b, "Logging flags", groups[LoggingFlags])
-	writeFlagGroup(b, "Connection flags", groups[KubectlFlags])
-	if len(named) > 0 {
-		fmt.Fprintf(b, "  and these, as in kubectl (see: kubectl options):\n%s\n", strings.Join(wrapText(strings.Join(named, " "), 6), "\n"))
+	layout := oneLineEach()
+	if len(groups[LoggingFlags]) > 0 {
+		layout = inFull()
+	}
+	layout.write(b, "Flags", groups[OwnFlags])
+	layout.write(b, "Logging flags", groups[LoggingFlags])
+	if global {
+		fmt.Fprintf(b, "\nUse %q for global flags.\n", cmd.Root().CommandPath()+" "+optionsName)
 	}
 }
 
-func writeFlagGroup(b *strings.Builder, title string, flags []*pflag.Flag) {
+func (l flagLayout) write(b *strings.Builder, title string, flags []*pflag.Flag) {
 	if len(flags) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n%s:\n", title)
 	column := 0
 	for _, f := range flags {
-		column = max(column, min(len(flagSyntax(f))+flagGap, maxFlagColumn))
+		column = max(column, min(len(flagSyntax(f))+flagGap, l.column))
 	}
 	for _, f := range flags {
-		syntax := flagSyntax(f)
-		lines := wrapText(flagText(f), column)
-		if len(syntax)+flagGap <= column {
-			lines[0] = syntax + lines[0][len(syntax):]
-		} else {
-			lines = slices.Insert(lines, 0, syntax)
-		}
-		fmt.Fprintln(b, strings.Join(lines, "\n"))
+		fmt.Fprintln(b, l.flag(f, column))
 	}
+}
+
+// flag describes one flag, in lines of Width.
+func (l flagLayout) flag(f *pflag.Flag, column int) string {
+	syntax, text := flagSyntax(f), l.text(f)
+	lines := wrapText(text, column)
+	switch line := syntax + strings.Repeat(" ", flagGap) + text; {
+	case len(syntax)+flagGap <= column:
+		lines[0] = syntax + lines[0][len(syntax):]
+	case l.brief && len(line) <= Width:
+		return line
+	default:
+		lines = slices.Insert(lines, 0, syntax)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// text is the description of a flag, with its default.
+func (l flagLayout) text(f *pflag.Flag) string {
+	_, text := pflag.UnquoteUsage(f)
+	if l.brief {
+		text, _, _ = strings.Cut(text, "\n")
+	}
+	if value := DefaultOf(f); value != "" {
+		text += " (default " + value + ")"
+	}
+	return text
 }
 
 // flagSyntax is how a flag is written.
@@ -98,14 +127,6 @@ func DefaultOf(f *pflag.Flag) string {
 		return ""
 	}
 	return f.DefValue
-}
-
-func flagText(f *pflag.Flag) string {
-	_, text := pflag.UnquoteUsage(f)
-	if value := DefaultOf(f); value != "" {
-		text += " (default " + value + ")"
-	}
-	return text
 }
 
 // wrapText breaks text into lines of Width that begin with so many spaces. A newline in text stays one.

@@ -36,7 +36,7 @@ func FlagTexts() map[string]string {
 		"v":                         "Log verbosity: 0 for little, 5 for every decision.",
 		"vmodule":                   "Log verbosity for some source files, as PATTERN=N separated by commas; text format only.",
 		"leader-elect-retry-period": "How often to try to acquire or renew the Lease.",
-		"leader-elect-renew-deadline": "How long the leader tries to renew its Lease before it stops; less than\n" +
+		"leader-elect-renew-deadline": "How long the leader tries to renew its Lease before it stops; less than " +
 			"--leader-elect-lease-duration.",
 		"leader-elect-lease-duration": "How long a Lease that is not renewed keeps others from taking over.",
 	}

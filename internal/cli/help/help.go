@@ -54,6 +54,7 @@ const FooterAnnotation = "batchjob.dev/footer"
 func Finish(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	describeCompletion(root)
+	root.AddCommand(newOptions(root))
 	for _, group := range verbGroups() {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, verb := range root.Commands() {
@@ -118,7 +119,7 @@ func usageOf(cmd *cobra.Command) string {
 		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	}
 	if len(cmd.Aliases) > 0 {
-		fmt.Fprintf(&b, "\nAliases:\n  %s\n", cmd.NameAndAliases())
+		fmt.Fprintf(&b, "\nAliases: %s\n", strings.Join(cmd.Aliases, ", "))
 	}
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)

@@ -249,7 +249,7 @@ func (v Row) ManagedBy() string {
 		by = OrNone(*v.Job.Spec.ManagedBy)
 	}
 	if analysis.IsNeglected(v.Job, v.Now) {
-		by += " (not reconciled)"
+		by += " (no controller)"
 	}
 	return by
 }

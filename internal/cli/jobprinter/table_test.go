@@ -68,8 +68,8 @@ func TestTableShowsWhoseAJobIs_MGB_12(t *testing.T) {
 		change func(*batchv1.Job)
 		want   string
 	}{
-		"nobody worked on it":   {func(*batchv1.Job) {}, "batchjob.dev/controler (not reconciled)"},
-		"nor the built-in":      {func(j *batchv1.Job) { j.Spec.ManagedBy = nil }, "built-in (not reconciled)"},
+		"nobody worked on it":   {func(*batchv1.Job) {}, "batchjob.dev/controler (no controller)"},
+		"nor the built-in":      {func(j *batchv1.Job) { j.Spec.ManagedBy = nil }, "built-in (no controller)"},
 		"is new":                {func(j *batchv1.Job) { j.CreationTimestamp = metav1.NewTime(clitest.Now().Add(-9 * time.Second)) }, "batchjob.dev/controler"},
 		"somebody did":          {func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](0) }, "batchjob.dev/controler"},
 		"is being deleted":      {func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: clitest.Now()} }, "batchjob.dev/controler"},

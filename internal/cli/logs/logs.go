@@ -15,9 +15,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-const logsLong = `Print the logs of all pods of Jobs, no matter which controller runs them.
+const logsLong = `Print the logs of all pods of Jobs, failed pods first.
 
-The Jobs are those you name, or those that -l matches when the command starts;
+Each line starts with its pod: the Job if there are several, the index and
+attempt, and the container if there are several. --failed prints only what has
+failed. --follow waits for new pods, until the Jobs have finished.`
+
+// logsDetails are for the reference.
+const logsDetails = `The Jobs are those you name, or those that -l matches when the command starts;
 Jobs created later are ignored. pod/NAME prints the logs of one pod of a Job. If
 one of several does not exist, the exit code is 1 after the logs of the others.
 
@@ -49,15 +54,9 @@ const logsExample = `  # All logs of a Job, failed pods first
   # The last 20 lines of whatever failed
   kubectl batchjob logs train --failed --tail=20
 
-  # Two Jobs, or all with a label
-  kubectl batchjob logs train evaluate
-  kubectl batchjob logs -l team=ml --tail=5
-
-  # One pod
-  kubectl batchjob logs pod/train-3-x7k2p
-
-  # Some indexes
+  # Some indexes, or one pod
   kubectl batchjob logs train --index 3,7-9
+  kubectl batchjob logs pod/train-3-x7k2p
 
   # Follow one container of every pod, with the server's timestamps
   kubectl batchjob logs train -f -c main --timestamps`
@@ -87,10 +86,11 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	o.ErrOut = cmdutil.Synchronized(env.ErrOut)
 	cmd := &cobra.Command{
-		Use:     "logs (NAME | job/NAME | pod/NAME ... | -l SELECTOR)",
-		Short:   "Print the logs of all pods of Jobs",
-		Long:    logsLong,
-		Example: logsExample,
+		Use:         "logs (NAME | job/NAME | pod/NAME ... | -l SELECTOR)",
+		Short:       "Print the logs of all pods of Jobs",
+		Long:        logsLong,
+		Example:     logsExample,
+		Annotations: cmdutil.Details(logsDetails),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.allContainers = cmd.Flags().Changed("all-containers")
 			if err := o.Validate(args); err != nil {
@@ -114,17 +114,17 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.AddSelector(flags)
 	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
 	flags.BoolVar(&o.options.Failed, "failed", false, "Only pods and containers that have failed.")
-	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written, until the Jobs have finished.")
-	flags.Int64Var(&o.options.TailLines, "tail", -1, "Only this many lines from the end of each log; -1 for all.")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Print lines as they are written.\nIt ends when the Jobs have finished.")
+	flags.Int64Var(&o.options.TailLines, "tail", -1, "Last lines of each log; -1 for all.")
 	flags.DurationVar(&o.options.Since, "since", 0, "Only lines newer than this, e.g. 5s, 2m, 3h.")
-	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after this time, e.g. 2026-03-01T12:00:00Z.")
-	flags.StringSliceVarP(&o.options.Containers, "container", "c", nil, "Only this container; separate several with commas, or repeat the flag.")
+	flags.StringVar(&o.sinceTime, "since-time", "", "Only lines after, e.g. 2026-03-01T12:00:00Z.")
+	flags.StringSliceVarP(&o.options.Containers, "container", "c", nil, "Only this container; may be repeated.\nSeveral may be separated with commas.")
 	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "Read all containers of the pods.")
 	flags.BoolVar(&o.options.Timestamps, "timestamps", false, "Print the time of each line.")
-	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "Read the run before the last restart of each container.")
-	flags.IntVar(&o.options.Concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time, of all Jobs together.")
-	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only this many bytes from the start of each log; 0 for all.")
-	flags.BoolVar(&o.prefix, "prefix", true, "Start each line with the pod that wrote it.")
+	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "Read the run before the last restart.\nOf each container.")
+	flags.IntVar(&o.options.Concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time.\nOf all Jobs together.")
+	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only this many bytes of each log; 0 for all.\nFrom its start.")
+	flags.BoolVar(&o.prefix, "prefix", true, "Start each line with its pod.")
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)
 }

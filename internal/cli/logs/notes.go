@@ -140,7 +140,7 @@ func (j *loggedJob) noPods() {
 	view := jobprinter.Row{Job: j.Job, Now: j.o.Now()}
 	state := analysis.Status(j.Job)
 	if analysis.IsNeglected(view.Job, view.Now) {
-		state = "managed by " + view.ManagedBy()
+		state = "run by " + view.ManagedBy()
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", j.label(), cmdutil.OneLine(state))
 	if j.o.follow && feed.EndOf(j.Job, "") == "" {

@@ -227,7 +227,7 @@ func cell(v jobprinter.Row) string {
 		parts = append(parts, wording.Count(status.Active, "active"))
 	}
 	if status.Failed > 0 {
-		parts = append(parts, wording.Count(status.Failed, "failed"))
+		parts = append(parts, wording.Plural(int64(status.Failed), "pod failed", "pods failed"))
 	}
 	failing, succeeding := reconcile.TrueCondition(v.Job, batchv1.JobFailureTarget), reconcile.TrueCondition(v.Job, batchv1.JobSuccessCriteriaMet)
 	switch {
@@ -238,7 +238,7 @@ func cell(v jobprinter.Row) string {
 	case status.Terminating != nil && *status.Terminating > 0:
 		parts = append(parts, wording.Count(*status.Terminating, "terminating"))
 	case analysis.IsNeglected(v.Job, v.Now):
-		parts = append(parts, "managed by "+v.ManagedBy())
+		parts = append(parts, "run by "+v.ManagedBy())
 	case v.Stalled != nil:
 		parts = append(parts, v.Stalled.Reason)
 	}
@@ -248,11 +248,11 @@ func cell(v jobprinter.Row) string {
 func awaitedPods(terminating *int32) string {
 	switch {
 	case terminating == nil:
-		return "waiting for terminating pods"
+		return "stopping the rest"
 	case *terminating == 0:
 		return "about to finish"
 	case *terminating == 1:
-		return "waiting for 1 terminating pod"
+		return "stopping 1 pod"
 	}
-	return "waiting for " + wording.Count(*terminating, "terminating pods")
+	return "stopping " + wording.Count(*terminating, "pods")
 }

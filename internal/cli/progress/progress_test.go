@@ -15,7 +15,7 @@ func TestProgressCell(t *testing.T) {
 	job := &batchv1.Job{Spec: batchv1.JobSpec{Completions: n(5), ManagedBy: new(string)}}
 	*job.Spec.ManagedBy = "nobody"
 	job.CreationTimestamp.Time = clitest.Now().Add(-time.Minute)
-	if got := cell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, managed by nobody (not reconciled)" {
+	if got := cell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, run by nobody (no controller)" {
 		t.Error(got)
 	}
 	job.Status.Terminating = n(2)
@@ -24,7 +24,7 @@ func TestProgressCell(t *testing.T) {
 	}
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: "True"}}
 	job.Status.Terminating = n(1)
-	if got := cell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, succeeding, waiting for 1 terminating pod" {
+	if got := cell(jobprinter.Row{Job: job, Now: clitest.Now()}); got != "0/5 done, succeeding, stopping 1 pod" {
 		t.Error(got)
 	}
 }

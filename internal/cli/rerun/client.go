@@ -167,7 +167,7 @@ func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstruct
 	if last == nil {
 		what, hint := fmt.Sprintf("none of the %d Jobs of CronJob %q has failed", owned, cronJob), "name a Job to retry; see: kubectl batchjob status"
 		if owned == 0 {
-			what, hint = fmt.Sprintf("CronJob %q has no Jobs %s", cronJob, c.jobs.Call("list", "").Where()), "to see why: kubectl batchjob explain-failure cronjob/"+cronJob
+			what, hint = fmt.Sprintf("CronJob %q has no Jobs %s", cronJob, c.jobs.Call("list", "").Where()), "to see why: kubectl batchjob why cronjob/"+cronJob
 		}
 		return nil, cmdutil.NewUserError(cmdutil.KindNotFound, nil, what, hint)
 	}

@@ -41,18 +41,18 @@ var numberFlags = []struct{ flag, field, usage string }{
 
 func (c *changes) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&c.container, "container", "c", "", "The container that --image, --set-env, --requests and --limits change; by default all of them.")
-	flags.StringArrayVar(&c.images, "image", nil, "[CONTAINER=]IMAGE to run instead; may be repeated.")
-	flags.StringArrayVar(&c.env, "set-env", nil, "NAME=VALUE to set, or NAME- to remove, in the environment; may be repeated.")
-	flags.StringToStringVar(&c.requests, "requests", nil, "Resource requests to set, e.g. cpu=2,memory=4Gi.")
-	flags.StringToStringVar(&c.limits, "limits", nil, "Resource limits to set, e.g. memory=4Gi.")
+	flags.StringVarP(&c.container, "container", "c", "", "Container to change; by default all of them.\nIt is for --image, --set-env, --requests and --limits.")
+	flags.StringArrayVar(&c.images, "image", nil, "[CONTAINER=]IMAGE to run instead.\nIt may be repeated.")
+	flags.StringArrayVar(&c.env, "set-env", nil, "Set NAME=VALUE, or remove NAME-.\nThey are variables of the environment.\nIt may be repeated.")
+	flags.StringToStringVar(&c.requests, "requests", nil, "Resource requests, e.g. cpu=2,memory=4Gi.")
+	flags.StringToStringVar(&c.limits, "limits", nil, "Resource limits, e.g. memory=4Gi.")
 	c.numbers = map[string]*int64{}
 	for _, n := range numberFlags {
 		c.numbers[n.flag] = flags.Int64(n.flag, 0, n.usage)
 	}
-	flags.StringVarP(&c.patch, "patch", "p", "", "Strategic merge patch of the Job, in JSON or YAML.")
-	flags.StringVar(&c.patchFile, "patch-file", "", "File with a strategic merge patch, - for standard input.")
-	flags.BoolVar(&c.edit, "edit", false, "Edit the Job in KUBE_EDITOR or EDITOR before it is created.")
+	flags.StringVarP(&c.patch, "patch", "p", "", "Strategic merge patch of the Job, JSON or YAML.")
+	flags.StringVar(&c.patchFile, "patch-file", "", "File with such a patch, - for stdin.")
+	flags.BoolVar(&c.edit, "edit", false, "Edit the Job before it is created.\nThe editor is KUBE_EDITOR or EDITOR.")
 }
 
 // validate checks the flags; its errors are usage errors.

@@ -15,47 +15,35 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-const retryLong = `Rerun what a finished Job did not complete, as a new Job.
+const retryLong = `Rerun what a finished Job did not complete, as a new Job NAME-retry-N: the
+failed indexes and those that never ran, with their numbers, or the missing
+completions. The flags change the copy. It works with every controller.
+With --wait, the exit code is 3 if the Job fails, and 124 after --timeout.`
 
-Of an Indexed Job, the failed indexes and those that never completed run again,
-with their original numbers. --indexes selects others; --failed-only leaves out
-indexes that never ran. Of a NonIndexed Job, the missing completions run.
+// retryDetails are for the reference.
+const retryDetails = `The exit code is 0 if the Job was created, and complete with --wait; 1 for an
+error, 2 for wrong usage, 130 after Ctrl-C, and 143 after SIGTERM.
 
-The new Job is a copy named NAME-retry-1, -2, and so on, with the changes that
-the flags ask for. Retries know the first Job: what one of them has completed
-does not run again. cronjob/NAME retries the last failed Job of a CronJob.
+--indexes selects indexes; --failed-only leaves out indexes that never ran.
+Retries know the first Job: what one of them has completed does not run again.
+cronjob/NAME retries the last failed Job of a CronJob.
 
-It works with every controller, including the one built into Kubernetes: the
-copy is created suspended, its status is written so that all other indexes count
-as completed, and then it is resumed. This needs the permission to patch
+The copy is created suspended, its status is written so that all other indexes
+count as completed, and then it is resumed. This needs the permission to patch
 jobs/status. Without it, --by-annotation has the controller of this program run
 only the chosen indexes. It is refused unless that controller runs the Job:
 others would run all indexes.
 
 If the command fails or is interrupted, it leaves nothing behind, or says what
 it left: a Job that runs, or one that is suspended, which the next retry
-removes.
-
-Exit codes:
-  0    the Job was created; with --wait, it is complete
-  1    error; the message names any Job that was, or may have been, created
-  2    wrong usage
-  3    with --wait: the Job has failed
-  124  with --wait: timeout
-  130  interrupted (Ctrl-C)
-  143  terminated (SIGTERM)`
+removes. The message of exit code 1 names any Job that was, or may have been,
+created.`
 
 const retryExample = `  # Rerun what is missing
   kubectl batchjob retry sweep
 
-  # Rerun two ranges of indexes with more memory
-  kubectl batchjob retry sweep --indexes 3,7-9 --limits memory=4Gi
-
-  # Try a fixed image, and wait for the result
-  kubectl batchjob retry sweep --image solver=registry/solver:1.2 --wait
-
-  # See what would be created
-  kubectl batchjob retry sweep --dry-run=server -o yaml
+  # Rerun two ranges of indexes with more memory, and wait for the result
+  kubectl batchjob retry sweep --indexes 3,7-9 --limits memory=4Gi --wait
 
   # Rerun the last failed Job of a CronJob
   kubectl batchjob retry cronjob/nightly-report`
@@ -97,6 +85,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Rerun what a finished Job did not complete",
 		Long:              retryLong,
 		Example:           retryExample,
+		Annotations:       cmdutil.Details(retryDetails),
 		ValidArgsFunction: o.completeJob,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(cmd.Flags(), args); err != nil {
@@ -118,16 +107,16 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.indexes, "indexes", "", "Indexes to run, e.g. 3,7-9, whether they completed or not.")
+	flags.StringVar(&o.indexes, "indexes", "", "Indexes to run, e.g. 3,7-9, completed or not.")
 	flags.BoolVar(&o.failedOnly, "failed-only", false, "Leave out indexes that never ran.")
 	flags.StringVar(&o.name, "name", "", "Name of the new Job; by default NAME-retry-N.")
-	flags.BoolVar(&o.byAnnotation, "by-annotation", false, "Name the indexes in an annotation that only the controller of this program reads.")
+	flags.BoolVar(&o.byAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
 	o.changes.addTo(cmd)
-	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client (print what would be sent), server (send it, but do not store it).")
+	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client, server.\nclient prints what would be sent, server sends it to be checked, but not stored.")
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
-	flags.BoolVar(&o.wait, "wait", false, "Wait for the new Job as kubectl batchjob wait does.")
-	flags.BoolVar(&o.watch, "watch", false, "Watch the new Job as kubectl batchjob watch does.")
-	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait with --wait, e.g. 30s, 5m, 2h; no limit by default.")
+	flags.BoolVar(&o.wait, "wait", false, "Wait for the new Job, as the verb wait does.")
+	flags.BoolVar(&o.watch, "watch", false, "Watch the new Job, as the verb watch does.")
+	flags.DurationVar(&o.timeout, "timeout", 0, "How long to --wait, e.g. 30s, 5m, 2h.\nThere is no limit by default.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))

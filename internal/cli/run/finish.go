@@ -184,16 +184,11 @@ func (r *runner) explainAll() error {
 	options := r.o.color.TextOptions(env, false)
 	fmt.Fprintln(r.o.ErrOut)
 	if len(reports) == 1 {
-		options.Again = explainCommand(&reports[0])
+		options.Again = cmdutil.WhyCommand(r.o.kube, reports[0].Job.Namespace, reports[0].Job.Name) + " --full"
 		return text.Short(r.o.ErrOut, reports[0], options)
 	}
 	options.Again = "kubectl batchjob why NAME --full"
 	return text.Explanations(r.o.ErrOut, analysis.List(reports), options)
-}
-
-// explainCommand prints everything about the Job.
-func explainCommand(r *explain.Report) string {
-	return fmt.Sprintf("kubectl batchjob why %s -n %s --full", r.Job.Name, r.Job.Namespace)
 }
 
 // deleteAll deletes all Jobs and their retries. The error names those that are left.

@@ -17,21 +17,23 @@ import (
 )
 
 const runLong = `Create the Jobs in a manifest, follow them until they finish, and exit with
-their result: one command for CI.
+their result: one command for CI. Logs go to stdout, progress and the
+explanation of failures to stderr. The controller built into Kubernetes runs
+the Jobs unless the manifest or --managed-by names another.
 
-The Jobs are created as kubectl batchjob create does: on the controller built
-into Kubernetes unless the manifest or --managed-by names another. If one of
-them cannot be created, those created before are deleted again. Manifests may
-have only Jobs.
+Exit codes: 0 complete, 1 error, 2 wrong usage, 3 a Job has failed,
+4 stalled (--fail-if-stalled), 124 timeout, 130 Ctrl-C, 143 SIGTERM`
 
-The logs of their pods go to stdout, as kubectl batchjob logs -f prints them.
-Progress goes to stderr: a bar that is updated on a terminal, or else one line
-per change. --logs=failed prints only the last lines of pods that failed, when
-all Jobs have finished. If a Job fails, the explanation of kubectl batchjob
-explain-failure goes to stderr.
+// runDetails are for the reference.
+const runDetails = `The Jobs are created as create does. If one of them cannot be created, those
+created before are deleted again. Manifests may have only Jobs.
 
-With --retry, a Job that fails is retried as kubectl batchjob retry does: what
-has completed does not run again. The result is that of the last retry.
+The logs of their pods are printed as logs -f prints them. Progress is a bar
+that is updated on a terminal, or else one line per change. --logs=failed prints
+only the last lines of pods that failed, when all Jobs have finished.
+
+With --retry, a Job that fails is retried as retry does: what has completed does
+not run again. The result is that of the last retry.
 
 --junit writes a report with a test case for each index of a Job, or for the
 Job if it has no indexes: why it failed, and the last lines of its log. It is
@@ -44,20 +46,11 @@ them (the default with --rm). A second signal ends the command at once.
 
 Once all Jobs left have been stalled for 10 minutes, the command gives up with
 exit code 4 (--fail-if-stalled). Waiting in a queue, for quota or for room on
-nodes does not count.
+nodes does not count. The exit code is 1 if a Job was deleted before it
+finished, and 2, with nothing created, if the manifests have no Job.
 
 A lost connection to the API server is not an error: the command resumes when
-it can.
-
-Exit codes:
-  0    all Jobs are complete
-  1    error, such as a Job that was deleted before it finished
-  2    wrong usage, or no Job in the manifests; nothing was created
-  3    a Job has failed
-  4    the Jobs are stalled (--fail-if-stalled)
-  124  timeout
-  130  interrupted (Ctrl-C)
-  143  terminated (SIGTERM)`
+it can.`
 
 const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
   kubectl batchjob run -f job.yaml
@@ -66,14 +59,8 @@ const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
   kubectl batchjob run -f job.yaml --junit report.xml --retry 2 \
     --timeout 1h --rm
 
-  # Only the last log lines of pods that failed
-  kubectl batchjob run -f job.yaml --logs=failed
-
   # Stop the pods on Ctrl-C, but keep the Job
-  kubectl batchjob run -f job.yaml --on-cancel=suspend
-
-  # On the controller of kubectl batchjob, from standard input
-  kubectl batchjob run -f - --managed-by batchjob.dev/controller <job.yaml`
+  kubectl batchjob run -f job.yaml --on-cancel=suspend`
 
 // The values of --logs.
 const (
@@ -129,6 +116,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Create Jobs, follow them, and exit with their result",
 		Long:              runLong,
 		Example:           runExample,
+		Annotations:       cmdutil.Details(runDetails),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(cmd.Flags(), args); err != nil {
@@ -144,15 +132,15 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
-	flags.StringVar(&o.logs, "logs", logsAll, "Logs to print: all (as they are written), failed (the last lines of failed pods, at the end) or none.")
-	flags.IntVar(&o.concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time, of all Jobs together.")
+	flags.StringVar(&o.logs, "logs", logsAll, "Logs to print: all, failed or none.\nall are printed as they are written, failed are the last lines of failed pods, at the end.")
+	flags.IntVar(&o.concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time.\nOf all Jobs together.")
 	flags.StringVar(&o.junit, "junit", "", "Write a JUnit report to this file.")
-	flags.IntVar(&o.retries, "retry", 0, "Retry a Job that fails at most this many times; what has completed does not run again.")
-	flags.BoolVar(&o.remove, "rm", false, "Delete the Jobs and their retries at the end, whatever the outcome.")
-	flags.StringVar(&o.onCancel, "on-cancel", "", "What happens to the Jobs on Ctrl-C or SIGTERM: keep, suspend or delete; keep by default, delete with --rm.")
-	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait for all Jobs, e.g. 30s, 5m, 2h; no limit by default.")
+	flags.IntVar(&o.retries, "retry", 0, "Retry a failed Job at most this many times.\nWhat has completed does not run again.")
+	flags.BoolVar(&o.remove, "rm", false, "Delete the Jobs and their retries at the end.\nThis is whatever the outcome.")
+	flags.StringVar(&o.onCancel, "on-cancel", "", "On Ctrl-C: keep, suspend or delete the Jobs.\nSIGTERM does the same; keep by default, delete with --rm.")
+	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h.\nFor all Jobs together; there is no limit by default.")
 	o.stalled.AddTo(flags, stalledAfter)
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Print only results, no progress.")
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	must := cmdutil.MustCompleteFlag

@@ -14,7 +14,7 @@ import (
 // addPodsFrom adds --pods-from, and the flags of the cluster that it reads.
 func (o *Options) addPodsFrom(cmd *cobra.Command) {
 	o.source = jobinput.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
-	cmd.Flags().StringVar(&o.source.Name, "pods-from", "", "Job in the cluster, or file of watch --record, whose pods show what pods do.")
+	cmd.Flags().StringVar(&o.source.Name, "pods-from", "", "Job, or recording, whose pods show what pods do.\nA recording is a file of watch --record.")
 	o.source.Kube.AddTo(cmd)
 	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })
 	cmdutil.MustCompleteFlag(cmd, "pods-from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {

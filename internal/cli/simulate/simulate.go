@@ -19,10 +19,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-const simulateLong = `Try out a Job without a cluster.
+const simulateLong = `Try out the Job in a manifest without a cluster: it runs in a virtual cluster
+where hours pass in milliseconds, and its outcome is explained.
 
-The Job in a manifest runs in a virtual cluster with this program's controller,
-where hours pass in milliseconds, and its outcome is explained as by
+Pods run for a second and succeed, unless --pods says otherwise:
+  index=3, attempt=1        only these pods; an index may be a range such as 3-7
+  exit=42, container=main   the exit code, only of this container if it is named
+  sidecars=137              the exit code of native sidecars when the pod ends
+  run=10m, terminate=30s    how long it runs, also after it is deleted
+  disrupted                 the cluster evicts the pod`
+
+// simulateDetails are for the reference.
+const simulateDetails = `The Job runs with this program's controller, and its outcome is explained as by
 explain-failure. So you can try out a podFailurePolicy, a successPolicy or a
 limit before it matters. Failure rules may have names, as in create. Nothing is
 created in any cluster.
@@ -30,17 +38,10 @@ created in any cluster.
 If the manifests have several Jobs, name the one to try out. A CronJob has one,
 and a JobSet those that it creates, such as train-workers-0.
 
-Pods run for a second and succeed, unless --pods says otherwise:
-  index=3         only pods of this index, or of a range such as 3-7
-  attempt=1       only the first pod of each index, or of the Job
-  exit=42         the exit code
-  container=main  only this container exits with that code, the others with 0
-  sidecars=137    the exit code of native sidecars when the pod ends
-  run=10m         how long the pod runs
-  terminate=30s   how long the pod keeps running after it is deleted
-  disrupted       the cluster evicts the pod (condition DisruptionTarget, exit
-                  code 143 unless you set another)
-If several --pods flags match a pod, the last one applies.
+In --pods, attempt=1 is the first pod of each index, or of the Job. With
+container=main, the other containers exit with 0. An evicted pod has the
+condition DisruptionTarget, and exit code 143 unless you set another. If several
+--pods flags match a pod, the last one applies.
 
 With --pods-from NAME, pods do what those of a Job in the cluster did, attempt
 by attempt, see what-if; --pods takes precedence.
@@ -59,15 +60,8 @@ const simulateExample = `  # What if every pod exits with 42?
   # Is a preempted pod retried?
   kubectl batchjob simulate -f job.yaml --pods attempt=1,disrupted
 
-  # One of several Jobs
-  kubectl batchjob simulate -f jobs.yaml train
-
   # What if the pods do what those of yesterday's Job did?
-  kubectl batchjob simulate -f job.yaml --pods-from train
-
-  # The reason of the condition, for a test
-  kubectl batchjob simulate -f job.yaml --pods exit=2 -o json | \
-    jq -r .verdict.reason`
+  kubectl batchjob simulate -f job.yaml --pods-from train`
 
 // Options are the flags of the simulate verb.
 type Options struct {
@@ -92,6 +86,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Try out a Job without a cluster",
 		Long:              simulateLong,
 		Example:           simulateExample,
+		Annotations:       cmdutil.Details(simulateDetails),
 		ValidArgsFunction: o.completeName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
@@ -102,11 +97,11 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
-	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, as described above; may be repeated.")
+	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, see above; may be repeated.")
 	o.addPodsFrom(cmd)
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
-	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
 	o.color.AddTo(cmd)
 	return cmd
 }

@@ -15,19 +15,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 
-const statusLong = `Show the state of Jobs, no matter which controller runs them: one line for each,
-or a one-screen summary if you name a single Job (with -o wide, a table row).
+const statusLong = `Show Jobs and why they fail: one line for each, or a one-screen summary of a
+single named Job, which on a terminal is an interactive view.
 
-STATUS is the state as kubectl shows it, or Stalled for a running Job that makes
+STATUS is Stalled for a running Job that makes no progress. WHY is what most of
+its failed pods failed of, or what blocks it. -o wide has all columns.`
+
+// statusDetails are for the reference.
+const statusDetails = `STATUS is the state as kubectl shows it, or Stalled for a running Job that makes
 no progress, as far as its status, its pending pods and the warnings about it
 show; explain-failure knows more. FailureTarget and SuccessCriteriaMet mean that
-the outcome is decided, but pods are still terminating (TERMINATING).
-WHY is what most of its failed pods failed of, or what blocks it. FAILED counts
-pods; FAILED INDEXES is "-" if the Job does not track them. A terminal with less
-than 100 columns shows neither FAILED INDEXES nor TERMINATING; -o wide has all.
+the outcome is decided, but pods are still terminating (TERMINATING). FAILED
+counts pods; FAILED INDEXES is "-" if the Job does not track them. A terminal
+with less than 100 columns shows neither FAILED INDEXES nor TERMINATING.
 
-On a terminal, the summary is an interactive view, see
-kubectl batchjob watch --help; --interactive=false or --full prints it instead.
+On a terminal, the summary is an interactive view, see watch;
+--interactive=false or --full prints it instead.
 
 -o json prints Jobs as the API server has them; a stalled Job also has .stalled,
 with kind, reason, text, and since, and one with failures has .why, with text
@@ -43,26 +46,11 @@ const statusExample = `  # The Jobs in the current namespace
   # One Job: counts, limits, indexes, success criteria, backoff, problems
   kubectl batchjob status train
 
-  # Two Jobs, with reasons, images and index lists
-  kubectl batchjob status train job/evaluate -o wide
-
-  # All Jobs with a label, in all namespaces
-  kubectl batchjob status -A -l team=ml
-
-  # Only Jobs that failed, are going to fail, or are stalled
-  kubectl batchjob status -A --problems -o wide
-
-  # The latest Jobs last, with a label as a column
-  kubectl batchjob status --sort-by .metadata.creationTimestamp -L team
+  # Only Jobs that failed, will fail, or are stalled, in all namespaces
+  kubectl batchjob status -A --problems
 
   # Columns of your own
-  kubectl batchjob status -o custom-columns=JOB:.metadata.name,WHY:.why.text
-
-  # Follow one Job
-  kubectl batchjob status train -w
-
-  # For scripts
-  kubectl batchjob status train -o json`
+  kubectl batchjob status -o custom-columns=JOB:.metadata.name,WHY:.why.text`
 
 // Output formats beside those of cli-runtime.
 const (
@@ -104,6 +92,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
+		Annotations:       cmdutil.Details(statusDetails),
 		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, o.ExcludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
@@ -122,13 +111,13 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o.AddChoice(flags, "Jobs in all namespaces.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change until interrupted.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change.\nIt ends when it is interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
-	flags.BoolVar(&o.full, "full", false, "Print everything, with lists and tables to their end.")
-	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that failed, are going to fail, or are stalled.")
-	flags.StringVar(&o.FieldSelector, "field-selector", "", "Field selector, e.g. status.successful=0 or metadata.name!=train.")
-	flags.StringVar(&o.sortBy, "sort-by", "", "Sort by the field at this JSONPath, e.g. .metadata.creationTimestamp.")
-	flags.StringSliceVarP(&o.labels, "label-columns", "L", nil, "Labels to show as columns, separated by commas.")
+	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
+	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that failed, will fail, or are stalled.")
+	flags.StringVar(&o.FieldSelector, "field-selector", "", "Field selector, e.g. metadata.name!=train.")
+	flags.StringVar(&o.sortBy, "sort-by", "", "Sort by a JSONPath, e.g. .status.startTime.")
+	flags.StringSliceVarP(&o.labels, "label-columns", "L", nil, "Labels to show as columns.\nSeveral are separated with commas.")
 	flags.BoolVar(&o.showLabels, "show-labels", false, "Show all labels in the last column.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(cmd)

@@ -33,8 +33,8 @@ type InteractiveFlag struct {
 
 // AddTo adds the flags to a command.
 func (f *InteractiveFlag) AddTo(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the interactive view if stdin and stdout are a terminal; --interactive=false, or "+interactiveVariable+"=false in the environment, prints instead.")
-	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "Leave out the keys of the interactive view that write to the cluster (R, retry; Z, suspend or resume; ctrl+d, delete).")
+	cmd.Flags().BoolVar(&f.wanted, "interactive", true, "Open the view on a terminal.\nThat is if stdin and stdout are one; --interactive=false, or "+interactiveVariable+"=false in the environment, prints instead.")
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "Disable retry, suspend and delete in the view.\nThese are the keys R, Z and ctrl+d.")
 	f.given = func() bool { return cmd.Flags().Changed("interactive") }
 }
 

@@ -16,13 +16,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-const waitLong = `Wait until Jobs complete or fail, no matter which controller runs them.
+const waitLong = `Wait until Jobs complete or fail. Results go to stdout, progress to stderr.
 
-The Jobs are those you name, or with -l or --all, those that exist when the
-command starts; Jobs created later are ignored. When a Job finishes, a line on
-stdout reports the result; progress goes to stderr. A Job whose outcome is
-decided while pods are still terminating (FailureTarget, SuccessCriteriaMet) has
-not finished yet.
+--for is finished, complete, failed, delete, condition=NAME[=VALUE] or
+jsonpath={PATH}[=VALUE]; it ends early if that cannot happen anymore.
+
+Exit codes: 0 it happened, 1 error, 2 wrong usage, 3 a Job has failed,
+4 stalled (--fail-if-stalled), 124 timeout, 130 Ctrl-C, 143 SIGTERM`
+
+// waitDetails are for the reference.
+const waitDetails = `The Jobs are those you name, or with -l or --all, those that exist when the
+command starts; Jobs created later are ignored. A Job whose outcome is decided
+while pods are still terminating (FailureTarget, SuccessCriteriaMet) has not
+finished yet.
 
 --for sets what to wait for, and when to give up:
   finished  (default) all Jobs have finished; exit code 3 if any has failed
@@ -47,19 +53,7 @@ limit. --fail-if-stalled gives up with exit code 4 once all Jobs left have been
 stalled for so long; waiting in a queue, for quota or for room does not count.
 
 -o json and -o yaml print a WaitResult of batchjob.dev/v1alpha1 at the end, and
-the lines about results go to stderr. It has the exitCode, and for each of the
-jobs: namespace, name, outcome (Complete, Failed, Deleted, Replaced,
-ConditionMet, or Waiting), reason and message.
-
-Exit codes:
-  0    what was waited for has happened
-  1    error
-  2    wrong usage
-  3    a Job has failed
-  4    the Jobs are stalled (--fail-if-stalled)
-  124  timeout
-  130  interrupted (Ctrl-C)
-  143  terminated (SIGTERM)`
+the lines about results go to stderr.`
 
 const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it fails
   kubectl batchjob wait train
@@ -69,14 +63,6 @@ const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it f
 
   # All Jobs of a team, in all namespaces
   kubectl batchjob wait -A -l team=ml
-
-  # Until the Job is suspended, or has three succeeded pods
-  kubectl batchjob wait train --for=condition=Suspended
-  kubectl batchjob wait train --for=jsonpath='{.status.succeeded}'=3
-
-  # The Jobs that have failed, for a script
-  kubectl batchjob wait --all -o json |
-    jq -r '.jobs[] | select(.outcome == "Failed").name'
 
   # In a script: 0 if complete, 3 if failed, 124 if not finished yet
   kubectl batchjob wait train --timeout=0 --quiet`
@@ -115,6 +101,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Wait until Jobs finish, or for a condition",
 		Long:              waitLong,
 		Example:           waitExample,
+		Annotations:       cmdutil.Details(waitDetails),
 		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return o.all || o.ExcludesNames() }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.limited = cmd.Flags().Changed("timeout") && o.timeout >= 0
@@ -130,10 +117,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags := cmd.Flags()
 	o.AddChoice(flags, "Jobs in all namespaces; requires -l or --all.")
 	flags.BoolVar(&o.all, "all", false, "All Jobs that exist when the command starts.")
-	flags.StringVar(&o.goalArg, "for", goalFinished, "What to wait for. One of: ("+goalForms+").")
-	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h. 0 checks once; no limit by default or if negative.")
+	flags.StringVar(&o.goalArg, "for", goalFinished, "What to wait for, see above.\nOne of: ("+goalForms+").")
+	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m; 0 checks once.\nThere is no limit by default or if it is negative.")
 	o.stalled.AddTo(flags, 0)
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Do not print progress to stderr; results are still printed.")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "Print only results, no progress.")
 	o.output.AddPrintersTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "for", completeGoal)

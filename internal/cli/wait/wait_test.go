@@ -121,7 +121,7 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	want := "a  Running  1/10 done, 5m\n" +
-		"a  FailureTarget  1/10 done, 2 active, 3 failed, failing: BackoffLimitExceeded, waiting for 2 terminating pods, 5m\n"
+		"a  FailureTarget  1/10 done, 2 active, 3 pods failed, failing: BackoffLimitExceeded, stopping 2 pods, 5m\n"
 	if got := s.ErrOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}

@@ -190,7 +190,7 @@ func plainLine(o *explain.Outline) string {
 func stallOf(o *explain.Outline) string {
 	switch {
 	case o.Neglected:
-		return "not reconciled by " + orBuiltIn(o.ManagedBy)
+		return "no controller " + orBuiltIn(o.ManagedBy)
 	case o.Stalled != nil:
 		return "reason " + o.Stalled.Reason
 	}

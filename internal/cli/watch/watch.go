@@ -17,22 +17,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-const watchLong = `Watch Jobs live, no matter which controller runs them.
+const watchLong = `Watch Jobs live: an interactive view of a list of Jobs, or of one Job with its
+indexes, limits, causes, pods, logs and explanation. Press ? for the keys.
 
-On a terminal, this is an interactive view: a list of Jobs, or one Job with its
-index map, success criteria, failure policy, limits, backoff, terminating pods,
-causes and timeline; its pods and their logs; and its explanation. Press ? for
-the keys of each screen. R retries a failed Job, Z suspends or resumes a Job,
-and ctrl+d deletes it, each after a confirmation; no other key writes to the
-cluster, and with --read-only, none does. The view reconnects automatically when
-the connection to the API server is lost.
+Without a terminal, or with --plain, it prints a line for each change. With
+--exit-status, it exits when all Jobs have finished: with 0, or with 3 if one
+has failed.`
 
-Without a terminal, or with --plain, it prints a line for each change, for CI
-logs and screen readers.
+// watchDetails are for the reference.
+const watchDetails = `R retries a failed Job, Z suspends or resumes a Job, and ctrl+d deletes it, each
+after a confirmation; no other key writes to the cluster, and with --read-only,
+none does. The view reconnects automatically when the connection to the API
+server is lost.
 
-With --exit-status, the command exits when all Jobs have finished: with 0 if all
-are complete, or with 3 if any has failed. If there are no Jobs yet, it waits
-for them.
+With --exit-status, the command waits for Jobs if there are none yet.
 
 --record writes what is shown to a file, and --replay plays such a file without
 a cluster. The file contains what the API server sent, including logs.
@@ -50,9 +48,6 @@ const watchExample = `  # The Jobs in the current namespace, live
 
   # One Job: index map, rules, limits, timers
   kubectl batchjob watch train
-
-  # All Jobs with a label, in all namespaces
-  kubectl batchjob watch -A -l team=ml
 
   # In CI: a line for each change, and the Job's result as the exit code
   kubectl batchjob watch train --plain --exit-status
@@ -88,6 +83,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Watch Jobs live, in an interactive view",
 		Long:              watchLong,
 		Example:           watchExample,
+		Annotations:       cmdutil.Details(watchDetails),
 		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return o.ExcludesNames() || o.replay != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("replay")
@@ -99,11 +95,11 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.AddChoice(flags, "Jobs in all namespaces.")
-	flags.BoolVar(&o.exitStatus, "exit-status", false, "Exit when all Jobs have finished, with exit code 3 if one has failed.")
-	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change instead of the interactive view.")
-	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file, as JSON lines.")
-	flags.StringVar(&o.replay, "replay", "", "Play a file written by --record; needs no cluster.")
-	flags.Float64Var(&o.speed, "speed", 1, "How many times as fast --replay plays; 0 for no delays.")
+	flags.BoolVar(&o.exitStatus, "exit-status", false, "Exit at the end, with 3 if a Job has failed.\nThe end is when all Jobs have finished.")
+	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without the view.")
+	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file.\nIt has JSON lines.")
+	flags.StringVar(&o.replay, "replay", "", "Play a file of --record; needs no cluster.")
+	flags.Float64Var(&o.speed, "speed", 1, "How much faster to play; 0 for no delays.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(cmd)
 	o.kube.AddTo(cmd)

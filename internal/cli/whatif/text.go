@@ -49,7 +49,7 @@ func column(r *whatif.Result) [len(titles)]string {
 	}
 	return [...]string{
 		cmdutil.OneLine(outcome), words.FineSeconds(r.Seconds), fmt.Sprint(r.PodsStarted), fmt.Sprint(r.PodsEstimated),
-		fmt.Sprint(r.Succeeded), fmt.Sprint(r.Failed), cmp.Or(explain.CropWith(r.FailedIndexes, maxIndexes, "..."), "-"),
+		fmt.Sprint(r.Succeeded), fmt.Sprint(r.Failed), cmp.Or(explain.Crop(r.FailedIndexes, maxIndexes), "-"),
 		words.FineSeconds(r.PodSeconds), words.FineSeconds(r.PodSecondsWasted),
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -86,7 +87,7 @@ func BenchmarkExplain(b *testing.B) {
 		o     explain.Options
 	}{
 		{"all", f, explain.Options{MaxPods: -1}}, {"shuffled", shuffled, explain.Options{MaxPods: -1}},
-		{"some", f, explain.Options{}}, {"index", f, explain.Options{Index: ptr.To[int32](50_000)}},
+		{"some", f, explain.Options{}}, {"index", f, explain.Options{Indexes: indexset.Of(50_000)}},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -216,5 +217,9 @@ func (d dice) facts() explain.Input {
 }
 
 func (d dice) options() explain.Options {
-	return explain.Options{Pod: d.of("focus", "", "", "pod-0", "nobody"), Index: d.number("index", -1, 14), MaxPods: int(d.n("max pods", -1, 3))}
+	o := explain.Options{Pod: d.of("focus", "", "", "pod-0", "nobody"), MaxPods: int(d.n("max pods", -1, 3))}
+	if index := d.number("index", 0, 14); index != nil {
+		o.Indexes = indexset.Of(*index, *index+2)
+	}
+	return o
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
@@ -132,14 +133,14 @@ func TestFocusLeavesTheVerdict_CLI_04(t *testing.T) {
 		ended(j, "FailedIndexes", "")
 	}), podOf("good", onIndex(0, 1, exits(7, "Error", 20*time.Minute))), podOf("bad", onIndex(2, 4, exits(9, "Error", 11*time.Minute))))
 	whole := report(f)
-	r := analysis.Explain(f, explain.Options{Index: ptr.To[int32](0)})
+	r := analysis.Explain(f, explain.Options{Indexes: indexset.Of(0)})
 	if r.Verdict.Sentence != whole.Verdict.Sentence || !strings.Contains(r.Verdict.Sentence, "code 9") {
 		t.Errorf("%s; of all: %s", r.Verdict.Sentence, whole.Verdict.Sentence)
 	}
 	if len(r.Causes) != 1 || *r.Causes[0].ExitCode != 7 || len(r.Pods) != 1 || len(r.Indexes.Details) != 1 {
 		t.Errorf("%+v", r)
 	}
-	r = analysis.Explain(f, explain.Options{Index: ptr.To[int32](1)})
+	r = analysis.Explain(f, explain.Options{Indexes: indexset.Of(1)})
 	wantUnsaid(t, r, "let nothing delete failed pods")
 }
 

@@ -144,7 +144,7 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
 	f := factsOf(ours(time.Hour), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Second)
-	if r := report(f).Reconciler; r.Text != "vm-1 holds its Lease in namespace sys, renewed 1s ago" {
+	if r := report(f).Reconciler; r.Text != "seen 1s ago, vm-1 holds its Lease in namespace sys" {
 		t.Error(r.Text)
 	}
 }
@@ -251,12 +251,12 @@ func TestReportSaysWhoSuspended_CLI_06(t *testing.T) {
 		"nobody knows": {func(*batchv1.Job) {}, "the Job is suspended (spec.suspend)"},
 		"the last one": {func(j *batchv1.Job) {
 			j.ManagedFields = []metav1.ManagedFieldsEntry{wrote("old", "", suspend, time.Hour), wrote("queue-operator", "", suspend, time.Minute), wrote("newer", "", `{"f:spec":{"f:parallelism":{}}}`, time.Second), wrote("status", "status", suspend, 0)}
-		}, "queue-operator set spec.suspend"},
+		}, "spec.suspend, set by queue-operator"},
 		"without a time": {func(j *batchv1.Job) {
 			e := wrote("timeless", "", suspend, 0)
 			e.Time = nil
 			j.ManagedFields = []metav1.ManagedFieldsEntry{e}
-		}, "timeless set spec.suspend"},
+		}, "spec.suspend, set by timeless"},
 		"Kueue": {func(j *batchv1.Job) { j.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "gpu"} }, "Kueue keeps the Job suspended (queue gpu)"},
 		"an owner": {func(j *batchv1.Job) {
 			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", Controller: ptr.To(true)}}

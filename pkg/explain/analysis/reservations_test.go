@@ -47,7 +47,7 @@ func wantSentence(t *testing.T, r explain.Report, want string) {
 // Requirements: FCT-01
 func TestProcessThatIsOOMKilledMakesSuccessDoubtful(t *testing.T) {
 	r := report(factsOf(completeJob(nil), succeeded("train-x", explain.OOMKilled, nil)))
-	wantSentence(t, r, "The Job is complete: 1 of 1 pod succeeded in 59m; container main ended with exit code 0, but the kernel killed a process in it for lack of memory (OOMKilled, memory limit 512Mi): its result may be incomplete.")
+	wantSentence(t, r, "The Job is complete: 1 of 1 pod succeeded in 59m; container main exited with code 0, but the kernel killed a process in it for lack of memory (OOMKilled, memory limit 512Mi): its result may be incomplete.")
 	p := problem(t, r, explain.ProblemProcessOOMKilled)
 	if p.Blocks || p.Count != 1 || r.Verdict.Problem == nil || len(r.Causes) != 0 || r.Counts.Failed != 0 {
 		t.Errorf("%+v", r)
@@ -67,7 +67,7 @@ func TestSidecarThatIsOOMKilledIsNamed(t *testing.T) {
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: explain.OOMKilled, StartedAt: ago(3 * time.Minute), FinishedAt: ago(2 * time.Minute)},
 		}}}
 	})))
-	if want := "sidecar logs ended with exit code 137 for lack of memory (OOMKilled, memory limit 32Mi"; !strings.Contains(r.Verdict.Sentence, want) {
+	if want := "sidecar logs exited with code 137 for lack of memory (OOMKilled, memory limit 32Mi"; !strings.Contains(r.Verdict.Sentence, want) {
 		t.Errorf("%s, want %s", r.Verdict.Sentence, want)
 	}
 }

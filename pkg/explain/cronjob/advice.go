@@ -67,7 +67,7 @@ func onOverlap(r *explain.CronJobReport) []explain.Advice {
 	if len(r.Active) == 0 {
 		return nil
 	}
-	return one(words.CheckOverlappingJob, kubectl(r, "batchjob explain-failure %s", explain.ShellWord(r.Active[0])))
+	return one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
 }
 
 func onMissedStart(r *explain.CronJobReport) []explain.Advice {

@@ -81,14 +81,14 @@ func TestHindranceIsNamed(t *testing.T) {
 			},
 			events: []explain.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)},
 			state:  explain.CronJobOverlap, says: "CronJob backup starts no Job while backup-1 is still running (concurrencyPolicy Forbid);",
-			command: "kubectl batchjob explain-failure backup-1 -n ns",
+			command: "kubectl batchjob why backup-1 -n ns",
 		},
 		"overlap without its event": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.ConcurrencyPolicy, cj.Status.Active = batchv1.ForbidConcurrent, []corev1.ObjectReference{{Name: "a"}, {Name: "b"}}
 				cj.Status.LastScheduleTime = ago(33 * time.Hour)
 			},
-			state: explain.CronJobOverlap, says: "starts no Job while a and b are still running", command: "kubectl batchjob explain-failure a -n ns",
+			state: explain.CronJobOverlap, says: "starts no Job while a and b are still running", command: "kubectl batchjob why a -n ns",
 		},
 		"cannot replace": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent },

@@ -89,7 +89,7 @@ func WhyUnknown(r *explain.Report) string {
 	if podsUnread(r) {
 		return "unknown: pods could not be read"
 	}
-	return "unknown: the pods are gone, and no event names the cause"
+	return "unknown: the pods are gone, and nothing recorded why they ended"
 }
 
 // podsUnread reports whether pods could not be read.
@@ -183,9 +183,9 @@ func causePlaces(f *Frame, c *explain.Cause, brief bool) string {
 	}
 	switch c.Source {
 	case explain.SourceEvents:
-		source = "known from events"
+		source = "seen in events"
 	case explain.SourceCondition:
-		source = "known from the Job's condition"
+		source = "seen in the Job's condition"
 	}
 	return wording.Join("; ", indexes, jobs, pods, source)
 }

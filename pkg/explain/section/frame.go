@@ -203,7 +203,7 @@ func (f *Frame) offset(r *explain.Report, t time.Time) string {
 		return "-"
 	case f.Absolute:
 		return f.Clock(t)
-	case after <= -time.Second:
+	case after <= -3*time.Second: // A Job is created up to a second before it starts, in whole seconds.
 		return wording.Duration(after)
 	}
 	return "+" + wording.Duration(max(0, after))

@@ -138,7 +138,7 @@ func (v *view) reconciler() {
 	if v.brief || (r.Text == "" && r.ManagedBy == "") {
 		return
 	}
-	v.page.Title("Reconciled by", controllerName(r))
+	v.page.Title("Run by", controllerName(r))
 	if r.Alive == explain.AlivenessUnknown && r.Manager != "" {
 		v.page.Para(indentSection, indentSection+2, append(v.alive(r), layout.Text(layout.Muted, " (as "+r.Manager+")"))...)
 		return
@@ -149,7 +149,7 @@ func (v *view) reconciler() {
 		if !r.LastWrite.IsZero() {
 			lastWrite = v.frame.When(r.LastWrite)
 		}
-		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Muted, "Last status write: "+wording.Join(", ", r.Manager, lastWrite)))
+		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Muted, "Last update: "+wording.Join(", ", r.Manager, lastWrite)))
 	}
 }
 
@@ -161,9 +161,9 @@ func (v *view) alive(r *explain.Reconciler) layout.Line {
 	text := r.Text
 	switch r.Alive {
 	case explain.Alive:
-		return layout.Of(layout.Text(layout.Good|layout.Bold, v.page.Glyphs.Good+" Alive"), plain(": "+text))
+		return layout.Of(layout.Text(layout.Good|layout.Bold, v.page.Glyphs.Good+" Controller running"), plain(": "+text))
 	case explain.NotAlive:
-		return layout.Of(layout.Text(layout.Bad|layout.Bold, v.page.Glyphs.Bad+" Not alive"), plain(": "+text))
+		return layout.Of(layout.Text(layout.Bad|layout.Bold, v.page.Glyphs.Bad+" Controller not running"), plain(": "+text))
 	}
 	return layout.Of(plain(wording.Sentence(text)))
 }

@@ -54,7 +54,7 @@ func ours(r *explain.Report) {
 	r.Job.ManagedBy = "batchjob.dev/controller"
 	r.Reconciler = explain.Reconciler{
 		ManagedBy: "batchjob.dev/controller", Ours: true, Alive: explain.Alive,
-		Text: "batchjob-controller-7d9c5b6f4-x2x9q holds its Lease, renewed 3s ago", Manager: "kubectl-batchjob", LastWrite: at(180),
+		Text: "seen 3s ago, batchjob-controller-7d9c5b6f4-x2x9q holds its Lease", Manager: "kubectl-batchjob", LastWrite: at(180),
 	}
 }
 

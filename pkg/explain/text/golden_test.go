@@ -182,7 +182,7 @@ func TestASCIIHasNoGlyphs(t *testing.T) {
 
 // A Job that still runs has not "run" for a time (CLI-01).
 func TestSummaryTellsRunningFromFinished(t *testing.T) {
-	for name, want := range map[string]string{"running-with-policy": ", running for 3m20s", "complete": ", ran 2m10s"} {
+	for name, want := range map[string]string{"running-with-policy": ", 3m20s so far", "complete": ", took 2m10s"} {
 		got := render(t, func(w io.Writer) error { return Summary(w, fixtures()[name], Options{Width: 80}) })
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("%s: want %q\n%s", name, want, got)

@@ -63,11 +63,10 @@ func (v *view) uncountedNote() string {
 func (v *view) summaryTime() {
 	ran := ""
 	if n := v.report.Job.DurationSeconds; n != nil {
-		word := "ran "
+		ran = "took " + wording.Seconds(*n)
 		if v.report.Job.Finished == nil {
-			word = "running for "
+			ran = wording.Seconds(*n) + " so far"
 		}
-		ran = word + wording.Seconds(*n)
 	}
 	v.page.Field("Time", plain(wording.Join(", ", v.times(), ran)))
 }
@@ -95,7 +94,7 @@ func (v *view) mode() string {
 		parallelism = "parallelism " + wording.Thousands(*job.Parallelism)
 	}
 	if job.PodReplacementPolicy == "Failed" {
-		replacement = "replaces pods only after they fail"
+		replacement = "podReplacementPolicy Failed"
 	}
 	return wording.Join(", ", job.CompletionMode, completions, parallelism, replacement)
 }

@@ -146,9 +146,9 @@ func GoneText(n int32, deleted bool) string {
 	case deleted:
 		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", Count(n, "pods"))
 	case n == 1:
-		return "the failed pod is gone, and so is its log"
+		return "the failed pod and its log are gone"
 	}
-	return fmt.Sprintf("the %s are gone, and so are their logs", Count(n, "failed pods"))
+	return fmt.Sprintf("%s and their logs are gone", Count(n, "failed pods"))
 }
 
 // MatchedPodGoneText is about the pod that a condition names, which does not exist, or cannot be read.

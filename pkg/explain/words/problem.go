@@ -145,7 +145,7 @@ func suspendedText(p *explain.Problem) string {
 	case p.Owner != nil:
 		return fmt.Sprintf("the Job is suspended (spec.suspend), which its owner %s %s controls", p.Owner.Kind, p.Owner.Name)
 	case p.Manager != "":
-		return fmt.Sprintf("the Job is suspended: %s set spec.suspend", p.Manager)
+		return fmt.Sprintf("the Job is suspended (spec.suspend, set by %s)", p.Manager)
 	}
 	return "the Job is suspended (spec.suspend)"
 }
@@ -201,10 +201,10 @@ func processOOMKilledText(p *explain.Problem) string {
 		if p.Restarts > 0 {
 			restarted = ", and was restarted " + Times(p.Restarts, "time", "times")
 		}
-		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s%s: what it was doing may be incomplete",
+		return fmt.Sprintf("%s %s exited with code %d for lack of memory (%s%s)%s%s: what it was doing may be incomplete",
 			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods, restarted)
 	}
-	return fmt.Sprintf("%s %s ended with exit code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
+	return fmt.Sprintf("%s %s exited with code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
 		kind, p.Container, pods, p.Exit.Reason, limit)
 }
 
@@ -400,7 +400,7 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
 			where = " in namespace " + namespace // Its users can make up one.
 		}
-		return fmt.Sprintf("%s holds its Lease%s, renewed%s", host, where, ago(r.LeaseRenewed, now))
+		return fmt.Sprintf("seen%s, %s holds its Lease%s", ago(r.LeaseRenewed, now), host, where)
 	case explain.SignOverdue:
 		since := ago(r.OverdueSince, now)
 		if since != "" {

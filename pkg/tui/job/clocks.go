@@ -81,11 +81,11 @@ func ranFor(p *widget.Paint, j *screen.Job) string {
 	case j.Job.Started.IsZero():
 		return section.NotStarted(j.Report)
 	case !j.Job.Finished.IsZero():
-		return fmt.Sprintf("ran %s, ended %s", wording.Duration(max(0, j.Job.Finished.Sub(j.Job.Started.Time))), p.When(j.Job.Finished))
+		return fmt.Sprintf("took %s, %s", wording.Duration(max(0, j.Job.Finished.Sub(j.Job.Started.Time))), p.When(j.Job.Finished))
 	}
-	words := "runs for "
+	ran := wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
 	if j.Gone {
-		words = "ran for "
+		return "ran for " + ran
 	}
-	return words + wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
+	return ran + " so far"
 }

@@ -203,12 +203,12 @@ func adviceBlock(p *widget.Paint, j *screen.Job) widget.Block {
 	}
 	text := wording.Sentence(advice.Text)
 	if advice.Command == "" {
-		return widget.Titled(p.Title("To do", ""), p.Wrap(layout.Plainly(text), 0))
+		return widget.Titled(p.Title("What to do", ""), p.Wrap(layout.Plainly(text), 0))
 	}
 	command := p.Wrap(layout.Of(layout.Text(layout.Muted, "$ "), layout.Text(layout.Accent, advice.Command)), 2)
-	heading := layout.Of(layout.Text(layout.Bold, "To do"), layout.Text(layout.Plain, "  "+text))
+	heading := layout.Of(layout.Text(layout.Bold, "What to do"), layout.Text(layout.Plain, "  "+text))
 	if heading.Width() > p.Width {
-		return widget.Titled(p.Title("To do", ""), append(p.Wrap(layout.Plainly(text), 0), command...))
+		return widget.Titled(p.Title("What to do", ""), append(p.Wrap(layout.Plainly(text), 0), command...))
 	}
 	return widget.Titled(p.Rule(heading), command)
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // notReconciled is shown for a Job without a controller.
-const notReconciled = "not reconciled"
+const notReconciled = "no controller"
 
 const (
 	// failedIndexesLimit is where the lists of failed indexes are cut, in characters.

@@ -124,15 +124,13 @@ func (d *details) latest(p *explain.Pod) {
 	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
 }
 
-// withoutPods adds failed indexes whose pods are gone, as far as they fit, and the one that was asked for.
+// withoutPods adds failed indexes whose pods are gone, as far as they fit, or those that were asked for.
 func (d *details) withoutPods() {
 	if d.o.Pod != "" {
 		return
 	}
-	if d.o.Index != nil {
-		if d.has(*d.o.Index) {
-			d.at(*d.o.Index)
-		}
+	if !d.o.Indexes.IsEmpty() {
+		d.chosen()
 		return
 	}
 	for index := range d.sets.failed.All() {
@@ -140,6 +138,18 @@ func (d *details) withoutPods() {
 			return
 		}
 		d.at(index)
+	}
+}
+
+// chosen adds the indexes that were asked for, as far as they fit.
+func (d *details) chosen() {
+	for index := range d.o.Indexes.All() {
+		if len(d.infos) >= min(d.most(), maxPodless) {
+			return
+		}
+		if d.has(index) {
+			d.at(index)
+		}
 	}
 }
 
