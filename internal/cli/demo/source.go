@@ -237,9 +237,12 @@ func (s *Source) end(limit time.Duration) (reports []explain.Report) {
 	return reports
 }
 
-// explain returns a report without commands: the Jobs are in no cluster.
+// explain returns a report without commands, and without advice that is one: the Jobs are in no cluster.
 func (s *Source) explain(in explain.Input, o explain.Options) explain.Report {
 	report := analysis.Explain(in, o)
+	report.Advice = slices.DeleteFunc(report.Advice, func(a explain.Advice) bool {
+		return a.Kind == explain.AdviceLogs || a.Kind == explain.AdviceRerun
+	})
 	for i := range report.Advice {
 		report.Advice[i].Command = ""
 	}
