@@ -52,9 +52,8 @@ press 4 '4: its failures' 8
 press 5 '5: its pods' 6
 press Enter 'enter: open the pod' 6
 press l 'l: its log' 8
-press q 'q: back' 1
-press q 'q: back' 1
-press q 'q: back' 6
+press Escape 'esc: back' 1
+press Escape 'esc: back' 6
 press g 'g: the first Job' 6
 press e 'e: explain it' 14
 press '?' '?: help' 5
