@@ -23,7 +23,9 @@ func costs(t *testing.T, focus snapshot.Focus) ([]string, *liveSession) {
 	s.pass(3 * time.Second)
 	list := api.requests("")
 	s.source.Look(focus)
-	s.until("the Job is read", func(got *snapshot.Snapshot) bool { return got.Job != nil && podNames(got) == "train-a" && logsRead(api) })
+	s.until("the Job is read", func(got *snapshot.Snapshot) bool {
+		return got.Job != nil && podNames(got) == "train-a" && logsRead(api)
+	})
 	s.pass(3 * time.Second)
 	return requestsSince(api, list), s
 }
