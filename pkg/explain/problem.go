@@ -52,8 +52,10 @@ type Problem struct {
 	// Text is one sentence, without a full stop.
 	Text string `json:"text"`
 	// Details are lines quoted from the cluster, or one per violation.
-	Details []string     `json:"details,omitempty"`
-	Since   *metav1.Time `json:"since,omitempty"`
+	Details []string `json:"details,omitempty"`
+	// Quoted is set if the Text has the Details.
+	Quoted bool         `json:"-"`
+	Since  *metav1.Time `json:"since,omitempty"`
 	// Count is how many pods have it; Pods are examples.
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`

@@ -330,12 +330,8 @@ func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	for i := range pod.Spec.InitContainers {
 		c, end := &pod.Spec.InitContainers[i], ContainerEnd{}
 		sidecar := ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
-		switch {
-		case terminated:
-		case sidecar && act.InitExit == 0:
-			end = act.end(c.Name, act.SidecarExit)
-		default:
-			end = act.end(c.Name, map[bool]int32{true: act.InitExit}[i == 0])
+		if !terminated {
+			end = act.endOfInit(c.Name, i, sidecar)
 		}
 		e.init = append(e.init, k.exited(c.Name, end))
 		if end.Exit != 0 && !sidecar {
@@ -353,6 +349,17 @@ func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 		e.app = append(e.app, k.exited(name, end))
 	}
 	return e
+}
+
+// endOfInit is how the init container at a place ends. A sidecar ends with SidecarExit, unless the first init container fails.
+func (a *Act) endOfInit(name string, place int, sidecar bool) ContainerEnd {
+	switch {
+	case sidecar && a.InitExit == 0:
+		return a.end(name, a.SidecarExit)
+	case place == 0:
+		return a.end(name, a.InitExit)
+	}
+	return a.end(name, 0)
 }
 
 // of returns the act for the containers that a pod has. If Ends has none of them, the first one ends like the first that

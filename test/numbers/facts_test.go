@@ -140,7 +140,7 @@ var (
 	wideListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
 	waitLine    = []sentence{
 		said(`(\d+)/\d+(?: of \d+)? done`, statusSucceeded), said(`(\d+) active`, statusActive), said(`(\d+) failed`, statusFailed),
-		said(`(\d+) terminating`, statusTerminating), said(`waiting for (\d+) terminating`, statusTerminating), said(`(?:, | )(\w+)\n`, duration),
+		said(`(\d+) terminating`, statusTerminating), said(`waiting for (\d+) terminating`, statusTerminating), said(`(?:, | )(\w+)(?:; see: [^\n]*)?\n`, duration),
 	}
 	indexRow = regexp.MustCompile(`^  ([a-z][a-z -]+[a-z]) +(\d+)  \d`)
 	legend   = regexp.MustCompile(`[■·●○?+◌↻↺✗] (\d+) (succeeded|completed|pending|not completed|not started|will not complete|waiting to retry|ready|not ready|active|unknown|out of range|terminating|in back-off|failed)`)

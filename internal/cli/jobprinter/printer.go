@@ -34,8 +34,8 @@ type TablePrinter struct {
 	look        Look
 	now         func() time.Time
 	fullIndexes bool
-	headers     bool // still to be written
-	Follow      bool // more rows will follow
+	headers     bool  // still to be written
+	Follow      bool  // more rows will follow
 	widths      []int // so far, if they follow
 }
 

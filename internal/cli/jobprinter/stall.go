@@ -45,7 +45,9 @@ func Marked(job *unstructured.Unstructured, o *explain.Outline) (*unstructured.U
 }
 
 // stallOf is the value of the field, nil for none.
-func stallOf(job *unstructured.Unstructured) *explain.Stall { return valueOf[explain.Stall](job, stalledField) }
+func stallOf(job *unstructured.Unstructured) *explain.Stall {
+	return valueOf[explain.Stall](job, stalledField)
+}
 
 // whyOf is the value of the field, nil for none.
 func whyOf(job *unstructured.Unstructured) *explain.Why {

@@ -51,9 +51,9 @@ func (v Row) outline() *explain.Outline {
 type column struct {
 	header string
 	cell   func(Row) string
-	ticks  bool                                  // changes with time alone, so it is no reason to print a row again
+	ticks  bool                                // changes with time alone, so it is no reason to print a row again
 	style  func(*explain.Outline) layout.Style // nil for plain
-	layout layout.Column                         // how it is fitted to a terminal
+	layout layout.Column                       // how it is fitted to a terminal
 }
 
 const (

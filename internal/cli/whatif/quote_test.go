@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	explainverb "github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
@@ -16,7 +18,7 @@ import (
 func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 	both := clitest.ProgramOf(NewCommand, explainverb.NewCommand)
 	for _, name := range []string{"backoff-limit", "backoff-limit.builtin"} {
-		o := serve(t, name)
+		o := serveWith(t, name, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].State.Terminated.ExitCode = 3 })
 		got := both.Run(t, o.API, "explain-failure", "backoff-limit", "-o", "json")
 		var r explain.Report
 		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
@@ -34,7 +36,7 @@ func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 			t.Fatalf("%s: %v, %s", command, err, got.ErrOut)
 		}
 		want := explain.WhatIf{
-			Text:      "with a FailJob rule on exit code 1, this Job would have failed after 1.3s instead of 12.3s and saved 1.3s of pod time",
+			Text:      "with a FailJob rule on exit code 3, this Job would have failed after 1.3s instead of 12.3s and saved 1.3s of pod time",
 			Condition: c.New.Outcome.Type, Reason: c.New.Outcome.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
 			PodSecondsSaved: 1.3, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
 		}

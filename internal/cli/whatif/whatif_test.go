@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -27,6 +28,11 @@ const recordings = "../../../pkg/explain/analysis/testdata/recorded/"
 // serve is a fake API server with a recorded Job and its pods.
 func serve(t *testing.T, name string) *clitest.Objects {
 	t.Helper()
+	return serveWith(t, name, func(*corev1.Pod) {})
+}
+
+func serveWith(t *testing.T, name string, change func(*corev1.Pod)) *clitest.Objects {
+	t.Helper()
 	c, err := recorded.Load(recordings + name + ".yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +40,7 @@ func serve(t *testing.T, name string) *clitest.Objects {
 	c.Jobs[0].SetNamespace("ns1")
 	o := clitest.NewObjects(t, c.Jobs[0])
 	for i := range c.Pods {
+		change(&c.Pods[i])
 		o.Pods.Put(&c.Pods[i])
 	}
 	return o

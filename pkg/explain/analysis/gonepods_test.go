@@ -22,7 +22,7 @@ func hookEvents(container, message string) []explain.Event {
 func TestPostStartHookExplainsThatItsContainerWasKilled(t *testing.T) {
 	f := failedOnce(podOf("a", exits(137, "Error", 12*time.Minute)))
 	f.Events = hookEvents("main", "PostStartHook failed")
-	r := wantFirst(t, f, "container main was killed because its postStart hook failed.")
+	r := wantFirst(t, f, "container main was killed because its postStart hook failed;")
 	wantSaid(t, r, "fix the postStart hook of container main", "exit code 137")
 	wantUnsaid(t, r, "low on memory", "grace period")
 

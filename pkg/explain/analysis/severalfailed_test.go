@@ -41,13 +41,13 @@ func TestAllContainersThatFailedAreNamed(t *testing.T) {
 			ends(p, "mesh", 137, "", true)
 		})
 	}
-	r := wantFirst(t, failedOnce(podOf("a", pair(3, 9))), "container extract exited with code 3, and container upload with code 9.")
+	r := wantFirst(t, failedOnce(podOf("a", pair(3, 9))), "container extract exited with code 3, and container upload with code 9;")
 	wantSaid(t, r, "container upload ended with exit code 9", "no space left on device for /data/x")
 	if got := r.Causes[0].Also; len(got) != 1 || got[0].Container != "upload" || got[0].ExitCode != 9 {
 		t.Errorf("%+v", got)
 	}
 	// What differs between the pods is no part of their cause.
-	r = wantFirst(t, failedOnce(podOf("a", pair(3, 9)), podOf("b", pair(3, 0))), "container extract exited with code 3.")
+	r = wantFirst(t, failedOnce(podOf("a", pair(3, 9)), podOf("b", pair(3, 0))), "container extract exited with code 3;")
 	if got := r.Causes[0].Also; len(got) > 0 {
 		t.Errorf("%+v", got)
 	}

@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -120,11 +119,6 @@ func (v *short) hasGap(what string) bool {
 		}
 	}
 	return false
-}
-
-// joined are lines of others as one text.
-func joined(lines []string) string {
-	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 }
 
 // rank is higher for causes that decided something.

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -152,8 +151,8 @@ func (v *short) details() []labeled {
 		return nil
 	}
 	const lines, label, loss = 2, 8, 12
-	quoted := joined(p.Details)
-	if quoted == "" || strings.Contains(p.Text, quoted) || p.Refusal != "" {
+	quoted := words.OneLine(p.Details)
+	if quoted == "" || p.Quoted || p.Refusal != "" {
 		return nil
 	}
 	text := layout.Plainly(quoted)

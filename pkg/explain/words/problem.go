@@ -36,12 +36,7 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 	case explain.ProblemTerminatingHolds, explain.ProblemTerminatingStuck, explain.ProblemNodeGone:
 		return terminatingText(p)
 	case explain.ProblemForeignFinalizer:
-		owner := "another controller"
-		if len(p.Finalizers) == 1 && FinalizerOwner(p.Finalizers[0]) != "" {
-			owner = FinalizerOwner(p.Finalizers[0])
-		}
-		return fmt.Sprintf("%s ended but still %s the %s %s of %s",
-			Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
+		return foreignFinalizerText(p)
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
 		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted:
 		return containerText(p, now)
@@ -52,6 +47,15 @@ func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 		return text
 	}
 	return pendingText(p)
+}
+
+func foreignFinalizerText(p *explain.Problem) string {
+	owner := "another controller"
+	if len(p.Finalizers) == 1 && FinalizerOwner(p.Finalizers[0]) != "" {
+		owner = FinalizerOwner(p.Finalizers[0])
+	}
+	return fmt.Sprintf("%s ended but still %s the %s %s of %s",
+		Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
 }
 
 // ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods need

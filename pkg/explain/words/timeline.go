@@ -1,6 +1,8 @@
 package words
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -59,4 +61,87 @@ func conditionText(m *explain.Moment) string {
 		text += " (" + m.Reason + ")"
 	}
 	return text
+}
+
+// waitText is what happens when the clock ends.
+func waitText(w *explain.Wait) string {
+	switch w.Kind {
+	case explain.WaitBackoff:
+		return fmt.Sprintf("pods are created again after %s", Times(w.Failures, "failure in a row", "failures in a row"))
+	case explain.WaitIndexBackoff:
+		return retryText(w)
+	case explain.WaitDeadline:
+		return fmt.Sprintf("the Job fails if it has not finished (activeDeadlineSeconds %d)", w.Seconds)
+	case explain.WaitGrace:
+		return fmt.Sprintf("the grace period of %s ends", Times(w.Count, "terminating pod", "terminating pods"))
+	}
+	return fmt.Sprintf("the Job and its pods are deleted (ttlSecondsAfterFinished %d)", w.Seconds)
+}
+
+// retryText is what happens when the back-off of the first index ends.
+func retryText(w *explain.Wait) string {
+	who := "index " + w.Indexes
+	if w.Count > 1 {
+		who = fmt.Sprintf("the first of %s in back-off", Count(w.Count, "indexes"))
+	}
+	if w.NoRoom {
+		return who + " may get its next pod, if parallelism allows it"
+	}
+	return who + " gets its next pod"
+}
+
+// StepText is what happens next, without a full stop.
+func StepText(s *explain.Step) string {
+	switch s.Kind {
+	case explain.StepTTL, explain.StepIndexBackoff, explain.StepDeadline:
+		return s.Wait.Text
+	case explain.StepBackoff:
+		return "the back-off ends and " + s.Wait.Text
+	case explain.StepGone:
+		return "the Job is removed once its pods and finalizers are gone"
+	case explain.StepBlocked:
+		return "nothing happens until this changes"
+	case explain.StepTerminated:
+		return "the last terminating pod must have ended by then"
+	case explain.StepEnd:
+		return fmt.Sprintf("the condition %s is set once all pods have ended and are counted", s.Condition)
+	case explain.StepReplace:
+		return fmt.Sprintf("replacements are created once %s ended (podReplacementPolicy Failed)", Times(s.Count, "terminating pod has", "terminating pods have"))
+	}
+	if isCreation(s.Kind) {
+		return creationText(s)
+	}
+	return limitText(s)
+}
+
+func isCreation(k explain.StepKind) bool {
+	return k == explain.StepRetryCreation || k == explain.StepUnknownBackoff || k == explain.StepCreate || k == explain.StepNextIndexes
+}
+
+func creationText(s *explain.Step) string {
+	switch s.Kind {
+	case explain.StepRetryCreation:
+		return fmt.Sprintf("creating %s is retried with increasing delays", Times(s.Count, "pod", "pods"))
+	case explain.StepUnknownBackoff:
+		return "pods are created when the back-off ends, at most 10 minutes after the last failure; the exact time is unknown because the failed pods are gone"
+	case explain.StepCreate:
+		return Times(s.Count, "pod is", "pods are") + " created"
+	}
+	return fmt.Sprintf("as pods end, others start: %s pending", Times(s.Count, "index is", "indexes are"))
+}
+
+func limitText(s *explain.Step) string {
+	switch s.Kind {
+	case explain.StepSuccessRule:
+		return fmt.Sprintf("the Job is complete after %s by rule %d of the successPolicy; so far %s", Times(s.Count, "more success", "more successes"), *s.Rule, s.Progress)
+	case explain.StepBackoffLimit:
+		more := Times(s.Count, "more failure", "more failures")
+		if s.Unit == explain.LimitRestarts {
+			more = Times(s.Count, "more restart", "more restarts")
+		}
+		return fmt.Sprintf("the Job fails after %s (backoffLimit %d)", more, s.Limit)
+	case explain.StepFailedIndexes:
+		return "the Job fails (FailedIndexes) once its other indexes have ended, because some have failed"
+	}
+	return fmt.Sprintf("the Job fails after %s (maxFailedIndexes %d)", Times(s.Count, "more failed index", "more failed indexes"), s.Limit)
 }

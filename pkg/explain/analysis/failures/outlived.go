@@ -46,7 +46,7 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	o := &Outlived{Pod: p.Name}
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if c.Init || !c.Ended || c.Before || c.EndedAt.IsZero() {
+		if !endedForGood(c) {
 			continue
 		}
 		if !c.EndedAt.Before(p.DeletedAt) {
@@ -62,6 +62,8 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	}
 	return o
 }
+
+func endedForGood(c *explain.Container) bool { return !c.Init && c.Ended && !c.Before && !c.EndedAt.IsZero() }
 
 // outlivedGonePod is about a pod of which only events are left. A kubelet reports each container that it stops: one that it
 // does not report had ended.
