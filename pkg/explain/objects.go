@@ -79,7 +79,7 @@ func NodeTrouble(n *corev1.Node) string {
 		if c.Status == corev1.ConditionUnknown {
 			return "it does not respond"
 		}
-		return fmt.Sprintf("it is not ready: %s", c.Reason)
+		return fmt.Sprintf("it is not ready (%s)", c.Reason)
 	}
 	return ""
 }

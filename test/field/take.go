@@ -133,12 +133,19 @@ func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *stri
 	if ask.About != "" {
 		args = []string{"explain-failure", ask.About}
 	}
+	if ask.About != "" {
+		if a.Short, err = c.plugin(ctx, t, args...); err != nil {
+			return a, err
+		}
+		fmt.Fprintf(said, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Short)
+		args = append(args, "--full")
+	}
 	if a.Text, err = c.plugin(ctx, t, args...); err != nil {
 		return a, err
 	}
 	fmt.Fprintf(said, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Text)
 	if ask.About != "" && !strings.Contains(ask.About, "/") {
-		if a.JSON, err = c.plugin(ctx, t, append(args, "-o", "json")...); err != nil {
+		if a.JSON, err = c.plugin(ctx, t, "explain-failure", ask.About, "-o", "json"); err != nil {
 			return a, err
 		}
 		fmt.Fprintln(said, a.JSON)
@@ -148,7 +155,8 @@ func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *stri
 
 // anonymous is the answer without the name of the namespace, which is that of the case and could be taken for a fact.
 func anonymous(a situation.Answer, namespace string) situation.Answer {
-	return situation.Answer{Text: strings.ReplaceAll(a.Text, namespace, "namespace"), JSON: strings.ReplaceAll(a.JSON, namespace, "namespace")}
+	without := func(text string) string { return strings.ReplaceAll(text, namespace, "namespace") }
+	return situation.Answer{Text: without(a.Text), Short: without(a.Short), JSON: without(a.JSON)}
 }
 
 // plugin returns what a command of the plugin prints. Its exit code does not matter: wait and lint have their own.

@@ -5,6 +5,7 @@ package recorded
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,6 +43,9 @@ type Case struct {
 func Files(folder string) ([]string, error) {
 	return filepath.Glob(filepath.Join(folder, "*.yaml"))
 }
+
+// ErrNoJob is the error about a recording without a Job, such as that of a CronJob which started none.
+var ErrNoJob = errors.New("no Job")
 
 // Load reads a case.
 func Load(file string) (Case, error) {
@@ -81,7 +85,7 @@ func Load(file string) (Case, error) {
 	}
 	c.Jobs, c.Pods, c.Events = all.objects, all.pods, all.events
 	if len(c.Inputs) == 0 {
-		return Case{}, fmt.Errorf("%s: no Job", file)
+		return Case{}, fmt.Errorf("%s: %w", file, ErrNoJob)
 	}
 	return c, nil
 }

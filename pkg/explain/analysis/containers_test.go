@@ -108,9 +108,9 @@ func TestProxyThatOutlivesItsMainContainerStallsTheJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := containers(corev1.PodRunning, nil, []corev1.ContainerStatus{runsSince(tc.proxy, time.Hour), endedWith("backup", tc.code, 5*time.Minute)})
-			kind, says := explain.ProblemContainerEnded, "ended with exit code 0 5m ago, and container "+tc.proxy+" keeps the pod from ending."
+			kind, says := explain.ProblemContainerEnded, "ended 5m ago with exit code 0, and container "+tc.proxy+" keeps the pod from ending."
 			if tc.code != 0 {
-				kind, says = explain.ProblemContainerFailed, "ended with exit code 3 5m ago; the pod does not end or count as failed while container "+tc.proxy+" is still running."
+				kind, says = explain.ProblemContainerFailed, "ended 5m ago with exit code 3; the pod does not end or count as failed while container "+tc.proxy+" is still running."
 			}
 			wantStall(t, factsOf(asTemplate(pod, "mesh", "istio-proxy", "linkerd-proxy"), podOf("a", pod)), kind,
 				"The Job is stalled: container backup of pod a "+says, tc.advice, "-n ns")
@@ -146,7 +146,7 @@ func TestSidecarThatDoesNotStopIsNamedWithItsGracePeriod(t *testing.T) {
 	job := asTemplate(pod)
 	job.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](900)
 	wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarStopping,
-		"The Job is stalled: container main of pod a ended with exit code 0 8m ago, and sidecar sidecar-agent has not stopped yet; the kubelet kills it when the grace period of 15m (terminationGracePeriodSeconds) is over.",
+		"The Job is stalled: container main of pod a ended 8m ago with exit code 0, and sidecar sidecar-agent has not stopped yet; the kubelet kills it when the grace period of 15m (terminationGracePeriodSeconds) is over.",
 		"exit on SIGTERM", "kubectl logs a -c sidecar-agent -n ns")
 }
 

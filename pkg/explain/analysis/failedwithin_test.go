@@ -41,13 +41,13 @@ func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 	if !p.Blocks || p.Count != 1 || p.Pods[0] != "a" || !p.Since.Equal(ptr.To(ago(5*time.Minute))) || r.Verdict.Stalled {
 		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
 	}
-	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but container main of pod a ended with exit code 42 5m ago; the pod does not end or count as failed while container proxy is still running",
+	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but container main of pod a ended 5m ago with exit code 42; the pod does not end or count as failed while container proxy is still running",
 		"if container proxy only serves container main, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running",
 		"kubectl logs a -c main -n ns")
 
 	// What still runs may be what does the work: the Job is not called stalled, whatever the other pods do.
 	r = report(factsOf(job, podOf("a", withProxy(42, 5*time.Minute)), podOf("b", nil)))
-	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 2 pods are active; but container main of pod a ended with exit code 42 5m ago")
+	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 2 pods are active; but container main of pod a ended 5m ago with exit code 42")
 	if r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
 	}
@@ -59,7 +59,7 @@ func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, stillRuns("logs"))
 	})))
 	wantSaid(t, r, "container main ended with exit code 42 in 2 pods, first 1h ago; the pods do not end or count as failed while container proxy is still running",
-		"container main of pod c ended with exit code 1 1m ago", "while containers proxy and logs are still running", "recreate the Job with them as native sidecars (init containers with")
+		"container main of pod c ended 1m ago with exit code 1", "while containers proxy and logs are still running", "recreate the Job with them as native sidecars (init containers with")
 	if len(r.Problems) != 3 {
 		t.Errorf("%+v", r.Problems)
 	}

@@ -84,7 +84,7 @@ func TestNodeThatIsNotReadyIsTrouble_PRP_23(t *testing.T) {
 	for _, tc := range []struct {
 		status corev1.ConditionStatus
 		want   string
-	}{{corev1.ConditionTrue, ""}, {corev1.ConditionUnknown, "it does not respond"}, {corev1.ConditionFalse, "it is not ready: KubeletNotReady"}} {
+	}{{corev1.ConditionTrue, ""}, {corev1.ConditionUnknown, "it does not respond"}, {corev1.ConditionFalse, "it is not ready (KubeletNotReady)"}} {
 		node := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
 			{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "Fine"},
 			{Type: corev1.NodeReady, Status: tc.status, Reason: "KubeletNotReady"},

@@ -234,6 +234,11 @@ func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	if r := report(factsOf(neglected("example.com/other", 5*time.Second))); hasProblem(r, explain.ProblemNotReconciled) || r.Verdict.Stalled {
 		t.Errorf("a Job of five seconds is neglected: %+v", r.Problems)
 	}
+	refused := factsOf(neglected(recorded.OurName, time.Hour))
+	refused.Events = []explain.Event{jobEvent("FailedCreate", "Error creating: Internal error occurred", 3, time.Minute)}
+	if r := report(refused); hasProblem(r, explain.ProblemNotReconciled) || !hasProblem(r, explain.ProblemCreationRefused) {
+		t.Errorf("a Job whose pods are refused: %+v", r.Problems)
+	}
 }
 
 // CLI-06: who suspended it, by the fields of the spec that it owns.

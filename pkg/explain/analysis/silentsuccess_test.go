@@ -26,7 +26,7 @@ func TestFailuresBeforeASuccessAreNamed(t *testing.T) {
 			}}
 		})
 	}
-	wantFirst(t, factsOf(job, restarted("logs", 137, explain.OOMKilled)), "sidecar logs ended with exit code 137 for lack of memory (OOMKilled), and was restarted 2 times: what it does may be incomplete")
+	wantFirst(t, factsOf(job, restarted("logs", 137, explain.OOMKilled)), "sidecar logs ended with exit code 137 for lack of memory (OOMKilled), and was restarted 2 times: what it was doing may be incomplete")
 	for _, tc := range []struct {
 		name, want string
 	}{

@@ -26,7 +26,7 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 		{`pods "train-x" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]`, "insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]"},
 		{`insufficient quota to match these scopes: [{PriorityClass In [high]}]`, "the API server rejects them: insufficient quota to match these scopes: [{PriorityClass In [high]}]"},
 		{`pods "train-x" is forbidden: ` + restricted, `Pod Security restricted:latest does not allow the pod template: allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
-			`unrestricted capabilities (container "main" must s…`},
+			`unrestricted capabilities (container "main" must…`},
 		{`pods "train-x" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi`, "a LimitRange of the namespace does not allow the pod template: maximum memory usage per Container is 1Gi, but limit is 2Gi"},
 		{`pods "train-x" is forbidden: [maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 2Gi, but limit is 4Gi]`,
 			"a LimitRange of the namespace does not allow the pod template: [maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 2Gi, but limit is 4Gi]"},
@@ -104,10 +104,10 @@ func TestStuckPodIsExplainedByItsHolder_CLI_06_PRP_23(t *testing.T) {
 	}{
 		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, says: "1 pod is terminating, and its replacement is created only after it has ended"},
 		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
-		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, says: "on node node-1, which cannot stop it (it no longer exists)"},
+		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, says: "on node node-1, which no longer exists and cannot stop it"},
 		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it no longer exists"}, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
 		"the node controller says so": {since: 5 * time.Minute, change: func(p *corev1.Pod) { p.Status.Reason = "NodeLost" },
-			kind: explain.ProblemNodeGone, says: "on node node-1, which cannot stop it (it is lost)"},
+			kind: explain.ProblemNodeGone, says: "on node node-1, which is lost and cannot stop it"},
 	} {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)

@@ -35,6 +35,25 @@ func containerNote(p *explain.Problem) string {
 	return ""
 }
 
+// containerBriefly is which container keeps a pod from ending, or from starting, for a narrow column; "" for other problems.
+func containerBriefly(p *explain.Problem) string {
+	switch p.Kind {
+	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:
+		return stillRunText(p.Running)
+	case explain.ProblemContainerFailed:
+		return fmt.Sprintf("exit %d, %s", p.Exit.ExitCode, stillRunText(p.Running))
+	case explain.ProblemInitRunning:
+		return "init container " + p.Container + " runs"
+	case explain.ProblemSidecarNotStarted:
+		return "sidecar " + p.Container + " not started"
+	}
+	return ""
+}
+
+func stillRunText(names []string) string {
+	return Enumerate(names, "and") + Plural(len(names), " still runs", " still run")
+}
+
 // containerEndedText is how a container of pods that have not ended did.
 func containerEndedText(p *explain.Problem, now time.Time) string {
 	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), ago(p.Since, now)
@@ -43,7 +62,7 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	case p.Count > 1:
 		text = fmt.Sprintf("%s in %s", text, Joined(", first", Count(p.Count, "pods"), since))
 	case len(p.Pods) > 0:
-		text = fmt.Sprintf("container %s of pod %s ended with %s%s", p.Container, p.Pods[0], exit, since)
+		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, exit)
 	}
 	it := Plural(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {

@@ -96,6 +96,14 @@ func endingOfIt(c *explain.Cause) string {
 	return text
 }
 
+// killedWith is the exit code of a container that the kubelet killed, in brackets: EndingText leaves it out.
+func killedWith(c *explain.Cause) string {
+	if c.ExitCode == nil || c.Ending.Kind != explain.EndProbe && c.Ending.Kind != explain.EndPostStart {
+		return ""
+	}
+	return fmt.Sprintf(" (exit code %d)", *c.ExitCode)
+}
+
 // endingSays is what the component says that ended the pods, for the end of a sentence; "" if the text says as much.
 func endingSays(c *explain.Cause) string {
 	switch c.Ending.Kind {

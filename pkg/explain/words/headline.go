@@ -79,12 +79,14 @@ func FailIndexMechanism(rule int32, name string) string {
 	return fmt.Sprintf("%s of its podFailurePolicy fails an index at once", RuleLabel(rule, name))
 }
 
-// CauseSentence is the cause with what the program, or the component that ended the pod, said about it; else with the
-// memory limit that was reached, or with the meaning of its exit code.
+// CauseSentence is the cause with what the program, or the component that ended the pod, said about it, or what that means if
+// it is a known error; else with the memory limit that was reached, or with the meaning of its exit code.
 func CauseSentence(c *explain.Cause) string {
 	switch {
 	case c.Ending != nil:
-		return c.Text + endingSays(c)
+		return c.Text + killedWith(c) + endingSays(c)
+	case c.Error != nil:
+		return Joined(": ", textWithSignal(c)+limitClause(c.MemoryLimit), KnownErrorText(c.Error))
 	case c.Message != "":
 		return Joined(": ", textWithSignal(c)+limitClause(c.MemoryLimit), lastLine(c.Message))
 	case c.MemoryLimit != nil:

@@ -58,12 +58,14 @@ func foreignFinalizerText(p *explain.Problem) string {
 		Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
 }
 
-// ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods need
-// a few words more.
+// ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods and containers that others wait
+// for need a few words more.
 func ProblemReason(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemCreationRefused:
 		return "FailedCreate: " + refusalText(p)
+	case containerBriefly(p) != "":
+		return containerBriefly(p)
 	case p.Kind == explain.ProblemUnschedulable:
 		return Joined(": ", string(p.Kind), unfitsText(p.Unfit, p.Claims))
 	case (p.Container != "" || p.Trouble != nil) && p.Reason != "":
@@ -167,7 +169,7 @@ func terminatingText(p *explain.Problem) string {
 	pods, it := Times(p.Count, "pod is", "pods are")+" terminating", Plural(int(p.Count), "it", "them")
 	switch p.Kind {
 	case explain.ProblemNodeGone:
-		pods += fmt.Sprintf(" on node %s, which cannot stop %s (%s)", p.Node, it, p.Reason)
+		pods += fmt.Sprintf(" on node %s, which %s and cannot stop %s", p.Node, strings.TrimPrefix(p.Reason, "it "), it)
 	case explain.ProblemTerminatingStuck:
 		pods += " past the grace period"
 	}
@@ -199,7 +201,7 @@ func processOOMKilledText(p *explain.Problem) string {
 		if p.Restarts > 0 {
 			restarted = ", and was restarted " + Times(p.Restarts, "time", "times")
 		}
-		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s%s: what it does may be incomplete",
+		return fmt.Sprintf("%s %s ended with exit code %d for lack of memory (%s%s)%s%s: what it was doing may be incomplete",
 			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods, restarted)
 	}
 	return fmt.Sprintf("%s %s ended with exit code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
@@ -355,7 +357,11 @@ func refusalText(p *explain.Problem) string {
 // shortRefusal is the beginning of what the API server says.
 func shortRefusal(said string) string {
 	if text := []rune(said); len(text) > maxRefusal {
-		return string(text[:maxRefusal]) + "…"
+		cut := string(text[:maxRefusal])
+		if i := strings.LastIndex(cut, " "); i > 0 {
+			cut = cut[:i]
+		}
+		return strings.TrimRight(cut, " ,;") + "…"
 	}
 	return said
 }

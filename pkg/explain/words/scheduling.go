@@ -18,8 +18,13 @@ func unschedulableText(p *explain.Problem) string {
 	return Joined(": ", noNode, unfitsText(p.Unfit, p.Claims))
 }
 
-// ProblemBrief is why no node can take the pod, for a narrow column; "" for other problems.
-func ProblemBrief(p *explain.Problem) string { return unfitsText(p.Unfit, p.Claims) }
+// ProblemBrief is why no node can take the pod, or which container it waits for, for a narrow column; "" for other problems.
+func ProblemBrief(p *explain.Problem) string {
+	if text := containerBriefly(p); text != "" {
+		return text
+	}
+	return unfitsText(p.Unfit, p.Claims)
+}
 
 // unfitsText has the reasons, with the number of nodes: "1 Insufficient nvidia.com/gpu, 8 node affinity/selector".
 func unfitsText(all []explain.Unfit, claims []explain.Claim) string {

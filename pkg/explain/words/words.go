@@ -66,6 +66,14 @@ func withFirst(text string, change func(rune) rune) string {
 // Clauses are joined to a sentence.
 func Clauses(all []string) string { return Joined("; ", all...) }
 
+// FullStop ends a sentence, unless it ends with what was cut.
+func FullStop(text string) string {
+	if strings.HasSuffix(text, "…") {
+		return text
+	}
+	return text + "."
+}
+
 // ContainersText is "container proxy", or "containers proxy and logs".
 func ContainersText(names []string) string {
 	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")

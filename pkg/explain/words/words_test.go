@@ -3,6 +3,11 @@ package words
 import (
 	"testing"
 	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 func TestAgeHasTwoUnitsAtMost_CLI_01(t *testing.T) {
@@ -14,6 +19,46 @@ func TestAgeHasTwoUnitsAtMost_CLI_01(t *testing.T) {
 	} {
 		if got := Age(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+// Requirements: CLI-40. The cause of a short explanation has the meaning of a known error instead of what was said about it, and
+// the exit code of a container that the kubelet killed.
+func TestCauseSentence(t *testing.T) {
+	notFound := `failed to create containerd task: failed to create shim task: OCI runtime create failed: exec: "trian": executable file not found in $PATH`
+	for want, c := range map[string]explain.Cause{
+		"Container main could not be started (StartError): command trian was not found in the container": {
+			Text: "Container main could not be started (StartError)", Message: notFound, Error: &explain.KnownError{Kind: explain.ErrorCommandNotFound, Subject: "trian"},
+		},
+		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Message: "loading\nschema 7 is not supported."},
+		"Container main was killed because its liveness probe failed (exit code 137): “connection refused”": {
+			Text: "Container main was killed because its liveness probe failed", ExitCode: ptr.To[int32](137), Message: "connection refused",
+			Ending: &explain.Ending{Kind: explain.EndProbe, Probe: "liveness", Container: "main"},
+		},
+		"Pod was terminated because its node shut down": {
+			Text: "Pod was terminated because its node shut down", ExitCode: ptr.To[int32](143), Message: "imminent node shutdown",
+			Ending: &explain.Ending{Kind: explain.EndNodeShutdown},
+		},
+	} {
+		if got := CauseSentence(&c); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// Requirements: CLI-30. A narrow column names the container that a pod waits for.
+func TestProblemBriefNamesTheContainer(t *testing.T) {
+	for want, p := range map[string]explain.Problem{
+		"istio-proxy still runs":          {Kind: explain.ProblemContainerEnded, Container: "main", Exit: &cause.Exit{}, Running: []string{"istio-proxy"}},
+		"exit 3, mesh and logs still run": {Kind: explain.ProblemContainerFailed, Container: "main", Exit: &cause.Exit{ExitCode: 3}, Running: []string{"mesh", "logs"}},
+		"agent still runs":                {Kind: explain.ProblemSidecarStopping, Container: "main", Exit: &cause.Exit{}, Running: []string{"agent"}},
+		"init container wait-for-db runs": {Kind: explain.ProblemInitRunning, Container: "wait-for-db"},
+		"sidecar cache not started":       {Kind: explain.ProblemSidecarNotStarted, Container: "cache"},
+		"":                                {Kind: explain.ProblemUnschedulable},
+	} {
+		if got := ProblemBrief(&p); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (p *Player) report(ctx context.Context, s Pod) error {
 	if err != nil {
 		return err
 	}
-	if err := p.bind(ctx, pod); err != nil {
+	if err := p.bind(ctx, pod, cmp.Or(p.expand(s.Node, ""), p.Node)); err != nil {
 		return err
 	}
 	if pod, err = p.Client.CoreV1().Pods(p.Namespace).Get(ctx, pod.Name, metav1.GetOptions{}); err != nil {
@@ -42,19 +42,19 @@ func (p *Player) report(ctx context.Context, s Pod) error {
 }
 
 // bind gives the pod its node, as the scheduler does.
-func (p *Player) bind(ctx context.Context, pod *corev1.Pod) error {
+func (p *Player) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	if pod.Spec.NodeName != "" {
 		return nil
 	}
 	err := p.Client.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: p.Node},
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: node},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
 	return p.tell(ctx, reference(pod), Event{
 		Type: corev1.EventTypeNormal, Reason: "Scheduled", From: "default-scheduler",
-		Message: fmt.Sprintf("Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.Node),
+		Message: fmt.Sprintf("Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, node),
 	})
 }
 

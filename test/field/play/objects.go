@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,13 +124,14 @@ func (o *Objects) patch(ctx context.Context, namespace, reference string, status
 	return err
 }
 
-// List returns all objects of a namespace that an explanation may read: owners first, and each kind as late as what
-// follows from it.
+// List returns all objects that an explanation of a namespace's Jobs may read: owners first, and each kind as late as what
+// follows from it, then the nodes of the pods, also of those that are gone.
 func (o *Objects) List(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for _, resource := range []schema.GroupVersionResource{
 		{Group: "batch", Version: "v1", Resource: "cronjobs"}, {Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"},
-		{Group: "batch", Version: "v1", Resource: "jobs"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "events"},
+		{Group: "batch", Version: "v1", Resource: "jobs"}, {Version: "v1", Resource: "persistentvolumeclaims"},
+		{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "events"},
 	} {
 		list, err := o.Client.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
@@ -137,7 +139,23 @@ func (o *Objects) List(ctx context.Context, namespace string) ([]unstructured.Un
 		}
 		all = append(all, list.Items...)
 	}
-	return all, nil
+	nodes, err := o.nodesOf(ctx, all)
+	return append(all, nodes...), err
+}
+
+// nodesOf returns the nodes that pods have, or that events about them name. What does not exist is left out.
+func (o *Objects) nodesOf(ctx context.Context, objects []unstructured.Unstructured) ([]unstructured.Unstructured, error) {
+	list, err := o.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list.Items, func(node unstructured.Unstructured) bool {
+		return !slices.ContainsFunc(objects, func(object unstructured.Unstructured) bool {
+			name, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName")
+			message, _, _ := unstructured.NestedString(object.Object, "message")
+			return name == node.GetName() || strings.HasSuffix(message, " to "+node.GetName())
+		})
+	}), nil
 }
 
 // past replaces the variables, and durations such as -5m by the time that they mean.

@@ -49,6 +49,8 @@ type Step struct {
 // named, which wait.
 type Pod struct {
 	Name string `json:"name"`
+	// Node is where it is scheduled, instead of the node that all cases share.
+	Node string `json:"node,omitempty"`
 	// Phase is Running unless given.
 	Phase string `json:"phase,omitempty"`
 	// Reason and Message are those of the pod.

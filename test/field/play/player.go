@@ -27,7 +27,7 @@ import (
 const PlayedLabel = "field.batchjob.dev/played"
 
 // patience is how long a step waits for something.
-const patience = 90 * time.Second
+const patience = 2 * time.Minute
 
 // Player plays one case in a namespace.
 type Player struct {
@@ -170,7 +170,7 @@ func (p *Player) meet(job string, pods []corev1.Pod) {
 
 func (p *Player) delete(ctx context.Context, reference string) error {
 	if !strings.HasPrefix(reference, "pod/") {
-		return p.Objects.delete(ctx, p.Namespace, reference)
+		return p.Objects.delete(ctx, p.Namespace, p.expand(reference, ""))
 	}
 	pod, err := p.pod(ctx, reference)
 	if err != nil {

@@ -53,6 +53,7 @@ func Load(file string) (*Recording, error) {
 // kinds are those that recordings have, by resource.
 var kinds = map[string]string{
 	"jobs": "Job", "pods": "Pod", "events": "Event", "cronjobs": "CronJob", "workloads": "Workload", "leases": "Lease", "nodes": "Node",
+	"persistentvolumeclaims": "PersistentVolumeClaim",
 }
 
 // request is what a path asks for.

@@ -61,13 +61,15 @@ func verdicts(t *testing.T, c situation.Case, take string) []situation.Verdict {
 	t.Chdir(c.Dir)
 	var all []situation.Verdict
 	for _, a := range c.Asks {
-		args := strings.Fields(a.Run)
-		if a.About != "" {
-			args = []string{"explain-failure", a.About}
+		var answer situation.Answer
+		if a.Run != "" {
+			answer.Text = ask(t, recording, take, strings.Fields(a.Run)...)
+		} else {
+			answer.Short = ask(t, recording, take, "explain-failure", a.About)
+			answer.Text = ask(t, recording, take, "explain-failure", a.About, "--full")
 		}
-		answer := situation.Answer{Text: ask(t, recording, take, args...)}
 		if a.About != "" && !strings.Contains(a.About, "/") {
-			answer.JSON = ask(t, recording, take, append(args, "-o", "json")...)
+			answer.JSON = ask(t, recording, take, "explain-failure", a.About, "-o", "json")
 		}
 		all = append(all, a.Judge(answer))
 	}

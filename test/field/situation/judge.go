@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Answer is what the plugin says: its text, and its JSON if it has any.
-type Answer struct{ Text, JSON string }
+// Answer is what the plugin says. Text is all of it, as with --full; Short and JSON are "" for commands that do not have them.
+type Answer struct{ Text, Short, JSON string }
 
 // Verdict is the result of an ask.
 type Verdict struct {
@@ -36,28 +36,40 @@ func (a Ask) Judge(answer Answer) Verdict {
 	if v.First == "" {
 		v.First = firstParagraph(answer.Text)
 	}
-	text := flat(answer.Text)
-	for _, place := range []struct {
-		name, text  string
-		says, never []Fact
-	}{
+	places := []place{
 		{"the first sentence", flat(v.First), a.Says.First, a.Never.First},
-		{"the text", text, a.Says.Text, a.Never.Text},
+		{"the text", flat(answer.Text), a.Says.Text, a.Never.Text},
 		{"the advice", flat(strings.Join(advice, " ")), a.Says.Advice, a.Never.Advice},
 		{"a command", flat(strings.Join(commands, "; ")), a.Says.Commands, a.Never.Commands},
-	} {
-		for _, f := range place.says {
-			if !f.Pattern.MatchString(place.text) {
-				v.Faults = append(v.Faults, place.name+" lacks: "+f.Name)
-			}
-		}
-		for _, f := range place.never {
-			if found := f.Pattern.FindString(place.text); found != "" {
-				v.Faults = append(v.Faults, place.name+" must not say: "+f.Name)
-			}
-		}
+	}
+	if answer.Short != "" {
+		places = append(places, place{"the short text", flat(answer.Short), a.Says.First, a.Never.Text})
+	}
+	for _, p := range places {
+		v.Faults = append(v.Faults, p.faults()...)
 	}
 	return v
+}
+
+// place is a part of an answer, with the facts that it has to have, and must not have.
+type place struct {
+	name, text  string
+	says, never []Fact
+}
+
+func (p place) faults() []string {
+	var faults []string
+	for _, f := range p.says {
+		if !f.Pattern.MatchString(p.text) {
+			faults = append(faults, p.name+" lacks: "+f.Name)
+		}
+	}
+	for _, f := range p.never {
+		if f.Pattern.MatchString(p.text) {
+			faults = append(faults, p.name+" must not say: "+f.Name)
+		}
+	}
+	return faults
 }
 
 // flat undoes the wrapping of lines.

@@ -41,9 +41,10 @@ type Ask struct {
 
 // Places are facts by the part of the answer that they are looked for in.
 type Places struct {
-	// First is the first sentence: the verdict of a Job; the first paragraph of other answers.
+	// First is the first sentence: the verdict of a Job; the first paragraph of other answers. The text that explain-failure
+	// prints without --full has these facts too.
 	First []Fact `json:"first,omitempty"`
-	// Text is all that is printed.
+	// Text is all that is printed, with --full.
 	Text []Fact `json:"text,omitempty"`
 	// Commands are those of the advice, and Advice is all of it.
 	Commands []Fact `json:"commands,omitempty"`

@@ -50,6 +50,10 @@ func TestJudge_FLD_03(t *testing.T) {
 	if v := bad.Judge(answer); !slices.Equal(v.Faults, want) {
 		t.Errorf("%q", v.Faults)
 	}
+	short := Ask{Says: Places{First: fact(t, `"exit code 3"`)}}
+	if v := short.Judge(Answer{JSON: answer.JSON, Short: "a failed: its code is 3."}); !slices.Equal(v.Faults, []string{"the short text lacks: exit code 3"}) {
+		t.Errorf("%q", v.Faults)
+	}
 	if v := bad.Judge(Answer{Text: "No Jobs\nfound.\n\nMore."}); v.First != "No Jobs found." {
 		t.Errorf("%q", v.First)
 	}

@@ -63,7 +63,9 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	return o
 }
 
-func endedForGood(c *explain.Container) bool { return !c.Init && c.Ended && !c.Before && !c.EndedAt.IsZero() }
+func endedForGood(c *explain.Container) bool {
+	return !c.Init && c.Ended && !c.Before && !c.EndedAt.IsZero()
+}
 
 // outlivedGonePod is about a pod of which only events are left. A kubelet reports each container that it stops: one that it
 // does not report had ended.

@@ -28,6 +28,9 @@ func neglected(in *facts.Facts) bool {
 	if jobspec.IsSuspended(in.Spec) && in.ManagedBy() != "" && in.ManagedBy() != in.OurName {
 		return false // Others may wait without a word until the Job is resumed.
 	}
+	if in.LastJobEvent("FailedCreate") != nil {
+		return false // A controller tries. It writes no status before the first pod exists.
+	}
 	if !in.PodsRead {
 		return IsNeglected(in.Job, in.Now)
 	}

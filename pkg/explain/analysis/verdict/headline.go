@@ -82,7 +82,7 @@ func endedBy(in *facts.Facts, failed *failures.Failures) string {
 	case reason == batchv1.JobReasonDeadlineExceeded && failed.NeverStarted != nil:
 		return words.NeverStartedText(&failed.NeverStarted.Problem)
 	case reason == batchv1.JobReasonDeadlineExceeded:
-		return words.DeadlineText(in.Spec.ActiveDeadlineSeconds)
+		return words.Clauses(append([]string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds)}, outlivedClause(failed)...))
 	case !knowsReason(&in.Outcome):
 		return words.OtherReasonText(reason, in.Outcome.Message)
 	}

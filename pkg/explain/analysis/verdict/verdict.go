@@ -69,7 +69,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 	}
 
 	out.Clauses = slices.DeleteFunc(out.Clauses, func(c string) bool { return c == "" })
-	out.Sentence = words.Clauses(out.Clauses) + "."
+	out.Sentence = words.FullStop(words.Clauses(out.Clauses))
 	addHeadline(in, failed, v, &out)
 	return out
 }

@@ -34,9 +34,7 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 			return []string{words.NeverStartedText(&n.Problem), words.DeadlinePassed(in.Spec.ActiveDeadlineSeconds)}
 		}
 		clauses := []string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds)}
-		if o := failed.Outlived; o != nil {
-			clauses = append(clauses, words.OutlivedText(o.Pod, o.Ended, o.Exit, o.Running))
-		}
+		clauses = append(clauses, outlivedClause(failed)...)
 		return append(clauses, mostly(in, failed, v.Accounting))
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return []string{words.MaxFailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.MaxFailedIndexes, 0)), mostly(in, failed, v.Accounting)}
@@ -181,4 +179,13 @@ func whyComplete(in *facts.Facts, v *Values, progress string) string {
 		rule = v.Success.MetRule()
 	}
 	return words.CompleteText(progress, rule, took, !in.Indexed() && in.Spec.Completions == nil)
+}
+
+// outlivedClause is what kept a pod running until the deadline of the Job although its work was done.
+func outlivedClause(failed *failures.Failures) []string {
+	o := failed.Outlived
+	if o == nil {
+		return nil
+	}
+	return []string{words.OutlivedText(o.Pod, o.Ended, o.Exit, o.Running)}
 }
