@@ -41,22 +41,21 @@ press() {
 
 terminal send-keys -l 'kubectl batchjob demo'
 film 2 ''
-press Enter '' 14
-press g 'arrow keys' 0
-for _ in 1 2 3; do press Down 'arrow keys' 1; done
-press Enter 'Enter: open the Job' 10
-press 2 '2: its indexes' 10
+# The list begins with some Jobs failed, and previews the one under the cursor: montecarlo.
+press Enter '' 12
+press Down 'arrow keys: preview a Job' 3
+press Enter 'enter: open the Job' 8
+press 2 '2: its indexes' 8
 press n 'n: next problem' 4
 press n 'n: next problem' 4
 press 4 '4: its failures' 8
 press 5 '5: its pods' 6
-press Enter 'Enter: open the pod' 6
+press Enter 'enter: open the pod' 6
 press l 'l: its log' 8
-press q 'q: back' 1
-press q 'q: back' 8
-press g '' 1
-press Enter 'Enter: open the Job' 8
-press e 'e: explain its failure' 14
+press Escape 'esc: back' 1
+press Escape 'esc: back' 6
+press g 'g: the first Job' 6
+press e 'e: explain it' 14
 press '?' '?: help' 5
 "$dir/picture" 'kubectl batchjob demo' <"$dir/film" >docs/images/demo.svg
 ls -l docs/images/demo.svg

@@ -16,6 +16,9 @@ import (
 // stallsEvery is how often a list that is live reads again what its stalls are known by.
 const stallsEvery = 10 * time.Second
 
+// refusedEvery is how often failed pods that may not be read are asked for again, although no more have failed.
+const refusedEvery = time.Minute
+
 // Stalls knows which Jobs of a set are stalled, and what their pods failed of. It asks only while Jobs have no ready pod, or
 // new failures, and reads three pages at most then, instead of a watch of all pods (ADR 0017).
 type Stalls struct {
@@ -28,6 +31,8 @@ type Stalls struct {
 
 	mu   sync.Mutex
 	read *gather.Stalls
+	// asked is when failed pods were last asked for without permission.
+	asked time.Time
 }
 
 // Read asks about those of the Jobs that may be stalled, or have failures.
@@ -42,7 +47,12 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 		}
 	}
 	s.mu.Lock()
-	before := s.read
+	before, now := s.read, s.Now()
+	if !before.IsRefused() {
+		s.asked = now
+	} else if now.Sub(s.asked) >= refusedEvery {
+		s.asked, before = now, before.Unread()
+	}
 	s.mu.Unlock()
 	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, failing, before)
 	s.mu.Lock()

@@ -78,13 +78,14 @@ func squeeze(columns []Column, widths []int, width int) {
 	}
 }
 
-// FreeWidth returns how much of a width columns leave, if no cell is wider than its column's Width. It is negative if they
-// do not fit.
+// FreeWidth returns how much of a width a Table leaves if no cell is wider than its column's Width: 0 or less if columns are
+// narrowed, and what is left after columns are dropped.
 func FreeWidth(columns []Column, width int) int {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		widths[i] = max(Width(c.Header), c.Width)
 	}
+	squeeze(columns, widths, width)
 	return width - total(widths)
 }
 

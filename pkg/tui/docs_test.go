@@ -23,7 +23,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 			}
 		}
 	}
-	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyHold, keyDelete)}}
+	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyHold, keyDelete, keyNamespace)}}
 	for _, opened := range everyScreen(t) {
 		groups = append(groups, opened().top().Keys()...)
 	}

@@ -34,7 +34,7 @@ func TestTabChoosesACommand(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	shows(b, "copied: kubectl logs three-causes-6-rc9d4 -n three-causes")
-	const second = "kubectl batchjob logs three-causes -n three-causes --failed"
+	const second = "kubectl batchjob logs three-causes --failed -n three-causes"
 	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"G", "N"}, {"G", "n"}, {"g", "tab"}} {
 		b.press(keys...)
 		if !strings.Contains(marks(b), "$") {

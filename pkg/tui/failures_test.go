@@ -64,6 +64,33 @@ func TestEnterOpensAPodThatFailedSo(t *testing.T) {
 	hides(b, "enter open")
 }
 
+// Pods that the Job stopped are one line, and no row: also if there is nothing else.
+// Requirements: CLI-41
+func TestStoppedPodsAreNoRows(t *testing.T) {
+	s := load(t, "three-causes")
+	r := *s.Job.Report
+	s.Job.Report = &r
+	stopped := explain.Cause{Failure: &cause.Failure{DeletedRunning: true}, Text: "pod was stopped", Count: 7, Stopped: explain.StoppedAtEnd, Consequence: true}
+	r.Causes = append(slices.Clone(r.Causes), stopped)
+	r.Counts.Failed += 7
+	r.Counts.StoppedFailures = 7
+	b := open(t, s, size{120, 30}, nil)
+	b.press("4")
+	shows(b, "60 failures, 3 causes; 7 other pods were stopped when the Job failed")
+	b.press("G")
+	shows(b, "indexes 5,11,17")
+	hides(b, "Pod was stopped", "exceeded: 67", "67 failures")
+	b.press("1")
+	shows(b, "60 failures, 3 causes", "7 other pods were stopped when the Job failed")
+	hides(b, "67")
+
+	r.Causes = []explain.Cause{stopped}
+	r.Counts.Failed = 7
+	b.press("4", "enter")
+	shows(b, "7 pods were stopped when the Job failed.")
+	hides(b, "enter open")
+}
+
 // The cursor stays with its cause when others come before it.
 func TestFailuresCursorStays(t *testing.T) {
 	s := load(t, "three-causes")

@@ -171,7 +171,7 @@ func TestSortingTakesTheNextOrder(t *testing.T) {
 		{"s", "validate evaluate sweep nightly train import queue", "AGE ▲"},
 		{"s", "import train nightly evaluate validate queue sweep", "DURATION ▼"},
 		{"s", "train nightly import queue evaluate sweep validate", "FAILED ▼"},
-		{"s", "nightly queue sweep validate import train evaluate", "COMPLETIONS ▲"},
+		{"s", "nightly queue sweep validate import train evaluate", "DONE ▲"},
 		{"s", "train nightly sweep import queue validate evaluate", "STATUS ▼"},
 	} {
 		if c.key != "" {
@@ -297,6 +297,28 @@ func (b *testbed) headers(t *testing.T) string {
 	return ""
 }
 
+// The reason has 30 characters from 100 columns on, and 18 at 80: other columns are left out for it. Bars use what is left.
+// Requirements: CLI-30
+func TestListHasRoomForReasons(t *testing.T) {
+	items := someJobs()
+	const why = "AReasonThatHasThirtyCharacters"
+	items[3].Reason, items[3].Fate = why, explain.FateFailed
+	for width, want := range map[int]string{80: "AReasonThatHasThi…", 100: why, 120: why, 160: why, 200: why} {
+		for _, which := range [][]explain.Outline{items, items[3:]} {
+			b := open(t, jobsSnapshot(which...), size{width, 40}, allNamespaces)
+			b.has(t, want)
+		}
+	}
+	few := slices.Clone(items[6:])
+	few[0].Completions, few[0].Succeeded = ptr.To[int32](2), 1
+	wide := func(width int) int {
+		return strings.Count(open(t, jobsSnapshot(few...), size{width, 24}, nil).picture(), "█")
+	}
+	if narrow, broad := wide(80), wide(170); narrow < 2 || broad < 10 {
+		t.Errorf("half of a bar has %d cells at 80 columns, %d at 170", narrow, broad)
+	}
+}
+
 // Issue 6, 1: failed indexes, the matched rule and managedBy are in the table wherever there
 // is room, and the age nearly always.
 func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
@@ -305,13 +327,13 @@ func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
 		items []explain.Outline
 		want  string
 	}{
-		{60, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS"},
-		{80, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS FAILED WHY AGE"},
-		{80, someJobs()[3:], "NAME STATUS ▼ COMPLETIONS FAILED WHY AGE"},
-		{120, someJobs()[3:], "NAME STATUS ▼ COMPLETIONS TERM FAILED FAILED IDX WHY AGE"},
-		{120, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS TERM FAILED FAILED IDX WHY AGE"},
-		{160, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS ACTIVE TERM FAILED FAILED IDX WHY DURATION AGE"},
-		{200, someJobs(), "NAMESPACE NAME STATUS ▼ COMPLETIONS ACTIVE(READY) TERMINATING FAILED FAILED INDEXES WHY MANAGED BY DURATION AGE"},
+		{60, someJobs(), "NAMESPACE NAME STATUS ▼ DONE"},
+		{80, someJobs(), "NAMESPACE NAME STATUS ▼ DONE WHY AGE"},
+		{80, someJobs()[3:], "NAME STATUS ▼ DONE FAILED WHY AGE"},
+		{120, someJobs()[3:], "NAME STATUS ▼ DONE TERM FAILED FAILED IDX WHY AGE"},
+		{120, someJobs(), "NAMESPACE NAME STATUS ▼ DONE FAILED FAILED IDX WHY AGE"},
+		{160, someJobs(), "NAMESPACE NAME STATUS ▼ DONE ACTIVE TERM FAILED FAILED IDX WHY DURATION AGE"},
+		{200, someJobs(), "NAMESPACE NAME STATUS ▼ DONE ACTIVE(READY) TERMINATING FAILED FAILED INDEXES WHY RUN BY DURATION AGE"},
 	} {
 		b := open(t, jobsSnapshot(c.items...), size{c.width, 24}, allNamespaces)
 		if got := b.headers(t); got != c.want {

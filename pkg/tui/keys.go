@@ -47,7 +47,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			m.prompt = nil
 			m.say(notice)
 		}
-		return nil
+		return m.openTyped()
 	case m.help != nil:
 		if done := m.help.key(k); done {
 			m.help = nil
@@ -63,7 +63,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.top(), slices.Concat(m.retryKeys(), m.changeKeys(), m.leave())...)
+		m.help = newHelpScreen(m.top(), slices.Concat(m.retryKeys(), m.changeKeys(), m.namespaceKeys(), m.leave())...)
 	case widget.Matches(k, keyPause):
 		m.pause()
 	case widget.Matches(k, keyTimes):
@@ -77,6 +77,8 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.retry(k)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
 		return m.change(k)
+	case widget.Matches(k, keyNamespace):
+		return m.askNamespace(k)
 	case widget.Matches(k, keySuspend):
 		return tea.Suspend
 	case widget.Matches(k, keyRedraw):
@@ -122,6 +124,8 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 	switch {
 	case !a.Explain.IsZero():
 		m.stack = append(m.stack, job.NewExplanation(a.Explain))
+	case a.Namespace != nil:
+		return m.openNamespace(*a.Namespace)
 	case a.Ask != nil:
 		m.prompt = widget.NewPrompt(a.Ask)
 	case a.Run != nil:

@@ -62,6 +62,8 @@ type Options struct {
 	Retrier screen.Retrier
 	// Changer suspends, resumes and deletes Jobs, nil to write nothing.
 	Changer screen.Changer
+	// Namespaces changes the namespace of the list, nil if that stays.
+	Namespaces Namespaces
 	// EndWhen reports whether to end the view; nil if only the user does.
 	EndWhen func(*snapshot.Snapshot) bool
 }
@@ -91,6 +93,9 @@ type Model struct {
 	help     *helpScreen
 	prompt   *widget.Prompt
 	notice   notice
+	// typed is a namespace that was typed and is not open yet; before is the one to go back to if the Jobs of the one that
+	// was opened last cannot be read.
+	typed, before *string
 	// keyed is true once a key was pressed.
 	keyed bool
 	// paused holds what is shown, as of pausedAt; held is the Snapshot that came since.
@@ -118,8 +123,9 @@ const noticeTime = 4 * time.Second
 type (
 	// tickMsg is the time, once a second.
 	tickMsg time.Time
-	// snapshotMsg is the next Snapshot, or why there is none.
+	// snapshotMsg is the next Snapshot of a Source, or why there is none.
 	snapshotMsg struct {
+		of   snapshot.Source
 		snap *snapshot.Snapshot
 		err  error
 	}
@@ -179,7 +185,7 @@ func (m *Model) next() tea.Cmd {
 	ctx, source, seen := m.o.Context, m.o.Source, m.latest().Seq
 	return func() tea.Msg {
 		snap, err := source.Next(ctx, seen)
-		return snapshotMsg{snap: snap, err: err}
+		return snapshotMsg{of: source, snap: snap, err: err}
 	}
 }
 
@@ -246,6 +252,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.now = time.Time(msg)
 		return m.tick()
 	case snapshotMsg:
+		if msg.of != nil && msg.of != m.o.Source {
+			return nil // It is of a namespace that was left.
+		}
 		return m.news(msg)
 	case tea.WindowSizeMsg:
 		m.resize(msg.Width, msg.Height)
@@ -275,6 +284,9 @@ func (m *Model) resize(width, height int) {
 // news shows or holds a Snapshot, and asks for the next one.
 func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if msg.err != nil {
+		if cmd := m.reopen(msg.err); cmd != nil {
+			return cmd
+		}
 		m.over = msg.err
 		// A view that ends by itself may have no one to close it.
 		if !errors.Is(msg.err, io.EOF) && (!m.data.Snap.IsShown() || m.o.EndWhen != nil) {

@@ -630,7 +630,7 @@ func TestTerminalShowsItsProgressBar(t *testing.T) {
 	}
 }
 
-// What stays of a Job is its explanation, whole, whatever was on the screen.
+// What stays of a Job is its short explanation, whole, whatever was on the screen.
 // Requirements: VIE-02
 func TestExplanationStaysWhole(t *testing.T) {
 	s := load(t, "three-causes")
@@ -650,7 +650,7 @@ func TestExplanationStaysWhole(t *testing.T) {
 // explanationOf is what explain-failure prints.
 func explanationOf(r *explain.Report, width int) string {
 	var b strings.Builder
-	for _, l := range text.ExplanationLines(*r, text.Options{Width: width, Location: time.UTC}) {
+	for _, l := range text.ShortLines(*r, text.Options{Width: width, Location: time.UTC}) {
 		b.WriteString(l.String() + "\n")
 	}
 	return b.String()

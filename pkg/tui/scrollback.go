@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Scrollback is what stays on the terminal once the view has ended: the explanation of the open Job, whole, or else the
+// Scrollback is what stays on the terminal once the view has ended: the short explanation of the open Job, whole, or else the
 // list as it was. It is "" if nothing was shown.
 func (m *Model) Scrollback() string {
 	if !m.data.Snap.IsShown() {

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/simevents"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -34,7 +35,7 @@ type Source struct {
 	begun  time.Time
 	jobs   []string
 	parts  map[string]part
-	events recorder
+	events *simevents.Recorder
 	// started is when the containers of a pod started.
 	started map[types.UID]time.Time
 	focus   snapshot.Focus
@@ -45,8 +46,8 @@ type Source struct {
 // Snapshot.
 func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error, ago time.Duration) (*Source, error) {
 	s := &Source{now: now, pause: pause, begun: now().Add(-ago), parts: parts(), started: map[types.UID]time.Time{}}
-	s.events = recorder{now: func() time.Time { return s.world.Now() }, events: map[string][]explain.Event{}}
-	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: s.begun, OnCommit: s.committed, Controller: controller.Config{Recorder: &s.events}})
+	s.events = simevents.New(func() time.Time { return s.world.Now() })
+	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: s.begun, OnCommit: s.committed, Controller: controller.Config{Recorder: s.events}})
 	all, err := jobs()
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (s *Source) open(shown *snapshot.Snapshot, job *batchv1.Job) {
 	if i < 0 {
 		return
 	}
-	detail := explain.PodDetailOf(pods[i], s.events.of(job.Name))
+	detail := explain.PodDetailOf(pods[i], s.eventsOf(job.Name))
 	shown.Pod = &detail
 	if target := s.focus.Log; target != nil {
 		shown.Log = &snapshot.Log{
@@ -144,7 +145,7 @@ func (s *Source) open(shown *snapshot.Snapshot, job *batchv1.Job) {
 func (s *Source) input(job *batchv1.Job, pods []*corev1.Pod) explain.Input {
 	input := explain.Input{
 		Now: s.world.Now(), OurName: controller.DefaultManagedBy, Job: job, PodsRead: true, EventsRead: true,
-		Events: s.events.of(job.Name),
+		Events: s.eventsOf(job.Name),
 		Lease:  &explain.Lease{Holder: "the simulation", Renewed: s.world.Now(), Duration: time.Minute},
 	}
 	for _, pod := range pods {
@@ -155,6 +156,16 @@ func (s *Source) input(job *batchv1.Job, pods []*corev1.Pod) explain.Input {
 		input.Logs = append(input.Logs, s.tail(job.Name, pods[i]))
 	}
 	return input
+}
+
+// eventsOf are the controller's events about a Job.
+func (s *Source) eventsOf(job string) []explain.Event {
+	kept := s.events.Of(job)
+	events := make([]explain.Event, len(kept))
+	for i := range kept {
+		events[i] = explain.EventOf(&kept[i])
+	}
+	return events
 }
 
 // listed is what a list knows of a Job: its pods that have not ended.
@@ -173,7 +184,7 @@ func (s *Source) listed(job *batchv1.Job) explain.Input {
 // failing is what a list knows of a Job that has failures: its failed pods, too.
 func (s *Source) failing(job *batchv1.Job) explain.Input {
 	input := s.listed(job)
-	input.PodsRead, input.Events = true, s.events.of(job.Name)
+	input.PodsRead, input.Events = true, s.eventsOf(job.Name)
 	for _, pod := range s.world.Store.PodsOf(job.UID) {
 		if pod.Status.Phase == corev1.PodFailed {
 			input.Pods = append(input.Pods, explain.PodOf(pod))
@@ -226,9 +237,12 @@ func (s *Source) end(limit time.Duration) (reports []explain.Report) {
 	return reports
 }
 
-// explain returns a report without commands: the Jobs are in no cluster.
+// explain returns a report without commands, and without advice that is one: the Jobs are in no cluster.
 func (s *Source) explain(in explain.Input, o explain.Options) explain.Report {
 	report := analysis.Explain(in, o)
+	report.Advice = slices.DeleteFunc(report.Advice, func(a explain.Advice) bool {
+		return a.Kind == explain.AdviceLogs || a.Kind == explain.AdviceRerun
+	})
 	for i := range report.Advice {
 		report.Advice[i].Command = ""
 	}

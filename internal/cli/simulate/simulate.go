@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/simevents"
 )
 
 const simulateLong = `Try out the Job in a manifest without a cluster: it runs in a virtual cluster
@@ -146,7 +147,10 @@ func (o *Options) Run(ctx context.Context) error {
 		options.MaxPods = -1
 	}
 	report := analysis.Explain(input, options)
-	report.Advice = nil // It is about pods that are nowhere.
+	report.Advice = nil // It is about pods that are nowhere, and so are the commands.
+	for i := range report.Causes {
+		report.Causes[i].Command = ""
+	}
 	if o.output.IsSet() {
 		err = o.output.Write(o.Out, report)
 	} else {
@@ -174,7 +178,9 @@ func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, expla
 	if err != nil {
 		return nil, explain.Input{}, err
 	}
-	world := sim.NewWorld(sim.Options{Seed: 1, MaxWrites: maxWrites})
+	var world *sim.World
+	events := simevents.New(func() time.Time { return world.Now() })
+	world = sim.NewWorld(sim.Options{Seed: 1, MaxWrites: maxWrites, Controller: controller.Config{Recorder: events}})
 	if err := world.Play(job, pods); err != nil {
 		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
@@ -189,6 +195,9 @@ func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, expla
 	}
 	for _, pod := range world.Store.PodsOf(stored.UID) {
 		input.Pods = append(input.Pods, explain.PodOf(pod))
+	}
+	for _, event := range events.Of(job.Name) {
+		input.Events = append(input.Events, explain.EventOf(&event))
 	}
 	return world, input, nil
 }

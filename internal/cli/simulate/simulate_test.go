@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -253,8 +254,24 @@ func TestPodsOfARecordingAreRepeated(t *testing.T) {
 	heading := `{"kind":"WatchRecording","apiVersion":"batchjob.dev/v1alpha1"}`
 	file := clitest.WriteManifest(t, heading+"\n"+string(line)+"\n")
 	r := simulated(t, "../../../examples/indexed-10.yaml", "--pods-from", file)
-	if r.Indexes == nil || len(r.Causes) == 0 || !strings.Contains(r.Causes[0].Text+r.Causes[len(r.Causes)-1].Text, "42") {
+	if r.Indexes == nil || !slices.ContainsFunc(r.Causes, func(c explain.Cause) bool { return strings.Contains(c.Text, "42") }) {
 		t.Errorf("%+v", r.Causes)
+	}
+}
+
+// Requirements: CLI-41. Of a gang in which one fails, the others were stopped: the controller's events are part of a
+// simulation. Its pods are nowhere, so no command is about one.
+func TestPodsThatTheSimulatedJobStoppedAreOneLine(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/nonexistent")
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	manifest := `{apiVersion: batch/v1, kind: Job, metadata: {name: ranks}, spec: {completionMode: Indexed, completions: 8, parallelism: 8,
+  backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: main, image: a}]}}}}`
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := program.Run(t, nil, "simulate", "-f", file, "--pods", "run=60s", "--pods", "index=2,exit=42,run=5s")
+	if !strings.Contains(got.Out, "  7 other pods were stopped when the Job failed\n") || strings.Contains(got.Out, "nothing recorded") || strings.Contains(got.Out, "kubectl") {
+		t.Errorf("exit %d\n%s", got.Code, got.Out)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -24,10 +25,16 @@ const DefaultLogLines = 10
 
 // Live is a live source of the Jobs that were chosen.
 type Live struct {
+	kube    *cmdutil.KubeFlags
 	choice  cmdutil.JobChoice
 	set     feed.JobSet
 	source  *live.Source
 	retrier *retrier
+	// jobs is the client of all namespaces, and connect makes a source of another set.
+	jobs    dynamic.NamespaceableResourceInterface
+	connect func(feed.JobSet) (*live.Source, error)
+	// start runs the source in place of the one that ran before; Run sets it.
+	start func()
 }
 
 // OpenLive makes the clients. Warnings of the API server, and of missing permissions, go to warnings; logLines is how many last lines of logs belong to
@@ -37,12 +44,20 @@ func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice,
 	if err != nil {
 		return nil, err
 	}
-	source, err := connectLive(config, set, logLines, env)
+	jobs, err := cmdutil.NewJobsClient(config)
 	if err != nil {
 		return nil, err
 	}
-	source.Refused = cmdutil.PrintUnwatched(warnings)
-	return &Live{choice: choice, set: set, source: source, retrier: &retrier{config: config, out: warnings}}, nil
+	v := &Live{kube: kube, choice: choice, set: set, retrier: &retrier{config: config, out: warnings}, jobs: jobs}
+	v.connect = func(set feed.JobSet) (*live.Source, error) {
+		source, err := connectLive(config, set, logLines, env)
+		if err == nil {
+			source.Refused = cmdutil.PrintUnwatched(warnings)
+		}
+		return source, err
+	}
+	v.source, err = v.connect(set)
+	return v, err
 }
 
 // connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.
@@ -121,6 +136,15 @@ func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Sourc
 	defer running.Wait()
 	defer v.retrier.wait()
 	defer cancel()
-	running.Go(func() { _ = v.source.Run(ctx) }) // Next returns its error.
+	stop := func() {}
+	v.start = func() {
+		stop()
+		source := v.source
+		var own context.Context
+		own, stop = context.WithCancel(ctx)
+		running.Go(func() { _ = source.Run(own) }) // Next returns its error.
+	}
+	v.start()
+	defer func() { stop() }()
 	return use(ctx, v.source)
 }

@@ -277,8 +277,8 @@ func TestExpiredVersionsAreNoLostConnection_CLI_07(t *testing.T) {
 // Issue 6.6, CLI-08: who may not read pods or events sees the Job, and what is missing; from time to time it is tried
 // again.
 func TestForbiddenPodsAreTriedAgain_CLI_08(t *testing.T) {
-	// Events of the Job and of its pods are asked for apart.
-	for resource, questions := range map[string]int{"pods": 1, "events": 2} {
+	// Events of the Job and of its pods are asked for apart, and the list asks for what its rows show.
+	for resource, questions := range map[string]int{"pods": 2, "events": 3} {
 		train := clitest.ExplainedJob("ns1", "train")
 		api := newFakeLive(t, train)
 		api.pods.Put(clitest.EndedPod(train, "train-a", 1, ""))

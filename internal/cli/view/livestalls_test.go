@@ -2,6 +2,7 @@ package view
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -45,6 +46,28 @@ func TestLiveListHasGapsForStalls_CLI_08(t *testing.T) {
 	s := startLive(t, api)
 	s.until("there is a gap", func(got *snapshot.Snapshot) bool {
 		return got.Jobs != nil && len(got.Jobs.Gaps) == 1 && got.Jobs.Gaps[0].What == "events"
+	})
+	s.end()
+}
+
+// Requirements: CLI-08. A row shows why its Job fails once that may be read, although no more pods have failed.
+func TestLiveListAsksAgainWhyJobsFail(t *testing.T) {
+	job := clitest.ExplainedJob("ns1", "train")
+	api := newFakeLive(t, job)
+	pod := clitest.EndedPod(job, "train-a", 1, "")
+	pod.Labels["batch.kubernetes.io/job-name"] = "train"
+	api.pods.Put(pod)
+	api.rest.RefusePath("/pods", 403, "Forbidden")
+	s := startLive(t, api)
+	s.until("the list has asked", func(got *snapshot.Snapshot) bool { return got.Jobs != nil && api.requests("/pods?") == 1 })
+	s.pass(30 * time.Second)
+	if n := api.requests("/pods?"); n != 1 {
+		t.Errorf("asked %d times in 30 s", n)
+	}
+	api.api.SetRefuse(nil)
+	s.until("the cause is known", func(got *snapshot.Snapshot) bool {
+		why := got.Jobs.Items[0].Why
+		return why != nil && len(why.Causes) > 0
 	})
 	s.end()
 }

@@ -182,7 +182,7 @@ func startView(t *testing.T, api *writable, flags ...string) *viewSession {
 	t.Cleanup(cancel)
 	go func() {
 		s.done <- live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-			options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), What: live.What()}
+			options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), What: live.What(), Namespaces: live.Namespaces()}
 			return interactive.Viewer(env, cmdutil.Display{}).Show(ctx, options)
 		})
 	}()

@@ -48,6 +48,9 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	if o.Now == nil {
 		o.Now = v.Now
 	}
+	if o.Namespaces != nil {
+		o.Namespaces = explainedNamespaces{o.Namespaces}
+	}
 	if v.ReadOnly {
 		o.Retrier, o.Changer = nil, nil
 	}

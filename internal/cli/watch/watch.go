@@ -197,8 +197,11 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		if key := live.Single(); !key.IsZero() {
 			options.Start, options.Job = tui.StartJob, key
 		}
-		if o.exitStatus {
+		switch {
+		case o.exitStatus:
 			options.EndWhen = end.observe
+		case o.record == "": // A recording is of one set of Jobs.
+			options.Namespaces = live.Namespaces()
 		}
 		err = o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)
 	}

@@ -39,8 +39,9 @@ type Stalls struct {
 
 // ofJobs is what was read of Jobs, and what could not be read; nil for nothing.
 type ofJobs[T any] struct {
-	byJob map[types.UID][]T
-	gap   *explain.Gap
+	byJob   map[types.UID][]T
+	gap     *explain.Gap
+	refused bool // the gap is a missing permission
 }
 
 // ReadStalls reads Jobs of a namespace, or of all with "". Of jobs, which may be stalled, it reads the pods that have not
@@ -90,6 +91,16 @@ func (s *Stalls) lacks(failing []*batchv1.Job) bool {
 	return slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return s.counted[job.UID] != job.Status.Failed })
 }
 
+// IsRefused reports whether a permission is missing to read why Jobs fail.
+func (s *Stalls) IsRefused() bool { return s != nil && (s.failed.refused || s.events.refused) }
+
+// Unread is s as if failed pods had not been asked for: the next ReadStalls asks again, as a permission may have been given.
+func (s *Stalls) Unread() *Stalls {
+	unread := *s
+	unread.counted = nil
+	return &unread
+}
+
 // readFailed reads the failed pods of the Jobs.
 func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespace string, failing []*batchv1.Job, before *Stalls) {
 	page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
@@ -116,7 +127,7 @@ func (before ofJobs[T]) next(namespace, what string, page metav1.ListInterface, 
 	case err != nil && before.byJob != nil && !apierrors.IsForbidden(err):
 		return before
 	case err != nil:
-		return ofJobs[T]{gap: ptr.To(GapOf(namespace, "list", what, err))}
+		return ofJobs[T]{gap: ptr.To(GapOf(namespace, "list", what, err)), refused: apierrors.IsForbidden(err)}
 	}
 	now := ofJobs[T]{byJob: map[types.UID][]T{}}
 	add(now.byJob)

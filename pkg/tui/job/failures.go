@@ -47,10 +47,14 @@ func (o *failuresPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bo
 
 // open shows an example of the chosen cause.
 func (o *failuresPane) open(d *screen.Data) screen.Action {
-	if d.Job == nil || o.list.Cursor >= len(d.Job.Causes) {
+	if d.Job == nil {
 		return screen.Action{}
 	}
-	c := &d.Job.Causes[o.list.Cursor]
+	causes := section.OwnCauses(d.Job.Report)
+	if o.list.Cursor >= len(causes) {
+		return screen.Action{}
+	}
+	c := &causes[o.list.Cursor]
 	if len(c.Pods) == 0 {
 		return screen.Action{Notice: "no pod is known for this cause"}
 	}
@@ -78,27 +82,28 @@ func (o *failuresPane) Keys() []widget.KeyGroup {
 
 func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	j := d.Job
+	causes := section.OwnCauses(j.Report) // Pods that the Job stopped are counted in the line above.
 	lines := append([]layout.Line{nil}, p.Wrap(failuresLine(j), 2)...)
-	if len(j.Causes) == 0 {
+	if len(causes) == 0 {
 		o.list.Resize(0, 1, nil)
 		return lines
 	}
 	// The cursor has to be known first: the length of the chosen cause decides how much room
 	// the list has.
-	keyOf := func(i int) string { return j.Causes[i].Text + section.CauseRule(&j.Causes[i]) }
-	o.list.Resize(len(j.Causes), o.list.Height, keyOf)
+	keyOf := func(i int) string { return causes[i].Text + section.CauseRule(&causes[i]) }
+	o.list.Resize(len(causes), o.list.Height, keyOf)
 	if at := o.list.Cursor; at != o.shown {
 		o.shown, o.detail = at, widget.Scroll{}
 	}
-	detail := causeDetail(p, &j.Causes[o.list.Cursor])
+	detail := causeDetail(p, &causes[o.list.Cursor])
 	// The header, and a blank line before and behind the table, are there too; without room
 	// only the last one is.
 	const around = 3
 	blank := []layout.Line{nil}
-	if len(lines)+min(minCauses, len(j.Causes))+len(detail)+around > p.Height {
+	if len(lines)+min(minCauses, len(causes))+len(detail)+around > p.Height {
 		lines, blank = lines[1:], nil
 	}
-	header, table := layout.Table(causeColumns(p, j), causeCells(p, j), p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
+	header, table := layout.Table(causeColumns(p, causes), causeCells(p, j, causes), p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
 	lines = append(append(lines, blank...), header.Indent(widget.CursorWidth))
 	left := p.Height - len(lines) - 1
 	o.list.Resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
@@ -143,11 +148,11 @@ func failuresLine(j *screen.Job) layout.Line {
 
 // causeTexts are the causes for a table, in short if one of the sentences has no room: causes
 // often differ only at the end.
-func causeTexts(p *widget.Paint, j *screen.Job) []string {
-	full, texts := make([]string, len(j.Causes)), make([]pods.FailureText, len(j.Causes))
-	for i := range j.Causes {
-		texts[i] = pods.FailureText{Failure: j.Causes[i].Failure, Text: j.Causes[i].Text}
-		full[i] = wording.Sentence(j.Causes[i].Text)
+func causeTexts(p *widget.Paint, causes []explain.Cause) []string {
+	full, texts := make([]string, len(causes)), make([]pods.FailureText, len(causes))
+	for i := range causes {
+		texts[i] = pods.FailureText{Failure: causes[i].Failure, Text: causes[i].Text}
+		full[i] = wording.Sentence(causes[i].Text)
 	}
 	if slices.ContainsFunc(full, func(text string) bool { return widget.Width(text) > leastCause(p) }) {
 		return pods.BriefCauses(texts)
@@ -159,19 +164,19 @@ func causeTexts(p *widget.Paint, j *screen.Job) []string {
 func leastCause(p *widget.Paint) int { return p.Width/2 + 2 }
 
 // causeColumns give most of the room to the text of causes, which often differ only at the end.
-func causeColumns(p *widget.Paint, j *screen.Job) []layout.Column {
+func causeColumns(p *widget.Paint, causes []explain.Cause) []layout.Column {
 	columns := []layout.Column{
 		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
 	}
-	if hasIndexes(j) {
+	if hasIndexes(causes) {
 		columns = append(columns, layout.Column{Header: "INDEXES", Min: 16, Drop: 3})
 	}
 	return columns
 }
 
 // hasIndexes reports whether a cause names indexes.
-func hasIndexes(j *screen.Job) bool {
-	return slices.ContainsFunc(j.Causes, func(c explain.Cause) bool { return c.Indexes != "" })
+func hasIndexes(causes []explain.Cause) bool {
+	return slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Indexes != "" })
 }
 
 // maxIndexList is how many bytes of a list of indexes are in the table; above indexListFrom
@@ -181,21 +186,17 @@ const (
 	indexListFrom = 120
 )
 
-func causeCells(p *widget.Paint, j *screen.Job) [][]layout.Line {
-	cells := make([][]layout.Line, 0, len(j.Causes))
-	indexes, texts := hasIndexes(j), causeTexts(p, j)
-	for i := range j.Causes {
-		c := &j.Causes[i]
+func causeCells(p *widget.Paint, j *screen.Job, causes []explain.Cause) [][]layout.Line {
+	cells := make([][]layout.Line, 0, len(causes))
+	indexes, texts := hasIndexes(causes), causeTexts(p, causes)
+	for i := range causes {
+		c := &causes[i]
 		rule, style := section.CauseRule(c), layout.Accent
 		if rule == "" {
 			rule, style = pods.NoRule(j.Report), layout.Muted
 		}
-		count := layout.Bad | layout.Bold
-		if c.IsStopped() {
-			rule, style, count = "stopped by the Job", layout.Muted, layout.Muted
-		}
 		row := []layout.Line{
-			layout.Of(layout.Text(count, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
+			layout.Of(layout.Text(layout.Bad|layout.Bold, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
 			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
 		}
 		if indexes {

@@ -29,7 +29,7 @@ func jobOrders() []widget.Order {
 		jobsByAge:      {Column: columnAge, Name: "age"},
 		jobsByDuration: {Column: columnDuration, Name: "duration", Descending: true},
 		jobsByFailed:   {Column: columnFailed, Name: "failed pods", Descending: true},
-		jobsByProgress: {Column: columnCompletions, Name: "progress"},
+		jobsByProgress: {Column: columnDone, Name: "progress"},
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 	previewHeight = 30 - 2
 	besideWidth   = 160
 	besideGap     = 3
-	leastList     = 84
+	leastList     = fullWhyFrom
 )
 
 // hasPreview reports whether a screen of a size has room for a preview.
@@ -48,7 +48,7 @@ func (s *listScreen) withPreview(p *widget.Paint, d *screen.Data) []layout.Line 
 		return s.list(p, d)
 	}
 	if p.Width >= besideWidth {
-		list := p.Sized(max(leastList, p.Width*2/5), p.Height)
+		list := p.Sized(max(leastList, p.Width*11/20), p.Height)
 		lines := s.list(list, d) // It moves the cursor to where its Job is now.
 		preview := job.Preview(p.Sized(p.Width-list.Width-besideGap, p.Height), d, s.previewed(d))
 		return layout.Beside(lines, list.Width, besideGap, preview, p.Glyphs.Ellipsis)

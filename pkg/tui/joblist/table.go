@@ -15,12 +15,12 @@ import (
 
 // Headers of columns that tables can be sorted by.
 const (
-	columnName        = "NAME"
-	columnStatus      = "STATUS"
-	columnCompletions = "COMPLETIONS"
-	columnFailed      = "FAILED"
-	columnDuration    = "DURATION"
-	columnAge         = "AGE"
+	columnName     = "NAME"
+	columnStatus   = "STATUS"
+	columnDone     = "DONE"
+	columnFailed   = "FAILED"
+	columnDuration = "DURATION"
+	columnAge      = "AGE"
 )
 
 // notReconciled is shown for a Job without a controller.
@@ -53,20 +53,20 @@ func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int)
 		{Header: "NAMESPACE", Width: min(f.namespace, widestCell), Min: 9},
 		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
 		{Header: head(columnStatus), Width: statusWidth, Min: least.status},
-		{Header: head(columnCompletions), Width: leastBar + 1 + min(f.completions, widestCell), Right: true},
+		{Header: head(columnDone), Width: leastBar + 1 + min(f.completions, widestCell), Right: true},
 		{Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6},
 		{Header: headerFor(p, "TERMINATING", "TERM"), Right: true, Drop: 9},
 		{Header: head(columnFailed), Right: true, Drop: 3},
 		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: max(10, p.Width/12), Min: 10, Drop: 4},
 		{Header: "WHY", Width: words.WhyWidth, Min: least.why, Drop: 1},
-		{Header: "MANAGED BY", Width: managed, Min: managed, Drop: 5},
+		{Header: "RUN BY", Width: managed, Min: managed, Drop: 5},
 		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 8},
 		s.ageColumn(p),
 	}
 	columns = widget.Present(all, func(i int) bool { return s.hasColumn(p, i) })
 	bar = min(mostBar, leastBar+max(0, layout.FreeWidth(columns, p.Width-widget.CursorWidth)))
 	for i := range columns {
-		if columns[i].Header == head(columnCompletions) {
+		if columns[i].Header == head(columnDone) {
 			columns[i].Width += bar - leastBar
 		}
 	}
@@ -76,16 +76,19 @@ func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int)
 // leastWidths is how narrow columns may be cut.
 type leastWidths struct{ name, status, why, managedBy int }
 
+// fullWhyFrom is from how many columns on the reasons are not cut: other columns are left out first.
+const fullWhyFrom = 100
+
 func leastWidthsFor(p *widget.Paint) leastWidths {
 	switch {
 	case p.Width < 80:
 		return leastWidths{name: 16, status: 10, why: 10, managedBy: 10}
-	case p.Width < 100:
-		return leastWidths{name: 12, status: 10, why: 9, managedBy: 10}
+	case p.Width < fullWhyFrom:
+		return leastWidths{name: 12, status: 10, why: 18, managedBy: 10}
 	case p.Width < 140:
-		return leastWidths{name: 22, status: 10, why: 16, managedBy: 12}
+		return leastWidths{name: 14, status: 10, why: words.WhyWidth, managedBy: 12}
 	}
-	return leastWidths{name: 20, status: 12, why: 14, managedBy: 23}
+	return leastWidths{name: 20, status: 12, why: words.WhyWidth, managedBy: 23}
 }
 
 // fullHeadersFrom is from how many columns of the screen on all headers are those of status.
@@ -130,7 +133,7 @@ func (s *listScreen) hasColumn(p *widget.Paint, i int) bool {
 	case namespaceColumn:
 		return s.stats.namespaces
 	case terminatingColumn, failedIndexesColumn:
-		return p.Width >= 100
+		return p.Width >= fullWhyFrom
 	case managedByColumn:
 		return s.stats.managed && p.Width >= fullHeadersFrom
 	case activeColumn, durationColumn:

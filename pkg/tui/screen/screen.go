@@ -48,6 +48,8 @@ type Action struct {
 	// Open is opened on top of this screen, and then the explanation of the Job Explain.
 	Open    Screen
 	Explain snapshot.JobKey
+	// Namespace starts over with the list of Jobs of this namespace, "" for all; nil for nothing.
+	Namespace *string
 	// Notice is shown in the last line for a while.
 	Notice string
 	// Copy goes to the clipboard of the terminal, and into the last line, as some terminals

@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+)
+
+// twoNamespaces has a namespace ml with a Job, and one that may not be read.
+type twoNamespaces struct {
+	names   []string
+	current string
+	opened  []string
+	sources map[string]*still
+}
+
+func (n *twoNamespaces) Current() string { return n.current }
+
+func (n *twoNamespaces) Names(context.Context) []string { return n.names }
+
+func (n *twoNamespaces) Open(namespace string) (snapshot.Source, string, error) {
+	if strings.Contains(namespace, "/") {
+		return nil, "", errors.New("that is no name")
+	}
+	n.current, n.opened = namespace, append(n.opened, namespace)
+	if n.sources[namespace] == nil {
+		n.sources[namespace] = &still{snap: jobsSnapshot(someJobs()[3:]...)}
+	}
+	return n.sources[namespace], "namespace " + namespace, nil
+}
+
+// inNamespaces is a list of namespace etl, in which N works.
+func inNamespaces(t *testing.T, names ...string) (*testbed, *twoNamespaces) {
+	t.Helper()
+	n := &twoNamespaces{names: names, current: "etl", sources: map[string]*still{}}
+	b := open(t, jobsSnapshot(someJobs()[:2]...), size{80, 24}, func(o *Options) { o.What, o.Namespaces = "namespace etl", n })
+	b.View()
+	return b, n
+}
+
+// choose presses N, and gives the Model the namespaces.
+func (b *testbed) choose() {
+	b.t.Helper()
+	b.do(b.press("N"))
+	b.View()
+}
+
+// N lists the namespaces, all of them first, and starts over with the Jobs of the chosen one; what the Source of before
+// still says is not shown.
+// Requirements: VIE-10
+func TestNChoosesANamespace(t *testing.T) {
+	b, n := inNamespaces(t, "default", "etl", "ml")
+	b.press("down", "space")
+	b.choose()
+	shows(b, "Jobs › Namespaces", "  all namespaces", "  default", "▌ etl", "  ml")
+	b.press("down", "enter")
+	if !slices.Equal(n.opened, []string{"ml"}) {
+		t.Fatalf("it opened %q", n.opened)
+	}
+	hides(b, "import-orders", "paused")
+	old := jobsSnapshot(someJobs()[:2]...)
+	old.Seq = 99
+	b.send(snapshotMsg{of: b.source, snap: old})
+	b.send(snapshotMsg{of: b.source, err: context.Canceled})
+	hides(b, "import-orders")
+	b.send(snapshotMsg{of: n.sources["ml"], snap: n.sources["ml"].snap})
+	shows(b, "4 Jobs in namespace ml", "evaluate")
+
+	b.choose()
+	b.press("g", "enter")
+	if n.current != "" {
+		t.Errorf("the first row is %q", n.current)
+	}
+	b.choose()
+	b.press("/", "d", "e", "f", "enter", "enter")
+	if n.current != "default" {
+		t.Errorf("the filter chose %q", n.current)
+	}
+}
+
+// Where namespaces may not be listed, N asks for a name. A list that cannot be read is left again, and says why.
+// Requirements: VIE-10
+func TestNAsksForANamespace(t *testing.T) {
+	b, n := inNamespaces(t)
+	b.choose()
+	shows(b, "namespace (empty for all): ")
+	b.press("esc")
+	b.choose()
+	b.press("a", "/", "b", "enter")
+	shows(b, "that is no name", "import-orders")
+	if n.opened != nil {
+		t.Errorf("it opened %q", n.opened)
+	}
+	b.choose()
+	b.press("m", "l", "enter")
+	if n.current != "ml" {
+		t.Fatalf("it opened %q", n.opened)
+	}
+	b.send(snapshotMsg{of: n.sources["ml"], err: errors.New("no permission to list jobs in namespace ml")})
+	if n.current != "etl" || b.quit {
+		t.Errorf("after an error, the list is of %q", n.current)
+	}
+	shows(b, "no permission to list jobs in namespace ml")
+	b.send(snapshotMsg{of: n.sources["etl"], snap: jobsSnapshot(someJobs()[:2]...)})
+	shows(b, "2 Jobs in namespace etl")
+}
+
+// Requirements: VIE-10, VIE-07
+func TestNDoesNothingElsewhere(t *testing.T) {
+	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
+	b.press("N")
+	shows(b, "no key N here")
+}
