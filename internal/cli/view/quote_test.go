@@ -19,6 +19,7 @@ func TestLiveAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 	job.SetNamespace("ns1")
 	api := newFakeLive(t, job)
 	for i := range c.Pods {
+		c.Pods[i].Status.ContainerStatuses[0].State.Terminated.ExitCode = 3 // No rule is advised for exit code 1.
 		api.pods.Put(&c.Pods[i])
 	}
 	s := startLive(t, api)
