@@ -73,21 +73,29 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	case widget.Matches(k, keyMouse):
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
+	case widget.Matches(k, keySuspend):
+		return tea.Suspend
+	case widget.Matches(k, keyRedraw):
+		return tea.ClearScreen
+	default:
+		return m.formKey(k)
+	}
+	return nil
+}
+
+// formKey is for the keys that open a form or a prompt, and for leaving.
+func (m *Model) formKey(k tea.KeyPressMsg) tea.Cmd {
+	switch {
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
 		return m.change(k)
 	case widget.Matches(k, keyNamespace):
 		return m.askNamespace(k)
-	case widget.Matches(k, keySuspend):
-		return tea.Suspend
-	case widget.Matches(k, keyRedraw):
-		return tea.ClearScreen
 	case widget.Matches(k, keyBack):
 		return m.back(k)
-	default:
-		m.sayUnknown(k)
 	}
+	m.sayUnknown(k)
 	return nil
 }
 

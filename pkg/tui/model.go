@@ -252,9 +252,6 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.now = time.Time(msg)
 		return m.tick()
 	case snapshotMsg:
-		if msg.of != nil && msg.of != m.o.Source {
-			return nil // It is of a namespace that was left.
-		}
 		return m.news(msg)
 	case tea.WindowSizeMsg:
 		m.resize(msg.Width, msg.Height)
@@ -283,6 +280,9 @@ func (m *Model) resize(width, height int) {
 
 // news shows or holds a Snapshot, and asks for the next one.
 func (m *Model) news(msg snapshotMsg) tea.Cmd {
+	if msg.of != nil && msg.of != m.o.Source {
+		return nil // It is of a namespace that was left.
+	}
 	if msg.err != nil {
 		if cmd := m.reopen(msg.err); cmd != nil {
 			return cmd

@@ -30,7 +30,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"explain-failure", "--from", file}, report.Verdict.Sentence},
+		{[]string{"explain-failure", "--full", "--from", file}, report.Verdict.Sentence},
 		{[]string{"watch", "--replay", file, "--plain"}, "FailedIndexes"},
 		{[]string{"what-if", "train", "--from", file, "--set", "backoffLimitPerIndex=3"}, "First difference"},
 	} {

@@ -135,7 +135,7 @@ func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	f.startPlugin("what-if", "a", "--set", "backoffLimit=1", "--as", viewer).wantEnd(0, "", "")
 	f.startPlugin("bundle", "a", "-o", filepath.Join(t.TempDir(), "bundle.tar.gz"), "--as", viewer).wantEnd(0, "bundle.tar.gz", "")
 	f.startPlugin("status", "-A", "--as", viewer).wantEnd(1, "", "or choose a namespace with -n")
-	c := f.startPlugin("explain-failure", "a", "--as", viewer)
+	c := f.startPlugin("explain-failure", "a", "--full", "--as", viewer)
 	c.wantEnd(0, "exit code 42", "")
 	if all := c.out.String() + c.errOut.String(); strings.Contains(all, "permission") || strings.Contains(all, "can-i") || !strings.Contains(all, pod.Name) {
 		t.Errorf("%s", all)
@@ -165,7 +165,7 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	pod := f.failByRule(corruptJob())
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
 	user := f.jobsOnly()
-	c := f.startPlugin("explain-failure", "a", "--as", user)
+	c := f.startPlugin("explain-failure", "a", "--full", "--as", user)
 	c.wantEnd(0, `rule 1 "Corrupt"`, "")
 	for _, part := range []string{"exit code 42", pod.Name, "kubectl auth can-i list pods -n " + f.namespace, "kubectl auth can-i list events -n " + f.namespace} {
 		if !strings.Contains(c.out.String(), part) {

@@ -45,7 +45,7 @@ func TestAlertsFire(t *testing.T) {
 // The alerts on Jobs fire with the series of kube-state-metrics.
 func TestAlertsOnJobsFire(t *testing.T) {
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "job-alerts.yaml"), read(t, "../../config/prometheus/job-alerts.yaml"))
+	write(t, filepath.Join(folder, "job-alerts.yaml"), read(t, "../../config/prometheus/job-alerts.yml"))
 	write(t, filepath.Join(folder, "test.yaml"), read(t, "testdata/job-alerts.yaml"))
 	promtool(t, folder, "check", "rules", "job-alerts.yaml")
 	promtool(t, folder, "test", "rules", "test.yaml")

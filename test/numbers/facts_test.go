@@ -138,6 +138,7 @@ var (
 	}
 	listRow     = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +\d`, statusSucceeded, statusActive, statusReady)}
 	wideListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
+	termListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusTerminating, statusFailed)}
 	waitLine    = []sentence{
 		said(`(\d+)/\d+(?: of \d+)? done`, statusSucceeded), said(`(\d+) active`, statusActive), said(`(\d+) pods? failed`, statusFailed),
 		said(`(\d+) terminating`, statusTerminating), said(`stopping (\d+) pods?`, statusTerminating), said(`(?:, | )(\w+)(?:; see: [^\n]*)?\n`, duration),
@@ -157,11 +158,15 @@ func (f facts) readOutput(o output) {
 	case o.name == "status":
 		f.readRow(o)
 	case strings.HasSuffix(o.name, " list"):
-		if strings.Contains(lines[2], "ACTIVE") {
+		active, terminating := strings.Contains(lines[2], "ACTIVE"), strings.Contains(lines[2], "TERM")
+		if active {
 			f.read(o.name, lines[3], listRow)
 		}
-		if strings.Contains(lines[2], "TERM") {
+		switch {
+		case active && terminating:
 			f.read(o.name, lines[3], wideListRow)
+		case terminating:
+			f.read(o.name, lines[3], termListRow)
 		}
 	case strings.HasPrefix(o.name, "view"):
 		f.readView(o, lines)
