@@ -94,7 +94,7 @@ func TestPodOfAVanishedNodeIsNotReplaced_PRP_23(t *testing.T) {
 		t.Errorf("%d pods, want no replacement", len(got))
 	}
 	out := kubectlBatchjob(t, "status", "job", "--kubeconfig", kubeconfig, "-n", ns, "--no-headers")
-	if f := strings.Fields(out.Out); out.Code != 0 || len(f) < 6 || f[1] != "Running" && f[1] != "Terminating" || f[3] != "0" || f[4] != "1" {
+	if f := strings.Fields(out.Out); out.Code != 0 || len(f) < 6 || f[1] != "Running" && f[1] != "Terminating" || f[3] != "0" || f[5] != "1" {
 		t.Errorf("the CLI says %+v, want one terminating pod", out)
 	}
 

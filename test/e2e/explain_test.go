@@ -43,7 +43,7 @@ var failures = map[string]map[string]explained{
 		"simulation-bad-parameters": {container: "main", exitCode: 2, rule: ptr.To[int32](0), ruleName: "ExitCode2", causes: 1, sentence: "viscosity is negative"},
 		"simulation-bad-luck":       {container: "main", exitCode: 3, rule: ptr.To[int32](1), ruleName: "ExitCode3", causes: 1, sentence: `"ExitCode3"`},
 	},
-	"failures/command-not-found": {"report": {container: "main", exitCode: 127, causes: 1, sentence: "sh: mkreport: not found"}},
+	"failures/command-not-found": {"report": {container: "main", exitCode: 127, causes: 1, sentence: "command mkreport was not found"}},
 	"failures/out-of-memory":     {"train": {container: "trainer", exitCode: 137, causes: 1, sentence: "OOMKilled"}},
 	"failures/three-causes":      {"sweep": {container: "worker", exitCode: 1, causes: 3, sentence: "mostly (407 of 412)"}},
 }
@@ -91,7 +91,7 @@ func wantExplained(t *testing.T, ns, name string, want explained) {
 	if len(r.Causes) != want.causes {
 		t.Errorf("%s: %d causes, want %d: %+v", name, len(r.Causes), want.causes, r.Causes)
 	}
-	text := explainFailure(t, ns, name)
+	text := explainFailure(t, ns, name, "--full")
 	pod, exit := "", false
 	for _, e := range r.Evidence {
 		if e.Kind == explain.EvidencePod {
@@ -102,7 +102,7 @@ func wantExplained(t *testing.T, ns, name string, want explained) {
 	if !exit || !failedPod(t, ns, name, pod) {
 		t.Errorf("%s: pod %q, container and exit code told: %v; %+v", name, pod, exit, r.Evidence)
 	}
-	for _, part := range []string{want.sentence, pod, fmt.Sprintf("Container %s ended with exit code %d", want.container, want.exitCode), want.ruleName} {
+	for _, part := range []string{want.sentence, pod, fmt.Sprintf("Container %s exited with code %d", want.container, want.exitCode), want.ruleName} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), part) {
 			t.Errorf("%s: the text does not say %q:\n%s", name, part, text)
 		}
@@ -118,13 +118,13 @@ func failedPod(t *testing.T, ns, job, name string) bool {
 // wantGrouped: 412 failures, three causes; each with its indexes, and one index alone.
 func wantGrouped(t *testing.T, ns string) {
 	t.Helper()
-	text := explainFailure(t, ns, "sweep")
+	text := explainFailure(t, ns, "sweep", "--full")
 	for _, part := range []string{"412 failures, 3 causes", "exited with code 137 (OOMKilled)", "indexes 17,200,201", "exited with code 42", "indexes 3,99"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("it does not say %q:\n%s", part, text)
 		}
 	}
-	if one := explainFailure(t, ns, "sweep", "--index", "99"); !strings.Contains(one, "exit code 42") || strings.Contains(one, "code 137") {
+	if one := explainFailure(t, ns, "sweep", "--index", "99"); !strings.Contains(one, "exited with code 42") || strings.Contains(one, "code 137") {
 		t.Errorf("--index 99:\n%s", one)
 	}
 }

@@ -66,7 +66,7 @@ func TestRunJobsInCI_RUN_01_RUN_02_RUN_09(t *testing.T) {
 		}
 		untilGone(t, ns, "ci")
 		bad := kubectlBatchjob(t, append([]string{"run", "-f", ciJob(t, `kwok.batchjob.dev/exit-code.2: "42"`), "--retry=1"}, args...)...)
-		if bad.Code != 3 || !strings.Contains(bad.ErrOut, "job.batch/ci-retry-1 created (retry 1 of 1). It runs index 2;") || !strings.Contains(bad.ErrOut, "The Job failed") {
+		if bad.Code != 3 || !strings.Contains(bad.ErrOut, "job.batch/ci-retry-1 created (retry 1 of 1). It runs index 2;") || !strings.Contains(bad.ErrOut, "✗ ci-retry-1 failed after ") {
 			t.Errorf("exit %d, %s", bad.Code, bad.ErrOut)
 		}
 		if text := readReport(t, report); !strings.Contains(text, `tests="4" failures="1" errors="0" skipped="0"`) || !strings.Contains(text, "exited with code 42") {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
@@ -15,7 +17,9 @@ import (
 func TestJobIsReplayed_WIF_01_WIF_06(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
-	apply(t, ns, "over-backoff-limit.yaml")
+	apply(t, ns, "over-backoff-limit.yaml", func(job *batchv1.Job) {
+		job.Spec.Template.Annotations["kwok.batchjob.dev/exit-code"] = "3" // No rule is advised for exit code 1.
+	})
 	finished(t, ns, "over-backoff-limit")
 	cluster := []string{"--kubeconfig", kubeconfig, "-n", ns}
 	ask := func(args ...string) string {
@@ -45,7 +49,7 @@ func TestJobIsReplayed_WIF_01_WIF_06(t *testing.T) {
 		t.Errorf("advice: %+v", r.Advice)
 	}
 	text := ask("simulate", "-f", "../../examples/indexed-10.yaml", "--pods-from", "job/over-backoff-limit")
-	if !strings.Contains(text, "exited with code 1") {
+	if !strings.Contains(text, "exited with code 3") {
 		t.Errorf("simulate --pods-from:\n%s", text)
 	}
 }

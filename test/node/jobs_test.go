@@ -72,8 +72,8 @@ func TestExitCodeIsExplained(t *testing.T) {
 	failed := failedPod(t, ns, "import")
 	want(t, ns, 0, []string{
 		`rule 0 "BrokenInput" of its podFailurePolicy matched`, "Pod " + failed + " (index 1, attempt 1) on node node",
-		"Container main ended with exit code 42", "│ row 3 of file 1", "│ panic: row 3 has no date",
-	}, "explain-failure", "import")
+		"Container main exited with code 42", "│ row 3 of file 1", "│ panic: row 3 has no date",
+	}, "explain-failure", "import", "--full")
 	wantParts(t, "logs", want(t, ns, 0, nil, "logs", "import", "--failed"), []string{
 		"row 1 of file 1", "row 2 of file 1", "row 3 of file 1", "panic: row 3 has no date",
 	})
@@ -116,7 +116,7 @@ func TestKilledContainersAreExplained(t *testing.T) {
 	for _, e := range []ending{
 		// The shell is the container's first process: the kernel kills all there is.
 		{limited(newJob("memory", `echo eating; x=0123456789abcdef; while :; do x=$x$x; done`), "24Mi"),
-			[]string{"Container main ended with exit code 137 (SIGKILL, OOMKilled)", "│ eating", "Raise the memory limit of container main, which is 24Mi"}},
+			[]string{"Container main exited with code 137 (SIGKILL, OOMKilled)", "│ eating", "Raise the memory limit of container main, which is 24Mi"}},
 		// In a container's command $$ stands for one $.
 		{newJob("signal", `echo going down; sh -c 'kill -SEGV $$$$'; exit $?`), []string{"exit code 139 (SIGSEGV)", "│ going down"}},
 		{missing, []string{"exit code 128 (StartError): the container could not be started", `"trainer": executable file not found in $PATH`}},
@@ -126,7 +126,7 @@ func TestKilledContainersAreExplained(t *testing.T) {
 			ns := namespace(t)
 			create(t, ns, e.job)
 			want(t, ns, 3, []string{"BackoffLimitExceeded"}, "wait", e.job.Name, "--timeout", "2m")
-			want(t, ns, 0, e.said, "explain-failure", e.job.Name)
+			want(t, ns, 0, e.said, "explain-failure", e.job.Name, "--full")
 		})
 	}
 }
@@ -140,7 +140,7 @@ func TestRestartsAreExplained(t *testing.T) {
 	j.Spec.Template.Spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To[int32](1)
 	create(t, ns, j)
 	want(t, ns, 3, []string{"BackoffLimitExceeded"}, "wait", "again", "--timeout", "2m")
-	said := want(t, ns, 0, []string{"uses up backoffLimit 1", "container main last ended with exit code 7", "restartPolicy Never"}, "explain-failure", "again")
+	said := want(t, ns, 0, []string{"uses up backoffLimit 1", "container main last", "restartPolicy Never"}, "explain-failure", "again", "--full")
 	if strings.Contains(said, "ind out who") {
 		t.Errorf("it looks for somebody else:\n%s", said)
 	}
@@ -172,9 +172,9 @@ func TestFailedContainerOfARunningPodIsExplained(t *testing.T) {
 	j.Spec.Template.Spec.Containers = append(j.Spec.Template.Spec.Containers, proxy)
 	create(t, ns, j)
 	eventually(t, "a verdict", func(context.Context) bool {
-		return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", "half").Out, "ended with exit code 42")
+		return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", "half", "--full").Out, "exit code 42")
 	})
-	want(t, ns, 0, []string{"ended with exit code 42", "while container proxy is still running", "If container proxy only serves container main"}, "explain-failure", "half")
+	want(t, ns, 0, []string{"exit code 42", "while container proxy is still running", "If container proxy only serves container main"}, "explain-failure", "half", "--full")
 }
 
 // Issue 7, point 1: pods that a kubelet or the scheduler cannot start are told apart.
@@ -197,9 +197,9 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 			ns := namespace(t)
 			create(t, ns, e.job)
 			eventually(t, "a verdict", func(context.Context) bool {
-				return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", e.job.Name).Out, "Running (stalled)")
+				return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", e.job.Name, "--full").Out, "Running (stalled)")
 			})
-			want(t, ns, 0, e.said, "explain-failure", e.job.Name)
+			want(t, ns, 0, e.said, "explain-failure", e.job.Name, "--full")
 		})
 	}
 }
