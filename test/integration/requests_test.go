@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,7 +63,8 @@ type cost struct {
 type counter struct {
 	server *httptest.Server
 
-	// enough is called when all watches are open that are expected, and a log was asked for unless there is only one.
+	// enough is called when all watches are open that are expected, and a log was asked for; or for a list, which has one
+	// watch, failed pods and events were read.
 	enough   func()
 	expected int
 
@@ -70,6 +72,7 @@ type counter struct {
 	asked   map[string]bool
 	watches int
 	logs    int
+	read    map[string]bool // resources of which a list was read to its end
 	bytes   int64
 }
 
@@ -85,11 +88,11 @@ func startCounter(t *testing.T, expected int, enough func()) *counter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &counter{asked: map[string]bool{}, expected: expected, enough: enough}
+	c := &counter{asked: map[string]bool{}, read: map[string]bool{}, expected: expected, enough: enough}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ModifyResponse: func(r *http.Response) error {
-			r.Body = &countedBody{ReadCloser: r.Body, counter: c}
+			r.Body = &countedBody{ReadCloser: r.Body, counter: c, resource: path.Base(r.Request.URL.Path)}
 			c.note(r.Request)
 			return nil
 		},
@@ -113,14 +116,29 @@ func (c *counter) note(r *http.Request) {
 		query.Del("resourceVersion")
 		c.asked[r.Method+" "+r.URL.Path+"?"+query.Encode()] = true
 	}
-	if c.expected > 0 && c.watches >= c.expected && (c.expected == 1 || c.logs > 0) {
+	c.check()
+}
+
+// check is called with mu held.
+func (c *counter) check() {
+	listed := c.expected == 1 && c.read["pods"] && c.read["events"]
+	if c.expected > 0 && c.watches >= c.expected && (listed || c.logs > 0) {
 		c.enough()
 	}
 }
 
 type countedBody struct {
 	io.ReadCloser
-	counter *counter
+	counter  *counter
+	resource string
+}
+
+func (b *countedBody) Close() error {
+	b.counter.mu.Lock()
+	defer b.counter.mu.Unlock()
+	b.counter.read[b.resource] = true
+	b.counter.check()
+	return b.ReadCloser.Close()
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
