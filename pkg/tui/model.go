@@ -284,16 +284,7 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 		return nil // It is of a namespace that was left.
 	}
 	if msg.err != nil {
-		if cmd := m.reopen(msg.err); cmd != nil {
-			return cmd
-		}
-		m.over = msg.err
-		// A view that ends by itself may have no one to close it.
-		if !errors.Is(msg.err, io.EOF) && (!m.data.Snap.IsShown() || m.o.EndWhen != nil) {
-			m.quit = true
-			return tea.Quit
-		}
-		return nil
+		return m.end(msg.err)
 	}
 	if m.o.Now().After(m.now) {
 		m.now = m.o.Now()
@@ -310,6 +301,20 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 		return tea.Quit
 	}
 	return m.next()
+}
+
+// end keeps what was shown last, unless another namespace can be shown again.
+func (m *Model) end(err error) tea.Cmd {
+	if cmd := m.reopen(err); cmd != nil {
+		return cmd
+	}
+	m.over = err
+	// A view that ends by itself may have no one to close it.
+	if !errors.Is(err, io.EOF) && (!m.data.Snap.IsShown() || m.o.EndWhen != nil) {
+		m.quit = true
+		return tea.Quit
+	}
+	return nil
 }
 
 // isFilled reports whether the Snapshot has what the screen shows. It may not, as screens can
