@@ -24,7 +24,7 @@ func TestWatchInATerminal(t *testing.T) {
 	apply(t, ns, "over-backoff-limit.yaml")
 	job := apply(t, ns, "stories/kep-3850-story-2-no-retry-for-exit-code-42.yaml")
 	finished(t, ns, job.Name)
-	term := openTerminal(t, 100, 30)
+	term := openTerminal(t, 140, 30)
 	term.run("batchjob watch -n " + ns)
 	term.Shows("Jobs", "index-three-retries", "over-backoff-limit", job.Name, "? help")
 	term.Press("/")
@@ -121,10 +121,10 @@ func TestInteractiveVerbs(t *testing.T) {
 	finished(t, ns, job.Name)
 	term.Shows("BackoffLimitExceeded")
 	term.leave("q")
-	term.Shows("BackoffLimitExceeded")
+	term.Shows("over-backoff-limit failed after", "backoffLimit allows 1 retry")
 	term.fresh("batchjob why over-backoff-limit -n " + ns)
 	term.Shows("Explain", "The Job failed")
-	term.leave("q", "q")
+	term.leave("q")
 	term.fresh("batchjob status over-backoff-limit --interactive=false -n " + ns + "; echo code $?")
 	term.Shows("Run by", "code 0")
 	term.restored()
@@ -139,7 +139,7 @@ func TestWatchEnds(t *testing.T) {
 	stuck := apply(t, ns, "stalls/suspended.yaml", func(j *batchv1.Job) { j.Name = "suspended" })
 	term := openTerminal(t, 80, 24)
 	term.run("batchjob watch over-backoff-limit --exit-status -n " + ns + "; echo code $?")
-	term.Shows("BackoffLimitExceeded", "code 3")
+	term.Shows("Container worker exited with code 1", "code 3")
 	term.restored()
 
 	for _, end := range []struct {
@@ -153,7 +153,7 @@ func TestWatchEnds(t *testing.T) {
 		term.fresh("batchjob watch " + stuck.Name + " -n " + ns + "; echo code $?")
 		term.Shows("1 Overview", "Suspended")
 		end.do()
-		term.Shows(end.code, "Suspended")
+		term.Shows(end.code, stuck.Name+" is suspended")
 		term.restored()
 	}
 }
@@ -196,7 +196,7 @@ func TestReplayInATerminal(t *testing.T) {
 	job := apply(t, ns, "indexed-10.yaml")
 	term := openTerminal(t, 80, 24)
 	term.run("batchjob watch " + job.Name + " --exit-status --record tape.jsonl -n " + ns + "; echo code $?")
-	term.Shows("Complete", "code 0")
+	term.Shows("completed after", "code 0")
 	term.fresh("KUBECONFIG=/nowhere batchjob watch --replay tape.jsonl --speed 20; echo code $?")
 	term.Shows("end of the recording", "Complete", "100%")
 	term.Press("q")
