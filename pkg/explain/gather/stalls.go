@@ -55,7 +55,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	s.failed, s.counted = before.failed, before.counted
 	news := before.lacks(failing)
 	if news {
-		s.readFailed(ctx, client, namespace, failing, before)
+		s.readFailed(ctx, client, namespace, failing)
 	}
 	switch about := slices.Concat(jobs, failing); {
 	case len(jobs) == 0 && len(failing) > 0 && !news:
@@ -101,12 +101,12 @@ func (s *Stalls) Unread() *Stalls {
 	return &unread
 }
 
-// readFailed reads the failed pods of the Jobs.
-func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespace string, failing []*batchv1.Job, before *Stalls) {
+// readFailed reads the failed pods of the Jobs, in place of those that s has.
+func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespace string, failing []*batchv1.Job) {
 	page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: podsOfJobs(failing), FieldSelector: "status.phase=" + string(corev1.PodFailed), Limit: maxStallObjects,
 	})
-	s.failed = before.failed.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
+	s.failed = s.failed.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
 		for i := range page.Items {
 			owner := observe.JobUID(&page.Items[i])
 			into[owner] = append(into[owner], explain.PodOf(&page.Items[i]))

@@ -86,14 +86,14 @@ func countOf(causes []explain.Cause) int32 {
 
 // WhyUnknown is why the cause of some failures is not known.
 func WhyUnknown(r *explain.Report) string {
-	if podsUnread(r) {
+	if PodsUnread(r) {
 		return "unknown: pods could not be read"
 	}
 	return "unknown: the pods are gone, and nothing recorded why they ended"
 }
 
-// podsUnread reports whether pods could not be read.
-func podsUnread(r *explain.Report) bool {
+// PodsUnread reports whether pods could not be read.
+func PodsUnread(r *explain.Report) bool {
 	return slices.ContainsFunc(r.Gaps, func(g explain.Gap) bool { return g.What == "pods" })
 }
 

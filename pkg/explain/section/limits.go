@@ -132,7 +132,7 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	}
 	const name = "backoffLimitPerIndex"
 	switch {
-	case most == 0 && podsUnread(r): // Only pods show the failures of an index.
+	case most == 0 && PodsUnread(r): // Only pods show the failures of an index.
 		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(int64(limit), "failure", "failures") + " allowed")}
 	case most == 0:
 		return limitMeter(r, name, limitUse{0, int64(limit), "failure", "failures", "an index"})

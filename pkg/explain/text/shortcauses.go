@@ -41,13 +41,19 @@ func (v *short) isFailing() bool {
 
 // causes are those of all failures, each with its indexes and one command.
 func (v *short) causes() {
-	unknown := v.report.FailuresWithoutPod
-	if len(v.own) == 0 {
-		if unknown > 0 {
-			v.sentence(layout.Plain, words.UnknownText(unknown, v.podsUnread(), len(v.own) > 0))
-		}
-		return
+	if len(v.own) > 0 {
+		v.knownCauses()
 	}
+	if unknown := v.report.FailuresWithoutPod; unknown > 0 {
+		style, others := layout.Plain, len(v.own) > 0
+		if others {
+			style = layout.Muted
+		}
+		v.sentence(style, words.UnknownText(unknown, section.PodsUnread(v.report), others))
+	}
+}
+
+func (v *short) knownCauses() {
 	v.page.Blank()
 	shown := v.own
 	if len(shown) > shortCauses+1 {
@@ -66,9 +72,6 @@ func (v *short) causes() {
 			pods += rest[i].Count
 		}
 		v.sentence(layout.Muted, fmt.Sprintf("%s of %s", wording.Plural(int64(len(rest)), "other cause", "other causes"), wording.Plural(int64(pods), "pod", "pods")))
-	}
-	if unknown > 0 {
-		v.sentence(layout.Muted, words.UnknownText(unknown, v.podsUnread(), len(v.own) > 0))
 	}
 }
 
@@ -108,17 +111,6 @@ func (v *short) stopped() {
 	if text := section.StoppedNote(v.report); text != "" {
 		v.sentence(layout.Muted, text)
 	}
-}
-
-func (v *short) podsUnread() bool { return v.hasGap("pods") }
-
-func (v *short) hasGap(what string) bool {
-	for i := range v.report.Gaps {
-		if v.report.Gaps[i].What == what {
-			return true
-		}
-	}
-	return false
 }
 
 // rank is higher for causes that decided something.

@@ -99,9 +99,9 @@ func FillIn(r *explain.Report) {
 	}
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		p.Text = ProblemText(p, now, &r.Reconciler)
-		details := OneLine(p.Details)
-		p.Quoted = details != "" && strings.Contains(ProblemWhat(p, now, &r.Reconciler), details)
+		what, details := ProblemWhat(p, now, &r.Reconciler), OneLine(p.Details)
+		p.Text = Clauses([]string{what, ProblemNote(p)})
+		p.Quoted = details != "" && strings.Contains(what, details)
 	}
 }
 

@@ -49,19 +49,9 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	}
 	// Policies are for the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
-		return falseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
+		return failures.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
-}
-
-func falseFirst(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case y:
-		return -1
-	}
-	return 1
 }
 
 // appendNew appends those that are not there yet.

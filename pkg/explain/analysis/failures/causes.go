@@ -103,6 +103,6 @@ func isIgnored(c *explain.Cause) bool {
 // SortCauses puts the most frequent first, and what followed from the end of the Job last.
 func SortCauses(causes []explain.Cause) {
 	slices.SortStableFunc(causes, func(x, y explain.Cause) int {
-		return cmp.Or(falseFirst(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
+		return cmp.Or(FalseFirst(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
 	})
 }

@@ -47,12 +47,13 @@ func group(failures []*Failure) []*Group {
 		g.Failures = append(g.Failures, f)
 	}
 	slices.SortStableFunc(all, func(x, y *Group) int {
-		return cmp.Or(falseFirst(x.Consequence, y.Consequence), cmp.Compare(len(y.Failures), len(x.Failures)), cmp.Compare(x.Kind.Text, y.Kind.Text))
+		return cmp.Or(FalseFirst(x.Consequence, y.Consequence), cmp.Compare(len(y.Failures), len(x.Failures)), cmp.Compare(x.Kind.Text, y.Kind.Text))
 	})
 	return all
 }
 
-func falseFirst(x, y bool) int {
+// FalseFirst compares two bools for a sort that puts false first.
+func FalseFirst(x, y bool) int {
 	switch {
 	case x == y:
 		return 0
