@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -62,7 +63,7 @@ func (m *moment) object(t testing.TB) *unstructured.Unstructured {
 func (m *moment) statusRow(t testing.TB, job *unstructured.Unstructured) string {
 	var w bytes.Buffer
 	now := func() time.Time { return m.input.Now }
-	p := jobprinter.NewTablePrinter(&w, jobprinter.Table{Wide: true}, jobprinter.Look{}, true, true, now)
+	p := jobprinter.NewTablePrinter(&w, jobprinter.Table{Wide: true}, cmdutil.Display{}, true, true, now)
 	if err := p.Snapshot([]*unstructured.Unstructured{job}, true); err != nil {
 		t.Fatal(err)
 	}

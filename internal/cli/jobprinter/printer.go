@@ -31,7 +31,7 @@ type Printer interface {
 type TablePrinter struct {
 	out         io.Writer
 	table       Table
-	look        Look
+	display     cmdutil.Display
 	now         func() time.Time
 	fullIndexes bool
 	headers     bool  // still to be written
@@ -39,17 +39,9 @@ type TablePrinter struct {
 	widths      []int // so far, if they follow
 }
 
-// Look is what the output can show.
-type Look struct {
-	// Width is that of the terminal in characters, 0 for no limit.
-	Width int
-	Color bool
-	ASCII bool
-}
-
 // NewTablePrinter returns a printer for a table with these columns.
-func NewTablePrinter(out io.Writer, table Table, look Look, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
-	return &TablePrinter{out: out, table: table, look: look, now: now, fullIndexes: fullIndexes, headers: headers}
+func NewTablePrinter(out io.Writer, table Table, display cmdutil.Display, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
+	return &TablePrinter{out: out, table: table, display: display, now: now, fullIndexes: fullIndexes, headers: headers}
 }
 
 // Snapshot implements Printer.
@@ -74,14 +66,14 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		}
 		row := p.table.row(p.rowOf(object, job, now, deleted))
 		for i := range row {
-			if p.look.ASCII {
+			if p.display.ASCII {
 				row[i] = layout.ToASCII(row[i])
 			}
 		}
 		rows = append(rows, row)
 	}
-	glyphs := layout.NewGlyphs(p.look.ASCII)
-	header, lines := layout.Table(p.columns(rows), rows, cmp.Or(p.look.Width, unlimited), glyphs.Ellipsis)
+	glyphs := layout.NewGlyphs(p.display.ASCII)
+	header, lines := layout.Table(p.columns(rows), rows, cmp.Or(p.display.Width, unlimited), glyphs.Ellipsis)
 	if p.headers {
 		p.headers = false
 		lines = append([]layout.Line{header}, lines...)
@@ -116,7 +108,7 @@ func (p *TablePrinter) columns(rows [][]layout.Line) []layout.Column {
 
 func (p *TablePrinter) write(lines []layout.Line) error {
 	var theme layout.Theme
-	if p.look.Color {
+	if p.display.Color {
 		theme = *layout.NewTheme(layout.Unknown)
 	}
 	var text strings.Builder

@@ -35,7 +35,7 @@ func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) strin
 			t.Fatal(err)
 		}
 	}
-	if err := NewTablePrinter(&out, table, Look{}, true, false, clitest.Now).Snapshot(jobs, false); err != nil {
+	if err := NewTablePrinter(&out, table, cmdutil.Display{}, true, false, clitest.Now).Snapshot(jobs, false); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

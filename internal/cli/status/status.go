@@ -202,11 +202,10 @@ func (o *Options) newPrinter() (jobprinter.Printer, error) {
 func (o *Options) tablePrinter(table jobprinter.Table) jobprinter.Printer {
 	display := o.color.Display(o.Env)
 	table.Narrow = display.Width > 0 && display.Width < jobprinter.NarrowBelow && !table.Wide
-	look := jobprinter.Look{Color: display.Color, ASCII: display.ASCII}
-	if !table.Wide && !o.full {
-		look.Width = display.Width
+	if table.Wide || o.full {
+		display.Width = 0
 	}
-	printer := jobprinter.NewTablePrinter(o.Out, table, look, !o.noHeaders, o.full, o.Now)
+	printer := jobprinter.NewTablePrinter(o.Out, table, display, !o.noHeaders, o.full, o.Now)
 	printer.Follow = o.watch
 	return printer
 }

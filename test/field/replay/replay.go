@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
 // Recording is what an API server had at a moment. It answers requests that read, as that server did.
@@ -80,7 +82,6 @@ func parse(path string) (q request, ok bool) {
 
 // ServeHTTP implements http.Handler.
 func (r *Recording) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
 	q, ok := parse(asked.URL.Path)
 	switch {
 	case !ok || kinds[q.resource] == "" || asked.Method != http.MethodGet:
@@ -88,6 +89,7 @@ func (r *Recording) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
 	case q.sub != "":
 		fail(w, http.StatusNotFound, "the log is not recorded")
 	case asked.URL.Query().Get("watch") == "true": // Nothing happens anymore.
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
 		<-asked.Context().Done()
@@ -104,7 +106,7 @@ func (r *Recording) serveGet(w http.ResponseWriter, q request) {
 		fail(w, http.StatusNotFound, fmt.Sprintf("%s %q not found", q.resource, q.name))
 		return
 	}
-	write(w, r.items[i].Object)
+	clitest.WriteJSON(w, http.StatusOK, r.items[i].Object)
 }
 
 // serveList selects by labels and by the fields that the plugin uses.
@@ -127,7 +129,7 @@ func (r *Recording) serveList(w http.ResponseWriter, asked *http.Request, q requ
 		}
 		object := item.Object
 		if metadataOnly {
-			object = map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": item.Object["metadata"]}
+			object = clitest.Partial(item.Object["metadata"])
 		}
 		items = append(items, object)
 	}
@@ -135,7 +137,7 @@ func (r *Recording) serveList(w http.ResponseWriter, asked *http.Request, q requ
 	if metadataOnly {
 		list["kind"], list["apiVersion"] = "PartialObjectMetadataList", "meta.k8s.io/v1"
 	}
-	write(w, list)
+	clitest.WriteJSON(w, http.StatusOK, list)
 }
 
 // matches reports whether an object is of the kind, and in the namespace.
@@ -154,13 +156,8 @@ func fieldsOf(item *unstructured.Unstructured) fields.Set {
 	return set
 }
 
-func write(w http.ResponseWriter, object any) {
-	_ = json.NewEncoder(w).Encode(object) // The client is gone.
-}
-
 func fail(w http.ResponseWriter, code int, message string) {
-	w.WriteHeader(code)
-	write(w, map[string]any{
+	clitest.WriteJSON(w, code, map[string]any{
 		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message, "reason": strings.ReplaceAll(http.StatusText(code), " ", ""),
 	})
 }
