@@ -54,12 +54,12 @@ type CronJobReport struct {
 	State     CronJobState `json:"state"`
 	// Sentence is the answer. It ends with a full stop.
 	Sentence string `json:"sentence"`
-	// Schedule, TimeZone, ConcurrencyPolicy and StartingDeadlineSeconds are those of the spec.
+	// Schedule, TimeZone, ConcurrencyPolicy and StartingDeadlineSeconds come from the spec of the CronJob.
 	Schedule                string `json:"schedule,omitempty"`
 	TimeZone                string `json:"timeZone,omitempty"`
 	ConcurrencyPolicy       string `json:"concurrencyPolicy,omitempty"`
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
-	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are those of the spec, TTLSecondsAfterFinished that of its Jobs.
+	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit come from its spec, TTLSecondsAfterFinished from its jobTemplate.
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
 	TTLSecondsAfterFinished    *int32 `json:"ttlSecondsAfterFinished,omitempty"`

@@ -77,7 +77,7 @@ type Problem struct {
 	// Unfit is why no node can take the pods, as their scheduler says; Autoscaler is what an autoscaler says about them.
 	Unfit      []Unfit     `json:"unfit,omitempty"`
 	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
-	// Claims are those of the pods' volumes, if these may be what keeps them from starting.
+	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
 	Claims []Claim `json:"claims,omitempty"`
 	// Trouble is what the message of the kubelet, or of the API server about a webhook, means; nil if that is not known.
 	Trouble *Trouble `json:"trouble,omitempty"`

@@ -171,8 +171,8 @@ type Counts struct {
 	// Completed are the completions so far, in the status or not yet: indexes of an Indexed Job,
 	// pods of another one.
 	Completed int32 `json:"completed"`
-	// StoppedFailures are those of Failed and UncountedFailed that are pods which the Job's own controller stopped, as far
-	// as that is known.
+	// StoppedFailures is how many of Failed and UncountedFailed are pods that the Job's controller stopped, as far as pods
+	// and events show it.
 	StoppedFailures int32 `json:"stoppedFailures,omitempty"`
 	// UncountedSucceeded and UncountedFailed are recorded, and not yet in Succeeded and Failed.
 	UncountedSucceeded int32 `json:"uncountedSucceeded,omitempty"`
@@ -182,7 +182,7 @@ type Counts struct {
 	Pods       *int32 `json:"pods,omitempty"`
 	FailedPods *int32 `json:"failedPods,omitempty"`
 	Finalizers *int32 `json:"finalizers,omitempty"`
-	// StoppedPods are those of FailedPods that the Job's controller stopped.
+	// StoppedPods is how many of FailedPods the Job's controller stopped.
 	StoppedPods int32 `json:"stoppedPods,omitempty"`
 	// ActivePods neither ended nor are being deleted, ReadyPods are those of them that are
 	// ready, and TerminatingPods are being deleted; nil if pods could not be read.
