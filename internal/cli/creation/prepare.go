@@ -15,8 +15,12 @@ import (
 // Prepare turns the manifest into what is sent; offline, it also checks what the API server would.
 func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	jobs := object.Jobs()
-	if len(jobs) == 0 {
-		return []error{notForCreate(object)}
+	switch {
+	case len(jobs) == 0 && !cmdutil.IsBatch(object):
+		return f.prepareOther(object)
+	case len(jobs) == 0:
+		path, problem, fix := cmdutil.WhyNoJob(object)
+		return []error{object.Errorf(path, "%s; %s", problem, fix)}
 	}
 	metadata, _ := object.Content["metadata"].(map[string]any)
 	if object.Name() == "" && metadata["generateName"] == nil {
@@ -58,12 +62,8 @@ func (f *Flags) setUp(jobs []*manifest.Job) []error {
 	return problems
 }
 
-// notForCreate is the error of an object without a Job.
+// notForCreate is the error of an object of another kind.
 func notForCreate(object *manifest.Object) error {
-	if cmdutil.IsBatch(object) {
-		path, problem, fix := cmdutil.WhyNoJob(object)
-		return object.Errorf(path, "%s; %s", problem, fix)
-	}
 	return object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
 }
 
