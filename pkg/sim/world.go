@@ -10,13 +10,17 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/podlife"
 )
 
 // Options configure a World. Zero values mean the default.
@@ -107,7 +111,7 @@ func NewWorld(o Options) *World {
 	}
 	w.kubelet = kubelet{
 		world: w, behaviors: map[string]Behavior{}, jobs: map[types.UID]string{},
-		places: map[types.UID]int{}, made: map[madeFor]int{}, matched: map[*Scene]bool{},
+		places: map[types.UID]int{}, made: map[madeFor]int{}, lives: map[types.UID]*podlife.Pod{},
 	}
 	w.collector = collector{w}
 	w.Store = NewStore(w.clock.Now, w.committed)
@@ -281,6 +285,52 @@ func (w *World) committed(c Commit) {
 	}
 	w.collector.committed(c)
 }
+
+// Play creates a Job as a user would, with the name, annotations and spec of job. It adds a
+// managedBy, a container and a restart policy if the spec has none.
+func (w *World) Play(job *batchv1.Job, pods Behavior) error {
+	w.kubelet.behaviors[job.Name] = pods
+	return w.createJob(job)
+}
+
+func (w *World) createJob(job *batchv1.Job) error {
+	if job.Spec.ManagedBy == nil {
+		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
+	}
+	template := &job.Spec.Template.Spec
+	if len(template.Containers) == 0 {
+		template.Containers = []corev1.Container{{Name: "main", Image: "image"}}
+	}
+	if template.RestartPolicy == "" {
+		template.RestartPolicy = corev1.RestartPolicyNever
+	}
+	_, err := w.Store.CreateJob(job)
+	return err
+}
+
+// Resume sets spec.suspend of a Job to false, as a user or a queue would, after a while.
+func (w *World) Resume(name string, after time.Duration) {
+	w.after(after, func() {
+		_, _ = w.Store.EditJob(name, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(false) }) // It may be gone.
+	})
+}
+
+// Finished reports whether the Job of that name is finished.
+func (w *World) Finished(name string) bool {
+	job := w.Store.jobs[name]
+	return job != nil && Finished(job)
+}
+
+// Suspended reports whether the controller has suspended the Job of that name.
+func (w *World) Suspended(name string) bool {
+	job := w.Store.jobs[name]
+	return job != nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+	})
+}
+
+// Finished reports whether the Job has a terminal condition.
+func Finished(job *batchv1.Job) bool { return view(job).finished() }
 
 type event struct {
 	at     time.Time
