@@ -4,7 +4,9 @@
 // What is known flows one way, through packages that do not import those after them:
 //
 //	facts        what was read, sorted, and what the decision core makes of it
-//	  failures     the pods that failed, by cause, and an account of all failures that the status counts
+//	  endings      what ended pods from outside their containers
+//	  failures     the pods that failed, by cause
+//	  account      all failures that the status counts, also those whose pods are gone
 //	    indexes      the indexes by state
 //	    policies     the rules, the limits, and the clocks that run
 //	    reconciler   who runs the Job, and whether that is alive
