@@ -16,6 +16,8 @@ type document struct {
 	// line and column are where text starts in the file.
 	line, column int
 	json         bool
+	// built means that a kustomization made the document: file is the name of its object, and lines mean nothing.
+	built bool
 	// root is nil if the document is empty.
 	root *yaml.Node
 }

@@ -10,7 +10,7 @@ import (
 // Position is a position in the input. Lines and columns count from 1, columns in characters; 0 is
 // unknown.
 type Position struct {
-	File   string // as it was given, or Stdin
+	File   string // as it was given, or Stdin; for an object of a kustomization, its name
 	Line   int
 	Column int
 }
@@ -40,6 +40,9 @@ func (e *Error) Error() string { return e.Position.String() + ": " + e.Problem }
 
 // place converts the line and column of a node of this document to a position in the file.
 func (d *document) place(n *yaml.Node) Position {
+	if d.built {
+		return Position{File: d.file}
+	}
 	p := Position{File: d.file, Line: d.line}
 	if n == nil || n.Line == 0 {
 		return p

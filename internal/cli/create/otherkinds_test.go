@@ -99,3 +99,27 @@ kind: Job
 		t.Errorf("%q, %s", got.ErrOut, got.Out)
 	}
 }
+
+// Requirements: CLI-61
+func TestCreateBuildsKustomizations(t *testing.T) {
+	folder := clitest.WriteKustomization(t, mixed)
+	got := program.Run(t, nil, "create", "--dry-run=client", "-k", folder, "-o", "name")
+	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/prod-a\n" || !strings.HasPrefix(got.ErrOut, "skipped 2 objects of other kinds: ServiceAccount/prod-runner, ClusterRole/prod-reader;") {
+		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
+	}
+	folder = clitest.WriteKustomization(t, clitest.PlainJob+"  backoffLimit: -1\n")
+	got = program.Run(t, nil, "create", "--dry-run=client", "-k", folder)
+	if want := "error: Job/prod-a (kustomization " + folder + "): the API server would reject this: backoffLimit is -1; use 0 or more\n"; got.Code != cmdutil.ExitError || got.ErrOut != want {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+	folder = clitest.WriteKustomization(t, "")
+	if got = program.Run(t, nil, "create", "--dry-run=client", "-k", folder); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "kustomization "+folder) {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+	program.Rejects(t, nil, "create", map[string]string{
+		"-k a -f b": "only one of -f and -k can be used", "-k a -R": "-R cannot be used with -k", "": "or a kustomization with -k",
+	})
+	if _, directive := program.Complete(t, "create", "-k", ""); directive != ":16" {
+		t.Errorf("-k completes %s, not folders", directive)
+	}
+}

@@ -51,3 +51,12 @@ func TestRunCreatesAllKindsOrNone(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Requirements: CLI-61
+func TestRunBuildsKustomizations(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-k", clitest.WriteKustomization(t, train))
+	s.WaitErr("prod-train  Running")
+	server.finish("prod-train", "Complete", "", nil)
+	expect(t, s, cmdutil.ExitDone, "", "job.batch/prod-train created\n")
+}

@@ -83,3 +83,15 @@ func TestSuspendedJobsAreResumed(t *testing.T) {
 		}
 	}
 }
+
+// Requirements: CLI-61
+func TestSimulateBuildsKustomizations(t *testing.T) {
+	folder := clitest.WriteKustomization(t, migrate+"---\n"+clitest.PlainJob)
+	got := program.Run(t, nil, "simulate", "-k", folder, "prod-migrate", "--pods", "exit=1")
+	if got.Code != cmdutil.ExitDone || !strings.Contains(got.Out, "prod-migrate failed after 33s") {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
+	}
+	if words, _ := program.Complete(t, "simulate", "-k", folder, ""); !slices.Equal(words, []string{"prod-a", "prod-migrate"}) {
+		t.Errorf("%q", words)
+	}
+}
