@@ -13,7 +13,7 @@ func (k *kubelet) startContainers(pod *corev1.Pod) {
 	name, uid := pod.Name, pod.UID
 	life := podlife.Start(&pod.Spec, k.world.Now(), k.runs(pod))
 	k.lives[uid] = life
-	k.world.Store.EditPod("run", name, func(p *corev1.Pod) {
+	k.world.Store.editOnNode("run", name, func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
 		if _, more := life.Next(); more {
 			k.setLife(p, life)
@@ -82,7 +82,7 @@ func (k *kubelet) report(pod *corev1.Pod, life *podlife.Pod) {
 	if life.Phase() != pod.Status.Phase {
 		verb = map[corev1.PodPhase]string{corev1.PodSucceeded: "succeed", corev1.PodFailed: "fail", corev1.PodRunning: "run"}[life.Phase()]
 	}
-	k.world.Store.EditPod(verb, name, func(p *corev1.Pod) { k.setLife(p, life) })
+	k.world.Store.editOnNode(verb, name, func(p *corev1.Pod) { k.setLife(p, life) })
 	if !isTerminal(k.world.Store.pods[name]) {
 		return
 	}

@@ -203,11 +203,11 @@ func (k *kubelet) start(name string, uid types.UID) {
 		return
 	}
 	if act.Run == 0 || act.InitExit != 0 {
-		k.world.Store.EditPod("node", name, func(p *corev1.Pod) { p.Spec.NodeName = "node" })
+		k.world.Store.editOnNode("node", name, func(p *corev1.Pod) { p.Spec.NodeName = "node" })
 		k.end(name, uid, act, false)
 		return
 	}
-	k.world.Store.EditPod("run", name, func(p *corev1.Pod) {
+	k.world.Store.editOnNode("run", name, func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
 		p.Status.Phase = corev1.PodRunning
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
@@ -226,7 +226,7 @@ func (k *kubelet) restart(name string, uid types.UID, n int32) {
 	if pod == nil || pod.UID != uid || isTerminal(pod) {
 		return
 	}
-	k.world.Store.EditPod("restart", name, func(p *corev1.Pod) {
+	k.world.Store.editOnNode("restart", name, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, RestartCount: n}}
 	})
 }
@@ -285,7 +285,7 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	if edit.failed {
 		verb, phase = "fail", corev1.PodFailed
 	}
-	k.world.Store.EditPod(verb, name, func(p *corev1.Pod) {
+	k.world.Store.editOnNode(verb, name, func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason = phase, edit.reason
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
 		for _, c := range act.Conditions {

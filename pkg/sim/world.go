@@ -39,6 +39,11 @@ type Options struct {
 	// MaxWrites limits the writes, and also the API calls: RunUntil gives up beyond it. 0
 	// for no limit.
 	MaxWrites int
+	// SucceededPods is how many succeeded pods the pod garbage collector leaves, the newest; 0 for all. That of a cluster
+	// also deletes failed ones (--terminated-pod-gc-threshold), which show why a Job failed.
+	SucceededPods int
+	// MaxPods limits the pods that exist at once: RunUntil gives up beyond it. 0 for no limit.
+	MaxPods int
 	// QPS is how many API calls per second the controller's client may make; 0 for no limit.
 	QPS float64
 	// Workers is how many Jobs are synced at once; 0 for no limit.
@@ -113,7 +118,7 @@ func NewWorld(o Options) *World {
 		world: w, behaviors: map[string]Behavior{}, jobs: map[types.UID]string{},
 		places: map[types.UID]int{}, made: map[madeFor]int{}, lives: map[types.UID]*podlife.Pod{},
 	}
-	w.collector = collector{w}
+	w.collector = collector{world: w}
 	w.Store = NewStore(w.clock.Now, w.committed)
 	w.Store.shared = true
 	w.processes = []*process{newProcess(w, ProcessOptions{})}
@@ -186,14 +191,18 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 // either need not take virtual time.
 const eventsPerWrite = 50
 
-// GaveUp reports whether MaxWrites ended the simulation.
+// GaveUp reports whether MaxWrites or MaxPods ended the simulation.
 func (w *World) GaveUp() bool { return w.gaveUp != "" }
 
-// givesUp reports whether the controller never becomes idle.
+// givesUp reports whether the controller never becomes idle, or has too many pods.
 func (w *World) givesUp() bool {
 	most := w.MaxWrites
 	if most > 0 && w.gaveUp == "" && (max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
 		w.gaveUp = fmt.Sprintf("more than %d writes and calls, or %d events: %d, %d and %d", most, eventsPerWrite*most, w.Store.version, w.calls, w.number)
+		w.notify(gaveUp{w.gaveUp})
+	}
+	if w.MaxPods > 0 && w.gaveUp == "" && len(w.Store.pods) > w.MaxPods {
+		w.gaveUp = fmt.Sprintf("more than %d pods at once", w.MaxPods)
 		w.notify(gaveUp{w.gaveUp})
 	}
 	return w.gaveUp != ""
@@ -356,6 +365,7 @@ func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *eventQueue) Push(e any)   { *q = append(*q, e.(event)) }
 func (q *eventQueue) Pop() any {
 	last := (*q)[len(*q)-1]
+	(*q)[len(*q)-1] = event{} // It refers to pods that have changed since.
 	*q = (*q)[:len(*q)-1]
 	return last
 }

@@ -104,7 +104,7 @@ type Options struct {
 
 	creator   *creation.Client
 	others    []*unstructured.Unstructured // created before the Jobs, with --all-kinds
-	namespace string // of Jobs that name none
+	namespace string                       // of Jobs that name none
 	jobs      dynamic.NamespaceableResourceInterface
 	explainer *cmdutil.Explainer
 }

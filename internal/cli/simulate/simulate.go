@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ by attempt, see what-if; --pods takes precedence.
 
 However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
 pod, and 124 if the Job is suspended, had not finished when --limit was reached,
-or needed more than about 8,000 pods.`
+or has too many pods: some 130,000, or 16,000 at once.`
 
 const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods exit=42
@@ -187,27 +188,43 @@ func (o *Options) writeText(report explain.Report, begun time.Time) error {
 	return text.Short(o.Out, report, o.color.TextOptions(o.Env, false))
 }
 
-// maxWrites are those of 8,000 pods that end, or of more that do not, for which 200 MB are enough. A Job may have completions
-// without an end.
-const maxWrites = 64_000
+const (
+	// maxCompletions is how many a Job may have that is simulated to its end. A pod takes five writes: it is created, starts, ends,
+	// is recorded, and is collected. Of Jobs with more completions, only so much is simulated as takes a few seconds.
+	maxCompletions = 100_000
+	maxWrites      = 8 * maxCompletions
+	fewWrites      = 64_000
+	// succeededPods is how many of those that succeeded stay for the explanation, and maxPods how many there may be at once:
+	// 200 MB are enough for them.
+	succeededPods = 5_000
+	maxPods       = 16_000
+	// memoryLimit is where garbage is collected more often, in bytes.
+	memoryLimit = 110 << 20
+)
 
 // play lets virtual time pass until the Job has finished, or the limit is reached.
 func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
-	cmdutil.SaveMemory()
+	debug.SetMemoryLimit(memoryLimit)
 	pods, err := o.behavior(ctx, job)
 	if err != nil {
 		return nil, explain.Input{}, err
 	}
 	var world *sim.World
 	events := simevents.New(func() time.Time { return world.Now() })
-	world = sim.NewWorld(sim.Options{Seed: 1, MaxWrites: maxWrites, Controller: controller.Config{Recorder: events}})
+	writes := maxWrites
+	if ptr.Deref(job.Spec.Completions, 1) > maxCompletions {
+		writes = fewWrites
+	}
+	world = sim.NewWorld(sim.Options{Seed: 1, MaxWrites: writes, SucceededPods: succeededPods, MaxPods: maxPods, Controller: controller.Config{Recorder: events}})
 	if err := world.Play(job, pods); err != nil {
 		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	if o.resumes {
 		world.Resume(job.Name, o.resume)
 	}
-	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) || !o.resumes && world.Suspended(job.Name) }, o.limit)
+	world.RunUntil(func() bool {
+		return ctx.Err() != nil || world.Finished(job.Name) || !o.resumes && world.Suspended(job.Name)
+	}, o.limit)
 	if ctx.Err() != nil {
 		return nil, explain.Input{}, ctx.Err()
 	}
