@@ -6,12 +6,12 @@ type check func(*review)
 // checks are all checks that are not for each rule, in the order of fields: metadata, counts, limits, policies, pods.
 func checks() []check {
 	return []check{
-		checkName, checkCronJob, checkSchedule, checkTimeZone,
+		checkName, checkMetadata, checkCronJob, checkSchedule, checkTimeZone,
 		checkNotNegative, checkCompletionMode, checkCompletionsMissing, checkNoPods, checkParallelism,
 		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes, checkMaxFailedIndexesLimits,
 		checkActiveDeadline, checkTTL, checkManagedBy, checkScheduling,
 		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
-		checkRestartPolicy, checkContainers, checkSelector, checkTemplateLabels,
+		checkRestartPolicy, checkTemplate, checkSelector, checkTemplateLabels,
 	}
 }
 

@@ -132,6 +132,21 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	}
 }
 
+// JobSet adds the volumes of its volumeClaimPolicies to the pods.
+// Requirements: LNT-01
+func TestVolumesOfAJobSetMayBeMounted(t *testing.T) {
+	mount := strings.Replace(clitest.JobSet, "name: main,", "name: main, volumeMounts: [{name: data, mountPath: /data}],", 1)
+	if mount == clitest.JobSet {
+		t.Fatalf("no container main in %s", mount)
+	}
+	claimed := strings.Replace(mount, "spec:\n", "spec:\n  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]}]\n", 1)
+	for _, c := range []struct{ text, errOut string }{{mount, "error: 1 error in 1 JobSet\n"}, {claimed, "no findings in 1 JobSet\n"}} {
+		if got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, c.text)); got.ErrOut != c.errOut {
+			t.Errorf("%s\n%s%s", c.text, got.Out, got.ErrOut)
+		}
+	}
+}
+
 // Text of a manifest reaches the terminal only in a form that it does not obey.
 func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: \"\\e[31m\\u202e\"}\nspec: {managedBy: \"\\e]0;x\\a\", \"\\e[2J\": 1}\n"
