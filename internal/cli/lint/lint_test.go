@@ -164,7 +164,7 @@ func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 // A folder with nothing to look at is no error; where nothing could be read, scripts still get their document.
 func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 	pod := clitest.WriteManifest(t, "apiVersion: v1\nkind: Pod\n")
-	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"skipped":%d,"warnings":0}}`
+	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"patches":0,"skipped":%d,"warnings":0}}`
 	for _, c := range []struct {
 		args    string
 		code    int
