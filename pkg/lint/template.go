@@ -31,6 +31,16 @@ func checkRestartPolicy(r *review) {
 	}
 }
 
+// checkLogLost says that the controller deletes the pod of a Job at its back-off limit, if the pod restarts its containers
+// itself. JobSet chooses OnFailure for templates that do not.
+func checkLogLost(r *review) {
+	inJobSet := r.path != nil && r.cronJob == nil
+	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy == nil && !inJobSet {
+		r.add(Info, "log-lost-at-limit", r.specPath("template", "spec", "restartPolicy"), "use restartPolicy: Never to keep failed pods and their logs",
+			"with restartPolicy OnFailure, the pod is deleted when the Job reaches its backoffLimit, and its log with it")
+	}
+}
+
 // checkTemplate checks what the API server rejects in the pod template, whatever has it.
 func checkTemplate(r *review) {
 	for _, p := range podspec.Check(&r.spec.Template, r.specPath("template"), podspec.Options{Volumes: r.volumes}) {
