@@ -103,6 +103,9 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 	version, kind, wanted := object.APIVersion(), BatchKind(object), batchv1.SchemeGroupVersion.String()
 	if kind == jobSetKind {
 		wanted = manifest.JobSetVersion
+		if manifest.IsJobSetVersion(version) {
+			wanted = version
+		}
 	}
 	switch fix = "write apiVersion: " + wanted + ", kind: " + kind; {
 	case object.Kind() != kind:

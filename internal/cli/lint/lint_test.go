@@ -109,6 +109,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	long := strings.Repeat("x", 50)
 	for _, c := range []struct{ text, out, errOut string }{
 		{clitest.JobSet, "", "no findings in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "v1alpha2", "v1", 1), "", "no findings in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: spec.replicatedJobs[1].template.spec.parallelism is text, but the API expects an integer", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
@@ -120,7 +121,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet \"train\" is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: the template has no container", "error: 2 errors in 1 JobSet"},
-		{"apiVersion: jobset.x-k8s.io/v1\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v1 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v2 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)

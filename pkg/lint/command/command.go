@@ -72,7 +72,7 @@ func WaitsForever(c *corev1.Container) (Place, bool) {
 }
 
 var (
-	endlessEnd  = regexp.MustCompile(`(?:^|[;&|\n]\s*|\bexec\s+|\s-\w*c\s+["']?)(sleep\s+(?:infinity|inf)|tail\s+-[fF]\s+/dev/null)["';\s]*$`)
+	endlessEnd  = regexp.MustCompile(`(?:^|[;&|\n]\s*|\bexec\s+|\s-\w*c\s+["']?)(sleep\s+(?:infinity|inf)|tail\s+-[fF]\s+[^\s;&|]+)["';\s]*$`)
 	endlessLoop = regexp.MustCompile(`(?s)\bwhile\s+(?:true|:|\[ 1 \]|\[\[ 1 \]\])\s*;?\s*do\b.*\bdone["';\s]*$`)
 	leavesLoop  = regexp.MustCompile(`\b(?:break|exit|return|kill)\b`)
 )

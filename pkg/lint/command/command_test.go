@@ -47,6 +47,8 @@ func TestCommandsThatNeverEnd(t *testing.T) {
 		"{command: [sh, -c], args: [sleep infinity]}":                                "sleep infinity",
 		"{command: [sh, -ec, 'setup; exec sleep infinity']}":                         "sleep infinity",
 		"command: [tail, -f, /dev/null]":                                             "tail -f /dev/null",
+		"command: [sh, -c, 'touch /a; tail -F /a']":                                  "tail -F /a",
+		"command: [sh, -c, 'tail -f /a & work']":                                     "",
 		"command: [sh, -c, 'while true; do sync; sleep 5; done']":                    "a loop without an end",
 		"command: [sh, -c, 'while true; do test -f /done && exit 0; sleep 5; done']": "",
 		"command: [sh, -c, 'while true; do sync; sleep 5; done & work']":             "",
