@@ -9,8 +9,8 @@ import (
 type Comment struct {
 	// Position is that of its "#".
 	Position Position
-	// Text is the comment without "#" and without spaces around it.
-	Text string
+	// Content is the comment without "#" and without spaces around it.
+	Content string
 	// Line is the line that the comment is about: its own, or the next one that has more than a comment; 0 for the last
 	// comments of a document.
 	Line int
@@ -31,7 +31,7 @@ func (o *Object) Comments() []Comment {
 // there is none.
 func (o *Object) Source() string {
 	for _, c := range o.Comments() {
-		if source, found := strings.CutPrefix(c.Text, "Source: "); found && c.Head {
+		if source, found := strings.CutPrefix(c.Content, "Source: "); found && c.Head {
 			return source
 		}
 	}
@@ -55,7 +55,7 @@ func (d *document) readComments() []Comment {
 		alone := strings.TrimSpace(strings.TrimPrefix(before, "---")) == "" // "--- # comment" is at the head
 		head = head && alone
 		if at >= 0 {
-			c := Comment{Position: Position{File: d.file, Line: number, Column: len([]rune(before)) + 1}, Text: strings.TrimSpace(text[at+1:]), Head: head}
+			c := Comment{Position: Position{File: d.file, Line: number, Column: len([]rune(before)) + 1}, Content: strings.TrimSpace(text[at+1:]), Head: head}
 			comments = append(comments, c)
 			waiting++
 		}

@@ -17,7 +17,7 @@ func TestCommentsBelongToLines(t *testing.T) {
 	document := split("f", []byte(text))[1]
 	var got []string
 	for _, c := range document.readComments() {
-		got = append(got, fmt.Sprintf("%s at %s for %d head %v", c.Text, c.Position, c.Line, c.Head))
+		got = append(got, fmt.Sprintf("%s at %s for %d head %v", c.Content, c.Position, c.Line, c.Head))
 	}
 	want := []string{
 		"zero at f:2:5 for 6 head true", "one at f:3:1 for 6 head true", "two at f:5:1 for 6 head true", "three at f:7:12 for 7 head false",

@@ -170,7 +170,7 @@ func addOutputFlag(cmd *cobra.Command, format *string, formats []string) {
 // outputUsage has the most common formats on its first line, which is all that help shows, and then all of them.
 func outputUsage(formats []string) string {
 	var common []string
-	for _, format := range []string{"wide", "json", "yaml", "name", "jsonpath"} {
+	for _, format := range []string{"wide", "json", "yaml", "sarif", "name", "jsonpath"} {
 		if slices.Contains(formats, format) {
 			common = append(common, format)
 		}

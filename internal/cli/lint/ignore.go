@@ -42,7 +42,7 @@ func (r *lintResult) ignoresOf(object *manifest.Object) *ignores {
 	}
 	found := &ignores{lines: map[int][]string{}}
 	for _, c := range comments {
-		rest, is := strings.CutPrefix(c.Text, ignorePrefix)
+		rest, is := strings.CutPrefix(c.Content, ignorePrefix)
 		if !is {
 			continue
 		}

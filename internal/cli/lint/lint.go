@@ -20,16 +20,20 @@ import (
 
 const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,
 without a cluster. Of a JobSet, the templates of its Jobs are checked. Objects
-of other kinds are skipped.
+of other kinds, and patches of kustomizations, are skipped.
 
   error    the API server rejects it, or it can never work
   warning  it works, but probably not as intended
   info     good to know
 
-Every finding has a location; [its-id] is stable. The exit code is 1
+Every finding has a location and a stable [id]; docs/lint.md lists them. The
+comment "# batchjob-lint: ignore=ID" ignores findings in its line and the next,
+or in the whole document if it is before the first field. The exit code is 1
 if there are errors or something cannot be read; with --strict, also if there
-are warnings. -o json and -o yaml print a LintResult of
-batchjob.dev/v1alpha1, whatever the input is.`
+are warnings.
+
+Not checked: admission webhooks and policies, quotas, and whether images,
+ConfigMaps and other objects exist; for these, kubectl create --dry-run=server.`
 
 const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml
@@ -39,6 +43,9 @@ const lintExample = `  # Check one file
 
   # The output of a Helm chart
   helm template my-chart | kubectl batchjob lint -f -
+
+  # For code scanning on GitHub
+  kubectl batchjob lint -f manifests/ -R -o sarif >lint.sarif
 
   # Only the errors, for a script
   kubectl batchjob lint -f job.yaml -o json |
