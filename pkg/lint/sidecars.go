@@ -69,10 +69,10 @@ func checkNeverEnds(r *review) {
 		case what == "" || r.stopsServers():
 		case len(containers) > 1:
 			r.add(Warning, "container-never-ends", path, "move it to initContainers, with restartPolicy: Always: a sidecar ends with the other containers",
-				"container %s (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
+				"container %q (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
 		case endless != "" && !r.hasDeadline():
 			r.add(Warning, "container-never-ends", path, "use a command that ends, or add activeDeadlineSeconds",
-				"container %s (%s) never ends, so the Job never completes", shorten(container.Name), what)
+				"container %q (%s) never ends, so the Job never completes", shorten(container.Name), what)
 		}
 	}
 }
