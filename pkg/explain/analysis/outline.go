@@ -85,7 +85,7 @@ func StallOf(input explain.Input) *explain.Stall {
 	who.Text = words.ReconcilerText(&who, in.Now)
 	return &explain.Stall{
 		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Brief: words.ProblemBrief(p), Since: p.Since,
-		MayContinue: problems.MayContinue(in, p),
+		MayContinue: problems.MayContinue(p),
 	}
 }
 
