@@ -18,6 +18,9 @@ type document struct {
 	json         bool
 	// built means that a kustomization made the document: file is the name of its object, and lines mean nothing.
 	built bool
+	// comments are read when somebody asks for them.
+	comments     []Comment
+	commentsRead bool
 	// root is nil if the document is empty.
 	root *yaml.Node
 }
