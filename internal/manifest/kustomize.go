@@ -56,7 +56,7 @@ func build(folder string) ([]*Object, []error) {
 		}
 		found, bad := Parse(label, data)
 		for _, object := range found {
-			object.document.built = true
+			object.document.folder = folder
 		}
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}

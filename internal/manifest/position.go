@@ -13,6 +13,8 @@ type Position struct {
 	File   string // as it was given, or Stdin; for an object of a kustomization, its name
 	Line   int
 	Column int
+	// Folder is that of the kustomization that the object is built by; "" for objects of files.
+	Folder string
 }
 
 // String returns file:line:column, like compilers, without unknown parts.
@@ -40,8 +42,8 @@ func (e *Error) Error() string { return e.Position.String() + ": " + e.Problem }
 
 // place converts the line and column of a node of this document to a position in the file.
 func (d *document) place(n *yaml.Node) Position {
-	if d.built {
-		return Position{File: d.file}
+	if d.folder != "" {
+		return Position{File: d.file, Folder: d.folder}
 	}
 	p := Position{File: d.file, Line: d.line}
 	if n == nil || n.Line == 0 {
