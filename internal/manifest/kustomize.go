@@ -70,8 +70,8 @@ func kustomizeProblem(folder string, err error) string {
 		return "the folder does not exist"
 	}
 	if path, absErr := filepath.Abs(folder); absErr == nil {
-		if real, evalErr := filepath.EvalSymlinks(path); evalErr == nil {
-			text = strings.ReplaceAll(text, real, folder)
+		if target, evalErr := filepath.EvalSymlinks(path); evalErr == nil {
+			text = strings.ReplaceAll(text, target, folder)
 		}
 		text = strings.ReplaceAll(text, path, folder)
 	}

@@ -69,10 +69,9 @@ func (k *kubelet) follow(name string, uid types.UID) {
 }
 
 // stopContainers ends a pod that is being deleted.
-func (k *kubelet) stopContainers(pod *corev1.Pod, act *Act) {
-	life := k.lives[pod.UID]
-	life.Kill(k.world.Now(), act.TerminateExit)
-	k.report(pod, life)
+func (k *kubelet) stopContainers(name string, life *podlife.Pod, exit int32) {
+	life.Kill(k.world.Now(), exit)
+	k.report(k.world.Store.pods[name], life)
 }
 
 // report stores what the kubelet reports about a pod. A pod that has ended and is to be deleted is gone then.

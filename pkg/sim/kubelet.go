@@ -250,6 +250,9 @@ func (k *kubelet) back(pod *corev1.Pod) {
 		wait, last.TerminateExit = grace, exitKilled
 	}
 	k.after("terminate "+name, wait+time.Millisecond, func() {
+		if life := k.lives[uid]; life != nil {
+			k.stopContainers(name, life, last.TerminateExit)
+		}
 		k.end(name, uid, &last, true)
 		k.kill(name, uid)
 	})
@@ -274,10 +277,6 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	}
 	deleted := pod.DeletionTimestamp != nil
 	if deleted && !terminated && act.NodeGone {
-		return
-	}
-	if k.lives[uid] != nil {
-		k.stopContainers(pod, act)
 		return
 	}
 	verb, phase := "succeed", corev1.PodSucceeded

@@ -69,6 +69,12 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 	if len(skipped) == 0 || !found && f.others == SkipOthers {
 		return objects
 	}
+	f.noteSkipped(skipped)
+	return chosen
+}
+
+// noteSkipped names objects that are left out, and says what to do for them.
+func (f *Flags) noteSkipped(skipped []*manifest.Object) {
 	what, them := wording.Count(len(skipped), "objects of other kinds"), "them"
 	if len(skipped) == 1 {
 		what, them = "1 object of another kind", "it"
@@ -78,7 +84,6 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 		hint = "build " + them + " with -k"
 	}
 	fmt.Fprintf(f.warnings, "skipped %s: %s; %s\n", what, listOf(skipped), hint)
-	return chosen
 }
 
 // noteNamespace says that -n changes no objects of other kinds: not all of them have a namespace, and only a cluster knows.
@@ -111,8 +116,12 @@ func listOf(objects []*manifest.Object) string {
 	return strings.Join(names, ", ")
 }
 
-// prepareOther checks an object of another kind. Those that are only printed stay as they are.
+// prepareOther checks an object without a Job. Those of other kinds that are only printed stay as they are.
 func (f *Flags) prepareOther(object *manifest.Object) []error {
+	if cmdutil.IsBatch(object) {
+		path, problem, fix := cmdutil.WhyNoJob(object)
+		return []error{object.Errorf(path, "%s; %s", problem, fix)}
+	}
 	switch f.others {
 	case CreateOthers:
 		if err := f.checkNamespace(object); err != nil {

@@ -15,12 +15,8 @@ import (
 // Prepare turns the manifest into what is sent; offline, it also checks what the API server would.
 func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	jobs := object.Jobs()
-	switch {
-	case len(jobs) == 0 && !cmdutil.IsBatch(object):
+	if len(jobs) == 0 {
 		return f.prepareOther(object)
-	case len(jobs) == 0:
-		path, problem, fix := cmdutil.WhyNoJob(object)
-		return []error{object.Errorf(path, "%s; %s", problem, fix)}
 	}
 	metadata, _ := object.Content["metadata"].(map[string]any)
 	if object.Name() == "" && metadata["generateName"] == nil {

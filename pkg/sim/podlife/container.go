@@ -93,6 +93,18 @@ func (c *container) restart(now time.Time, runs Runs) {
 	c.start(now, runs)
 }
 
+// kill ends a run with this exit code, that of a sidecar with its own.
+func (c *container) kill(now time.Time, exit int32) {
+	switch {
+	case c.state == running && c.sidecar:
+		c.exit(now, c.run.Exit, c.run.Reason)
+	case c.state == running:
+		c.exit(now, exit, "")
+	case c.state == backingOff:
+		c.state, c.until = exited, time.Time{}
+	}
+}
+
 func (c *container) isDue(now time.Time) bool { return !c.until.IsZero() && !c.until.After(now) }
 
 // status is the status of a container that has started.

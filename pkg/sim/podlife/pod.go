@@ -1,6 +1,7 @@
 package podlife
 
 import (
+	"iter"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,11 +43,9 @@ func (p *Pod) Next() (next time.Time, found bool) {
 		return time.Time{}, false
 	}
 	next = p.deadline
-	for _, list := range [][]container{p.init, p.app} {
-		for i := range list {
-			if at := list[i].until; !at.IsZero() && (next.IsZero() || at.Before(next)) {
-				next = at
-			}
+	for c := range p.containers() {
+		if !c.until.IsZero() && (next.IsZero() || c.until.Before(next)) {
+			next = c.until
 		}
 	}
 	return next, !next.IsZero()
@@ -67,37 +66,55 @@ func (p *Pod) Advance(now time.Time, terminating bool) bool {
 
 // step makes the changes of one moment: the end of the pod comes first.
 func (p *Pod) step(now time.Time, terminating bool) {
-	for _, list := range [][]container{p.app, p.init} {
-		for i := range list {
-			c := &list[i]
-			if c.state != running || !c.isDue(now) {
-				continue
-			}
-			c.exit(now, c.run.Exit, c.run.Reason)
-			if c.run.Exit != 0 && len(c.run.Evicted) > 0 {
-				p.eviction = c.run.Evicted
-			}
-		}
-		if p.endIfDone(now, terminating) {
-			return
-		}
+	p.exitDue(p.app, now) // Of those that end together, sidecars do not count.
+	if p.endIfDone(now, terminating) {
+		return
+	}
+	p.exitDue(p.init, now)
+	if p.endIfDone(now, terminating) {
+		return
 	}
 	if !p.deadline.IsZero() && !p.deadline.After(now) {
 		p.expired = true
 		p.Kill(now, killed)
 		return
 	}
-	for _, list := range [][]container{p.app, p.init} {
-		for i := range list {
-			switch c := &list[i]; {
-			case c.state == exited && p.isRestarted(c, terminating):
-				c.again(now, p.runs)
-			case c.state == backingOff && c.isDue(now):
-				c.restart(now, p.runs)
-			}
+	for c := range p.containers() {
+		switch {
+		case c.state == exited && p.isRestarted(c, terminating):
+			c.again(now, p.runs)
+		case c.state == backingOff && c.isDue(now):
+			c.restart(now, p.runs)
 		}
 	}
 	p.proceed(now)
+}
+
+// exitDue ends the runs of containers that end now.
+func (p *Pod) exitDue(list []container, now time.Time) {
+	for i := range list {
+		c := &list[i]
+		if c.state != running || !c.isDue(now) {
+			continue
+		}
+		c.exit(now, c.run.Exit, c.run.Reason)
+		if c.run.Exit != 0 && len(c.run.Evicted) > 0 {
+			p.eviction = c.run.Evicted
+		}
+	}
+}
+
+// containers returns all containers of the pod.
+func (p *Pod) containers() iter.Seq[*container] {
+	return func(yield func(*container) bool) {
+		for _, list := range [...][]container{p.app, p.init} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // killed is the exit code of a container that the kubelet ends.
@@ -153,17 +170,8 @@ func (p *Pod) Kill(now time.Time, exit int32) {
 		return
 	}
 	failed := p.expired || p.eviction != nil || p.phase == corev1.PodPending
-	for _, list := range [][]container{p.app, p.init} {
-		for i := range list {
-			switch c := &list[i]; {
-			case c.state == running && c.sidecar:
-				c.exit(now, c.run.Exit, c.run.Reason)
-			case c.state == running:
-				c.exit(now, exit, "")
-			case c.state == backingOff:
-				c.state, c.until = exited, time.Time{}
-			}
-		}
+	for c := range p.containers() {
+		c.kill(now, exit)
 	}
 	for i := range p.app {
 		failed = failed || p.app[i].end != nil && p.app[i].end.ExitCode != 0
@@ -185,12 +193,10 @@ type shown struct {
 
 func (p *Pod) shown() shown {
 	s := shown{phase: p.phase, ready: p.IsReady()}
-	for _, list := range [][]container{p.init, p.app} {
-		for i := range list {
-			s.restarts += list[i].restarts
-			if list[i].state == backingOff {
-				s.waitings++
-			}
+	for c := range p.containers() {
+		s.restarts += c.restarts
+		if c.state == backingOff {
+			s.waitings++
 		}
 	}
 	return s
