@@ -82,6 +82,15 @@ func (o *Object) find(path string) *yaml.Node {
 	return node
 }
 
+// Written returns the scalar in the field with this path as it is written, without quotes: yes where Content has true.
+// It is "" for anything else.
+func (o *Object) Written(path string) string {
+	if node := o.find(path); node != nil && node.Kind == yaml.ScalarNode {
+		return node.Value
+	}
+	return ""
+}
+
 // steps splits a path. Text in brackets is one step, whatever it contains.
 func steps(path string) []string {
 	var all []string

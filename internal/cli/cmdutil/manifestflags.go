@@ -120,7 +120,7 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 // LintInput returns what lint checks of an object with this Job.
 func LintInput(job *manifest.Job) lint.Input {
 	if BatchKind(job.Object) == jobSetKind {
-		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path}
+		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path, Written: job.Object.Written}
 	}
-	return lint.Input{Object: job.Object.Content}
+	return lint.Input{Object: job.Object.Content, Written: job.Object.Written}
 }

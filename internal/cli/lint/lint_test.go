@@ -110,7 +110,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	for _, c := range []struct{ text, out, errOut string }{
 		{clitest.JobSet, "", "no findings in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: spec.replicatedJobs[1].template.spec.parallelism is text, but the API expects an integer", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: spec.replicatedJobs[1].template.spec.parallelism is the text \"two\", but the API expects an integer", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "name: Broken", "name: a-b", 1), "PATH:15:43: error: rule 0 \"a-b\"", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "restartPolicy: Never", "restartPolicy: OnFailure", 1), "PATH:16:42: error: podFailurePolicy needs restartPolicy Never", "error: 1 error in 1 JobSet\n"},
