@@ -34,7 +34,7 @@ func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]
 
 // Errorf returns an *Error about the field with this path, see Position.
 func (o *Object) Errorf(path, format string, args ...any) error {
-	return &Error{o.Position(path), fmt.Sprintf(format, args...)}
+	return &Error{Position: o.Position(path), Problem: fmt.Sprintf(format, args...)}
 }
 
 func text(value any) string {

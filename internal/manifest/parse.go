@@ -1,13 +1,8 @@
 package manifest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -20,7 +15,7 @@ const maxAliased = 4 << 20
 // Parse returns the objects of one file, in order, and an *Error for each document that is not one.
 func Parse(file string, data []byte) ([]*Object, []error) {
 	if !isText(data) {
-		return nil, []error{&Error{Position{File: file}, "not a text file in UTF-8"}}
+		return nil, []error{&Error{Position: Position{File: file}, Problem: "not a text file in UTF-8"}}
 	}
 	var objects []*Object
 	var problems []error
@@ -58,11 +53,11 @@ func (d *document) parse() (map[string]any, error) {
 	}
 	var value any
 	if err := utiljson.Unmarshal(text, &value); err != nil {
-		return nil, &Error{d.place(d.root), "cannot be read: " + err.Error()}
+		return nil, &Error{Position: d.place(d.root), Problem: "cannot be read: " + err.Error()}
 	}
 	content, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{d.place(d.root), "not a Kubernetes object: it must have apiVersion and kind"}
+		return nil, &Error{Position: d.place(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
 	}
 	return content, nil
 }
@@ -85,7 +80,7 @@ func (d *document) nodes() (*yaml.Node, error) {
 	if d.json {
 		root, err := jsonNodes(d.text)
 		if err != nil {
-			return nil, &Error{d.place(nil), "not readable as JSON: " + err.Error()}
+			return nil, &Error{Position: d.place(nil), Problem: "not readable as JSON: " + err.Error()}
 		}
 		return root, nil
 	}
@@ -101,45 +96,11 @@ func (d *document) nodes() (*yaml.Node, error) {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
 
-// yamlProblem separates the line from an error of the YAML parsers.
-var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
-
-func (d *document) yamlError(err error) error {
-	if problem := d.jsonError(); problem != nil {
-		return problem
-	}
-	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", " ")
-	position := d.place(nil)
-	if found := yamlProblem.FindStringSubmatch(text); found != nil {
-		if line, err := strconv.Atoi(found[1]); err == nil {
-			position.Line = d.line + line - 1
-			text = found[2]
-		}
-	}
-	return &Error{position, "not readable as YAML: " + text}
-}
-
-// jsonStart is how JSON starts that nobody writes in YAML.
-var jsonStart = regexp.MustCompile(`^\s*[{\[]\s*["{]`)
-
-// jsonError returns the syntax error of a text that is meant to be JSON, or nil if it is not.
-func (d *document) jsonError() error {
-	var value any
-	var wrong *json.SyntaxError
-	if !jsonStart.Match(d.text) || !errors.As(json.Unmarshal(d.text, &value), &wrong) {
-		return nil
-	}
-	position, before := d.place(nil), d.text[:max(wrong.Offset-1, 0)]
-	position.Line = d.line + bytes.Count(before, []byte("\n"))
-	position.Column = len(before) - bytes.LastIndexByte(before, '\n')
-	return &Error{position, "not readable as JSON: " + wrong.Error()}
-}
-
 // checkSize bounds the size of the document with all its aliases expanded, before that is done.
 func (d *document) checkSize() error {
 	s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
 	if _, err := s.size(d.root); err != nil {
-		return &Error{d.place(s.at), err.Error()}
+		return &Error{Position: d.place(s.at), Problem: err.Error()}
 	}
 	return nil
 }
@@ -195,7 +156,7 @@ func (d *document) checkKeys(n *yaml.Node) error {
 				continue
 			}
 			if first, again := lines[key.Value]; again {
-				return &Error{d.place(key), fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
+				return &Error{Position: d.place(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
 			}
 			lines[key.Value] = d.place(key).Line
 		}

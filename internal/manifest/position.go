@@ -33,10 +33,20 @@ func (p Position) String() string {
 type Error struct {
 	Position Position
 	Problem  string
+	// Fix is what to do about it; "" if the problem is all that there is to say.
+	Fix string
+	// Template reports whether the file is a template, of which nothing is read.
+	Template bool
 }
 
 // Error implements error.
-func (e *Error) Error() string { return e.Position.String() + ": " + e.Problem }
+func (e *Error) Error() string {
+	text := e.Position.String() + ": " + e.Problem
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
+}
 
 // place converts the line and column of a node of this document to a position in the file.
 func (d *document) place(n *yaml.Node) Position {
