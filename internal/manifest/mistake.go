@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
 
 // A mistake in YAML is found by repairing it: a line that makes the document readable when it is changed is the wrong
@@ -19,8 +21,12 @@ type mistake struct {
 	problem, fix string
 }
 
-// triedAtMost is how many bytes are parsed to find a mistake.
-const triedAtMost = 24 << 20
+const (
+	// triedAtMost is how many bytes are parsed to find a mistake.
+	triedAtMost = 8 << 20
+	// wholeAtMost is the size of a document that is parsed as a whole; of a larger one, the lines around the mistake are.
+	wholeAtMost = 64 << 10
+)
 
 // before and after are how many lines around the one at which the parser noticed the mistake are tried.
 const (
@@ -41,19 +47,59 @@ func findMistake(text []byte, noticed int) *mistake {
 	if m := f.conflict(); m != nil {
 		return m
 	}
+	if len(text) <= wholeAtMost {
+		return f.find(noticed)
+	}
+	first, end := f.window(noticed)
+	part := &finder{lines: f.lines[first:end], budget: triedAtMost}
+	if len(part.lines) == 0 || part.readable(0, part.lines[0]) { // the mistake is elsewhere
+		return nil
+	}
+	m := part.find(noticed - first)
+	if m != nil {
+		m.line += first
+	}
+	return m
+}
+
+// window returns the lines around the one of the parser that can be parsed without the others: none of them is indented
+// less than the first.
+func (f *finder) window(noticed int) (first, end int) {
+	const around = 50
+	least := len(f.lines[noticed-1])
+	first = noticed - 1
+	for i := first; i >= 0; i-- {
+		if isBlank(f.lines[i]) {
+			continue
+		}
+		if spaces, _ := indent(f.lines[i]); len(spaces) <= least {
+			first, least = i, len(spaces)
+			if i < noticed-around {
+				break
+			}
+		}
+	}
+	for end = noticed; end < min(noticed+around, len(f.lines)); end++ {
+		if spaces, _ := indent(f.lines[end]); !isBlank(f.lines[end]) && len(spaces) < least {
+			break
+		}
+	}
+	return first, end
+}
+
+// find returns the mistake that a repair shows.
+func (f *finder) find(noticed int) *mistake {
 	near := f.near(noticed)
-	for _, kind := range []func(int) []repair{f.tab, f.colon, f.quote, f.bracket} {
+	for _, kind := range []func(int) []repair{f.tab, f.colon, f.quote, f.value, f.bracket, f.dashSpace} {
 		if m := f.first(near, kind); m != nil {
 			return m
 		}
 	}
-	if m := f.indentation(near, noticed); m != nil {
+	if m := f.indentation(append(near, f.openers(near)...)); m != nil {
 		return m
 	}
-	for _, kind := range []func(int) []repair{f.value, f.dash} {
-		if m := f.first(near, kind); m != nil {
-			return m
-		}
+	if m := f.first(near, f.dash); m != nil {
+		return m
 	}
 	return f.opened(noticed)
 }
@@ -101,15 +147,36 @@ func (f *finder) first(near []int, kind func(int) []repair) *mistake {
 
 // readable reports whether the document is readable with another text of a line.
 func (f *finder) readable(i int, text string) bool {
+	_, readable := f.parsed(i, text)
+	return readable
+}
+
+// parsed also returns how many fields of the document have no value.
+func (f *finder) parsed(i int, text string) (empty int, readable bool) {
 	was := f.lines[i]
 	f.lines[i] = text
 	data := strings.Join(f.lines, "\n")
 	f.lines[i] = was
 	if f.budget -= len(data); f.budget < 0 {
-		return false
+		return 0, false
 	}
 	var node yaml.Node
-	return yaml.Unmarshal([]byte(data), &node) == nil
+	if yaml.Unmarshal([]byte(data), &node) != nil {
+		return 0, false
+	}
+	return emptyFields(&node), true
+}
+
+// emptyFields counts the fields with nothing after the colon.
+func emptyFields(n *yaml.Node) int {
+	empty := 0
+	if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 {
+		empty++
+	}
+	for _, c := range n.Content {
+		empty += emptyFields(c)
+	}
+	return empty
 }
 
 // conflict finds what git leaves in a file that it cannot merge.
@@ -135,7 +202,7 @@ func (f *finder) tab(i int) []repair {
 		return nil
 	}
 	var all []repair
-	for _, width := range f.widths(i) {
+	for _, width := range append(f.widths(i), len(spaces)) {
 		all = append(all, repair{mistake{column: at + 1, problem: "this line is indented with a tab, but YAML allows only spaces", fix: "replace the tab by spaces"}, strings.Repeat(" ", width) + rest})
 	}
 	return all
@@ -146,7 +213,7 @@ var (
 	bareName     = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*)(\s*(?: #.*)?\r?)$`)
 	nameAndValue = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*)( +)([^\s:#].*)$`)
 	// noSpace is a field without a space after its colon.
-	noSpace = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w-]*):([^\s:/].*)$`)
+	noSpace = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*):([^\s:/].*)$`)
 )
 
 func (f *finder) colon(i int) []repair {
@@ -194,6 +261,10 @@ func (f *finder) quote(i int) []repair {
 		if strings.Count(line, quote)%2 == 0 {
 			continue
 		}
+		if apostrophe := regexp.MustCompile(`(\w)` + quote + `(\w)`); quote == "'" && apostrophe.MatchString(line) {
+			m := mistake{column: apostrophe.FindStringIndex(line)[0] + 2, problem: "a quote (') inside the text ends it", fix: "write '' for it"}
+			all = append(all, repair{m, apostrophe.ReplaceAllString(line, "$1''$2")})
+		}
 		at := strings.LastIndex(line, quote)
 		m := mistake{column: at + 1, problem: "a quote (" + quote + ") is not closed", fix: "add the other " + quote + ", or remove this one"}
 		for _, closed := range closings(line, quote) {
@@ -238,68 +309,130 @@ func (f *finder) bracket(i int) []repair {
 	return all
 }
 
+// openers returns lines before the others that begin an object or a list: their indentation may be wrong, too.
+func (f *finder) openers(near []int) []int {
+	var all []int
+	for i := slices.Min(append(near, len(f.lines))) - 1; i >= 0 && len(all) < linesBefore; i-- {
+		if !isBlank(f.lines[i]) && strings.HasSuffix(strings.TrimRight(f.lines[i], " \r"), ":") {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// levels returns the indentation of a line, and those of the fields after its dashes.
+func levels(line string) []int {
+	spaces, rest := indent(line)
+	all := []int{len(spaces)}
+	for strings.HasPrefix(rest, "- ") {
+		_, rest = indent(rest[1:])
+		all = append(all, len(line)-len(rest))
+	}
+	return all
+}
+
 // widths returns the indentations that a line may have: those of the lines before it and of the next one, and one
 // level more than the line before.
 func (f *finder) widths(i int) []int {
 	var all []int
-	add := func(width int) {
-		if width >= 0 && !slices.Contains(all, width) {
-			all = append(all, width)
-		}
-	}
-	around := func(j int) {
-		spaces, rest := indent(f.lines[j])
-		add(len(spaces))
-		for strings.HasPrefix(rest, "- ") { // the fields of an item
-			spaces, rest = indent(rest[1:])
-			add(len(f.lines[j]) - len(rest))
-		}
-		_ = spaces
-	}
-	for j, seen := i-1, 0; j >= 0 && seen < linesBefore; j-- {
+	seen := 0
+	for j := i - 1; j >= 0 && seen < linesBefore; j-- {
 		if isBlank(f.lines[j]) {
 			continue
 		}
-		around(j)
+		before := levels(f.lines[j])
+		all = append(all, before...)
 		if seen++; seen == 1 {
-			spaces, _ := indent(f.lines[j])
-			add(len(spaces) + 2)
-			add(len(spaces) + 4)
+			all = append(all, before[0]+2, before[0]+4)
 		}
 	}
+	own := levels(f.lines[i])
 	for j := i + 1; j < len(f.lines); j++ {
 		if !isBlank(f.lines[j]) {
-			around(j)
+			next := levels(f.lines[j])[0]
+			all = append(all, next, next-(own[len(own)-1]-own[0])) // its fields are where those after the dash are
 			break
 		}
 	}
-	add(0)
-	return all
+	all = append(all, 0)
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width < 0 || width == own[0] })
 }
 
-// indentation finds the line whose indentation does not fit. If several would be readable with another one, it is the
-// one that has no level of the document, or else the one where the parser noticed it.
-func (f *finder) indentation(near []int, noticed int) *mistake {
+// indentation finds the line whose indentation does not fit: the one that leaves the document in the best order when
+// it has another one.
+func (f *finder) indentation(lines []int) *mistake {
 	var best *mistake
-	for _, i := range near {
+	least := 0
+	unit := f.unit()
+	for _, i := range lines {
 		spaces, rest := indent(f.lines[i])
-		widths := f.widths(i)
-		slices.SortStableFunc(widths, func(a, b int) int { return distance(a, len(spaces)) - distance(b, len(spaces)) })
-		for _, width := range widths {
-			if width == len(spaces) || !f.readable(i, strings.Repeat(" ", width)+rest) {
+		for _, width := range f.widths(i) {
+			text := strings.Repeat(" ", width) + rest
+			empty, readable := f.parsed(i, text)
+			if !readable {
 				continue
 			}
-			m := indentationMistake(i, len(spaces), width)
-			if !f.usual(i) {
-				return m
+			disorder := 10*empty + f.disorder(i, text, unit)
+			if len(spaces) == 0 { // few people indent less than nothing by mistake
+				disorder++
 			}
-			if best == nil {
-				best = m
+			if best == nil || disorder < least || disorder == least && i+1 < best.line {
+				best, least = indentationMistake(i, len(spaces), width), disorder
 			}
-			break
 		}
 	}
 	return best
+}
+
+// unit returns how many spaces a level has: the most frequent one.
+func (f *finder) unit() int {
+	times, unit := map[int]int{}, 2
+	last := 0
+	for _, line := range f.lines {
+		if isBlank(line) {
+			continue
+		}
+		all := levels(line)
+		if by := all[0] - last; by > 0 {
+			times[by]++
+		}
+		last = all[len(all)-1]
+	}
+	for by, n := range times {
+		if n > times[unit] || n == times[unit] && by < unit {
+			unit = by
+		}
+	}
+	return unit
+}
+
+// disorder is how often the indentation changes, with one line replaced, and how often by another number of spaces than
+// a level has.
+func (f *finder) disorder(changed int, text string, unit int) int {
+	n, last := 0, 0
+	var lists [2]int // how many lists are indented less and more than their field
+	for i, line := range f.lines {
+		if i == changed {
+			line = text
+		}
+		if isBlank(line) {
+			continue
+		}
+		all := levels(line)
+		by := all[0] - last
+		if by != 0 {
+			n++
+		}
+		if by > 0 && by != unit {
+			n += 3
+		}
+		if len(all) > 1 && by >= 0 {
+			lists[min(by, 1)]++
+		}
+		last = all[len(all)-1]
+	}
+	return n + min(lists[0], lists[1])
 }
 
 func indentationMistake(i, has, needs int) *mistake {
@@ -308,49 +441,47 @@ func indentationMistake(i, has, needs int) *mistake {
 		word = "less"
 	}
 	return &mistake{
-		line: i + 1, column: has + 1, fix: fmt.Sprintf("indent it by %d spaces", needs),
-		problem: fmt.Sprintf("this line is indented by %d spaces, %d %s than the lines that it belongs to", has, distance(has, needs), word),
+		line: i + 1, column: has + 1, fix: "indent it by " + wording.Plural(int64(needs), "space", "spaces"),
+		problem: fmt.Sprintf("this line is indented by %s, %d %s than the lines that it belongs to", wording.Plural(int64(has), "space", "spaces"), max(has-needs, needs-has), word),
 	}
-}
-
-func distance(a, b int) int { return max(a-b, b-a) }
-
-// usual reports whether the indentation of a line is a level that other lines have, too.
-func (f *finder) usual(i int) bool {
-	spaces, _ := indent(f.lines[i])
-	odd, all := 0, 0
-	for j, line := range f.lines {
-		if other, _ := indent(line); j != i && !isBlank(line) {
-			all++
-			odd += len(other) % 2
-		}
-	}
-	return len(spaces)%2 == 0 || odd*4 > all
 }
 
 // plainValue is a field or an item with a value that has no quotes.
 var plainValue = regexp.MustCompile(`^(\s*(?:- +)*(?:[\w./-]+: +)?)([^\s"'\[{|>#].*?)(\s*\r?)$`)
 
+// isField is the start of a field, which is no value.
+var isField = regexp.MustCompile(`^[\w./-]+:(?: |$)`)
+
 // value puts a value in quotes that YAML does not read without them.
 func (f *finder) value(i int) []repair {
 	m := plainValue.FindStringSubmatch(f.lines[i])
-	if m == nil || m[1] == f.lines[i] {
+	if m == nil || strings.Trim(m[1], " -") == "" && isField.MatchString(m[2]) {
+		return nil
+	}
+	special := strings.IndexByte("@`%&*!,]}?", m[2][0]) >= 0
+	if !special && !strings.Contains(m[2], ": ") {
 		return nil
 	}
 	quoted := "'" + strings.ReplaceAll(m[2], "'", "''") + "'"
 	problem := "a value that contains a colon and a space must be in quotes"
-	if strings.IndexByte("@`%&*!,]}?", m[2][0]) >= 0 {
+	if special {
 		problem = fmt.Sprintf("a value that starts with %c must be in quotes", m[2][0])
 	}
 	return []repair{{mistake{column: len(m[1]) + 1, problem: problem, fix: "write " + shorten(quoted)}, m[1] + quoted + m[3]}}
 }
 
-// dash adds the space after the dash of an item, or the dash.
+// dashSpace adds the space after the dash of an item.
+func (f *finder) dashSpace(i int) []repair {
+	spaces, rest := indent(f.lines[i])
+	if len(rest) < 2 || rest[0] != '-' || rest[1] == ' ' || rest[1] == '-' {
+		return nil
+	}
+	return []repair{{mistake{column: len(spaces) + 2, problem: "there is no space after the dash of a list item", fix: "write - " + shorten(rest[1:])}, spaces + "- " + rest[1:]}}
+}
+
+// dash adds the dash of an item.
 func (f *finder) dash(i int) []repair {
 	spaces, rest := indent(f.lines[i])
-	if len(rest) > 1 && rest[0] == '-' && rest[1] != ' ' && rest[1] != '-' {
-		return []repair{{mistake{column: len(spaces) + 2, problem: "there is no space after the dash of a list item", fix: "write - " + shorten(rest[1:])}, spaces + "- " + rest[1:]}}
-	}
 	return []repair{{mistake{column: len(spaces) + 1, problem: "this line is beside the items of a list, but has no dash", fix: "write - " + shorten(rest)}, spaces + "- " + rest}}
 }
 

@@ -2,10 +2,14 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
 // Object is one Kubernetes object of the input.
@@ -52,7 +56,7 @@ func fields(value any) map[string]any {
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
 		if text(o.Content[name]) == "" {
-			return nil, []error{o.Errorf("", "not a Kubernetes object: it has no %s", name)}
+			return nil, []error{o.without(name)}
 		}
 	}
 	kind, isList := strings.CutSuffix(o.Kind(), "List")
@@ -77,6 +81,19 @@ func flatten(o *Object) ([]*Object, []error) {
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
+}
+
+// without returns the error of an object that has no apiVersion or kind.
+func (o *Object) without(name string) error {
+	if value := o.Content[name]; value != nil {
+		return o.Errorf(name, "not a Kubernetes object: %s is not text", name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Content)) {
+		if typo.Distance(strings.ToLower(strings.ReplaceAll(key, "_", "")), strings.ToLower(name)) <= 2 {
+			return o.Errorf("["+key+"]", "not a Kubernetes object: it has no %s, but %s", name, key)
+		}
+	}
+	return o.Errorf("", "not a Kubernetes object: it has no %s", name)
 }
 
 func (o *Object) item(i int) *yaml.Node {

@@ -150,12 +150,19 @@ func (s *sizer) target(alias *yaml.Node) (int64, error) {
 func (d *document) checkKeys(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
 		lines := make(map[string]int, len(n.Content)/2)
+		var empty *yaml.Node // the last field without a value
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
+			if isNull(n.Content[i+1]) && n.Content[i+1].Value == "" {
+				empty = key
+			}
 			if key.Kind != yaml.ScalarNode || isMerge(key) {
 				continue
 			}
 			if first, again := lines[key.Value]; again {
+				if empty != nil && d.place(empty).Line > first {
+					return &Error{Position: d.place(empty), Problem: fmt.Sprintf("%q is empty, but there is a second %q beside it", empty.Value, key.Value), Fix: "indent what belongs to " + empty.Value + " more than it"}
+				}
 				return &Error{Position: d.place(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
 			}
 			lines[key.Value] = d.place(key).Line

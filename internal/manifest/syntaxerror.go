@@ -93,6 +93,9 @@ func (d *document) jsonError() error {
 // explainJSON returns what is wrong in plain words, and where; text[at] is where the parser noticed it.
 func explainJSON(text []byte, at int, problem string) (string, int) {
 	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
+	if missing := unopened(text[:min(at+1, len(text))]); missing >= 0 {
+		return "a bracket is missing after the colon", missing
+	}
 	closing := at < len(text) && (text[at] == '}' || text[at] == ']')
 	switch {
 	case strings.Contains(problem, "unexpected end"), closing && strings.Contains(problem, "after "):
@@ -107,10 +110,43 @@ func explainJSON(text []byte, at int, problem string) (string, int) {
 		return "a colon is missing after the name", before
 	case strings.Contains(problem, "in string literal"):
 		return "a quote is not closed", at
-	case strings.Contains(problem, "beginning of object key string") && text[at] != ',':
+	case at < len(text) && text[at] == ',' && text[before] == ',':
+		return "there are two commas", at
+	case strings.Contains(problem, "beginning of object key string"):
 		return "a name must be in double quotes", at
 	}
 	return problem, at
+}
+
+// unopened returns where a colon is after which the bracket is missing: the value is a name with a colon after it, or
+// there is a bracket that ends nothing, and closes the line of the colon by its indentation. It is -1 if there is none.
+func unopened(text []byte) int {
+	last := len(text) - 1
+	if last < 0 {
+		return -1
+	}
+	switch text[last] {
+	case ':':
+		name := bytes.LastIndexByte(bytes.TrimRight(text[:last], "\" \t\r\n"), '"')
+		if before := len(bytes.TrimRight(text[:max(name, 0)], " \t\r\n")) - 1; before >= 0 && text[before] == ':' {
+			return before
+		}
+	case '}', ']':
+		lines := bytes.Split(text[:last], []byte("\n"))
+		closing := lines[len(lines)-1]
+		at := last - len(closing)
+		for i := len(lines) - 2; i >= 0 && len(bytes.TrimSpace(closing)) == 0; i-- {
+			line := bytes.TrimRight(lines[i], " \t\r")
+			at -= len(lines[i]) + 1
+			if indentation := len(line) - len(bytes.TrimLeft(line, " \t")); len(line) > 0 && indentation <= len(closing) {
+				if indentation == len(closing) && line[len(line)-1] == ':' {
+					return at + len(line)
+				}
+				break
+			}
+		}
+	}
+	return -1
 }
 
 // unclosed returns where a bracket is that is not closed: the innermost one whose line is indented more than the one

@@ -69,6 +69,15 @@ func Check(in Input) []Finding {
 	return append(d.problems(), d.findings()...)
 }
 
+// CheckNames returns only the findings about names and types, none for an object that is not a batch/v1 Job or CronJob.
+func CheckNames(in Input) []Finding {
+	d, unknown := newDecoder(in)
+	if unknown != nil {
+		return nil
+	}
+	return d.problems()
+}
+
 // runAll runs all checks on a decoded object.
 func (r *review) runAll() {
 	r.run(checks())

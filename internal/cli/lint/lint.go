@@ -110,7 +110,7 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) 
 			unread = append(unread, problem)
 			continue
 		}
-		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem})
+		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix})
 	}
 	seen := map[objectKey]manifest.Position{}
 	for _, object := range objects {
@@ -155,10 +155,9 @@ func (r *lintResult) lint(object *manifest.Object) {
 		return
 	case len(jobs) == 0:
 		r.count(object)
-		path, problem, fix := cmdutil.WhyNoJob(object)
-		r.add(object.Position(path), objectName(object), lint.Finding{
-			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
-		})
+		for _, finding := range withoutJob(object) {
+			r.add(object.Position(finding.Field), objectName(object), finding)
+		}
 		return
 	}
 	r.count(object)
@@ -171,6 +170,17 @@ func (r *lintResult) lint(object *manifest.Object) {
 			}
 		}
 	}
+}
+
+// withoutJob returns the findings about an object without a Job: about its names and types, and otherwise that the Job is
+// missing.
+func withoutJob(object *manifest.Object) []lint.Finding {
+	found := lint.CheckNames(lint.Input{Object: object.Content, Written: object.Written})
+	if len(found) > 0 {
+		return found
+	}
+	path, problem, fix := cmdutil.WhyNoJob(object)
+	return []lint.Finding{{ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix}}
 }
 
 func lintJob(job *manifest.Job) []lint.Finding {

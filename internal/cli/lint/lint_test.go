@@ -82,8 +82,8 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 	}{
 		{"", "", "error: no Jobs, CronJobs or JobSets in PATH; check the files given with -f\n"},
 		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: duplicate field \"a\", first used in line 1 [not-readable]", "error: 1 error\n"},
-		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n", "error: 1 error\n"},
-		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: invalid character ',' looking for beginning of object key string [not-readable]\n", "error: 1 error\n"},
+		{"a: [", "PATH:1:4: error: not readable as YAML: \"[\" is not closed [not-readable]\n    fix: add ]\n", "error: 1 error\n"},
+		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: there are two commas [not-readable]\n", "error: 1 error\n"},
 		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n", "error: 1 error\n"},
 		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: batch/v1beta1 is no longer served [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v2\nkind: Job\n", "PATH:1:13: error: there is no Job in batch/v2 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},

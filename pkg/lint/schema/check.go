@@ -133,6 +133,7 @@ func (w *walk) report(p Problem) {
 }
 
 func (w *walk) object(s *Schema, content map[string]any) {
+	w.beside(s, content)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		if s.fields[name] == nil {
 			w.unknown(s, content, name)
@@ -239,6 +240,18 @@ func (w *walk) remove() {
 	if !w.silent {
 		w.result.Removed = append(w.result.Removed, w.path())
 	}
+}
+
+// andList returns "A", "A and B", "A, B and C", and how many more if there are many.
+func andList(words []string) string {
+	if len(words) > 4 {
+		words = append(slices.Clone(words[:3]), strconv.Itoa(len(words)-3)+" more")
+	}
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // orList returns "A", "A or B", "A, B or C".

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,6 +39,49 @@ func (w *walk) unknown(s *Schema, content map[string]any, name string) {
 		problem.Fix = w.guess(here, name, to, right)
 	}
 	w.report(problem)
+}
+
+// beside finds fields that are beside the one that they belong to, because they are not indented more than it.
+func (w *walk) beside(s *Schema, content map[string]any) {
+	if w.silent {
+		return
+	}
+	for _, name := range s.names {
+		of := s.fields[name]
+		if value, found := content[name]; !found || value != nil || of.kind != object && of.kind != dictionary {
+			continue
+		}
+		inner := map[string]any{}
+		for _, other := range slices.Sorted(maps.Keys(content)) {
+			if s.fields[other] == nil && (of.kind == dictionary || of.fields[other] != nil) {
+				inner[other] = content[other]
+			}
+		}
+		if len(inner) > 0 {
+			w.indent(s, content, name, inner)
+		}
+	}
+}
+
+// indent reports that fields belong into another one that has no value, and moves them there.
+func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[string]any) {
+	here := slices.Clone(w.steps)
+	empty := pathOf(w.Prefix, append(here, step{name: name}))
+	names := slices.Sorted(maps.Keys(inner))
+	content[name] = inner
+	at := empty
+	for _, other := range names {
+		delete(content, other)
+		at = pathOf(w.Prefix, append(here, step{name: other}))
+		w.result.Moved[pathOf(w.Prefix, append(here, step{name: name}, step{name: other, key: s.fields[name].kind == dictionary}))] = at
+	}
+	if len(names) > 1 { // more likely, it is the other line that is wrong
+		at = empty
+	}
+	w.report(Problem{
+		ID: "unknown-field", Path: at, Fix: "indent " + andList(names) + " more than " + name,
+		Message: empty + " is empty, but there is " + andList(names) + " beside it",
+	})
 }
 
 // move moves a field to its right place and name, unless it would replace one, and returns the fix.
