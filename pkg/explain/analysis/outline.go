@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
@@ -107,10 +108,10 @@ func WhyOf(input explain.Input) *explain.Why {
 		return nil
 	}
 	in := facts.Establish(input)
-	account := failures.Account(in, failures.Find(in, explain.Options{}), explain.Options{})
+	counted := account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
 	why := &explain.Why{Partial: !input.PodsRead}
-	for i := range account.Causes {
-		if c := &account.Causes[i]; c.Stopped == "" && !c.Consequence && len(why.Causes) < maxWhy {
+	for i := range counted.Causes {
+		if c := &counted.Causes[i]; c.Stopped == "" && !c.Consequence && len(why.Causes) < maxWhy {
 			why.Causes = append(why.Causes, *c)
 		}
 	}

@@ -1,4 +1,4 @@
-package failures_test
+package account_test
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 )
@@ -27,7 +28,7 @@ func TestPartsOfTheAccountAddUp_CLI_04(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := facts.Establish(randomInput(t))
-		a := failures.Account(in, failures.Find(in, explain.Options{}), explain.Options{})
+		a := account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
 		sum := int32(0)
 		for name, n := range map[string]int32{
 			"pods": a.FromPods, "events": a.FromEvents, "stopped": a.Stopped, "condition": a.FromCondition, "unexplained": a.Unexplained,
@@ -66,27 +67,27 @@ func TestEachFailureIsInOnePart_CLI_04(t *testing.T) {
 		{Reason: "PodFailed", Count: 2, Failed: exited(2)},
 		{Reason: "SuccessfulDelete", Message: "Deleted pod: train-5"},
 	}}
-	checkParts(t, input, failures.Accounting{Counted: 9, FromPods: 1, FromEvents: 4, Stopped: 1, CountedStopped: 1, Unexplained: 3})
+	checkParts(t, input, account.Accounting{Counted: 9, FromPods: 1, FromEvents: 4, Stopped: 1, CountedStopped: 1, Unexplained: 3})
 
 	// An event may lag behind the pods.
 	other := pod.DeepCopy()
 	other.Name, other.UID = "train-2", "2"
 	input.Pods = append(input.Pods, explain.PodOf(other))
 	input.Events = []explain.Event{{Reason: "PodFailed", Count: 1, Failed: exited(1)}}
-	checkParts(t, input, failures.Accounting{Counted: 9, FromPods: 2, Unexplained: 7})
+	checkParts(t, input, account.Accounting{Counted: 9, FromPods: 2, Unexplained: 7})
 
 	job.Status.Conditions = []batchv1.JobCondition{{
 		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonPodFailurePolicy, LastTransitionTime: metav1.NewTime(noon),
 		Message: "Container main for pod ns/train-x failed with exit code 1 matching FailJob rule at index 0",
 	}}
 	input.Pods, input.Events = nil, nil
-	checkParts(t, input, failures.Accounting{Counted: 9, FromCondition: 1, Unexplained: 8})
+	checkParts(t, input, account.Accounting{Counted: 9, FromCondition: 1, Unexplained: 8})
 }
 
-func checkParts(t *testing.T, input explain.Input, want failures.Accounting) {
+func checkParts(t *testing.T, input explain.Input, want account.Accounting) {
 	t.Helper()
 	in := facts.Establish(input)
-	got := *failures.Account(in, failures.Find(in, explain.Options{}), explain.Options{})
+	got := *account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
 	if got.Causes = nil; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

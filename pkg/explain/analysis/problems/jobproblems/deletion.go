@@ -1,4 +1,4 @@
-package problems
+package jobproblems
 
 import (
 	"slices"
@@ -9,29 +9,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
-
-// foreignFinalizers: another controller keeps an ended pod from being removed.
-func foreignFinalizers(in *facts.Facts) []explain.Problem {
-	p := explain.Problem{Kind: explain.ProblemForeignFinalizer}
-	for _, pod := range in.Terminal {
-		if !pod.Deleting || len(pod.ForeignFinalizers) == 0 {
-			continue
-		}
-		addPod(&p, pod.Name)
-		for _, f := range pod.ForeignFinalizers {
-			if !slices.Contains(p.Finalizers, f) {
-				p.Finalizers = append(p.Finalizers, f)
-			}
-		}
-		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
-			p.Since = explain.TimeOf(pod.DeletedAt)
-		}
-	}
-	if p.Count == 0 {
-		return nil
-	}
-	return one(p)
-}
 
 // OthersFinalizers are those that hold the Job and that the garbage collector does not remove.
 func OthersFinalizers(p *explain.Problem) []string {
@@ -53,15 +30,15 @@ func HoldsEndedJob(in *facts.Facts, p *explain.Problem) bool {
 	return p.NoPods || len(OthersFinalizers(p)) > 0 || lasts
 }
 
-// deletion: the Job itself is being deleted, and something holds it.
-func deletion(in *facts.Facts) []explain.Problem {
+// Deletion: the Job itself is being deleted, and something holds it.
+func Deletion(in *facts.Facts) []explain.Problem {
 	if in.Job.DeletionTimestamp == nil || len(in.Job.Finalizers) == 0 {
 		return nil
 	}
 	p := explain.Problem{Kind: explain.ProblemDeleting, Blocks: true, Since: explain.TimeOf(in.Job.DeletionTimestamp.Time), Finalizers: in.Job.Finalizers}
 	if slices.Contains(in.Job.Finalizers, metav1.FinalizerDeleteDependents) {
 		for i := range in.Pods {
-			addPod(&p, in.Pods[i].Name)
+			p.AddPod(in.Pods[i].Name)
 		}
 		p.NoPods = in.PodsRead && p.Count == 0 && len(in.Job.Finalizers) == 1
 	}

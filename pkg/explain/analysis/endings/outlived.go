@@ -1,4 +1,4 @@
-package failures
+package endings
 
 import (
 	"slices"
@@ -23,8 +23,8 @@ type Outlived struct {
 	Running []string
 }
 
-// outlived is the first of these pods, as far as pods and events show; nil for none.
-func outlived(in *facts.Facts) *Outlived {
+// WhatOutlived is the first of these pods, as far as pods and events show; nil for none.
+func WhatOutlived(in *facts.Facts) *Outlived {
 	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded {
 		return nil
 	}
@@ -52,7 +52,7 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 		if !c.EndedAt.Before(p.DeletedAt) {
 			o.Running = append(o.Running, c.Name)
 		} else if o.Exit == nil && !facts.IsStopped(c) && !in.OnlyServes(c.Name) {
-			exit := exitOf(c)
+			exit := facts.ExitOf(c)
 			o.Ended, o.Exit = c.Name, &exit
 		}
 	}

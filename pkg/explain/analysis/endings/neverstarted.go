@@ -1,4 +1,4 @@
-package failures
+package endings
 
 import (
 	"strings"
@@ -35,9 +35,9 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 	return &NeverStarted{Pod: pod, Problem: p}
 }
 
-// neverStarted returns nil if a pod of a Job that passed its deadline may have started, as far as pods and events show: all
+// WhyNeverStarted returns nil if a pod of a Job that passed its deadline may have started, as far as pods and events show: all
 // pods must be known, and of each that is gone, an event why it did not start, and none that it did.
-func neverStarted(in *facts.Facts) *NeverStarted {
+func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 	status := &in.Job.Status
 	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded || status.Succeeded > 0 || status.Failed == 0 {
 		return nil

@@ -1,14 +1,14 @@
-package failures
+// Package account accounts for all failures that the status of a Job counts, also for those whose pods are gone.
+package account
 
 import (
+	"cmp"
 	"slices"
-
-	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 )
 
 // Accounting shows for each failure that the status counts where its cause is known from.
@@ -30,13 +30,13 @@ type Accounting struct {
 	Causes []explain.Cause
 }
 
-// Account accounts for all failures of the Job; fs are those whose pods exist. In a report on a part of the Job there are
+// Of accounts for all failures of the Job; fs are those whose pods exist. In a report on a part of the Job there are
 // only the causes of fs, as the status does not count that part on its own.
-func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
+func Of(in *facts.Facts, fs *failures.Failures, o explain.Options) *Accounting {
 	a := &Accounting{}
 	for _, g := range fs.Groups {
 		c := g.Cause(in)
-		indexes := fs.failedIndexes(g)
+		indexes := fs.FailedIndexes(g)
 		c.FailedIndexes, c.FailedIndexCount = indexes.String(), int32(indexes.Len())
 		a.Causes = append(a.Causes, c)
 	}
@@ -56,12 +56,12 @@ func Account(in *facts.Facts, fs *Failures, o explain.Options) *Accounting {
 		n := countedPods(in, g)
 		known.pods += n
 		inPods[g.Kind.Cause] = known
-		if !g.ignored() {
-			a.explainStopped(&a.FromPods, n, g.Consequence || g.stopped() != "")
+		if !g.Ignored() {
+			a.explainStopped(&a.FromPods, n, g.Consequence || g.Stopped() != "")
 		}
 	}
 
-	a.addEvents(in, inPods, explainedWithoutDeletions(in, fs))
+	a.addEvents(in, inPods, failures.ExplainedWithoutDeletions(in, fs))
 	a.addStopped(in, fs)
 
 	for i := range a.Causes {
@@ -126,8 +126,8 @@ type countedCause struct {
 
 // countedPods is how many pods of a cause the controller counts, and reports in events: all that are ignored, and else
 // those that are recorded at least. A failed pod of an index waits for that until the next pod exists (KEP-3850).
-func countedPods(in *facts.Facts, g *Group) int32 {
-	if g.ignored() {
+func countedPods(in *facts.Facts, g *failures.Group) int32 {
+	if g.Ignored() {
 		return int32(len(g.Failures))
 	}
 	n := int32(0)
@@ -139,58 +139,9 @@ func countedPods(in *facts.Facts, g *Group) int32 {
 	return n
 }
 
-// addEvents adds the causes of pods that are gone, from the controller's events: at most as many failures as are
-// unexplained, as an event may refer to a pod that still exists and ended differently after it was counted.
-func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCause, withoutDeletions bool) {
-	ends := witnesses(in)
-	for i := range in.Events {
-		e := &in.Events[i]
-		if !IsAboutFailures(e) {
-			continue
-		}
-		c := eventCause(in, e, withoutDeletions)
-		var known countedCause
-		seen := false
-		if r := e.Failed; r != nil && !r.Others {
-			known, seen = inPods[r.Cause]
-		}
-		if c.Count -= known.pods; !isIgnored(&c) {
-			c.Count = a.explainStopped(&a.FromEvents, c.Count, c.IsStopped())
-		}
-		switch {
-		case c.Count <= 0:
-		case seen:
-			a.Causes[known.place].Count += c.Count
-		default:
-			if c.Failure != nil && c.Stopped == "" && !c.Consequence {
-				addEnding(&c, c.Failure, ends)
-			}
-			a.Causes = append(a.Causes, c)
-		}
-	}
-	SortCauses(a.Causes)
-}
-
-// addStopped adds the pods that were deleted as they ran, at most as many as are unexplained.
-func (a *Accounting) addStopped(in *facts.Facts, fs *Failures) {
-	if a.Unexplained == 0 || !in.PodsRead {
-		return
-	}
-	add := func(c explain.Cause) {
-		if c.Count = a.explainStopped(&a.Stopped, c.Count, c.IsStopped()); c.Count > 0 {
-			a.Causes = append(a.Causes, c)
-		}
-	}
-	for _, c := range stoppedCauses(in, fs) {
-		add(c)
-	}
-	for _, c := range killedCauses(in, a.Unexplained) {
-		add(c)
-	}
-	if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
-		c := stoppedCause(explain.StoppedAtDeadline)
-		c.Source, c.Count = explain.SourceCondition, a.Unexplained
-		add(c)
-	}
-	SortCauses(a.Causes)
+// SortCauses puts the most frequent first, and what followed from the end of the Job last.
+func SortCauses(causes []explain.Cause) {
+	slices.SortStableFunc(causes, func(x, y explain.Cause) int {
+		return cmp.Or(failures.FalseFirst(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
+	})
 }

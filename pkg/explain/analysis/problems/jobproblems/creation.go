@@ -1,4 +1,5 @@
-package problems
+// Package jobproblems finds what is wrong with a Job itself, or keeps it from having pods.
+package jobproblems
 
 import (
 	"math"
@@ -15,8 +16,8 @@ import (
 // recently is how long an event counts as current.
 const recently = 15 * time.Minute
 
-// creationRefused: the API server takes no pod of the Job.
-func creationRefused(in *facts.Facts) []explain.Problem {
+// CreationRefused: the API server takes no pod of the Job.
+func CreationRefused(in *facts.Facts) []explain.Problem {
 	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")
 	if refused == nil || in.Finished() || in.Outcome.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
 		return nil

@@ -1,4 +1,4 @@
-package problems
+package podproblems
 
 import (
 	"strings"
@@ -22,9 +22,9 @@ var (
 // startSlack is how long a pod may take to start before that is worth a word.
 const startSlack = time.Minute
 
-// pendingPods: pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
+// Pending: pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
 // activeDeadlineSeconds.
-func pendingPods(in *facts.Facts) []explain.Problem {
+func Pending(in *facts.Facts) []explain.Problem {
 	warning := warnings(in)
 	type key struct {
 		kind             explain.ProblemKind
@@ -92,8 +92,8 @@ func waitsForContainer(p *explain.Problem, c *explain.Container) {
 
 // crashLoops is a container that is restarted again and again. A sidecar that is does not hold up the others.
 func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explain.Container) {
-	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !isBeside(pod, c), !in.RestartsCount()
-	p.RestartedBy = in.RestartedBy(c.Name, isBeside(pod, c))
+	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, c), !in.RestartsCount()
+	p.RestartedBy = in.RestartedBy(c.Name, IsBeside(pod, c))
 	if c.Ended {
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
 		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}

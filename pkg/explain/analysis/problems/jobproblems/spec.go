@@ -1,4 +1,4 @@
-package problems
+package jobproblems
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// ruleNames: the annotation of KEP-4443 is not legal, and counts for nothing (PFN-25).
-func ruleNames(in *facts.Facts) []explain.Problem {
+// RuleNames: the annotation of KEP-4443 is not legal, and counts for nothing (PFN-25).
+func RuleNames(in *facts.Facts) []explain.Problem {
 	if len(in.Plan.Findings.Violations) == 0 {
 		return nil
 	}
@@ -21,8 +21,8 @@ func ruleNames(in *facts.Facts) []explain.Problem {
 	return one(p)
 }
 
-// impossible: so many indexes have failed that no rule of the successPolicy can be met.
-func impossible(in *facts.Facts) []explain.Problem {
+// Impossible: so many indexes have failed that no rule of the successPolicy can be met.
+func Impossible(in *facts.Facts) []explain.Problem {
 	canBeMet := func(r successpolicy.Progress) bool { return !r.Inert && !r.OutOfReach }
 	if in.Spec.SuccessPolicy == nil || in.Outcome.Decided() || slices.ContainsFunc(in.Plan.Findings.SuccessRules, canBeMet) {
 		return nil
@@ -30,8 +30,8 @@ func impossible(in *facts.Facts) []explain.Problem {
 	return one(explain.Problem{Kind: explain.ProblemSuccessImpossible})
 }
 
-// unreadable: the controller does not understand what the Job asks for, and leaves it alone.
-func unreadable(in *facts.Facts) []explain.Problem {
+// Unreadable: the controller does not understand what the Job asks for, and leaves it alone.
+func Unreadable(in *facts.Facts) []explain.Problem {
 	found := &in.Plan.Findings
 	switch {
 	case found.UnknownMode != "":
@@ -42,8 +42,8 @@ func unreadable(in *facts.Facts) []explain.Problem {
 	return nil
 }
 
-// inconsistent: the stored status cannot be read, or contradicts itself.
-func inconsistent(in *facts.Facts) []explain.Problem {
+// Inconsistent: the stored status cannot be read, or contradicts itself.
+func Inconsistent(in *facts.Facts) []explain.Problem {
 	var details []string
 	found := &in.Plan.Findings
 	if n := found.DamagedIndexes; n > 0 {
@@ -60,3 +60,5 @@ func inconsistent(in *facts.Facts) []explain.Problem {
 	}
 	return one(explain.Problem{Kind: explain.ProblemInconsistent, Details: details})
 }
+
+func one(p explain.Problem) []explain.Problem { return []explain.Problem{p} }

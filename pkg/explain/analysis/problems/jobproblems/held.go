@@ -1,4 +1,4 @@
-package problems
+package jobproblems
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// suspended: spec.suspend holds the Job.
-func suspended(in *facts.Facts) []explain.Problem {
+// Suspended: spec.suspend holds the Job.
+func Suspended(in *facts.Facts) []explain.Problem {
 	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
 		return nil
 	}
@@ -55,16 +55,16 @@ func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
 	return started == nil || !started.Last.After(stopped.Last)
 }
 
-// noParallelism: parallelism 0 asks for no pod at all.
-func noParallelism(in *facts.Facts) []explain.Problem {
+// NoParallelism: parallelism 0 asks for no pod at all.
+func NoParallelism(in *facts.Facts) []explain.Problem {
 	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Outcome.Decided() || jobspec.IsSuspended(in.Spec) {
 		return nil
 	}
 	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
 }
 
-// noPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
-func noPodGroup(in *facts.Facts) []explain.Problem {
+// NoPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
+func NoPodGroup(in *facts.Facts) []explain.Problem {
 	asked := reconcile.UnsupportedScheduling(in.Job)
 	if asked == "" || in.SchedulingDone() || in.Finished() || in.Outcome.Decided() || in.Job.DeletionTimestamp != nil {
 		return nil
