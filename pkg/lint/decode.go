@@ -48,7 +48,7 @@ func newDecoder(in Input) (*decoder, *review) {
 }
 
 func (d *decoder) review() *review {
-	r := &review{names: d.Names, incomplete: d.Incomplete}
+	r := &review{names: d.Names, incomplete: d.Incomplete, volumes: d.Volumes}
 	if d.prefix != "" {
 		r.path = field.NewPath(d.prefix)
 	}
@@ -118,7 +118,7 @@ func dependsOn(f Finding, removed string) bool {
 
 // referring are the IDs of findings about names that are not in a field.
 var referring = map[string][]string{
-	"containers": {"container-unknown"}, "initContainers": {"container-unknown"},
+	"containers": {"container-unknown"}, "initContainers": {"container-unknown"}, "volumes": {"mount-without-volume"},
 }
 
 // isWithin reports whether a path is another one, or below it.

@@ -1,10 +1,13 @@
 package lint
 
 import (
+	"cmp"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
 )
 
 // RuleMatchesSidecars is the ID of findings about rules that the end of a sidecar matches.
@@ -41,10 +44,39 @@ func checkSidecarsMatch(r *review) {
 // sidecars are the names of the init containers with restartPolicy Always.
 func (r *review) sidecars() []string {
 	var names []string
-	for _, c := range r.spec.Template.Spec.InitContainers {
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+	for i := range r.spec.Template.Spec.InitContainers {
+		if c := &r.spec.Template.Spec.InitContainers[i]; isSidecar(c) {
 			names = append(names, c.Name)
 		}
 	}
 	return names
+}
+
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// checkNeverEnds finds containers that run until something stops them. A pod succeeds when all of its containers have
+// ended, except for sidecars (KEP-753).
+func checkNeverEnds(r *review) {
+	pod := &r.spec.Template.Spec
+	sharedProcesses := pod.ShareProcessNamespace != nil && *pod.ShareProcessNamespace
+	for i := range pod.Containers {
+		if command.StopsServers(&pod.Containers[i], sharedProcesses) {
+			return
+		}
+	}
+	for i := range pod.Containers {
+		container, path := &pod.Containers[i], r.specPath("template", "spec", "containers").Index(i)
+		what := cmp.Or(command.Endless(container), command.Server(container))
+		switch {
+		case what == "":
+		case len(pod.Containers) > 1:
+			r.add(Warning, "container-never-ends", path, "move it to initContainers, with restartPolicy: Always: a sidecar ends with the other containers",
+				"container %s (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
+		case command.Endless(container) != "" && !r.hasDeadline():
+			r.add(Warning, "container-never-ends", path, "use a command that ends, or add activeDeadlineSeconds",
+				"container %s (%s) never ends, so the Job never completes", shorten(container.Name), what)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err := o.write(result); err != nil {
 		return err
 	}
-	if len(objects) > 0 || len(result.Findings) > 0 {
+	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.skips() {
 		unread = append(unread, o.verdict(result.Summary))
 	}
 	return errors.Join(unread...)
@@ -103,19 +104,21 @@ func (o *Options) Run(ctx context.Context) error {
 // lintAll looks at all objects, until ctx ends. Documents that cannot be read are findings; files that cannot are errors.
 func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) (*lintResult, []error) {
 	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}}
-	var unread []error
-	for _, problem := range problems {
-		var bad *manifest.Error
-		if !errors.As(problem, &bad) {
-			unread = append(unread, problem)
-			continue
+	unread, documents := splitProblems(problems)
+	result.patches = findPatches(filesOf(objects, documents))
+	for _, bad := range documents {
+		if !result.skipFile(bad.Position.File) {
+			result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix})
 		}
-		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix})
 	}
 	seen := map[objectKey]manifest.Position{}
 	for _, object := range objects {
 		if ctx.Err() != nil {
 			break
+		}
+		if file := object.Position("").File; result.patches.has(file) {
+			result.skipPatch(file)
+			continue
 		}
 		result.lint(object)
 		result.again(object, seen)
@@ -124,16 +127,40 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) 
 	return result, unread
 }
 
-// objectKey is what two objects of a cluster cannot have in common.
-type objectKey struct{ kind, namespace, name string }
+// splitProblems returns the problems of files and those of documents.
+func splitProblems(problems []error) (files []error, documents []*manifest.Error) {
+	for _, problem := range problems {
+		if bad, is := errors.AsType[*manifest.Error](problem); is {
+			documents = append(documents, bad)
+		} else {
+			files = append(files, problem)
+		}
+	}
+	return files, documents
+}
+
+func filesOf(objects []*manifest.Object, documents []*manifest.Error) []string {
+	var files []string
+	for _, object := range objects {
+		files = append(files, object.Position("").File)
+	}
+	for _, bad := range documents {
+		files = append(files, bad.Position.File)
+	}
+	return slices.Compact(files)
+}
+
+// objectKey is what two objects of a folder cannot have in common. Other folders may be for other clusters, as overlays
+// are.
+type objectKey struct{ folder, kind, namespace, name string }
 
 // again reports an object that is there already: kubectl apply would take one for a change of the other.
 func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
 	if !cmdutil.IsBatch(object) || object.Name() == "" {
 		return
 	}
-	key := objectKey{cmdutil.BatchKind(object), object.Namespace(), object.Name()}
 	at := object.Position("metadata.name")
+	key := objectKey{filepath.Dir(at.File), cmdutil.BatchKind(object), object.Namespace(), object.Name()}
 	first, found := seen[key]
 	if !found {
 		seen[key] = at

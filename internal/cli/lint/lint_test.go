@@ -109,6 +109,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	long := strings.Repeat("x", 50)
 	for _, c := range []struct{ text, out, errOut string }{
 		{clitest.JobSet, "", "no findings in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "v1alpha2", "v1", 1), "", "no findings in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: spec.replicatedJobs[1].template.spec.parallelism is the text \"two\", but the API expects an integer", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
@@ -120,7 +121,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet \"train\" is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: the template has no container", "error: 2 errors in 1 JobSet"},
-		{"apiVersion: jobset.x-k8s.io/v1\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v1 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v2 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)
@@ -128,6 +129,21 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
 		if !strings.HasPrefix(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
 			t.Errorf("%s\nexit %d, stdout %q\nstderr %q\nwant %q\n%q", c.text, got.Code, out, errOut, c.out, c.errOut)
+		}
+	}
+}
+
+// JobSet adds the volumes of its volumeClaimPolicies to the pods.
+// Requirements: LNT-01
+func TestVolumesOfAJobSetMayBeMounted(t *testing.T) {
+	mount := strings.Replace(clitest.JobSet, "name: main,", "name: main, volumeMounts: [{name: data, mountPath: /data}],", 1)
+	if mount == clitest.JobSet {
+		t.Fatalf("no container main in %s", mount)
+	}
+	claimed := strings.Replace(mount, "spec:\n", "spec:\n  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]}]\n", 1)
+	for _, c := range []struct{ text, errOut string }{{mount, "error: 1 error in 1 JobSet\n"}, {claimed, "no findings in 1 JobSet\n"}} {
+		if got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, c.text)); got.ErrOut != c.errOut {
+			t.Errorf("%s\n%s%s", c.text, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -149,7 +165,7 @@ func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 // A folder with nothing to look at is no error; where nothing could be read, scripts still get their document.
 func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 	pod := clitest.WriteManifest(t, "apiVersion: v1\nkind: Pod\n")
-	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"skipped":%d,"warnings":0}}`
+	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"patches":0,"skipped":%d,"warnings":0}}`
 	for _, c := range []struct {
 		args    string
 		code    int

@@ -21,6 +21,9 @@ type lintResult struct {
 	Summary lintSummary `json:"summary"`
 	// Findings are sorted by file, line and column. It is never null.
 	Findings []lintFinding `json:"findings"`
+
+	patches patches
+	skipped map[string]bool // files
 }
 
 // lintSummary counts.
@@ -28,7 +31,9 @@ type lintSummary struct {
 	// Jobs is how many Jobs, CronJobs and JobSets were looked at.
 	Jobs int `json:"jobs"`
 	// Skipped is how many objects of other kinds were not looked at.
-	Skipped  int `json:"skipped"`
+	Skipped int `json:"skipped"`
+	// Patches is how many files were not looked at because a kustomization has them as patches.
+	Patches  int `json:"patches"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
@@ -59,6 +64,33 @@ func (r *lintResult) add(position manifest.Position, object string, finding lint
 	r.Findings = append(r.Findings, lintFinding{File: position.File, Line: position.Line, Column: position.Column, Object: object, Finding: finding})
 }
 
+// skipFile reports whether a file that is no Kubernetes object is something else that may be beside manifests: a
+// kustomization, or a patch of one.
+func (r *lintResult) skipFile(file string) bool {
+	switch {
+	case file == manifest.Stdin:
+		return false
+	case isKustomization(file):
+		r.Summary.Skipped++
+	case r.patches.has(file), isJSONPatch(file):
+		r.skipPatch(file)
+	default:
+		return false
+	}
+	return true
+}
+
+// skipPatch counts each file once.
+func (r *lintResult) skipPatch(file string) {
+	if r.skipped == nil {
+		r.skipped = map[string]bool{}
+	}
+	if !r.skipped[file] {
+		r.skipped[file] = true
+		r.Summary.Patches++
+	}
+}
+
 // count counts an object that has Jobs.
 func (r *lintResult) count(object *manifest.Object) {
 	r.Summary.Jobs++
@@ -76,6 +108,8 @@ func (r *lintResult) sort() {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
+
+func (s lintSummary) skips() bool { return s.Skipped > 0 || s.Patches > 0 }
 
 // text is the summary as a line.
 func (s lintSummary) text() string {
@@ -106,6 +140,9 @@ func (s lintSummary) text() string {
 	}
 	if s.Skipped > 0 {
 		text += "; " + wording.Plural(int64(s.Skipped), "object", "objects") + " of other kinds skipped"
+	}
+	if s.Patches > 0 {
+		text += "; " + wording.Plural(int64(s.Patches), "patch", "patches") + " of kustomizations skipped, check the result: kubectl batchjob lint -k DIR"
 	}
 	return text
 }

@@ -30,8 +30,6 @@ func (w *walk) quantity(s *Schema, value any) (any, bool) {
 			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.bytes()),
 			Message: fmt.Sprintf("%s is %s, which is not a quantity", w.subject(), quoted(literal)),
 		})
-	case amount.Sign() < 0:
-		w.report(Problem{ID: "quantity-invalid", Path: w.path(), Fix: "write 0 or more", Message: fmt.Sprintf("%s is %s, below 0", w.subject(), literal)})
 	case w.bytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0:
 		w.report(tiny(w.path(), w.subject(), literal))
 		return value, true
