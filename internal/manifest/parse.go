@@ -13,7 +13,10 @@ import (
 const maxAliased = 4 << 20
 
 // Parse returns the objects of one file, in order, and an *Error for each document that is not one.
-func Parse(file string, data []byte) ([]*Object, []error) {
+func Parse(file string, data []byte) ([]*Object, []error) { return parseFor("lint", file, data) }
+
+// parseFor is Parse for a verb, for hints in errors.
+func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	if !isText(data) {
 		return nil, []error{&Error{Position: Position{File: file}, Problem: "not a text file in UTF-8"}}
 	}
@@ -21,6 +24,11 @@ func Parse(file string, data []byte) ([]*Object, []error) {
 	var problems []error
 	for _, d := range split(file, data) {
 		content, err := d.parse()
+		if err != nil && problems == nil {
+			if template := templateError(file, verb, data); template != nil {
+				return nil, []error{template}
+			}
+		}
 		if err != nil {
 			problems = append(problems, err)
 			continue

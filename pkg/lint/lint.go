@@ -68,7 +68,7 @@ func Check(in Input) []Finding {
 	if unknown != nil {
 		return unknown.findings
 	}
-	return append(d.problems(), d.findings()...)
+	return d.placeholders(append(d.problems(), d.findings()...))
 }
 
 // CheckNames returns only the findings about names and types, none for an object that is not a batch/v1 Job or CronJob.
@@ -77,7 +77,7 @@ func CheckNames(in Input) []Finding {
 	if unknown != nil {
 		return nil
 	}
-	return d.problems()
+	return d.placeholders(d.problems())
 }
 
 // runAll runs all checks on a decoded object.

@@ -85,11 +85,6 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		{"a: [", "PATH:1:4: error: not readable as YAML: \"[\" is not closed [not-readable]\n    fix: add ]\n", "error: 1 error\n"},
 		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: there are two commas [not-readable]\n", "error: 1 error\n"},
 		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n", "error: 1 error\n"},
-		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: batch/v1beta1 is no longer served [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
-		{"apiVersion: batch/v2\nkind: Job\n", "PATH:1:13: error: there is no Job in batch/v2 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: v1\nkind: Job\n", "PATH:1:13: error: there is no Job in v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: batch/v1\nkind: job\n", "PATH:2:7: error: there is no kind job in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: batch\nkind: cronjob\n", "PATH:2:7: error: there is no kind cronjob in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v1\nkind: CronJob\n", "PATH:1:1: error: a CronJob needs spec.jobTemplate [not-readable]\n    fix: add it, with the spec of the Jobs\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}, {name: a-b}]}}", "PATH:3:53: error: rule 1 \"a-b\"", "error: "},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
@@ -101,6 +96,73 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		if got.Code != cmdutil.ExitError || !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", c.text, got.Code, out, errOut)
 		}
+	}
+}
+
+// A wrong API version or kind is one error, and the rest is checked as if it were right.
+// Requirements: LNT-14
+func TestTheRestIsCheckedBesideAWrongVersion(t *testing.T) {
+	const head = "apiVersion: batch/v1\nkind: Job\n"
+	for head, want := range map[string]string{
+		"apiVersion: batch/v1beta1\nkind: Job\n":       "PATH:1:13: error: batch/v1beta1 is no longer served [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch/v2alpha1\nkind: Job\n":      "PATH:1:13: error: batch/v2alpha1 is no longer served [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch/v2\nkind: Job\n":            "PATH:1:13: error: there is no Job in batch/v2 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: apps/v1\nkind: Job\n":             "PATH:1:13: error: there is no Job in apps/v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: extensions/v1beta1\nkind: Job\n":  "PATH:1:13: error: there is no Job in extensions/v1beta1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: v1\nkind: Job\n":                  "PATH:1:13: error: there is no Job in v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch/v1\nkind: job\n":            "PATH:2:7: error: there is no kind job in batch/v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch\nkind: job\n":               "PATH:2:7: error: there is no kind job in batch/v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n": "",
+	} {
+		path := clitest.WriteManifest(t, strings.Replace(clitest.PlainJob+"  backoffLimit: -1\n", "apiVersion: batch/v1\nkind: Job\n", head, 1))
+		got := program.Run(t, nil, "lint", "-f", path)
+		if want != "" {
+			want += "PATH:6:17: error: backoffLimit is -1 [negative]\n    fix: use 0 or more\n"
+		}
+		if out := strings.ReplaceAll(got.Out, path, "PATH"); out != want {
+			t.Errorf("%q: %s\nwant %s", head, out, want)
+		}
+		created := program.Run(t, nil, "create", "-f", path, "--dry-run=client")
+		if message := strings.SplitN(strings.TrimPrefix(want, "PATH"), " [", 2)[0]; created.Code != cmdutil.ExitError || !strings.Contains(created.ErrOut, strings.TrimPrefix(message[min(len(message), 13):], " ")) {
+			t.Errorf("%q: create: exit %d, %s", head, created.Code, created.ErrOut)
+		}
+	}
+	if !strings.HasPrefix(strings.TrimSpace(clitest.PlainJob), strings.TrimSpace(head)) {
+		t.Errorf("%s", clitest.PlainJob)
+	}
+}
+
+// A template is one finding, whether it can be read or not; a manifest with something like an action in it is none.
+// Requirements: LNT-13
+func TestATemplateIsOneFinding(t *testing.T) {
+	named := func(name string) string { return strings.Replace(clitest.PlainJob, "{name: a}", "{name: "+name+"}", 1) }
+	const helm, other = "helm template CHART | kubectl batchjob lint -f -\n", "render it first, and pass the result: kubectl batchjob lint -f -\n"
+	for name, c := range map[string]struct{ text, out string }{
+		"Helm":        {"{{- if .Values.on }}\n" + named(`{{ include "a.name" . }}`) + "{{- end }}\n", "PATH:1:1: error: this is a Helm template, not a manifest [template]\n    fix: render it first: " + helm},
+		"Helm, value": {named(`{{ .Release.Name }}`) + "---\n" + named("{{ .Values.b }}"), "PATH:3:18: error: this is a Helm template, not a manifest [template]\n    fix: render it first: " + helm},
+		"in quotes":   {named(`"{{ .Release.Name }}"`) + "  backoffLimit: -1\n", "PATH:3:18: error: this is a Helm template, not a manifest [template]\n    fix: render it first: " + helm},
+		"Go":          {named("{{ .Name }}"), "PATH:3:18: error: this is a Go template, not a manifest [template]\n    fix: " + other},
+		"Jinja":       {"{% for a in all %}\n" + named("{{ a }}") + "{% endfor %}\n", "PATH:1:1: error: this is a Jinja template, not a manifest [template]\n    fix: " + other},
+		"ERB":         {"<% if on %>\n" + named("<%= name %>") + "<% end %>\n", "PATH:1:1: error: this is an ERB template, not a manifest [template]\n    fix: " + other},
+		"Terraform":   {"%{ if on }\n" + named("a") + "%{ endif }\n", "PATH:1:1: error: this is a Terraform template, not a manifest [template]\n    fix: " + other},
+		"an argument": {strings.Replace(clitest.PlainJob, "name: main,", `name: main, args: ["{{ .State }}"],`, 1), ""},
+		"an argument, and a mistake": {strings.Replace(clitest.PlainJob, "name: main,", `name: main, args: ["{{ .State }}"],`, 1) + " backoffLimit: 1\n",
+			"PATH:6:2: error: not readable as YAML: this line is indented by 1 space, 1 less than the lines that it belongs to [not-readable]\n    fix: indent it by 2 spaces\n"},
+	} {
+		path := clitest.WriteManifest(t, c.text)
+		got := program.Run(t, nil, "lint", "-f", path)
+		if out := strings.ReplaceAll(got.Out, path, "PATH"); out != c.out {
+			t.Errorf("%s: %s\nwant %s\nof\n%s", name, out, c.out, c.text)
+		}
+	}
+}
+
+// The chart is around the folder of the template.
+// Requirements: LNT-13
+func TestTheChartOfATemplateIsNamed(t *testing.T) {
+	root := folder(t, map[string]string{"chart/templates/job.yaml": "{{ .Values.job }}\n"})
+	if got := program.Run(t, nil, "lint", "-R", "-f", root); !strings.Contains(got.Out, "helm template "+root+"/chart | kubectl batchjob lint -f -") {
+		t.Errorf("%s", got.Out)
 	}
 }
 
@@ -121,7 +183,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet \"train\" is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: the template has no container", "error: 2 errors in 1 JobSet"},
-		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v2 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v2 [api-version-wrong]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)

@@ -102,6 +102,26 @@ func (r *lintResult) count(object *manifest.Object) {
 	}
 }
 
+// onlyTemplates keeps, of files that are templates, only the finding that says so.
+func (r *lintResult) onlyTemplates() {
+	first := map[string]int{}
+	for i, f := range r.Findings {
+		if _, found := first[f.File]; !found && f.ID == lint.TemplateID {
+			first[f.File] = i
+		}
+	}
+	if len(first) == 0 {
+		return
+	}
+	all := r.Findings
+	r.Findings, r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = []lintFinding{}, 0, 0, 0
+	for i, f := range all {
+		if at, isTemplate := first[f.File]; !isTemplate || at == i {
+			r.add(manifest.Position{File: f.File, Line: f.Line, Column: f.Column}, f.Object, f.Finding)
+		}
+	}
+}
+
 // sort orders by place.
 func (r *lintResult) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b lintFinding) int {
