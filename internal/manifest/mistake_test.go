@@ -82,7 +82,7 @@ func TestSyntaxErrorsInJSONNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 }
 
 // A large file takes no longer than its size allows.
-// Requirements: LNT-12
+// Requirements: LNT-07
 func TestMistakesInLargeFilesAreBounded(t *testing.T) {
 	var large strings.Builder
 	large.WriteString("apiVersion: v1\nkind: A\nitems:\n")

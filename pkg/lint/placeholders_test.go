@@ -7,7 +7,7 @@ import (
 )
 
 // A placeholder is one finding: an error where the API server rejects it, and a warning where it does not.
-// Requirements: LNT-13
+// Requirements: LNT-08
 func TestPlaceholdersAreOneFindingEach(t *testing.T) {
 	for _, tc := range []struct {
 		object string
@@ -29,7 +29,7 @@ func TestPlaceholdersAreOneFindingEach(t *testing.T) {
 }
 
 // What kubectl get -o yaml prints is one finding.
-// Requirements: LNT-14
+// Requirements: LNT-09
 func TestAnObjectOfAClusterIsOneFinding(t *testing.T) {
 	const uid = "0f1c8c3e-6f0e-4a6e-9d0a-6f1d5d1b2c3d"
 	got := look(t, `

@@ -22,8 +22,10 @@ type lintResult struct {
 	// Findings are sorted by file, line and column. It is never null.
 	Findings []lintFinding `json:"findings"`
 
-	patches patches
-	skipped map[string]bool // files
+	patches   patches
+	skipped   map[string]bool // files
+	ignored   []string
+	documents map[*manifest.Comment]*ignores // by their first comment
 }
 
 // lintSummary counts.
@@ -33,7 +35,9 @@ type lintSummary struct {
 	// Skipped is how many objects of other kinds were not looked at.
 	Skipped int `json:"skipped"`
 	// Patches is how many files were not looked at because a kustomization has them as patches.
-	Patches  int `json:"patches"`
+	Patches int `json:"patches"`
+	// Ignored is how many findings are not reported because of a comment or --ignore.
+	Ignored  int `json:"ignored"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
@@ -48,12 +52,28 @@ type lintFinding struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	// Object is what the finding is about, as kind/name; "" for a document that could not be read.
-	Object       string `json:"object"`
+	Object string `json:"object"`
+	// Source is the path of the template that Helm made the object from, if its comment says so.
+	Source       string `json:"source,omitempty"`
 	lint.Finding `json:",inline"`
 }
 
-func (r *lintResult) add(position manifest.Position, object string, finding lint.Finding) {
-	switch finding.Severity {
+// add adds a finding, unless it is ignored; object is nil for a document that cannot be read.
+func (r *lintResult) add(position manifest.Position, object *manifest.Object, finding lint.Finding) {
+	if r.ignores(position, object, finding.ID) {
+		r.Summary.Ignored++
+		return
+	}
+	r.countSeverity(finding.Severity)
+	f := lintFinding{File: position.File, Line: position.Line, Column: position.Column, Finding: finding}
+	if object != nil {
+		f.Object, f.Source = object.Kind()+"/"+object.Name(), object.Source()
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+func (r *lintResult) countSeverity(severity lint.Severity) {
+	switch severity {
 	case lint.Error:
 		r.Summary.Errors++
 	case lint.Warning:
@@ -61,7 +81,14 @@ func (r *lintResult) add(position manifest.Position, object string, finding lint
 	case lint.Info:
 		r.Summary.Infos++
 	}
-	r.Findings = append(r.Findings, lintFinding{File: position.File, Line: position.Line, Column: position.Column, Object: object, Finding: finding})
+}
+
+// ignores reports whether the finding is ignored. A comment cannot ignore what is wrong with comments.
+func (r *lintResult) ignores(position manifest.Position, object *manifest.Object, id string) bool {
+	if slices.Contains(r.ignored, id) {
+		return true
+	}
+	return object != nil && id != ignoreUnknown && r.ignoresOf(object).has(id, position.Line)
 }
 
 // skipFile reports whether a file that is no Kubernetes object is something else that may be beside manifests: a
@@ -117,7 +144,8 @@ func (r *lintResult) onlyTemplates() {
 	r.Findings, r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = []lintFinding{}, 0, 0, 0
 	for i, f := range all {
 		if at, isTemplate := first[f.File]; !isTemplate || at == i {
-			r.add(manifest.Position{File: f.File, Line: f.Line, Column: f.Column}, f.Object, f.Finding)
+			r.countSeverity(f.Severity)
+			r.Findings = append(r.Findings, f)
 		}
 	}
 }
@@ -157,6 +185,9 @@ func (s lintSummary) text() string {
 	}
 	if len(looked) > 0 {
 		text += " in " + strings.Join(looked, " and ")
+	}
+	if s.Ignored > 0 {
+		text += "; " + wording.Count(s.Ignored, "ignored")
 	}
 	if s.Skipped > 0 {
 		text += "; " + wording.Plural(int64(s.Skipped), "object", "objects") + " of other kinds skipped"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Requirements: LNT-13
+// Requirements: LNT-08
 func TestPlaceholdersAreFoundWhereNothingReplacesThem(t *testing.T) {
 	for value, want := range map[string]string{
 		"${IMAGE}": "${IMAGE} 0", "registry/${IMAGE:-app}:1": "${IMAGE:-app} 0", "$IMAGE": "$IMAGE 0", "a-$SHA": "$SHA 0", "$(IMAGE)": "$(IMAGE) 1",
@@ -24,7 +24,7 @@ func TestPlaceholdersAreFoundWhereNothingReplacesThem(t *testing.T) {
 	}
 }
 
-// Requirements: LNT-13
+// Requirements: LNT-08
 func TestPlaceholdersAreLeftToWhatReplacesThem(t *testing.T) {
 	text := "${A}"
 	container := map[string]any{

@@ -30,7 +30,7 @@ func (c *checker) pod(spec *corev1.PodSpec, path *field.Path) {
 		c.objectName(*name, path.Child("runtimeClassName"))
 	}
 	if context := spec.SecurityContext; context != nil {
-		c.ids(context.RunAsUser, context.RunAsGroup, path.Child("securityContext"))
+		c.podSecurity(context, path.Child("securityContext"))
 	}
 	if spec.ShareProcessNamespace != nil && *spec.ShareProcessNamespace && spec.HostPID {
 		c.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")

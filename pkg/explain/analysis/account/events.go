@@ -70,7 +70,7 @@ func isIgnored(c *explain.Cause) bool {
 }
 
 // addEnding adds what ended pods that are gone to the cause that an event of the controller has: the event names one of
-// the pods, and as many as it counts ended in the same way.
+// the pods, and as many as it counts ended in the same way; or it has the reason of their condition DisruptionTarget.
 func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Witness) {
 	if len(c.Pods) == 0 {
 		return
@@ -84,5 +84,10 @@ func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Wi
 	}
 	if w.Fits(of) && alike >= c.Count {
 		failures.EndWith(c, w.Ending, w.Message)
+		return
+	}
+	if of.ConditionReason != "" {
+		w = endings.OfDisruption(of.ConditionReason, "")
+		failures.EndWith(c, w.Ending, "")
 	}
 }

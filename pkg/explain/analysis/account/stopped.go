@@ -159,8 +159,8 @@ func goneCause(w endings.Witness) explain.Cause {
 // kubelet says of a container that will be started again is about no end.
 func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []string {
 	seen := map[string]bool{}
-	for _, p := range in.Pods {
-		seen[p.Name] = true
+	for name, p := range facts.PodsOfEvents(&in.Input) {
+		seen[name] = p != nil
 	}
 	for i := range in.Events {
 		if m := deletionMessage.FindStringSubmatch(in.Events[i].Message); m != nil && in.Events[i].Pod == "" {

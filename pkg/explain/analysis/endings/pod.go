@@ -19,7 +19,7 @@ func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 	event := events[p.Name]
 	switch {
 	case p.Disruption != "":
-		w := disruptionEnding(p)
+		w := OfDisruption(p.Disruption, p.DisruptionMessage)
 		if event.Kind == w.Kind && (event.By != "" || w.Kind == explain.EndEvicted) {
 			w.By, w.Message = event.By, event.Message
 		}
@@ -69,10 +69,10 @@ func ran(p *explain.Pod) bool {
 	return !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
 }
 
-// disruptionEnding is what the condition DisruptionTarget says.
-func disruptionEnding(p *explain.Pod) Witness {
-	w := Witness{explain.Ending{Reason: p.Disruption, Kind: explain.EndDisrupted}, strings.TrimSpace(p.DisruptionMessage)}
-	switch p.Disruption {
+// OfDisruption is what the condition DisruptionTarget says by its reason and its message.
+func OfDisruption(reason, message string) Witness {
+	w := Witness{explain.Ending{Reason: reason, Kind: explain.EndDisrupted}, strings.TrimSpace(message)}
+	switch reason {
 	case "EvictionByEvictionAPI":
 		w.Kind, w.Message = explain.EndEvicted, strings.TrimPrefix(w.Message, "Eviction API: evicting")
 	case "TerminationByKubelet":

@@ -28,7 +28,7 @@ func CauseOf(of *cause.Cause, disruption string) explain.Cause {
 	if c.Container != "" && c.Condition == "" {
 		c.Meaning = cause.Meaning(failure.ExitCode, failure.Reason)
 	} else {
-		podReason := cmp.Or(disruption, failure.PodReason)
+		podReason := cmp.Or(disruption, failure.ConditionReason, failure.PodReason)
 		c.Reason, c.Meaning = cmp.Or(failure.Reason, podReason), words.PodMeaning(podReason)
 	}
 	if c.Container != "" {
