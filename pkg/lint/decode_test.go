@@ -19,8 +19,9 @@ func texts(t *testing.T, object, id string) []string {
 	return got
 }
 
-// The message has the words of users, and the fix is what to write (CLI-05).
-func TestWrongTypesAreExplained_CLI_05(t *testing.T) {
+// The message has the words of users, and the fix is what to write.
+// Requirements: LNT-06
+func TestWrongTypesAreExplained(t *testing.T) {
 	for spec, want := range map[string]string{
 		"spec: 3":                               "spec: spec is the number 3, but the API expects an object (write an object)",
 		"spec: {backoffLimit: 1.5}":             "spec.backoffLimit: spec.backoffLimit is the number 1.5, but the API expects an integer (write an integer)",
@@ -49,7 +50,8 @@ func containerWith(fields string) string {
 }
 
 // All wrong values of a container are found, each with its index and the name next to it.
-func TestEveryWrongValueIsReported_CLI_05(t *testing.T) {
+// Requirements: LNT-06
+func TestEveryWrongValueIsReported(t *testing.T) {
 	const at = "spec.template.spec.containers[1]."
 	got := []string{}
 	for _, f := range Check(Input{Object: read(t, containerWith("command: sleep 5, args: [1, b], env: [{name: PORT, value: 5432}, {name: FLAG, value: yes}], ports: [{containerPort: http}], stdin: 'no'"))}) {
@@ -70,8 +72,9 @@ func TestEveryWrongValueIsReported_CLI_05(t *testing.T) {
 	}
 }
 
-// A quantity that the API server does not read, and one that is thousandths of a byte (CLI-05).
-func TestQuantitiesAreExplained_CLI_05(t *testing.T) {
+// A quantity that the API server does not read, and one that is thousandths of a byte.
+// Requirements: LNT-06
+func TestQuantitiesAreExplained(t *testing.T) {
 	for quantity, want := range map[string]string{
 		"memory: 2GB":     "quantity-invalid write 2G or 2Gi",
 		"memory: 2 Gi":    "quantity-invalid write 2Gi",
@@ -101,8 +104,9 @@ func TestQuantitiesAreExplained_CLI_05(t *testing.T) {
 	}
 }
 
-// Written is what the manifest has: yes and 0777 are other values for YAML (CLI-05).
-func TestValuesAreQuotedAsWritten_CLI_05(t *testing.T) {
+// Written is what the manifest has: yes and 0777 are other values for YAML.
+// Requirements: LNT-06
+func TestValuesAreQuotedAsWritten(t *testing.T) {
 	written := map[string]string{"metadata.labels[a]": "yes", "metadata.labels[b]": "0777"}
 	in := Input{Object: read(t, strings.Replace(base, "{name: a}", "{name: a, labels: {a: yes, b: 0777}}", 1)), Written: func(path string) string { return written[path] }}
 	got := []string{}
@@ -119,7 +123,8 @@ func TestValuesAreQuotedAsWritten_CLI_05(t *testing.T) {
 }
 
 // What a wrong value hides is not missing, and the rest of the object is checked all the same.
-func TestTheRestIsCheckedBesideAWrongValue_CLI_05(t *testing.T) {
+// Requirements: LNT-06
+func TestTheRestIsCheckedBesideAWrongValue(t *testing.T) {
 	for _, tc := range []struct {
 		name, object string
 		want         []string

@@ -113,7 +113,7 @@ func unlinted(t *testing.T) map[string]string {
 	return reasons
 }
 
-// Requirements: LNT-15
+// Requirements: LNT-10
 func TestLintRejectsTheMistakesThatTheAPIServerRejects(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)

@@ -44,18 +44,23 @@ type Result struct {
 
 // Guess is a field that an unknown one may be.
 type Guess struct {
-	object map[string]any
-	name   string
-	value  any
+	to    place
+	name  string
+	value any
 }
 
 // Make makes the correction in the content that was checked.
-func (g Guess) Make() { g.object[g.name] = g.value }
+func (g Guess) Make() {
+	if target := g.to.make(); target != nil {
+		target[g.name] = g.value
+	}
+}
 
 // Check compares the content with the Schema, and corrects it.
 func Check(in Input) Result {
 	w := &walk{Input: in, result: Result{Moved: map[string]string{}}}
 	w.object(in.Schema, in.Content)
+	w.again = true
 	for len(w.pending) > 0 { // what was moved to where the walk has been
 		p := w.pending[0]
 		w.pending = w.pending[1:]
@@ -73,6 +78,8 @@ type walk struct {
 	result  Result
 	// silent drops problems: those of a guess.
 	silent bool
+	// again reports that fields may be visited for a second time.
+	again bool
 }
 
 // step leads from an object or a list to one of its values.
@@ -127,7 +134,7 @@ func (w *walk) subject() string {
 }
 
 func (w *walk) report(p Problem) {
-	if !w.silent && !slices.Contains(w.result.Problems, p) { // what was moved may be visited twice
+	if !w.silent && (!w.again || !slices.Contains(w.result.Problems, p)) {
 		w.result.Problems = append(w.result.Problems, p)
 	}
 }

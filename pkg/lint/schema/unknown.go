@@ -21,6 +21,9 @@ var synonyms = map[string]string{
 	"environment": "env", "envs": "env", "envvars": "env", "cmd": "command", "entrypoint": "command", "arguments": "args", "mounts": "volumeMounts",
 }
 
+// searchedAtMost is how many problems an object may have, before the meaning of its unknown fields is searched no longer.
+const searchedAtMost = 100
+
 // unknown reports a field that the API does not have, and corrects it if it is certain what was meant.
 func (w *walk) unknown(s *Schema, content map[string]any, name string) {
 	if w.silent { // a guess below a guess
@@ -31,6 +34,10 @@ func (w *walk) unknown(s *Schema, content map[string]any, name string) {
 	path := w.path()
 	w.steps = w.steps[:len(w.steps)-1]
 	problem := Problem{ID: "unknown-field", Path: path, Message: "batch/v1 has no field " + path, Fix: "correct the name, or remove it"}
+	if len(w.result.Problems) > searchedAtMost {
+		w.report(problem)
+		return
+	}
 	if to, right := here.certain(name); right != "" {
 		problem.Message += ", did you mean " + to.meant(w.Prefix, here, right)
 		problem.Fix = w.move(here, name, to, right, path)
@@ -108,11 +115,9 @@ func (w *walk) guess(here place, name string, to place, right string) string {
 	if _, found := to.content[right]; found {
 		return "remove it"
 	}
-	if target := to.make(); target != nil {
-		silent := &walk{Input: w.Input, steps: slices.Clone(to.steps), silent: true}
-		if value, keep := silent.value(to.schema.fields[right], here.content[name]); keep {
-			w.result.Guesses = append(w.result.Guesses, Guess{object: target, name: right, value: value})
-		}
+	silent := &walk{Input: w.Input, steps: slices.Clone(to.steps), silent: true}
+	if value, keep := silent.value(to.schema.fields[right], here.content[name]); keep {
+		w.result.Guesses = append(w.result.Guesses, Guess{to: to, name: right, value: value})
 	}
 	return to.fix(w.Prefix, here, right)
 }
@@ -288,14 +293,20 @@ func (p place) inside(all []place, seen map[string]bool) []place {
 	return all
 }
 
-// similar returns the field whose name is the least different one, in the same object or in one around it: a guess.
+// similar returns the field whose name is the least different one, in the same object or in one that is around it: a guess.
 // Where a third of the letters differ, there is none.
 func (p place) similar(name string) (found place, right string) {
 	wanted := simple(name)
 	least := (len(wanted) + 2) / 3
 	for _, around := range p.around() {
+		if around.content == nil {
+			continue
+		}
 		for _, known := range around.schema.names {
-			if d := typo.Distance(wanted, strings.ToLower(known)); d < least {
+			if around.far > 0 && slices.Contains(generic, known) {
+				continue
+			}
+			if d := typo.Distance(wanted, strings.ToLower(known)); d > 0 && d < least {
 				found, right, least = around, known, d
 			}
 		}
