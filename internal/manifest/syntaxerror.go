@@ -92,28 +92,44 @@ func (d *document) jsonError() error {
 
 // explainJSON returns what is wrong in plain words, and where; text[at] is where the parser noticed it.
 func explainJSON(text []byte, at int, problem string) (string, int) {
+	read := text[:min(at+1, len(text))]
 	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
-	if missing := unopened(text[:min(at+1, len(text))]); missing >= 0 {
+	noticed := read[max(len(read)-1, 0):]
+	closing := len(noticed) > 0 && bytes.ContainsAny(noticed, "]}")
+	if missing := unopened(read); missing >= 0 {
 		return "a bracket is missing after the colon", missing
 	}
-	closing := at < len(text) && (text[at] == '}' || text[at] == ']')
-	switch {
-	case strings.Contains(problem, "unexpected end"), closing && strings.Contains(problem, "after "):
-		if open := unclosed(text[:min(at+1, len(text))]); open >= 0 {
+	if strings.Contains(problem, "unexpected end") || closing && strings.Contains(problem, "after ") {
+		if open := unclosed(read); open >= 0 {
 			return fmt.Sprintf("%q is not closed", text[open]), open
 		}
-	case closing && text[before] == ',':
-		return "there is a comma after the last one", before
-	case strings.Contains(problem, "after object key:value pair"), strings.Contains(problem, "after array element"):
-		return "a comma is missing", before
-	case strings.Contains(problem, "after object key"):
-		return "a colon is missing after the name", before
-	case strings.Contains(problem, "in string literal"):
-		return "a quote is not closed", at
-	case at < len(text) && text[at] == ',' && text[before] == ',':
-		return "there are two commas", at
-	case strings.Contains(problem, "beginning of object key string"):
-		return "a name must be in double quotes", at
+	}
+	if text[before] == ',' && before < at {
+		switch {
+		case closing:
+			return "there is a comma after the last one", before
+		case bytes.Equal(noticed, []byte(",")):
+			return "there are two commas", at
+		}
+	}
+	return jsonWords(problem, before, at)
+}
+
+// jsonWords says what the parser's words mean; before is where the value or the name before the mistake ends.
+func jsonWords(problem string, before, at int) (string, int) {
+	for _, w := range [...]struct {
+		parser, plain string
+		at            int
+	}{
+		{"after object key:value pair", "a comma is missing", before},
+		{"after array element", "a comma is missing", before},
+		{"after object key", "a colon is missing after the name", before},
+		{"in string literal", "a quote is not closed", at},
+		{"beginning of object key string", "a name must be in double quotes", at},
+	} {
+		if strings.Contains(problem, w.parser) {
+			return w.plain, w.at
+		}
 	}
 	return problem, at
 }
@@ -149,35 +165,58 @@ func unopened(text []byte) int {
 	return -1
 }
 
+// bracket is one that is open, with the indentation of its line.
+type bracket struct{ at, indentation int }
+
+// brackets finds the one that is not closed, reading a text once.
+type brackets struct {
+	text []byte
+	open []bracket
+	// start is where the line starts, and indentation that of the line.
+	start, indentation int
+}
+
 // unclosed returns where a bracket is that is not closed: the innermost one whose line is indented more than the one
-// where another bracket is closed, or the last one.
+// where another bracket is closed, or the last one. It is -1 if there is none.
 func unclosed(text []byte) int {
-	type bracket struct{ at, indentation int }
-	var open []bracket
-	lineStart, indentation, quoted := 0, 0, false
+	b := &brackets{text: text}
+	quoted := false
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && quoted:
+		switch text[i] {
+		case '\\':
 			i++
-		case c == '"':
+		case '"':
 			quoted = !quoted
-		case c == '\n':
-			lineStart, quoted = i+1, false
-			indentation = len(text[lineStart:]) - len(bytes.TrimLeft(text[lineStart:], " \t"))
-		case quoted:
-		case c == '{' || c == '[':
-			open = append(open, bracket{i, indentation})
-		case (c == '}' || c == ']') && len(open) > 0:
-			last := open[len(open)-1]
-			first := i == lineStart+indentation
-			if c != text[last.at]+2 || first && indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
-				return last.at
+		case '\n':
+			quoted = false
+			b.start = i + 1
+			b.indentation = len(text[b.start:]) - len(bytes.TrimLeft(text[b.start:], " \t"))
+		default:
+			if !quoted && b.next(i) {
+				return b.open[len(b.open)-1].at
 			}
-			open = open[:len(open)-1]
 		}
 	}
-	if len(open) == 0 {
+	if len(b.open) == 0 {
 		return -1
 	}
-	return open[len(open)-1].at
+	return b.open[len(b.open)-1].at
+}
+
+// next reports whether the character closes another bracket than the last one that is open.
+func (b *brackets) next(i int) bool {
+	switch c := b.text[i]; c {
+	case '{', '[':
+		b.open = append(b.open, bracket{i, b.indentation})
+	case '}', ']':
+		if len(b.open) == 0 {
+			return false
+		}
+		last := b.open[len(b.open)-1]
+		if c != b.text[last.at]+2 || i == b.start+b.indentation && b.indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
+			return true
+		}
+		b.open = b.open[:len(b.open)-1]
+	}
+	return false
 }

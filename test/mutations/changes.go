@@ -127,57 +127,69 @@ var (
 	resources = regexp.MustCompile(`^(cpu|memory|ephemeral-storage|storage|sizeLimit)$`)
 )
 
+func (l line) hasNumber() bool   { return isNumber.MatchString(l.value) && !l.isFree() }
+func (l line) hasBoolean() bool  { return l.value == "true" || l.value == "false" }
+func (l line) hasQuantity() bool { return resources.MatchString(l.key) }
+func (l line) hasWord() bool {
+	return isWord.MatchString(l.value) && !l.hasBoolean() && !l.hasQuantity()
+}
+func (l line) hasName() bool   { return l.key == "name" && l.hasWord() }
+func (l line) hasObject() bool { return l.key == "metadata" || l.key == "resources" }
+func (l line) hasList() bool   { return strings.HasPrefix(l.value, "[") }
+func (l line) hasQuotes() bool {
+	return strings.HasPrefix(l.value, `"`) && strings.HasSuffix(l.value, `"`)
+}
+
+func (l line) hasEnum() bool {
+	enums := []string{"operator", "effect", "protocol", "scheme", "medium", "whenUnsatisfiable"}
+	return l.hasWord() && (strings.HasSuffix(l.key, "Policy") || slices.Contains(enums, l.key))
+}
+
+// set replaces the value of a line that fits.
+func set(fits func(line) bool, to func(value string) string) func(line) (string, bool) {
+	return func(l line) (string, bool) {
+		if l.key == "" || l.value == "" || !fits(l) {
+			return "", false
+		}
+		return strings.TrimSuffix(l.text, l.value) + to(l.value), true
+	}
+}
+
+// setTo replaces the value by another one.
+func setTo(fits func(line) bool, value string) func(line) (string, bool) {
+	return set(fits, func(string) string { return value })
+}
+
+func inQuotes(value string) string { return `"` + value + `"` }
+
 // valueChanges are mistakes in values.
 func valueChanges() []change {
-	set := func(to func(l line) (string, bool)) func(line) (string, bool) {
-		return func(l line) (string, bool) {
-			value, applies := to(l)
-			if l.key == "" || l.value == "" || !applies {
-				return "", false
-			}
-			return strings.TrimSuffix(l.text, l.value) + value, true
-		}
-	}
-	where := func(fits func(l line) bool, value string) func(line) (string, bool) {
-		return set(func(l line) (string, bool) { return value, fits(l) })
-	}
-	number := func(l line) bool { return isNumber.MatchString(l.value) && !l.isFree() }
-	boolean := func(l line) bool { return l.value == "true" || l.value == "false" }
-	word := func(l line) bool { return isWord.MatchString(l.value) && !boolean(l) && !resources.MatchString(l.key) }
-	quoted := func(l line) bool { return strings.HasPrefix(l.value, `"`) && strings.HasSuffix(l.value, `"`) }
-	amount := func(l line) bool { return resources.MatchString(l.key) }
-	object := func(l line) bool { return l.key == "metadata" || l.key == "resources" }
-	name := func(l line) bool { return l.key == "name" && word(l) }
 	all := []change{
-		{"number in quotes", set(func(l line) (string, bool) { return `"` + l.value + `"`, number(l) })},
-		{"number is text", where(number, "many")},
-		{"number with a fraction", where(number, "1.5")},
-		{"number is negative", set(func(l line) (string, bool) { return "-" + l.value, number(l) && l.value != "0" })},
-		{"number too large", where(number, "99999999999")},
-		{"number is a list", where(number, "[1]")},
-		{"boolean in quotes", set(func(l line) (string, bool) { return `"` + l.value + `"`, boolean(l) })},
-		{"boolean is a number", where(boolean, "1")},
-		{"boolean is text", where(boolean, "enabled")},
-		{"text is a number", where(word, "5432")},
-		{"text is a boolean", where(word, "yes")},
-		{"text is a list", set(func(l line) (string, bool) { return "[" + l.value + "]", word(l) })},
-		{"text is an object", set(func(l line) (string, bool) { return "{a: b}", word(l) })},
-		{"no quotes", set(func(l line) (string, bool) { return strings.Trim(l.value, `"`), quoted(l) })},
-		{"list is text", set(func(l line) (string, bool) { return "sleep", strings.HasPrefix(l.value, "[") })},
-		{"object is text", where(object, "text")},
-		{"bad name", where(name, "Bad_Name")},
-		{"placeholder", where(name, "${NAME}")},
-		{"value is empty", where(func(l line) bool { return word(l) || amount(l) }, `""`)},
-		{"enum in another case", set(func(l line) (string, bool) {
-			return strings.ToLower(l.value), word(l) && !slices.Contains([]string{"value", "image", "name"}, l.key)
-		})},
-		{"enum unknown", set(func(l line) (string, bool) {
-			return "Sometimes", word(l) && (strings.HasSuffix(l.key, "Policy") || slices.Contains([]string{"operator", "effect", "protocol", "scheme", "medium", "whenUnsatisfiable"}, l.key))
-		})},
-		{"mount of no volume", where(func(l line) bool { return l.in("volumeMounts", "name") }, "elsewhere")},
+		{"number in quotes", set(line.hasNumber, inQuotes)},
+		{"number is text", setTo(line.hasNumber, "many")},
+		{"number with a fraction", setTo(line.hasNumber, "1.5")},
+		{"number is negative", set(line.hasNumber, func(value string) string { return "-" + value })},
+		{"number too large", setTo(line.hasNumber, "99999999999")},
+		{"number is a list", setTo(line.hasNumber, "[1]")},
+		{"boolean in quotes", set(line.hasBoolean, inQuotes)},
+		{"boolean is a number", setTo(line.hasBoolean, "1")},
+		{"boolean is text", setTo(line.hasBoolean, "enabled")},
+		{"text is a number", setTo(line.hasWord, "5432")},
+		{"text is a boolean", setTo(line.hasWord, "yes")},
+		{"text is a list", set(line.hasWord, func(value string) string { return "[" + value + "]" })},
+		{"text is an object", setTo(line.hasWord, "{a: b}")},
+		{"no quotes", set(line.hasQuotes, func(value string) string { return strings.Trim(value, `"`) })},
+		{"list is text", setTo(line.hasList, "sleep")},
+		{"object is text", setTo(line.hasObject, "text")},
+		{"bad name", setTo(line.hasName, "Bad_Name")},
+		{"placeholder", setTo(line.hasName, "${NAME}")},
+		{"value is empty", setTo(func(l line) bool { return l.hasWord() || l.hasQuantity() }, `""`)},
+		{"enum in another case", set(line.hasWord, strings.ToLower)},
+		{"enum unknown", setTo(line.hasEnum, "Sometimes")},
+		{"mount of no volume", setTo(func(l line) bool { return l.in("volumeMounts", "name") }, "elsewhere")},
 	}
 	for _, bad := range []string{"2GB", "500 m", "1,5", "lots", "-1", "1gib", "512m", "1.2.3"} {
-		all = append(all, change{"quantity " + bad, where(amount, bad)})
+		all = append(all, change{"quantity " + bad, setTo(line.hasQuantity, bad)})
 	}
 	return all
 }

@@ -293,13 +293,21 @@ func (p place) inside(all []place, seen map[string]bool) []place {
 	return all
 }
 
+// likely reports whether the object is there, or one that every Job should have.
+func (p place) likely() bool {
+	if p.content != nil || len(p.steps) == 0 {
+		return true
+	}
+	return slices.Contains([]string{"spec", "template", "jobTemplate", "metadata"}, p.steps[len(p.steps)-1].name)
+}
+
 // similar returns the field whose name is the least different one, in the same object or in one that is around it: a guess.
 // Where a third of the letters differ, there is none.
 func (p place) similar(name string) (found place, right string) {
 	wanted := simple(name)
 	least := (len(wanted) + 2) / 3
 	for _, around := range p.around() {
-		if around.content == nil {
+		if !around.likely() {
 			continue
 		}
 		for _, known := range around.schema.names {

@@ -129,20 +129,20 @@ func (w *walk) rewrite(s *Schema, value any) string {
 			return "write true"
 		}
 	case list:
-		switch value.(type) {
-		case map[string]any:
-			if _, named := s.elem.fields["name"]; named {
-				return `write a list of objects, each with a name: start each with "- "`
-			}
-			return `write a list: start each item with "- "`
-		case string, int64, float64, bool:
-			if s.elem.kind == text {
-				return "write a list: [" + strings.Join(w.words(fmt.Sprint(value)), ", ") + "]"
-			}
-			return `write a list: start each item with "- "`
-		}
+		return w.asList(s, value)
 	}
 	return "write " + s.String()
+}
+
+// asList returns how to write a list in place of another value.
+func (w *walk) asList(s *Schema, value any) string {
+	if _, isObject := value.(map[string]any); !isObject && s.elem.kind == text {
+		return "write a list: [" + strings.Join(w.words(fmt.Sprint(value)), ", ") + "]"
+	}
+	if _, named := s.elem.fields["name"]; named {
+		return `write a list of objects, each with a name: start each with "- "`
+	}
+	return `write a list: start each item with "- "`
 }
 
 // words quotes the items of a list that was written as one text: the arguments, if it is a command without syntax of a
