@@ -89,6 +89,9 @@ func (f Failure) Short() string {
 
 func (f Failure) shortExit() string {
 	text := f.short()
+	if known := disruptions[f.ConditionReason].short; known != "" && (f.ExitCode == 137 || f.ExitCode == 143) {
+		return known // which stopped the container
+	}
 	if f.Deleting {
 		text += ", deleted"
 	}

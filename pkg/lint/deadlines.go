@@ -43,7 +43,7 @@ func checkWaits(r *review) {
 		}
 		path := r.specPath("template", "spec", "initContainers").Index(i).Child(place.Field).Index(place.Index)
 		r.add(Warning, "wait-without-deadline", path, "add activeDeadlineSeconds to the Job's spec, or let the loop fail after some time",
-			"init container %s waits in a loop, and nothing ends it: if what it waits for never comes, the Job stays active forever", shorten(container.Name))
+			"init container %q waits in a loop, and nothing ends it: if what it waits for never comes, the Job stays active forever", shorten(container.Name))
 	}
 }
 

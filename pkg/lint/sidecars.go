@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -59,24 +60,26 @@ func isSidecar(c *corev1.Container) bool {
 // checkNeverEnds finds containers that run until something stops them. A pod succeeds when all of its containers have
 // ended, except for sidecars (KEP-753).
 func checkNeverEnds(r *review) {
+	containers := r.spec.Template.Spec.Containers
+	for i := range containers {
+		container, path := &containers[i], r.specPath("template", "spec", "containers").Index(i)
+		endless := command.Endless(container)
+		what := cmp.Or(endless, command.Server(container))
+		switch {
+		case what == "" || r.stopsServers():
+		case len(containers) > 1:
+			r.add(Warning, "container-never-ends", path, "move it to initContainers, with restartPolicy: Always: a sidecar ends with the other containers",
+				"container %q (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
+		case endless != "" && !r.hasDeadline():
+			r.add(Warning, "container-never-ends", path, "use a command that ends, or add activeDeadlineSeconds",
+				"container %q (%s) never ends, so the Job never completes", shorten(container.Name), what)
+		}
+	}
+}
+
+// stopsServers reports whether a container of the pod seems to stop the others.
+func (r *review) stopsServers() bool {
 	pod := &r.spec.Template.Spec
 	sharedProcesses := pod.ShareProcessNamespace != nil && *pod.ShareProcessNamespace
-	for i := range pod.Containers {
-		if command.StopsServers(&pod.Containers[i], sharedProcesses) {
-			return
-		}
-	}
-	for i := range pod.Containers {
-		container, path := &pod.Containers[i], r.specPath("template", "spec", "containers").Index(i)
-		what := cmp.Or(command.Endless(container), command.Server(container))
-		switch {
-		case what == "":
-		case len(pod.Containers) > 1:
-			r.add(Warning, "container-never-ends", path, "move it to initContainers, with restartPolicy: Always: a sidecar ends with the other containers",
-				"container %s (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
-		case command.Endless(container) != "" && !r.hasDeadline():
-			r.add(Warning, "container-never-ends", path, "use a command that ends, or add activeDeadlineSeconds",
-				"container %s (%s) never ends, so the Job never completes", shorten(container.Name), what)
-		}
-	}
+	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool { return command.StopsServers(&c, sharedProcesses) })
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
@@ -278,6 +279,26 @@ func jsonNumbers(object map[string]any) map[string]any {
 
 func asJob(spec map[string]any, base map[string]any) map[string]any {
 	return lay(base, map[string]any{"apiVersion": "batch/v1", "kind": "Job", "spec": spec})
+}
+
+// The API server takes all documented manifests, too; those of JobSet it does not know.
+// Requirements: LNT-02
+func TestAPIServerAcceptsTheDocumentedManifests(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	objects, problems := manifest.Read(t.Context(), manifest.Options{Files: []string{"../../internal/cli/lint/testdata/documented"}, Recursive: true})
+	for _, o := range objects {
+		resource := map[string]string{"Job": "jobs", "CronJob": "cronjobs"}[o.Kind()]
+		if resource == "" {
+			continue
+		}
+		metadata, _ := o.Content["metadata"].(map[string]any)
+		delete(metadata, "namespace")
+		s.compare(o.Position("").String(), resource, o.Content)
+	}
+	if len(problems) > 0 || s.refused > 0 || s.taken < 35 {
+		t.Errorf("%v; %d taken, %d refused", problems, s.taken, s.refused)
+	}
 }
 
 // Each change alone, on a plain and on an Indexed Job, and in a CronJob.

@@ -281,6 +281,9 @@ func (o *Options) write(result *lintResult) error {
 func writeFinding(out io.Writer, f *lintFinding) error {
 	position := manifest.Position{File: f.File, Line: f.Line, Column: f.Column}
 	about := strings.TrimSuffix(f.Object, "/")
+	if f.Line == 0 && strings.HasPrefix(f.File, f.Object) { // an object that a kustomization makes is in no file
+		about = ""
+	}
 	if f.Source != "" {
 		about += " (" + f.Source + ")"
 	}

@@ -85,7 +85,7 @@ func StallOf(input explain.Input) *explain.Stall {
 	who.Text = words.ReconcilerText(&who, in.Now)
 	return &explain.Stall{
 		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Brief: words.ProblemBrief(p), Since: p.Since,
-		MayContinue: problems.MayContinue(in, p),
+		MayContinue: problems.MayContinue(p),
 	}
 }
 
@@ -109,11 +109,17 @@ func WhyOf(input explain.Input) *explain.Why {
 	}
 	in := facts.Establish(input)
 	counted := account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
-	why := &explain.Why{Partial: !input.PodsRead}
+	why, left := &explain.Why{Partial: !input.PodsRead}, input.Job.Status.Failed
 	for i := range counted.Causes {
-		if c := &counted.Causes[i]; c.Stopped == "" && !c.Consequence && len(why.Causes) < maxWhy {
-			why.Causes = append(why.Causes, *c)
+		c := counted.Causes[i]
+		if c.Stopped != "" || c.Consequence || len(why.Causes) == maxWhy {
+			continue
 		}
+		if c.Action != string(batchv1.PodFailurePolicyActionIgnore) { // The list has the number of failures beside it.
+			c.Count = min(c.Count, left)
+			left -= c.Count
+		}
+		why.Causes = append(why.Causes, c)
 	}
 	if len(why.Causes) == 0 {
 		return nil

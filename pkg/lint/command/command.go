@@ -62,12 +62,12 @@ var (
 
 // WaitsForever returns where a shell loop sleeps until something happens, without a limit of its own.
 func WaitsForever(c *corev1.Container) (Place, bool) {
-	if timeLimit.MatchString(line(c)) {
-		return Place{}, false
-	}
 	return find(c, func(text string) bool {
+		if !strings.Contains(text, "done") { // most have no loop
+			return false
+		}
 		found := loop.FindString(text)
-		return sleeps.MatchString(found) && !readsFile.MatchString(found) && !givesUp.MatchString(text)
+		return sleeps.MatchString(found) && !readsFile.MatchString(found) && !givesUp.MatchString(text) && !timeLimit.MatchString(line(c))
 	})
 }
 
@@ -80,6 +80,9 @@ var (
 // Endless returns the command that keeps a container running forever, such as sleep infinity; "" if there is none.
 func Endless(c *corev1.Container) string {
 	text := line(c)
+	if !strings.Contains(text, "sleep") && !strings.Contains(text, "tail") && !strings.Contains(text, "done") {
+		return ""
+	}
 	if found := endlessEnd.FindStringSubmatch(text); found != nil {
 		return strings.Join(strings.Fields(found[1]), " ")
 	}

@@ -14,6 +14,22 @@ func (c *checker) pod(spec *corev1.PodSpec, path *field.Path) {
 		c.add("pod-deadline-invalid", path.Child("activeDeadlineSeconds"), "use 1 to 2147483647, or remove it", "activeDeadlineSeconds of the pod template is %d", *deadline)
 	}
 	c.dns(spec, path)
+	c.podNames(spec, path)
+	if context := spec.SecurityContext; context != nil {
+		c.podSecurity(context, path.Child("securityContext"))
+	}
+	if spec.ShareProcessNamespace != nil && *spec.ShareProcessNamespace && spec.HostPID {
+		c.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")
+	}
+	for i, alias := range spec.HostAliases {
+		if len(validation.IsValidIP(nil, alias.IP)) > 0 {
+			c.add("host-alias-invalid", path.Child("hostAliases").Index(i).Child("ip"), "use an IP address", "%q is not an IP address", shorten(alias.IP))
+		}
+	}
+}
+
+// podNames checks the names that the pod has in DNS, and those of objects that it refers to.
+func (c *checker) podNames(spec *corev1.PodSpec, path *field.Path) {
 	for _, f := range []struct{ name, value string }{{"hostname", spec.Hostname}, {"subdomain", spec.Subdomain}} {
 		if f.value != "" && len(validation.IsDNS1123Label(f.value)) > 0 {
 			c.add("hostname-invalid", path.Child(f.name), labelFix, "%q cannot be a %s", shorten(f.value), f.name)
@@ -28,17 +44,6 @@ func (c *checker) pod(spec *corev1.PodSpec, path *field.Path) {
 	}
 	if name := spec.RuntimeClassName; name != nil {
 		c.objectName(*name, path.Child("runtimeClassName"))
-	}
-	if context := spec.SecurityContext; context != nil {
-		c.podSecurity(context, path.Child("securityContext"))
-	}
-	if spec.ShareProcessNamespace != nil && *spec.ShareProcessNamespace && spec.HostPID {
-		c.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")
-	}
-	for i, alias := range spec.HostAliases {
-		if len(validation.IsValidIP(nil, alias.IP)) > 0 {
-			c.add("host-alias-invalid", path.Child("hostAliases").Index(i).Child("ip"), "use an IP address", "%q is not an IP address", shorten(alias.IP))
-		}
 	}
 }
 

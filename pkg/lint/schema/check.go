@@ -52,7 +52,22 @@ type Guess struct {
 // Make makes the correction in the content that was checked.
 func (g Guess) Make() {
 	if target := g.to.make(); target != nil {
-		target[g.name] = g.value
+		add(target, g.name, g.value)
+	}
+}
+
+// add adds a field to an object, but for what it has already, perhaps by another guess.
+func add(to map[string]any, name string, value any) {
+	inner, isObject := value.(map[string]any)
+	there, wasObject := to[name].(map[string]any)
+	if isObject && wasObject {
+		for _, below := range slices.Sorted(maps.Keys(inner)) {
+			add(there, below, inner[below])
+		}
+		return
+	}
+	if _, found := to[name]; !found {
+		to[name] = value
 	}
 }
 

@@ -85,7 +85,7 @@ func OfDisruption(reason, message string) Witness {
 	case "DeletionByTaintManager":
 		w.Kind = explain.EndTaint
 	case "DeletionByPodGC":
-		if strings.Contains(w.Message, "node no longer exists") {
+		if w.Message == "" || strings.Contains(w.Message, "node no longer exists") { // An event has only the reason.
 			w.Kind = explain.EndNodeGone
 		}
 	}
