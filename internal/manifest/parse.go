@@ -3,6 +3,9 @@ package manifest
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -22,15 +25,16 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	}
 	var objects []*Object
 	var problems []error
-	for _, d := range split(file, data) {
-		content, err := d.parse()
+	documents := split(file, data)
+	for i, p := range parseAll(documents) {
+		d, content, err := documents[i], p.content, p.err
 		if err != nil && problems == nil {
 			if template := templateError(file, verb, data); template != nil {
 				return nil, []error{template}
 			}
 		}
 		if err != nil {
-			problems = append(problems, err)
+			problems = append(problems, d.explain(err, len(problems)))
 			continue
 		}
 		if content == nil {
@@ -40,6 +44,28 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
+}
+
+// parsed is the content of a document, or why there is none.
+type parsed struct {
+	content map[string]any
+	err     error
+}
+
+// parseAll parses documents at the same time, as many as there are processors.
+func parseAll(documents []*document) []parsed {
+	all := make([]parsed, len(documents))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(documents)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(documents)); i = next.Add(1) - 1 {
+				all[i].content, all[i].err = documents[i].parse()
+			}
+		})
+	}
+	group.Wait()
+	return all
 }
 
 // parse parses the document, and returns nil if it is empty.
@@ -56,7 +82,7 @@ func (d *document) parse() (map[string]any, error) {
 		// Not strict: that would take a field that overrides one of "<<" for a duplicate. checkKeys has
 		// checked for those.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
-			return nil, d.yamlError(err)
+			return nil, &unreadable{err}
 		}
 	}
 	var value any
@@ -94,7 +120,7 @@ func (d *document) nodes() (*yaml.Node, error) {
 	}
 	var top yaml.Node
 	if err := yaml.Unmarshal(d.text, &top); err != nil {
-		return nil, d.yamlError(err)
+		return nil, &unreadable{err}
 	}
 	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 {
 		return nil, nil

@@ -15,6 +15,26 @@ import (
 // yamlProblem separates the line from an error of the YAML parsers.
 var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
 
+// unreadable is an error of a YAML parser. It is explained only if it is reported: that takes a while.
+type unreadable struct{ err error }
+
+func (u *unreadable) Error() string { return u.err.Error() }
+
+// explainedAtMost is how many syntax errors of a file are explained with the line of the mistake.
+const explainedAtMost = 50
+
+// explain returns the error for people; before is how many errors the file has before it.
+func (d *document) explain(err error, before int) error {
+	bad, is := errors.AsType[*unreadable](err)
+	if !is {
+		return err
+	}
+	if before >= explainedAtMost {
+		return d.whereNoticed(noticed(d.text, bad.err))
+	}
+	return d.yamlError(bad.err)
+}
+
 // yamlError explains an error of a YAML parser: with the line of the mistake, if that is found, and in plain words.
 func (d *document) yamlError(err error) error {
 	if problem := d.jsonError(); problem != nil {
@@ -26,8 +46,13 @@ func (d *document) yamlError(err error) error {
 		position.Line, position.Column = d.line+found.line-1, found.column
 		return &Error{Position: position, Problem: "not readable as YAML: " + found.problem, Fix: found.fix}
 	}
+	return d.whereNoticed(line, text)
+}
+
+func (d *document) whereNoticed(line int, problem string) error {
+	position := d.place(nil)
 	position.Line = d.line + line - 1
-	return &Error{Position: position, Problem: "not readable as YAML: " + plainWords(text)}
+	return &Error{Position: position, Problem: "not readable as YAML: " + plainWords(problem)}
 }
 
 // noticed returns the line at which the parser noticed a mistake, and its text. The parser of kubectl is asked: the
