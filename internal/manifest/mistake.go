@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
@@ -91,17 +92,27 @@ func (f *finder) window(noticed int) (first, end int) {
 func (f *finder) find(noticed int) *mistake {
 	near := f.near(noticed)
 	for _, kind := range []func(int) []repair{f.tab, f.colon, f.quote, f.value, f.bracket, f.dashSpace} {
-		if m := f.first(near, kind); m != nil {
+		if m := f.first(near, kind, f.readable); m != nil {
 			return m
 		}
 	}
 	if m := f.indentation(append(near, f.openers(near)...)); m != nil {
 		return m
 	}
-	if m := f.first(near, f.dash); m != nil {
+	if m := f.first(near, f.dash, f.readable); m != nil {
 		return m
 	}
-	return f.opened(noticed)
+	if m := f.opened(noticed); m != nil {
+		return m
+	}
+	// There is another mistake later. A quote or a bracket that is added may hide it.
+	later := func(i int, text string) bool { return f.noticedLater(i, text, noticed) }
+	for _, kind := range []func(int) []repair{f.tab, f.dashSpace, f.colon, f.value} {
+		if m := f.first(near, kind, later); m != nil {
+			return m
+		}
+	}
+	return nil
 }
 
 // finder looks for a mistake in lines, which count from 0.
@@ -132,11 +143,11 @@ func isBlank(line string) bool {
 	return line == "" || line[0] == '#'
 }
 
-// first returns the first repair that makes the document readable.
-func (f *finder) first(near []int, kind func(int) []repair) *mistake {
+// first returns the first repair that helps.
+func (f *finder) first(near []int, kind func(int) []repair, helps func(i int, text string) bool) *mistake {
 	for _, i := range near {
 		for _, r := range kind(i) {
-			if f.readable(i, r.text) {
+			if helps(i, r.text) {
 				r.line = i + 1
 				return &r.mistake
 			}
@@ -149,6 +160,24 @@ func (f *finder) first(near []int, kind func(int) []repair) *mistake {
 func (f *finder) readable(i int, text string) bool {
 	_, readable := f.parsed(i, text)
 	return readable
+}
+
+// noticedLater reports whether a parser notices a mistake only some lines later, with another text of a line.
+func (f *finder) noticedLater(i int, text string, noticedAt int) bool {
+	const some = 2
+	was := f.lines[i]
+	f.lines[i] = text
+	data := []byte(strings.Join(f.lines, "\n"))
+	f.lines[i] = was
+	if f.budget -= len(data); f.budget < 0 {
+		return false
+	}
+	_, err := sigsyaml.YAMLToJSON(data)
+	if err == nil {
+		return true
+	}
+	line, _ := noticed(data, err)
+	return line >= noticedAt+some
 }
 
 // parsed also returns how many fields of the document have no value.

@@ -63,6 +63,16 @@ func TestSyntaxErrorsNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 	}
 }
 
+// The first of two mistakes is reported.
+// Requirements: LNT-07
+func TestTheFirstOfTwoMistakesIsReported(t *testing.T) {
+	text := strings.Replace(strings.Replace(written, "metadata:\n  name", "metadata\n  name", 1), "- name: B", "-name: B", 1)
+	_, problems := Parse("f", []byte(text))
+	if want := `f:3:9: not readable as YAML: there is no colon after "metadata"; write metadata:`; len(problems) != 1 || problems[0].Error() != want {
+		t.Errorf("%q", problems)
+	}
+}
+
 func TestSyntaxErrorsInJSONNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 	const written = "{\n  \"apiVersion\": \"v1\", \"kind\": \"A\",\n  \"metadata\": {\n    \"name\": \"a\",\n    \"labels\": {\n      \"a\": \"b\"\n    }\n  },\n  \"spec\": [\n    {}\n  ]\n}\n"
 	for _, c := range []struct{ name, was, is, want string }{

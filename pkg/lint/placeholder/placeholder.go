@@ -42,7 +42,7 @@ var kinds = []struct {
 	{Variable, regexp.MustCompile(`\$\{[^}]*\}`)},
 	{Reference, regexp.MustCompile(`\$\([A-Za-z_][\w.-]*\)`)},
 	{Variable, regexp.MustCompile(`\$[A-Za-z_]\w*`)},
-	{Word, regexp.MustCompile(`<[A-Za-z][\w .:/-]*>|\b(?i:your|replace)[-_][A-Za-z][\w-]*|\b(?i:change|replace)[-_]?(?i:me)\b|\bTODO\b|__[A-Z][A-Z0-9_]*__|@[A-Z][A-Z0-9_]*@`)},
+	{Word, regexp.MustCompile(`<[A-Za-z][\w .:/-]*>|\b(?i:your)[-_][A-Za-z][\w-]*|\bREPLACE[-_][A-Z][\w-]*|\b(?i:change|replace)[-_]?(?i:me)\b|\bTODO\b|__[A-Z][A-Z0-9_]*__|@[A-Z][A-Z0-9_]*@`)},
 }
 
 // Find returns the values with a placeholder, in the order of their paths; in each, only the first placeholder.

@@ -12,7 +12,7 @@ func TestPlaceholdersAreFoundWhereNothingReplacesThem(t *testing.T) {
 		"${IMAGE}": "${IMAGE} 0", "registry/${IMAGE:-app}:1": "${IMAGE:-app} 0", "$IMAGE": "$IMAGE 0", "a-$SHA": "$SHA 0", "$(IMAGE)": "$(IMAGE) 1",
 		"gcr.io/YOUR_PROJECT/app": "YOUR_PROJECT 2", "<your-image>": "<your-image> 2", "REPLACE_ME": "REPLACE_ME 2", "changeme": "changeme 2", "CHANGE-ME": "CHANGE-ME 2",
 		"__TAG__": "__TAG__ 2", "@VERSION@": "@VERSION@ 2", "app:TODO": "TODO 2", "{{ .Values.image }}": "{{ .Values.image }} 3", "{{ image }}:{% tag %}": "{{ image }} 3", "<%= image %>": "<%= image %> 3",
-		"app": "", "app:1.2@sha256:ab": "", "app$": "", "a__b": "", "@daily": "", "your": "", "replacement": "", "exchange": "", "price-5$": "", "$5": "",
+		"app": "", "app:1.2@sha256:ab": "", "app$": "", "a__b": "", "@daily": "", "your": "", "replacement": "", "replace-certificates": "", "exchange-me": "", "price-5$": "", "$5": "",
 	} {
 		got := ""
 		for _, f := range Find(map[string]any{"image": value}) {

@@ -95,6 +95,14 @@ func TestFieldsThatAreNotCertainAreGuessesOrNothing(t *testing.T) {
 	}
 }
 
+// Requirements: LNT-06
+func TestResourcesBelongIntoLimitsOrRequests(t *testing.T) {
+	_, result, _ := check(t, reflect.TypeFor[batchv1.Job](), "spec: {template: {spec: {containers: [{name: a, resources: {memory: 1Gi}}]}}}")
+	if len(result.Problems) != 1 || result.Problems[0].Fix != "write it in limits, in requests, or in both" {
+		t.Errorf("%+v", result.Problems)
+	}
+}
+
 // Tens of thousands of unknown fields take no longer than others.
 // Requirements: LNT-06
 func TestManyUnknownFieldsAreReportedAtOnce(t *testing.T) {

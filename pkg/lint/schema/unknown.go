@@ -38,7 +38,9 @@ func (w *walk) unknown(s *Schema, content map[string]any, name string) {
 		w.report(problem)
 		return
 	}
-	if to, right := here.certain(name); right != "" {
+	if _, ofContainer := s.fields["limits"]; ofContainer && slices.Contains([]string{"cpu", "memory", "ephemeral-storage"}, name) {
+		problem.Fix = "write it in limits, in requests, or in both"
+	} else if to, right := here.certain(name); right != "" {
 		problem.Message += ", did you mean " + to.meant(w.Prefix, here, right)
 		problem.Fix = w.move(here, name, to, right, path)
 	} else if to, right := here.similar(name); right != "" {
