@@ -47,7 +47,7 @@ func unreplaced(p placeholder.Found, path string, rejected bool) Finding {
 	}
 	switch p.Kind {
 	case placeholder.Variable:
-		f.Fix = "write the value, or replace it first: envsubst < FILE | kubectl batchjob lint -f -"
+		f.Fix = "write the value, or replace it first, as envsubst does"
 	case placeholder.Reference:
 		f.Fix = "write the value: only command, args and the values of env may refer to variables"
 	case placeholder.Word:
