@@ -63,10 +63,10 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 	}
 	if m != nil && m.Matched() {
 		c.RuleName = names.Name(m.Rule)
-		if c.Condition = m.Condition; c.Condition == "" {
+		switch c.Condition = m.Condition; c.Condition {
+		case "":
 			c.exit(p, m.Container, m.ExitCode)
-		}
-		if c.Condition == corev1.DisruptionTarget {
+		case corev1.DisruptionTarget:
 			c.ConditionReason = reasons(p).Disrupted
 		}
 		return c

@@ -16,7 +16,7 @@ import (
 // recently is how long an event counts as current.
 const recently = 15 * time.Minute
 
-// CreationRefused: the API server takes no pod of the Job.
+// CreationRefused finds out why the API server takes no pod of the Job.
 func CreationRefused(in *facts.Facts) []explain.Problem {
 	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")
 	if refused == nil || in.Finished() || in.Outcome.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {

@@ -30,7 +30,7 @@ func HoldsEndedJob(in *facts.Facts, p *explain.Problem) bool {
 	return p.NoPods || len(OthersFinalizers(p)) > 0 || lasts
 }
 
-// Deletion: the Job itself is being deleted, and something holds it.
+// Deletion finds a Job that is being deleted while something holds it.
 func Deletion(in *facts.Facts) []explain.Problem {
 	if in.Job.DeletionTimestamp == nil || len(in.Job.Finalizers) == 0 {
 		return nil

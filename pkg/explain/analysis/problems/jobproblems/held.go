@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Suspended: spec.suspend holds the Job.
+// Suspended finds a Job that spec.suspend holds.
 func Suspended(in *facts.Facts) []explain.Problem {
 	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
 		return nil
@@ -55,7 +55,7 @@ func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
 	return started == nil || !started.Last.After(stopped.Last)
 }
 
-// NoParallelism: parallelism 0 asks for no pod at all.
+// NoParallelism finds a Job whose parallelism 0 asks for no pod at all.
 func NoParallelism(in *facts.Facts) []explain.Problem {
 	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Outcome.Decided() || jobspec.IsSuspended(in.Spec) {
 		return nil
@@ -63,7 +63,7 @@ func NoParallelism(in *facts.Facts) []explain.Problem {
 	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
 }
 
-// NoPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
+// NoPodGroup finds a Job that asks for a PodGroup, of which our controller makes none (JOB-64).
 func NoPodGroup(in *facts.Facts) []explain.Problem {
 	asked := reconcile.UnsupportedScheduling(in.Job)
 	if asked == "" || in.SchedulingDone() || in.Finished() || in.Outcome.Decided() || in.Job.DeletionTimestamp != nil {

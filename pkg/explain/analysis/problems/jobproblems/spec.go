@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// RuleNames: the annotation of KEP-4443 is not legal, and counts for nothing (PFN-25).
+// RuleNames finds an annotation of KEP-4443 that is not legal, and counts for nothing (PFN-25).
 func RuleNames(in *facts.Facts) []explain.Problem {
 	if len(in.Plan.Findings.Violations) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func RuleNames(in *facts.Facts) []explain.Problem {
 	return one(p)
 }
 
-// Impossible: so many indexes have failed that no rule of the successPolicy can be met.
+// Impossible finds a successPolicy of which no rule can be met anymore, as too many indexes have failed.
 func Impossible(in *facts.Facts) []explain.Problem {
 	canBeMet := func(r successpolicy.Progress) bool { return !r.Inert && !r.OutOfReach }
 	if in.Spec.SuccessPolicy == nil || in.Outcome.Decided() || slices.ContainsFunc(in.Plan.Findings.SuccessRules, canBeMet) {
@@ -30,7 +30,7 @@ func Impossible(in *facts.Facts) []explain.Problem {
 	return one(explain.Problem{Kind: explain.ProblemSuccessImpossible})
 }
 
-// Unreadable: the controller does not understand what the Job asks for, and leaves it alone.
+// Unreadable finds what the controller does not understand, so that it leaves the Job alone.
 func Unreadable(in *facts.Facts) []explain.Problem {
 	found := &in.Plan.Findings
 	switch {
@@ -42,7 +42,7 @@ func Unreadable(in *facts.Facts) []explain.Problem {
 	return nil
 }
 
-// Inconsistent: the stored status cannot be read, or contradicts itself.
+// Inconsistent finds a stored status that cannot be read, or contradicts itself.
 func Inconsistent(in *facts.Facts) []explain.Problem {
 	var details []string
 	found := &in.Plan.Findings

@@ -89,7 +89,7 @@ func sidecarsStop(in *facts.Facts, p *explain.Pod, e *Ended) *Ended {
 	return e
 }
 
-// EndedContainers: pods of which a container has ended, and that do not end as another of their containers keeps running,
+// EndedContainers finds pods of which a container has ended, and that do not end as another of their containers keeps running,
 // as a proxy does.
 func EndedContainers(in *facts.Facts) []explain.Problem {
 	if in.Outcome.Decided() || in.Job.DeletionTimestamp != nil || jobspec.IsSuspended(in.Spec) {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Terminating: pods that do not end, and pods that hold a place while they do.
+// Terminating finds pods that do not end, and pods that hold a place while they do.
 func Terminating(in *facts.Facts) []explain.Problem {
 	waits := in.Plan.Findings.WaitTerminating > 0
 	order := []explain.ProblemKind{explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemTerminatingHolds}
@@ -71,7 +71,7 @@ func holds(in *facts.Facts) explain.Holds {
 	return explain.HoldsNothing
 }
 
-// ForeignFinalizers: another controller keeps an ended pod from being removed.
+// ForeignFinalizers finds ended pods that the finalizers of others keep from being removed.
 func ForeignFinalizers(in *facts.Facts) []explain.Problem {
 	p := explain.Problem{Kind: explain.ProblemForeignFinalizer}
 	for _, pod := range in.Terminal {
@@ -94,7 +94,7 @@ func ForeignFinalizers(in *facts.Facts) []explain.Problem {
 	return []explain.Problem{p}
 }
 
-// ProcessesOOMKilled: pods that succeeded though the kernel killed a process in them for lack of memory, which the main
+// ProcessesOOMKilled finds pods that succeeded though the kernel killed a process in them for lack of memory, which the main
 // process of the container did not mind, or which was that of a sidecar.
 func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 	type key struct {
@@ -128,7 +128,7 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 	return found.mostFrequentFirst()
 }
 
-// ContainersRetried: init containers and sidecars that failed and were restarted, in pods that succeeded: no status of the
+// ContainersRetried finds init containers and sidecars that failed and were restarted, in pods that succeeded: no status of the
 // Job shows that. A sidecar that was OOMKilled is another problem.
 func ContainersRetried(in *facts.Facts) []explain.Problem {
 	var found byKey[cause.Exit]

@@ -22,7 +22,7 @@ var (
 // startSlack is how long a pod may take to start before that is worth a word.
 const startSlack = time.Minute
 
-// Pending: pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
+// Pending finds pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
 // activeDeadlineSeconds.
 func Pending(in *facts.Facts) []explain.Problem {
 	warning := warnings(in)
