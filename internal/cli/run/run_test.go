@@ -689,7 +689,7 @@ func TestRunGivesUpOnAStalledJob(t *testing.T) {
 	clitest.WaitFor(t, func() bool { return server.API.Opened() > 0 }, s.ErrOut.String)
 	clitest.WaitFor(t, func() bool { clock.Advance(10 * time.Second); return strings.Contains(s.ErrOut.String(), "error:") }, s.ErrOut.String)
 	expect(t, s, cmdutil.ExitStalled, "", "job.batch/train keeps running; delete it with: kubectl delete job train -n ns1\n",
-		"error: job.batch/train has been stalled for 10m: no controller has worked on the Job", "; see: kubectl batchjob why train\n")
+		"error: job.batch/train has been stalled for 10m: nothing has run this Job", "; see: kubectl batchjob why train\n")
 	if xml := read(t, report); !strings.Contains(xml, `type="Stalled"`) {
 		t.Error(xml)
 	}

@@ -46,15 +46,15 @@ func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
 	return layout.Text(style|layout.Bold, mark+" "+StatusWord(v))
 }
 
-// StatusWord is the status, with "(stalled)" for a Job that should progress and does not.
+// StatusWord is the status, StatusStalled for a Job that should progress and does not.
 func StatusWord(v *explain.Verdict) string {
 	if v.Stalled && v.Status != "Suspended" {
-		return v.Status + " (stalled)"
+		return StatusStalled
 	}
 	return v.Status
 }
 
-// StatusStalled is the STATUS of a Job that is stalled, in a list.
+// StatusStalled is the status of a Job that is stalled.
 const StatusStalled = "Stalled"
 
 // RowStatus is the STATUS of a Job in a list.

@@ -39,7 +39,7 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 	n := func(n int32) *int32 { return &n }
 	for want, change := range map[string]func(*explain.Report){
-		"Counts: status says 5 active, 0 of them still run, 0 of 10 succeeded, 5 failed (0 counted)\n  5 pods exist: 5 failed\n": func(r *explain.Report) {
+		"Counts: status says 5 active, 0 of them still run, 0 of 10 succeeded, 5 failed (0 in the status)\n  5 pods exist: 5 failed\n": func(r *explain.Report) {
 			r.Counts.Active, r.Counts.Ready, r.Counts.ActivePods, r.Counts.ReadyPods = 5, n(5), n(0), n(0)
 			r.Counts.Pods, r.Counts.FailedPods, r.Counts.Finalizers = n(5), n(5), n(5)
 			r.Causes = []explain.Cause{{Count: 5, Text: "Container main exited with code 1"}}

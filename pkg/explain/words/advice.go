@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -23,7 +24,7 @@ const (
 	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
 	RerunMissing        = "rerun what is missing once the cause is fixed; --image, --set-env and --limits change the Job"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
-	RetryFirstOfFamily  = "retry the first Job of the family"
+	RetryOriginal       = "retry the original Job"
 )
 
 // Advice on problems.
@@ -197,5 +198,5 @@ func StartAdvice(container string) string {
 
 // FindExit is advice on a container that was restarted, if its exit code asks for nothing.
 func FindExit(e *cause.Exit) string {
-	return fmt.Sprintf("find out why container %s ends with %s", e.Container, cause.ExitText(e.ExitCode, e.Reason))
+	return fmt.Sprintf("find out why container %s exits with %s", e.Container, strings.TrimPrefix(cause.ExitText(e.ExitCode, e.Reason), "exit "))
 }

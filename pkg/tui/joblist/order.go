@@ -24,7 +24,7 @@ const (
 
 func jobOrders() []widget.Order {
 	return []widget.Order{
-		jobsByStatus:   {Column: columnStatus, Name: "urgency", Descending: true},
+		jobsByStatus:   {Column: columnStatus, Name: "problems", Descending: true},
 		jobsByName:     {Column: columnName, Name: "name"},
 		jobsByAge:      {Column: columnAge, Name: "age"},
 		jobsByDuration: {Column: columnDuration, Name: "duration", Descending: true},

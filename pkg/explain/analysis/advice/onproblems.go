@@ -52,7 +52,7 @@ var advisers = map[explain.ProblemKind]adviser{
 // onProblems is what resolves what is wrong with the Job now.
 func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 	if retry.IsPending(in.Job) {
-		return advise(words.RetryFirstOfFamily, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
+		return advise(words.RetryOriginal, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
 	}
 	for i := range v.Problems {
 		if on := advisers[v.Problems[i].Kind]; on != nil {
