@@ -303,7 +303,7 @@ func TestRetry_RUN_09(t *testing.T) {
 	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1", "--rm", "--junit", report)
 	s.WaitErr("train  Running")
 	server.failTrain()
-	s.WaitErr("job.batch/train-retry-1 created (retry 1 of 1). It runs index 1; the other 2 indexes count as completed.\n")
+	s.WaitErr("job.batch/train-retry-1 created (retry 1 of 1). It runs index 1; the other 2 indexes count as done.\n")
 	s.WaitOut("boom") // Logs of different pods are in no order.
 	retried := ofJob(clitest.TrainPod("c", 1, 1, corev1.PodSucceeded, clitest.Exited(0)), "train-retry-1")
 	server.Pods.WithLog(retried, "better")

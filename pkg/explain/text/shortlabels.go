@@ -55,7 +55,7 @@ func (p *page) labeled(indent int, all []labeled) {
 				p.Command(hang, one.command)
 			}
 		default:
-			p.Place(indent, append(label, layout.Text(layout.Accent, one.command)))
+			p.Place(indent, append(label, layout.Text(layout.Accent, p.opts.Local(one.command))))
 		}
 	}
 }

@@ -22,7 +22,7 @@ const (
 	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
 	FindRemover         = "find out what removed the Job's pods, as they ran or once they had failed (a node drain, a cleanup, a person); to see more next time, collect their logs elsewhere"
 	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
-	RerunMissing        = "rerun what is missing once the cause is fixed; --image, --set-env and --limits change the Job"
+	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
 	RetryOriginal       = "retry the original Job"
 )
@@ -42,13 +42,14 @@ const (
 	FindUpdateRejecter    = "find out whether an admission policy or webhook rejects changes of the Job: this dry run changes nothing, and its error names what rejects it"
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
+	CorrectImageName      = "correct the name of the image with kubectl batchjob retry --replace --image"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
 
 // podAdvice is what to do about problems of pods.
 var podAdvice = map[explain.ProblemKind]string{
 	explain.ProblemUnschedulable:    "compare what the pod requests with what the nodes offer",
-	explain.ProblemImagePull:        "recreate the Job with the correct image in its pod template, or make this image available",
+	explain.ProblemImagePull:        "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
 	explain.ProblemCrashLoop:        "read its log from before the last restart",
 	explain.ProblemSchedulingGated:  "find out what the pod is waiting for",
 	explain.ProblemPodPending:       "find out what the pod is waiting for",

@@ -74,7 +74,7 @@ func onPod(command string) adviser {
 			text = startRemedy(in, c, c.Message)
 		}
 		if text != "" {
-			return advise(text, kubectl(in.Job, "describe pod %s", pod))
+			return advise(text, startCommand(in, p))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
 			return adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))
@@ -88,12 +88,49 @@ func onPod(command string) adviser {
 	}
 }
 
+// startCommand shows what the startAdvice is about, "" if there is nothing to look at.
+func startCommand(in *facts.Facts, p *explain.Problem) string {
+	describe, node := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])), ""
+	if pod := activePod(in, p.Pods[0]); pod != nil {
+		node = pod.Node
+	}
+	switch t := p.Trouble; {
+	case p.Ending != nil, p.Kind == explain.ProblemCrashLoop:
+		return describe // It has the probe, and what that or the runtime says.
+	case t == nil:
+		return ""
+	case t.Kind == explain.TroubleObjectMissing, t.Kind == explain.TroubleKeyMissing:
+		return objectCommand(in, t.Object, t.Name, t.Key)
+	case t.Kind == explain.TroubleDriverMissing && node != "":
+		return "kubectl describe csinode " + shellWord(node)
+	case (t.Kind == explain.TroubleNetworkNotReady || t.Kind == explain.TroubleNetworkPlugin) && node != "":
+		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
+	case t.Kind == explain.TroubleMountTimeout, t.Kind == explain.TroubleVolume, t.Kind == explain.TroubleSandbox:
+		return describe // It has the whole message.
+	}
+	return ""
+}
+
+// objectCommand shows the keys of a Secret or ConfigMap that lacks one, or which objects of the kind there are.
+func objectCommand(in *facts.Facts, kind, name, key string) string {
+	resource := map[string]string{"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc"}[kind]
+	switch {
+	case resource == "" || name == "":
+		return ""
+	case key != "":
+		return kubectl(in.Job, "describe %s %s", resource, shellWord(name))
+	}
+	return kubectl(in.Job, "get %s", resource)
+}
+
 // startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {
 	case p.Ending != nil:
 		return words.ProbeAdvice(p.Ending)
+	case p.Reason == explain.InvalidImageName:
+		return words.CorrectImageName
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	}

@@ -21,7 +21,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		if text == "" || len(out) == maxUnfits {
 			continue
 		}
-		command := describe
+		command := ""
 		switch {
 		case u.Kind == explain.UnfitClaimMissing:
 			command = kubectl(in.Job, "get pvc")
@@ -29,10 +29,12 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 			command = kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
 		case u.IsAboutClaim():
 			command = kubectl(in.Job, "get pvc")
-		case u.Kind == explain.UnfitNodeAffinity:
+		case u.Kind == explain.UnfitNodeAffinity, u.Kind == explain.UnfitTopologySpread:
 			command = "kubectl get nodes --show-labels"
-		case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitCordoned:
+		case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitResource, u.Kind == explain.UnfitPodCount:
 			command = "kubectl describe nodes"
+		case u.Kind == explain.UnfitCordoned:
+			command = "kubectl get nodes"
 		}
 		out = appendNew(out, advise(text, command))
 	}
