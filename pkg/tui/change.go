@@ -50,7 +50,9 @@ func (m *Model) target() (t target, ok bool) {
 	return target{t.job, j.Job.UID, j.Verdict.Fate, j.Job.Suspend, j.Verdict.Stalled}, true
 }
 
-func (t *target) hasEnded() bool { return t.fate == explain.FateFailed || t.fate == explain.FateComplete }
+func (t *target) hasEnded() bool {
+	return t.fate == explain.FateFailed || t.fate == explain.FateComplete
+}
 
 // canBeRetried reports whether the Job failed, or is stalled, so that a retry may replace it.
 func (t *target) canBeRetried() bool {

@@ -65,3 +65,17 @@ func TestReplaceLeavesTheJob(t *testing.T) {
 		}
 	}
 }
+
+// What is only printed says that it runs nothing as it is; what runs from the beginning says nothing.
+//
+// Requirements: RTY-39
+func TestPrintedJobSaysThatItIsSuspended(t *testing.T) {
+	for args, want := range map[string]bool{"--dry-run=client -o yaml": true, "--dry-run=server -o yaml": true, "-o yaml": false, "--dry-run=client -o yaml --indexes 0-5": false} {
+		api := clitest.NewWrites(t, failedJob(t, "a"))
+		got := program.Run(t, api.API, append([]string{"retry", "a"}, strings.Fields(args)...)...)
+		wantRun(t, got, cmdutil.ExitDone, "kind: Job")
+		if strings.HasPrefix(got.Out, "# This Job is suspended") != want {
+			t.Errorf("%s: %s", args, got.Out)
+		}
+	}
+}

@@ -90,10 +90,11 @@ func Completions(o *explain.Outline) string { return string(AppendCompletions(ni
 
 // AppendCompletions appends them to a text: a list measures those of thousands of Jobs.
 func AppendCompletions(text []byte, o *explain.Outline) []byte {
-	text = wording.AppendThousands(text, o.Succeeded)
+	done, total := o.Done()
+	text = wording.AppendThousands(text, done)
 	switch {
-	case o.Completions != nil:
-		return wording.AppendThousands(append(text, '/'), *o.Completions)
+	case total != nil:
+		return wording.AppendThousands(append(text, '/'), *total)
 	case o.Parallelism != nil && *o.Parallelism > 1:
 		return wording.AppendThousands(append(text, "/1 of "...), *o.Parallelism)
 	}
