@@ -18,7 +18,6 @@ import (
 const retryLong = `Rerun what a finished Job did not complete, as a new Job NAME-retry-N: the
 failed indexes and those that never ran, with their numbers, or the missing
 completions. The flags change the copy. It works with every controller.
-A Job that is stalled or runs is ended first with --replace.
 With --wait, the exit code is 3 if the Job fails, and 124 after --timeout.`
 
 // retryDetails are for the reference.
@@ -48,9 +47,6 @@ const retryExample = `  # Rerun what is missing
 
   # Rerun two ranges of indexes with more memory, and wait for the result
   kubectl batchjob retry sweep --indexes 3,7-9 --limits memory=4Gi --wait
-
-  # Rerun the last failed Job of a CronJob
-  kubectl batchjob retry cronjob/nightly-report
 
   # Replace a Job whose image cannot be pulled
   kubectl batchjob retry train --replace --image registry.example.com/train:v2`
@@ -119,7 +115,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.failedOnly, "failed-only", false, "Leave out indexes that never ran.")
 	flags.StringVar(&o.name, "name", "", "Name of the new Job; by default NAME-retry-N.")
 	flags.BoolVar(&o.byAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
-	flags.BoolVar(&o.replace, "replace", false, "Delete the Job, which has not finished.")
+	flags.BoolVar(&o.replace, "replace", false, "Replace a Job that has not finished.")
 	o.changes.addTo(cmd)
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client, server.\nclient prints what would be sent, server sends it to be checked, but not stored.")
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
