@@ -20,7 +20,7 @@ const stallsEvery = 10 * time.Second
 const refusedEvery = time.Minute
 
 // Stalls knows which Jobs of a set are stalled, and what their pods failed of. It asks only while Jobs have no ready pod, or
-// new failures, and reads three pages at most then, instead of a watch of all pods (ADR 0017).
+// new failures, and reads four pages at most then, instead of a watch of all pods (ADR 0017).
 type Stalls struct {
 	Timing
 	Client    kube.Interface
@@ -54,7 +54,7 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 		s.asked, before = now, before.Unread()
 	}
 	s.mu.Unlock()
-	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, failing, before)
+	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, failing, before, now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() == nil {

@@ -16,6 +16,9 @@ type document struct {
 	// line and column are where text starts in the file.
 	line, column int
 	json         bool
+	// comments are read when somebody asks for them.
+	comments     []Comment
+	commentsRead bool
 	// root is nil if the document is empty.
 	root *yaml.Node
 }

@@ -38,7 +38,7 @@ func (o *Object) Jobs() []*Job {
 		if template := fields(fields(o.Content["spec"])["jobTemplate"]); template != nil {
 			return []*Job{{Content: template, Path: "spec.jobTemplate", Object: o}}
 		}
-	case JobSetVersion + " JobSet":
+	case JobSetVersion + " JobSet", jobSetV1 + " JobSet":
 		return o.replicatedJobs()
 	}
 	return nil

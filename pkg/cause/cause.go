@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -31,6 +32,8 @@ type Failure struct {
 	Exit `json:",inline"`
 	// Condition is the pod condition that a rule matched, or DisruptionTarget.
 	Condition corev1.PodConditionType `json:"condition,omitempty"`
+	// ConditionReason is the reason of the condition DisruptionTarget: what disrupted the pod.
+	ConditionReason string `json:"conditionReason,omitempty"`
 	// Deleting reports whether the pod was being deleted when the container ended.
 	Deleting bool `json:"deleting,omitempty"`
 	// DeletedRunning is set for a pod that was deleted, or will be because its Job ends,
@@ -63,11 +66,14 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 		if c.Condition = m.Condition; c.Condition == "" {
 			c.exit(p, m.Container, m.ExitCode)
 		}
+		if c.Condition == corev1.DisruptionTarget {
+			c.ConditionReason = reasons(p).Disrupted
+		}
 		return c
 	}
 	failed := slices.IndexFunc(p.Terminated, func(t failurepolicy.Container) bool { return t.ExitCode != 0 })
 	if slices.Contains(p.Conditions, failurepolicy.Condition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}) {
-		c.Condition = corev1.DisruptionTarget
+		c.Condition, c.ConditionReason = corev1.DisruptionTarget, reasons(p).Disrupted
 	}
 	switch {
 	case failed >= 0:
@@ -76,12 +82,16 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 	case !p.IsTerminal():
 		c.DeletedRunning = true
 	default:
-		c.PodReason = p.FailReason
+		c.PodReason = reasons(p).Failed
 	}
 	if p.Deleting || c.DeletedRunning {
 		c.restarted(p)
 	}
 	return c
+}
+
+func reasons(p *reconcile.Pod) reconcile.PodReasons {
+	return ptr.Deref(p.Reasons, reconcile.PodReasons{})
 }
 
 // restarted takes over how a container ended before its last restart. With restartPolicy

@@ -36,6 +36,10 @@ func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 		{"of the one that failed", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 0, "Completed"), exited("side", 2, "")}}, nil, "Container side exited with code 2"},
 		{"while being deleted", reconcile.Pod{Deleting: true, Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil, "Container main exited with code 143 while its pod was being deleted"},
 		{"disrupted", reconcile.Pod{Conditions: disrupted(), Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil, "Container main exited with code 143, and the pod has condition DisruptionTarget"},
+		{"evicted through the API", reconcile.Pod{Conditions: disrupted(), Reasons: &reconcile.PodReasons{Disrupted: "EvictionByEvictionAPI"}}, nil, "Pod was evicted through the Eviction API"},
+		{"preempted", reconcile.Pod{Conditions: disrupted(), Reasons: &reconcile.PodReasons{Disrupted: "PreemptionByScheduler"}, Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil,
+			"Container main exited with code 143, and the pod was preempted by the scheduler"},
+		{"disrupted by others", reconcile.Pod{Conditions: disrupted(), Reasons: &reconcile.PodReasons{Disrupted: "SpotReclaimed"}}, nil, "Pod has condition DisruptionTarget (SpotReclaimed)"},
 		{"only disrupted", reconcile.Pod{Conditions: disrupted()}, nil, "Pod has condition DisruptionTarget"},
 		{"deleted", reconcile.Pod{Phase: "Running", Deleting: true}, nil, "Pod was deleted before it ended"},
 		{"deleted, restarted before", reconcile.Pod{Phase: "Running", Deleting: true, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"}}, nil,
@@ -51,7 +55,7 @@ func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 		}, nil, "Container main exited with code 7 while its pod was being deleted"},
 		{"restarted, not deleted", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 3, "")}, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7}}, nil,
 			"Container main exited with code 3"},
-		{"evicted", reconcile.Pod{Phase: "Failed", FailReason: "Evicted"}, nil, "Pod failed: Evicted"},
+		{"evicted", reconcile.Pod{Phase: "Failed", Reasons: &reconcile.PodReasons{Failed: "Evicted"}}, nil, "Pod failed: Evicted"},
 		{"nobody knows", reconcile.Pod{Phase: "Failed"}, nil, "Pod failed, and no container shows why"},
 		{"no rule", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 3, "")}}, none, "Container main exited with code 3; no rule of the podFailurePolicy matched"},
 		{
@@ -80,7 +84,7 @@ func TestRecordIsReadBack_CLI_04(t *testing.T) {
 			return cause.Exit{Container: text.Draw(t, what), ExitCode: rapid.Int32().Draw(t, what+" code"), Reason: text.Draw(t, what+" reason")}
 		}
 		r := cause.Record{Pod: text.Draw(t, "pod"), Others: rapid.Bool().Draw(t, "others"), Cause: cause.Cause{Rule: failurepolicy.NoRule, Failure: cause.Failure{
-			Exit: exit("container"), Condition: corev1.PodConditionType(text.Draw(t, "condition")), Deleting: rapid.Bool().Draw(t, "deleting"),
+			Exit: exit("container"), Condition: corev1.PodConditionType(text.Draw(t, "condition")), ConditionReason: text.Draw(t, "condition reason"), Deleting: rapid.Bool().Draw(t, "deleting"),
 			DeletedRunning: rapid.Bool().Draw(t, "deleted"), PodReason: text.Draw(t, "pod reason"), Restarted: exit("restarted"),
 		}}}
 		if r.Judged = rapid.Bool().Draw(t, "judged"); r.Judged && rapid.Bool().Draw(t, "matched") {
@@ -128,6 +132,9 @@ func TestShort(t *testing.T) {
 		"exit 137 OOMKilled":                             {Exit: main},
 		"exit 3, deleted":                                {Exit: cause.Exit{Container: "main", ExitCode: 3}, Deleting: true},
 		"exit 137 OOMKilled, DisruptionTarget":           {Exit: main, Condition: corev1.DisruptionTarget},
+		"exit 3, preempted":                              {Exit: cause.Exit{Container: "main", ExitCode: 3}, Condition: corev1.DisruptionTarget, ConditionReason: "PreemptionByScheduler"},
+		"preempted":                                      {Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: "PreemptionByScheduler"},
+		"evicted":                                        {Condition: corev1.DisruptionTarget, ConditionReason: "EvictionByEvictionAPI"},
 		"condition DisruptionTarget":                     {Condition: corev1.DisruptionTarget},
 		"Pod was deleted before it ended, exit 3 before": {DeletedRunning: true, Restarted: cause.Exit{Container: "main", ExitCode: 3}},
 		"Pod failed: Evicted":                            {PodReason: "Evicted"},

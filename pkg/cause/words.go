@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -20,7 +21,7 @@ func (f Failure) what() string {
 	case f.Container != "":
 		return f.exitText()
 	case f.Condition != "":
-		return "Pod has condition " + string(f.Condition)
+		return "Pod " + f.conditionText()
 	case f.DeletedRunning:
 		return "Pod was deleted before it ended"
 	case f.PodReason != "":
@@ -29,13 +30,35 @@ func (f Failure) what() string {
 	return "Pod failed, and no container shows why"
 }
 
+// disruptions are the reasons of the condition DisruptionTarget that Kubernetes has (KEP-3329), in a sentence about the
+// pod and in a cell of a table.
+var disruptions = map[string]struct{ text, short string }{
+	"EvictionByEvictionAPI":  {"was evicted through the Eviction API", "evicted"},
+	"PreemptionByScheduler":  {"was preempted by the scheduler", "preempted"},
+	"DeletionByTaintManager": {"was deleted because of a taint on its node", "deleted for a taint"},
+	"DeletionByPodGC":        {"was deleted because its node is gone", "node gone"},
+	"TerminationByKubelet":   {"was terminated by the kubelet", "ended by the kubelet"},
+}
+
+// conditionText is the end of a sentence about the pod.
+func (f Failure) conditionText() string {
+	known := disruptions[f.ConditionReason].text
+	switch {
+	case known != "":
+		return known
+	case f.ConditionReason != "":
+		return fmt.Sprintf("has condition %s (%s)", f.Condition, f.ConditionReason)
+	}
+	return "has condition " + string(f.Condition)
+}
+
 func (f Failure) exitText() string {
 	text := fmt.Sprintf("Container %s exited with %s", f.Container, f.code())
 	if f.Deleting {
 		text += " while its pod was being deleted"
 	}
 	if f.Condition != "" {
-		text += ", and the pod has condition " + string(f.Condition)
+		text += ", and the pod " + f.conditionText()
 	}
 	return text
 }
@@ -56,7 +79,7 @@ func (f Failure) Short() string {
 	case f.Container != "":
 		text = f.shortExit()
 	case f.Condition != "":
-		text = "condition " + string(f.Condition)
+		text = cmp.Or(disruptions[f.ConditionReason].short, "condition "+string(f.Condition))
 	}
 	if f.Restarted.Container != "" {
 		text += ", " + f.Restarted.short() + " before"
@@ -66,11 +89,14 @@ func (f Failure) Short() string {
 
 func (f Failure) shortExit() string {
 	text := f.short()
+	if known := disruptions[f.ConditionReason].short; known != "" && (f.ExitCode == 137 || f.ExitCode == 143) {
+		return known // which stopped the container
+	}
 	if f.Deleting {
 		text += ", deleted"
 	}
 	if f.Condition != "" {
-		text += ", " + string(f.Condition)
+		text += ", " + cmp.Or(disruptions[f.ConditionReason].short, string(f.Condition))
 	}
 	return text
 }

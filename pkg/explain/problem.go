@@ -165,3 +165,11 @@ const (
 	HoldsReplacement Holds = "Replacement" // podReplacementPolicy Failed
 	HoldsNothing     Holds = "Nothing"
 )
+
+// AddPod counts a pod, and keeps some names.
+func (p *Problem) AddPod(name string) {
+	p.Count++
+	if len(p.Pods) < MaxExamples {
+		p.Pods = append(p.Pods, name)
+	}
+}

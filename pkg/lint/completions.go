@@ -1,6 +1,11 @@
 package lint
 
-import batchv1 "k8s.io/api/batch/v1"
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
+)
 
 const (
 	maxParallelism      = 100_000 // of an Indexed Job
@@ -79,5 +84,24 @@ func checkParallelism(r *review) {
 	case many:
 		r.add(Warning, "status-too-large", path, "lower parallelism to 10000, or split the Job",
 			"the list of completed indexes may become too long for the Job's status")
+	}
+}
+
+// checkIndexUsed finds containers that use an index which their pod does not have.
+func checkIndexUsed(r *review) {
+	if r.indexed() {
+		return
+	}
+	pod := &r.spec.Template.Spec
+	for _, list := range []struct {
+		name       string
+		containers []corev1.Container
+	}{{"containers", pod.Containers}, {"initContainers", pod.InitContainers}} {
+		for i := range list.containers {
+			if place, uses := command.UsesIndex(&list.containers[i]); uses {
+				path := r.specPath("template", "spec", list.name).Index(i).Child(place.Field).Index(place.Index)
+				r.add(Warning, "index-without-indexed", path, "add completionMode: Indexed, and completions", "only pods of an Indexed Job have JOB_COMPLETION_INDEX: here, it is empty")
+			}
+		}
 	}
 }

@@ -51,8 +51,35 @@ func checkSchedule(r *review) {
 		return
 	}
 	// The parser is the API server's. It may panic on a time zone.
-	if _, err := cron.ParseStandard(text); err != nil {
+	schedule, err := cron.ParseStandard(text)
+	switch {
+	case err != nil:
 		r.reject("schedule-invalid", path, `write minute, hour, day of month, month and day of week, such as "0 3 * * *"`, "the schedule %q is invalid: %v", shorten(text), err)
+	case schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero(): // the year of a 29 February
+		r.add(Error, "schedule-never", path, "use a day that the month has", "the schedule %q never comes: the month has no such day", shorten(text))
+	}
+}
+
+// minStartingDeadline is the pace of the CronJob controller in seconds.
+const minStartingDeadline = 10
+
+// checkCronJobHabits finds what makes a CronJob stop, or hides why a Job failed.
+func checkCronJobHabits(r *review) {
+	if r.cronJob == nil {
+		return
+	}
+	spec, path := &r.cronJob.Spec, field.NewPath("spec")
+	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < minStartingDeadline {
+		r.add(Warning, "starting-deadline-short", path.Child("startingDeadlineSeconds"), "use 10 or more, or remove it",
+			"startingDeadlineSeconds is %d, but the controller looks only every %d s: it may start no Job at all", *deadline, minStartingDeadline)
+	}
+	if isZero(spec.FailedJobsHistoryLimit) {
+		r.add(Warning, "no-failed-history", path.Child("failedJobsHistoryLimit"), "use 1 or more, or remove it",
+			"with failedJobsHistoryLimit 0, a failed Job is deleted at once, with its pods and their logs, so nobody can see why it failed")
+	}
+	if spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && !r.hasDeadline() {
+		r.add(Info, "forbid-without-deadline", path.Child("concurrencyPolicy"), "add activeDeadlineSeconds to the Job's spec",
+			"with concurrencyPolicy Forbid, a Job that hangs keeps all others from starting, and no deadline ends it")
 	}
 }
 

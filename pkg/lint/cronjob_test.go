@@ -27,9 +27,9 @@ spec:
 func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
 	for spec, want := range map[string]string{
 		"": "!error schedule-missing spec.schedule", `schedule: "0 3 * *"`: "!error schedule-invalid spec.schedule", `schedule: "TZ=UTC 0 3 * * *"`: "!error schedule-invalid spec.schedule",
-		"concurrencyPolicy: never": "!error concurrency-policy-unknown spec.concurrencyPolicy", "concurrencyPolicy: Forbid": "", "concurrencyPolicy: Replace": "",
+		"concurrencyPolicy: never": "!error concurrency-policy-unknown spec.concurrencyPolicy", "concurrencyPolicy: Forbid": "info forbid-without-deadline spec.concurrencyPolicy", "concurrencyPolicy: Replace": "",
 		"successfulJobsHistoryLimit: -1": "!error negative spec.successfulJobsHistoryLimit", "failedJobsHistoryLimit: -1": "!error negative spec.failedJobsHistoryLimit",
-		"startingDeadlineSeconds: -1": "!error negative spec.startingDeadlineSeconds", "startingDeadlineSeconds: 0": "",
+		"startingDeadlineSeconds: -1": "!error negative spec.startingDeadlineSeconds", "startingDeadlineSeconds: 10": "",
 		"timeZone: Local": "!error time-zone-unknown spec.timeZone", `timeZone: ""`: "!error time-zone-unknown spec.timeZone", "timeZone: Mars/Olympus": "!error time-zone-unknown spec.timeZone",
 		"timeZone: Europe/Berlin": "", "timeZone: Etc/UTC": "",
 	} {
@@ -70,6 +70,33 @@ func TestSchedules_JOB_40(t *testing.T) {
 		got := texts(t, cronJob(fmt.Sprintf("schedule: %q", schedule)), "schedule-invalid")
 		if strings.Join(got, "\n") != want {
 			t.Errorf("%q: %q, want %q", schedule, got, want)
+		}
+	}
+}
+
+// What stops a CronJob, or hides why its Jobs fail.
+// Requirements: LNT-03
+func TestHabitsOfCronJobsAreReported(t *testing.T) {
+	const deadline = "\n  jobTemplate: {spec: {activeDeadlineSeconds: 60, template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}\n"
+	for spec, want := range map[string][]string{
+		"schedule: 0 0 31 2 *":                                   {"error schedule-never spec.schedule"},
+		"schedule: 0 0 31 4,6 *":                                 {"error schedule-never spec.schedule"},
+		"schedule: 0 0 29 2 *":                                   nil,
+		"schedule: 0 0 31 2 mon":                                 nil, // on the 31st, or on Mondays
+		"schedule: '@daily'\n  startingDeadlineSeconds: 9":       {"warning starting-deadline-short spec.startingDeadlineSeconds"},
+		"schedule: '@daily'\n  failedJobsHistoryLimit: 0":        {"warning no-failed-history spec.failedJobsHistoryLimit"},
+		"schedule: '@daily'\n  successfulJobsHistoryLimit: 0":    nil,
+		"schedule: '@daily'\n  concurrencyPolicy: Forbid":        {"info forbid-without-deadline spec.concurrencyPolicy"},
+		"schedule: '@daily'\n  concurrencyPolicy: Replace":       nil,
+		"schedule: '@daily'\n  concurrencyPolicy: Forbid\n  # d": nil,
+	} {
+		text := cronJob(spec)
+		if strings.HasSuffix(spec, "# d") {
+			text, _, _ = strings.Cut(text, "\n  jobTemplate:")
+			text += deadline
+		}
+		if got := look(t, text, nil); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", spec, got, want)
 		}
 	}
 }

@@ -73,3 +73,24 @@ func (r *review) matchesSignals(i int) bool {
 	}
 	return false
 }
+
+// checkSignalsIgnored finds rules that ignore the exit codes of signals. They are meant for disruptions, but a container
+// that needs too much memory is killed by SIGKILL, too, and would be replaced forever.
+func checkSignalsIgnored(r *review) {
+	rules := r.rules()
+	for i := range rules {
+		on := rules[i].OnExitCodes
+		if on == nil || rules[i].Action != batchv1.PodFailurePolicyActionIgnore || on.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
+			continue
+		}
+		for j, code := range on.Values {
+			why := map[int32]string{
+				exitKilled:     "a container that runs out of memory exits with 137, too, and its failures would be ignored",
+				exitTerminated: "exit code 143 is that of any SIGTERM, also of a failed probe, and these failures would be ignored",
+			}[code]
+			if why != "" {
+				r.add(Warning, "signal-ignored", r.rulePath(i).Child("onExitCodes", "values").Index(j), "ignore the condition DisruptionTarget instead, with onPodConditions", "%s", why)
+			}
+		}
+	}
+}

@@ -3,7 +3,8 @@
 //
 //	object as written, names of rules ─► Check ─► Findings, each with a field, a severity and a fix
 //
-// It is pure, and accepts any object. There is one file per API field, with small checks, which are listed in
+// It is pure, and accepts any object. Package podspec has the rules of the API server for pod templates, and package command
+// reads the commands of containers. There is one file per API field, with small checks, which are listed in
 // table.go. A finding's ID is stable; messages are not.
 //
 // # Severities

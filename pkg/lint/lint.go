@@ -52,6 +52,8 @@ type Input struct {
 	// Path is where the Job is in the caller's object, such as spec.replicatedJobs[0].template; "" for an object of its
 	// own. The name is that of the caller's object.
 	Path string
+	// Volumes are the names of volumes that the object's controller adds to the pod template.
+	Volumes []string
 	// Incomplete reports whether some rules had names that are not in Names because they could
 	// not be read.
 	Incomplete bool
@@ -59,7 +61,7 @@ type Input struct {
 
 // Check returns all findings, in the order of the checks.
 func Check(in Input) []Finding {
-	r := &review{names: in.Names, incomplete: in.Incomplete}
+	r := &review{names: in.Names, incomplete: in.Incomplete, volumes: in.Volumes}
 	if in.Path != "" {
 		r.path = field.NewPath(in.Path)
 	}
@@ -91,8 +93,9 @@ type review struct {
 	// path is the Job's path in the object; nil for a Job of its own.
 	path  *field.Path
 	names rulename.Names
-	// incomplete is Input.Incomplete.
+	// incomplete and volumes are those of the Input.
 	incomplete bool
+	volumes    []string
 
 	findings []Finding
 }

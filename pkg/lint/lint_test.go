@@ -117,7 +117,7 @@ func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 		{"manualSelector: true\n  selector: {}", []string{"warning selector-manual spec.manualSelector"}},
 	})
 	onFailure := strings.Replace(base, "Never", "OnFailure", 1) + "  " + indexed + "backoffLimitPerIndex: 1"
-	if got := look(t, onFailure, nil); !slices.Equal(got, []string{"warning limit-per-index-on-failure spec.backoffLimitPerIndex"}) {
+	if got := look(t, onFailure, nil); !slices.Equal(got, []string{"info log-lost-at-limit spec.template.spec.restartPolicy", "warning limit-per-index-on-failure spec.backoffLimitPerIndex"}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,10 +1,14 @@
 package lint
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
 )
 
 // RuleMatchesSidecars is the ID of findings about rules that the end of a sidecar matches.
@@ -41,10 +45,41 @@ func checkSidecarsMatch(r *review) {
 // sidecars are the names of the init containers with restartPolicy Always.
 func (r *review) sidecars() []string {
 	var names []string
-	for _, c := range r.spec.Template.Spec.InitContainers {
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+	for i := range r.spec.Template.Spec.InitContainers {
+		if c := &r.spec.Template.Spec.InitContainers[i]; isSidecar(c) {
 			names = append(names, c.Name)
 		}
 	}
 	return names
+}
+
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// checkNeverEnds finds containers that run until something stops them. A pod succeeds when all of its containers have
+// ended, except for sidecars (KEP-753).
+func checkNeverEnds(r *review) {
+	containers := r.spec.Template.Spec.Containers
+	for i := range containers {
+		container, path := &containers[i], r.specPath("template", "spec", "containers").Index(i)
+		endless := command.Endless(container)
+		what := cmp.Or(endless, command.Server(container))
+		switch {
+		case what == "" || r.stopsServers():
+		case len(containers) > 1:
+			r.add(Warning, "container-never-ends", path, "move it to initContainers, with restartPolicy: Always: a sidecar ends with the other containers",
+				"container %q (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
+		case endless != "" && !r.hasDeadline():
+			r.add(Warning, "container-never-ends", path, "use a command that ends, or add activeDeadlineSeconds",
+				"container %q (%s) never ends, so the Job never completes", shorten(container.Name), what)
+		}
+	}
+}
+
+// stopsServers reports whether a container of the pod seems to stop the others.
+func (r *review) stopsServers() bool {
+	pod := &r.spec.Template.Spec
+	sharedProcesses := pod.ShareProcessNamespace != nil && *pod.ShareProcessNamespace
+	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool { return command.StopsServers(&c, sharedProcesses) })
 }

@@ -6,12 +6,13 @@ type check func(*review)
 // checks are all checks that are not for each rule, in the order of fields: metadata, counts, limits, policies, pods.
 func checks() []check {
 	return []check{
-		checkName, checkCronJob, checkSchedule, checkTimeZone,
+		checkName, checkMetadata, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits,
 		checkNotNegative, checkCompletionMode, checkCompletionsMissing, checkNoPods, checkParallelism,
 		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes, checkMaxFailedIndexesLimits,
-		checkActiveDeadline, checkTTL, checkManagedBy, checkScheduling,
+		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,
 		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
-		checkRestartPolicy, checkContainers, checkSelector, checkTemplateLabels,
+		checkRestartPolicy, checkLogLost, checkTemplate, checkSelector, checkTemplateLabels,
+		checkWaits, checkNeverEnds, checkIndexUsed,
 	}
 }
 
@@ -20,7 +21,7 @@ func checks() []check {
 func ruleChecks() []check {
 	return []check{
 		checkRules, checkOnExitCodes, checkExitCodeValues, checkSidecarsMatch, checkOnPodConditions,
-		checkExitCodesCovered, checkConditionsCovered, checkIgnoreForever, checkDisruptions,
+		checkExitCodesCovered, checkConditionsCovered, checkIgnoreForever, checkDisruptions, checkSignalsIgnored,
 		checkNames, checkNamesUsed,
 	}
 }

@@ -1,12 +1,15 @@
 package lint
 
 import (
+	"cmp"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/podspec"
 )
 
 func checkRestartPolicy(r *review) {
@@ -28,40 +31,38 @@ func checkRestartPolicy(r *review) {
 	}
 }
 
-// checkContainers checks the names of containers, which init containers must not repeat.
-func checkContainers(r *review) {
-	pod := &r.spec.Template.Spec
-	if len(pod.Containers) == 0 {
-		r.reject("no-containers", r.specPath("template", "spec", "containers"), "add a container", "the template has no container")
-	}
-	seen := map[string]bool{}
-	for _, list := range []struct {
-		name       string
-		containers []corev1.Container
-	}{{"containers", pod.Containers}, {"initContainers", pod.InitContainers}} {
-		path := r.specPath("template", "spec", list.name)
-		for i := range list.containers {
-			r.checkContainerName(list.containers[i].Name, path.Index(i).Child("name"), seen)
-			if list.containers[i].Image == "" {
-				r.reject("container-without-image", path.Index(i).Child("image"), "add an image", "the container has no image")
-			}
-		}
+// checkLogLost says that the controller deletes the pod of a Job at its back-off limit, if the pod restarts its containers
+// itself. JobSet chooses OnFailure for templates that do not.
+func checkLogLost(r *review) {
+	inJobSet := r.path != nil && r.cronJob == nil
+	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy == nil && !inJobSet {
+		r.add(Info, "log-lost-at-limit", r.specPath("template", "spec", "restartPolicy"), "use restartPolicy: Never to keep failed pods and their logs",
+			"with restartPolicy OnFailure, the pod is deleted when the Job reaches its backoffLimit, and its log with it")
 	}
 }
 
-func (r *review) checkContainerName(name string, path *field.Path, seen map[string]bool) {
-	if name == "" {
-		r.reject("container-without-name", path, "add a name", "the container has no name")
+// checkTemplate checks what the API server rejects in the pod template, whatever has it.
+func checkTemplate(r *review) {
+	for _, p := range podspec.Check(&r.spec.Template, r.specPath("template"), podspec.Options{Volumes: r.volumes}) {
+		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
+	}
+}
+
+// checkMetadata checks labels and annotations of the object, and of the Jobs of a CronJob, which the API server accepts
+// until one is created.
+func checkMetadata(r *review) {
+	if r.cronJob == nil {
+		for _, p := range podspec.CheckMetadata(r.meta, r.below("metadata")) {
+			r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
+		}
 		return
 	}
-	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-		r.reject("container-name-invalid", path, "use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end",
-			"the container name %q is not allowed", shorten(name))
+	for _, p := range podspec.CheckMetadata(&r.cronJob.ObjectMeta, field.NewPath("metadata")) {
+		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
-	if seen[name] {
-		r.reject("container-name-twice", path, "give each container its own name", "there is already a container %q", shorten(name))
+	for _, p := range podspec.CheckMetadata(r.meta, r.below("metadata")) {
+		r.add(Error, p.ID, p.Path, p.Fix, "%s: no Job of this CronJob can be created", p.Message)
 	}
-	seen[name] = true
 }
 
 // checkTemplateLabels finds labels that the API server sets on the template, and rejects there with other
@@ -90,7 +91,7 @@ func checkTemplateLabels(r *review) {
 
 const selectorFix = "remove selector and manualSelector: the API server generates a unique selector"
 
-// checkSelector finds a selector without manualSelector: the API server generates it then.
+// checkSelector finds selectors that the API server rejects, or that may select the pods of other Jobs.
 func checkSelector(r *review) {
 	selector, path := r.spec.Selector, r.specPath("selector")
 	switch {
@@ -98,8 +99,8 @@ func checkSelector(r *review) {
 		r.checkTemplateSelector()
 	case r.manualSelector():
 		r.checkManualSelector(selector, path)
-	case selector != nil && !r.generated(selector):
-		r.reject("selector-not-manual", path, selectorFix, "the API server generates the selector itself and rejects others")
+	case selector != nil && !selects(selector, r.generatedLabels()):
+		r.reject("selector-not-manual", path, selectorFix, "without manualSelector, the selector can only be on labels that the API server sets itself, such as job-name")
 	}
 }
 
@@ -126,21 +127,15 @@ func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field
 	}
 }
 
-// generated reports whether the selector is empty, or the one that the API server generated for this very Job, as
-// in the output of kubectl get.
-func (r *review) generated(selector *metav1.LabelSelector) bool {
-	if len(selector.MatchExpressions) > 0 {
-		return false
-	}
-	for label, value := range selector.MatchLabels {
-		if label != batchv1.ControllerUidLabel || value != string(r.meta.UID) {
-			return false
-		}
-	}
-	return true
+// generatedLabels are those that the API server sets in the pod template (validateGeneratedSelector of Kubernetes). A
+// Job that does not exist yet has no UID, and no selector is on the one that it will have.
+func (r *review) generatedLabels() labels.Set {
+	uid, name := cmp.Or(string(r.meta.UID), "unknown UID"), cmp.Or(r.meta.Name, "unknown name")
+	return labels.Set{"controller-uid": uid, batchv1.ControllerUidLabel: uid, "job-name": name, batchv1.JobNameLabel: name}
 }
 
-func selects(selector *metav1.LabelSelector, of map[string]string) bool {
+// selects reports whether the selector is valid and matches the labels.
+func selects(selector *metav1.LabelSelector, of labels.Set) bool {
 	s, err := metav1.LabelSelectorAsSelector(selector)
-	return err != nil || s.Matches(labels.Set(of))
+	return err == nil && s.Matches(of)
 }

@@ -59,3 +59,30 @@ func TestReservedTemplateLabelsAreReported_JOB_40(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A selector without manualSelector is accepted if it is on labels that the API server sets itself.
+// Requirements: LNT-02
+func TestSelectorOnGeneratedLabelsIsAccepted(t *testing.T) {
+	rejected := []string{"!error selector-not-manual spec.selector"}
+	checkSpecs(t, []specCase{
+		{"selector: {matchLabels: {job-name: a}}", nil},
+		{"selector: {matchLabels: {batch.kubernetes.io/job-name: a}}", nil},
+		{"selector: {matchExpressions: [{key: job-name, operator: Exists}]}", nil},
+		{"selector: {matchLabels: {job-name: b}}", rejected},
+		{"selector: {matchLabels: {app: a}}", rejected},
+		{"selector: {matchExpressions: [{key: job-name, operator: is}]}", rejected},
+	})
+}
+
+// The API server does not look at the metadata of a CronJob's Jobs before it creates one.
+// Requirements: LNT-01
+func TestLabelsOfTheObjectAreChecked(t *testing.T) {
+	job := strings.Replace(base, "{name: a}", "{name: a, labels: {app: b c}}", 1)
+	if got := look(t, job, nil); !slices.Equal(got, []string{"!error label-invalid metadata.labels[app]"}) {
+		t.Errorf("%q", got)
+	}
+	cron := strings.Replace(cronJob(`schedule: "@daily"`), "jobTemplate:\n", "jobTemplate:\n    metadata: {labels: {app: b c}}\n", 1)
+	if got := look(t, cron, nil); !slices.Equal(got, []string{"error label-invalid spec.jobTemplate.metadata.labels[app]"}) {
+		t.Errorf("%q", got)
+	}
+}

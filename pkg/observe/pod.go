@@ -25,7 +25,7 @@ func PodFields() []string {
 	paths := []string{"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp",
 		"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.labels", "metadata.annotations",
 		"metadata.ownerReferences", "metadata.finalizers", "spec.nodeName", "spec.initContainers.name", "spec.initContainers.restartPolicy",
-		"status.phase", "status.reason", "status.conditions.type", "status.conditions.status", "status.conditions.lastTransitionTime"}
+		"status.phase", "status.reason", "status.conditions.type", "status.conditions.status", "status.conditions.reason", "status.conditions.lastTransitionTime"}
 	for _, kind := range []string{"containerStatuses", "initContainerStatuses"} {
 		for _, field := range []string{"name", "restartCount", "state.running", "state.terminated.exitCode", "state.terminated.reason",
 			"state.terminated.finishedAt", "lastState.terminated.exitCode", "lastState.terminated.reason"} {
@@ -75,11 +75,11 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 	}
 	switch {
 	case p.Phase == corev1.PodFailed:
-		p.Terminated, p.Conditions, p.FailReason = terminated(pod), conditions(pod), pod.Status.Reason
+		p.Terminated, p.Conditions, p.Reasons = terminated(pod), conditions(pod), reasons(pod)
 		p.Unreported = slices.ContainsFunc(slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses), isUnreported)
 	case p.Phase != corev1.PodSucceeded:
 		// If the Job fails now, it counts as failed, unless a rule ignores that (PRP-16).
-		p.Terminated, p.Conditions = failedSoFar(pod), conditions(pod)
+		p.Terminated, p.Conditions, p.Reasons = failedSoFar(pod), conditions(pod), reasons(pod)
 	}
 	return p
 }
@@ -154,6 +154,21 @@ func conditions(pod *corev1.Pod) []failurepolicy.Condition {
 		})
 	}
 	return out
+}
+
+// reasons returns nil if there is nothing to say of the end of the pod as a whole.
+func reasons(pod *corev1.Pod) *reconcile.PodReasons {
+	var r reconcile.PodReasons
+	if pod.Status.Phase == corev1.PodFailed {
+		r.Failed = pod.Status.Reason
+	}
+	if c := condition(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+		r.Disrupted = c.Reason
+	}
+	if r == (reconcile.PodReasons{}) {
+		return nil
+	}
+	return &r
 }
 
 func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {

@@ -30,7 +30,7 @@ func podsOfAllKinds() []*corev1.Pod {
 		Spec: corev1.PodSpec{NodeName: "node-1", InitContainers: []corev1.Container{{Name: "proxy", Image: "p", RestartPolicy: &always}}, Containers: []corev1.Container{{Name: "main"}}},
 		Status: corev1.PodStatus{
 			Phase: corev1.PodFailed, Reason: "Evicted", Message: "m", PodIP: "10.0.0.1",
-			Conditions:            []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: at}},
+			Conditions:            []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager", LastTransitionTime: at}},
 			InitContainerStatuses: []corev1.ContainerStatus{{Name: "proxy", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, RestartCount: 2, LastTerminationState: ended}},
 			ContainerStatuses:     []corev1.ContainerStatus{{Name: "main", State: ended, LastTerminationState: before, RestartCount: 1, Image: "i"}},
 		},

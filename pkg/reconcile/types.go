@@ -58,9 +58,15 @@ type Pod struct {
 	// Unreported reports whether the pod is in phase Failed while a container is still
 	// reported as running, or as waiting to run again: how it ended is not reported yet.
 	Unreported bool
-	// FailReason is status.reason of a pod that failed as a whole, such as Evicted; empty
-	// otherwise.
-	FailReason string
+	// Reasons are what is said of the end of the pod as a whole; nil if nothing is. No decision depends on them.
+	Reasons *PodReasons
+}
+
+// PodReasons are in few pods, and take memory only there.
+type PodReasons struct {
+	// Failed is status.reason of a pod that failed, such as Evicted; Disrupted is the reason of the condition
+	// DisruptionTarget, such as EvictionByEvictionAPI. Either may be "".
+	Failed, Disrupted string
 }
 
 // IsTerminal reports whether no container runs in the pod, or ever will again.

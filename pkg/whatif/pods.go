@@ -51,7 +51,7 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
 		}
 		if !slices.ContainsFunc(a.act.Ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 }) {
-			a.act.FailReason, a.act.Ends = cmp.Or(p.FailReason, unknownReason), nil
+			a.act.FailReason, a.act.Ends = cmp.Or(p.StatusReason, unknownReason), nil
 		}
 	}
 }

@@ -138,12 +138,12 @@ func recordedPod(info *explain.PodInfo) *explain.Pod {
 	if f == nil {
 		return p
 	}
-	p.FailReason, p.Deleting = f.PodReason, p.Deleting || f.Deleting || f.DeletedRunning
+	p.StatusReason, p.Deleting = f.PodReason, p.Deleting || f.Deleting || f.DeletedRunning
 	if f.Condition != "" {
 		p.Conditions = []failurepolicy.Condition{{Type: f.Condition, Status: corev1.ConditionTrue}}
 	}
 	if f.Condition == corev1.DisruptionTarget {
-		p.Disruption = string(f.Condition) // The report does not have its reason.
+		p.Disruption = cmp.Or(f.ConditionReason, string(f.Condition)) // Reports of earlier versions do not have its reason.
 	}
 	if f.Container != "" {
 		p.Containers = []explain.Container{{Name: f.Container, Ended: true, ExitCode: f.ExitCode, Reason: f.Reason, EndedAt: p.FinishedAt}}

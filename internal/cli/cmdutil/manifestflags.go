@@ -103,6 +103,9 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 	version, kind, wanted := object.APIVersion(), BatchKind(object), batchv1.SchemeGroupVersion.String()
 	if kind == jobSetKind {
 		wanted = manifest.JobSetVersion
+		if manifest.IsJobSetVersion(version) {
+			wanted = version
+		}
 	}
 	switch fix = "write apiVersion: " + wanted + ", kind: " + kind; {
 	case object.Kind() != kind:
@@ -120,7 +123,7 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 // LintInput returns what lint checks of an object with this Job.
 func LintInput(job *manifest.Job) lint.Input {
 	if BatchKind(job.Object) == jobSetKind {
-		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path}
+		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path, Volumes: job.Object.ClaimedVolumes()}
 	}
 	return lint.Input{Object: job.Object.Content}
 }

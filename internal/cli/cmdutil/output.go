@@ -23,13 +23,23 @@ const OutputAPIVersion = "batchjob.dev/v1alpha1"
 // formats of kubectl.
 type DocumentFlag struct {
 	format   string
+	own      []string    // formats that the verb writes itself
 	printers *PrintFlags // nil for JSON and YAML only
 }
 
 func documentFormats() []string { return []string{"json", "yaml"} }
 
-// AddTo adds the flag and its completion to a command.
-func (f *DocumentFlag) AddTo(cmd *cobra.Command) { addOutputFlag(cmd, &f.format, documentFormats()) }
+// AddTo adds the flag and its completion to a command, with formats that the verb writes itself.
+func (f *DocumentFlag) AddTo(cmd *cobra.Command, own ...string) {
+	f.own = own
+	addOutputFlag(cmd, &f.format, f.formats())
+}
+
+// formats are all but those of kubectl's printers.
+func (f *DocumentFlag) formats() []string { return slices.Concat(documentFormats(), f.own) }
+
+// Format returns the format that was chosen, or "".
+func (f *DocumentFlag) Format() string { return f.format }
 
 // AddPrintersTo adds the flag and its companions, with all formats of kubectl.
 func (f *DocumentFlag) AddPrintersTo(cmd *cobra.Command) {
@@ -46,8 +56,8 @@ func (f *DocumentFlag) Validate() error {
 			return err
 		}
 	}
-	if f.IsSet() && !f.isDocument() {
-		return unknownFormat(f.format, documentFormats())
+	if f.IsSet() && !slices.Contains(f.formats(), f.format) {
+		return unknownFormat(f.format, f.formats())
 	}
 	return nil
 }
@@ -160,7 +170,7 @@ func addOutputFlag(cmd *cobra.Command, format *string, formats []string) {
 // outputUsage has the most common formats on its first line, which is all that help shows, and then all of them.
 func outputUsage(formats []string) string {
 	var common []string
-	for _, format := range []string{"wide", "json", "yaml", "name", "jsonpath"} {
+	for _, format := range []string{"wide", "json", "yaml", "sarif", "name", "jsonpath"} {
 		if slices.Contains(formats, format) {
 			common = append(common, format)
 		}

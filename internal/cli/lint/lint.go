@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -18,16 +20,20 @@ import (
 
 const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,
 without a cluster. Of a JobSet, the templates of its Jobs are checked. Objects
-of other kinds are skipped.
+of other kinds, and patches of kustomizations, are skipped.
 
   error    the API server rejects it, or it can never work
   warning  it works, but probably not as intended
   info     good to know
 
-Every finding has a location; [its-id] is stable. The exit code is 1
+Every finding has a location and a stable [id]; docs/lint.md lists them. The
+comment "# batchjob-lint: ignore=ID" ignores findings in its line and the next,
+or in the whole document if it is before the first field. The exit code is 1
 if there are errors or something cannot be read; with --strict, also if there
-are warnings. -o json and -o yaml print a LintResult of
-batchjob.dev/v1alpha1, whatever the input is.`
+are warnings.
+
+Not checked: admission webhooks and policies, quotas, and whether images,
+ConfigMaps and other objects exist; for these, kubectl create --dry-run=server.`
 
 const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml
@@ -38,9 +44,15 @@ const lintExample = `  # Check one file
   # The output of a Helm chart
   helm template my-chart | kubectl batchjob lint -f -
 
+  # For code scanning on GitHub
+  kubectl batchjob lint -f manifests/ -R -o sarif >lint.sarif
+
   # Only the errors, for a script
   kubectl batchjob lint -f job.yaml -o json |
     jq '.findings[] | select(.severity == "error")'`
+
+// notChecked is the last line, where nothing else says that a manifest is not as it should be.
+const notChecked = "not checked: admission webhooks and policies, quotas, and whether images, ConfigMaps and other objects exist"
 
 // Options are the flags of the lint verb.
 type Options struct {
@@ -48,6 +60,7 @@ type Options struct {
 	manifests cmdutil.ManifestFlags
 	output    cmdutil.DocumentFlag
 	strict    bool
+	ignored   []string
 }
 
 // NewCommand returns the command lint, with its flags.
@@ -68,8 +81,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	o.manifests.AddTo(cmd)
-	o.output.AddTo(cmd)
+	o.output.AddTo(cmd, sarifFormat)
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with code 1 for warnings, too.")
+	cmd.Flags().StringSliceVar(&o.ignored, "ignore", nil, "IDs of findings not to report.")
+	cmdutil.MustCompleteFlag(cmd, "ignore", cmdutil.CompleteWords(ruleIDs()...))
 	return cmd
 }
 
@@ -84,7 +99,8 @@ func (o *Options) Validate(args []string) error {
 // Run writes the findings. It returns an error if some of them count, or if something could not be read.
 func (o *Options) Run(ctx context.Context) error {
 	objects, problems := o.manifests.Read(ctx, o.In)
-	result, unread := lintAll(ctx, objects, problems)
+	warnUnknown(o.ErrOut, o.ignored)
+	result, unread := lintAll(ctx, objects, problems, o.ignored...)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -94,28 +110,31 @@ func (o *Options) Run(ctx context.Context) error {
 	if err := o.write(result); err != nil {
 		return err
 	}
-	if len(objects) > 0 || len(result.Findings) > 0 {
+	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.skips() {
 		unread = append(unread, o.verdict(result.Summary))
 	}
 	return errors.Join(unread...)
 }
 
-// lintAll looks at all objects, until ctx ends. Documents that cannot be read are findings; files that cannot are errors.
-func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) (*lintResult, []error) {
-	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}}
-	var unread []error
-	for _, problem := range problems {
-		var bad *manifest.Error
-		if !errors.As(problem, &bad) {
-			unread = append(unread, problem)
-			continue
+// lintAll looks at all objects, until ctx ends, and leaves out findings with the ignored IDs. Documents that cannot be
+// read are findings; files that cannot are errors.
+func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, ignored ...string) (*lintResult, []error) {
+	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: ignored}
+	unread, documents := splitProblems(problems)
+	result.patches = findPatches(filesOf(objects, documents))
+	for _, bad := range documents {
+		if !result.skipFile(bad.Position.File) {
+			result.add(bad.Position, nil, lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem})
 		}
-		result.add(bad.Position, "", lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem})
 	}
 	seen := map[objectKey]manifest.Position{}
 	for _, object := range objects {
 		if ctx.Err() != nil {
 			break
+		}
+		if file := object.Position("").File; result.patches.has(file) {
+			result.skipPatch(file)
+			continue
 		}
 		result.lint(object)
 		result.again(object, seen)
@@ -124,28 +143,50 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error) 
 	return result, unread
 }
 
-// objectKey is what two objects of a cluster cannot have in common.
-type objectKey struct{ kind, namespace, name string }
+// splitProblems returns the problems of files and those of documents.
+func splitProblems(problems []error) (files []error, documents []*manifest.Error) {
+	for _, problem := range problems {
+		if bad, is := errors.AsType[*manifest.Error](problem); is {
+			documents = append(documents, bad)
+		} else {
+			files = append(files, problem)
+		}
+	}
+	return files, documents
+}
+
+func filesOf(objects []*manifest.Object, documents []*manifest.Error) []string {
+	var files []string
+	for _, object := range objects {
+		files = append(files, object.Position("").File)
+	}
+	for _, bad := range documents {
+		files = append(files, bad.Position.File)
+	}
+	return slices.Compact(files)
+}
+
+// objectKey is what two objects of a folder cannot have in common. Other folders may be for other clusters, as overlays
+// are.
+type objectKey struct{ folder, kind, namespace, name string }
 
 // again reports an object that is there already: kubectl apply would take one for a change of the other.
 func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
 	if !cmdutil.IsBatch(object) || object.Name() == "" {
 		return
 	}
-	key := objectKey{cmdutil.BatchKind(object), object.Namespace(), object.Name()}
 	at := object.Position("metadata.name")
+	key := objectKey{filepath.Dir(at.File), cmdutil.BatchKind(object), object.Namespace(), object.Name()}
 	first, found := seen[key]
 	if !found {
 		seen[key] = at
 		return
 	}
-	r.add(at, objectName(object), lint.Finding{
+	r.add(at, object, lint.Finding{
 		ID: "object-twice", Severity: lint.Warning, Field: "metadata.name", Fix: "give each a unique name, or remove one",
-		Message: fmt.Sprintf("%s %q is already defined at %s", key.kind, key.name, first),
+		Message: fmt.Sprintf("the %s is already defined at %s", key.kind, first),
 	})
 }
-
-func objectName(object *manifest.Object) string { return object.Kind() + "/" + object.Name() }
 
 func (r *lintResult) lint(object *manifest.Object) {
 	jobs := object.Jobs()
@@ -156,7 +197,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	case len(jobs) == 0:
 		r.count(object)
 		path, problem, fix := cmdutil.WhyNoJob(object)
-		r.add(object.Position(path), objectName(object), lint.Finding{
+		r.add(object.Position(path), object, lint.Finding{
 			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
 		})
 		return
@@ -167,7 +208,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 		for _, finding := range lintJob(job) {
 			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
 				found = append(found, finding)
-				r.add(object.Position(finding.Field), objectName(object), finding)
+				r.add(object.Position(finding.Field), object, finding)
 			}
 		}
 	}
@@ -189,7 +230,10 @@ func lintJob(job *manifest.Job) []lint.Finding {
 }
 
 func (o *Options) write(result *lintResult) error {
-	if o.output.IsSet() {
+	switch {
+	case o.output.Format() == sarifFormat:
+		return writeSARIF(o.Out, result)
+	case o.output.IsSet():
 		return o.output.Write(o.Out, result)
 	}
 	for i := range result.Findings {
@@ -200,14 +244,24 @@ func (o *Options) write(result *lintResult) error {
 	return nil
 }
 
-// writeFinding writes it as compilers do.
+// writeFinding writes it as compilers do, with the object, and the template that Helm made it from.
 func writeFinding(out io.Writer, f *lintFinding) error {
 	position := manifest.Position{File: f.File, Line: f.Line, Column: f.Column}
+	about := strings.TrimSuffix(f.Object, "/")
+	if f.Line == 0 && strings.HasPrefix(f.File, f.Object) { // an object that a kustomization makes is in no file
+		about = ""
+	}
+	if f.Source != "" {
+		about += " (" + f.Source + ")"
+	}
+	if about != "" {
+		about = sanitize.Line(about) + ": "
+	}
 	fix := ""
 	if f.Fix != "" {
 		fix = "    fix: " + sanitize.Line(f.Fix) + "\n"
 	}
-	_, err := fmt.Fprintf(out, "%s: %s: %s [%s]\n%s", sanitize.Line(position.String()), f.Severity, sanitize.Line(f.Message), f.ID, fix)
+	_, err := fmt.Fprintf(out, "%s: %s: %s%s [%s]\n%s", sanitize.Line(position.String()), f.Severity, about, sanitize.Line(f.Message), f.ID, fix)
 	return err
 }
 
@@ -217,5 +271,8 @@ func (o *Options) verdict(summary lintSummary) error {
 		return cmdutil.NewUserError(cmdutil.KindOther, nil, summary.text(), "")
 	}
 	fmt.Fprintln(o.ErrOut, summary.text())
+	if !o.output.IsSet() && summary.Jobs > 0 {
+		fmt.Fprintln(o.ErrOut, notChecked)
+	}
 	return nil
 }

@@ -51,6 +51,9 @@ func TestFindingsAreYAMLAndJSON_CLI_05(t *testing.T) {
 	}
 }
 
+// summaryOf returns the standard error without the line on what is not checked.
+func summaryOf(got clitest.Result) string { return strings.TrimSuffix(got.ErrOut, notChecked+"\n") }
+
 func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 	for _, c := range []struct {
 		args         string
@@ -85,15 +88,15 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n", "error: 1 error\n"},
 		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: invalid character ',' looking for beginning of object key string [not-readable]\n", "error: 1 error\n"},
 		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n", "error: 1 error\n"},
-		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: batch/v1beta1 is no longer served [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
-		{"apiVersion: batch/v2\nkind: Job\n", "PATH:1:13: error: there is no Job in batch/v2 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: v1\nkind: Job\n", "PATH:1:13: error: there is no Job in v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: batch/v1\nkind: job\n", "PATH:2:7: error: there is no kind job in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: batch\nkind: cronjob\n", "PATH:2:7: error: there is no kind cronjob in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
-		{"apiVersion: batch/v1\nkind: CronJob\n", "PATH:1:1: error: a CronJob needs spec.jobTemplate [not-readable]\n    fix: add it, with the spec of the Jobs\n", "error: 1 error in 1 CronJob\n"},
-		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}, {name: a-b}]}}", "PATH:3:53: error: rule 1 \"a-b\"", "error: "},
-		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
-		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: the name of a rule is text; quote 2 [rule-name-invalid]\n", "error: "},
+		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: CronJob: batch/v1beta1 is no longer served [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
+		{"apiVersion: batch/v2\nkind: Job\n", "PATH:1:13: error: Job: there is no Job in batch/v2 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
+		{"apiVersion: v1\nkind: Job\n", "PATH:1:13: error: Job: there is no Job in v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
+		{"apiVersion: batch/v1\nkind: job\n", "PATH:2:7: error: job: there is no kind job in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
+		{"apiVersion: batch\nkind: cronjob\n", "PATH:2:7: error: cronjob: there is no kind cronjob in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
+		{"apiVersion: batch/v1\nkind: CronJob\n", "PATH:1:1: error: CronJob: a CronJob needs spec.jobTemplate [not-readable]\n    fix: add it, with the spec of the Jobs\n", "error: 1 error in 1 CronJob\n"},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}, {name: a-b}]}}", "PATH:3:53: error: Job: rule 1 \"a-b\"", "error: "},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: Job: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
+		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}]}}", "PATH:3:42: error: Job: the name of a rule is text; quote 2 [rule-name-invalid]\n", "error: "},
 	} {
 		path := clitest.WriteManifest(t, c.text)
 		got := program.Run(t, nil, "lint", "-f", path)
@@ -109,18 +112,19 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	long := strings.Repeat("x", 50)
 	for _, c := range []struct{ text, out, errOut string }{
 		{clitest.JobSet, "", "no findings in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: spec.replicatedJobs[1].template.spec.parallelism is text, but the API expects an integer", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "v1alpha2", "v1", 1), "", "no findings in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: JobSet/train: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: JobSet/train: spec.replicatedJobs[1].template.spec.parallelism is text, but the API expects an integer", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "name: Broken", "name: a-b", 1), "PATH:15:43: error: rule 0 \"a-b\"", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "restartPolicy: Never", "restartPolicy: OnFailure", 1), "PATH:16:42: error: podFailurePolicy needs restartPolicy Never", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "{name: train}", "{}", 1), "PATH:3:1: error: the object has no name [name-missing]\n    fix: add metadata.name or metadata.generateName\n", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "train", long+"xx", 1), "PATH:3:18: error: the pod of the last index cannot have the host name \"" + long + "xx-workers-3-1\"", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "train", long+"xxxx", 1), "PATH:3:18: error: the pod of the last index cannot have the host name \"" + long + "xxxx-driver-0-0\"", "error: 3 errors in 1 JobSet\n"},
-		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet \"train\" is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
-		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
-		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: the template has no container", "error: 2 errors in 1 JobSet"},
-		{"apiVersion: jobset.x-k8s.io/v1\nkind: JobSet\n", "PATH:1:13: error: there is no JobSet in jobset.x-k8s.io/v1 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "name: Broken", "name: a-b", 1), "PATH:15:43: error: JobSet/train: rule 0 \"a-b\"", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "restartPolicy: Never", "restartPolicy: OnFailure", 1), "PATH:16:42: error: JobSet/train: podFailurePolicy needs restartPolicy Never", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "{name: train}", "{}", 1), "PATH:3:1: error: JobSet: the object has no name [name-missing]\n    fix: add metadata.name or metadata.generateName\n", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "train", long+"xx", 1), "PATH:3:18: error: JobSet/" + long + "xx: the pod of the last index cannot have the host name \"" + long + "xx-workers-3-1\"", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "train", long+"xxxx", 1), "PATH:3:18: error: JobSet/" + long + "xxxx: the pod of the last index cannot have the host name \"" + long + "xxxx-driver-0-0\"", "error: 3 errors in 1 JobSet\n"},
+		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet/train: the JobSet is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
+		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: JobSet/a: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: JobSet/a: the template has no container", "error: 2 errors in 1 JobSet"},
+		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: JobSet: there is no JobSet in jobset.x-k8s.io/v2 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)
@@ -128,6 +132,21 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		out, errOut := strings.ReplaceAll(got.Out, path, "PATH"), strings.ReplaceAll(got.ErrOut, path, "PATH")
 		if !strings.HasPrefix(out, c.out) || c.out == "" && out != "" || !strings.HasPrefix(errOut, c.errOut) {
 			t.Errorf("%s\nexit %d, stdout %q\nstderr %q\nwant %q\n%q", c.text, got.Code, out, errOut, c.out, c.errOut)
+		}
+	}
+}
+
+// JobSet adds the volumes of its volumeClaimPolicies to the pods.
+// Requirements: LNT-01
+func TestVolumesOfAJobSetMayBeMounted(t *testing.T) {
+	mount := strings.Replace(clitest.JobSet, "name: main,", "name: main, volumeMounts: [{name: data, mountPath: /data}],", 1)
+	if mount == clitest.JobSet {
+		t.Fatalf("no container main in %s", mount)
+	}
+	claimed := strings.Replace(mount, "spec:\n", "spec:\n  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]}]\n", 1)
+	for _, c := range []struct{ text, errOut string }{{mount, "error: 1 error in 1 JobSet\n"}, {claimed, "no findings in 1 JobSet\n"}} {
+		if got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, c.text)); summaryOf(got) != c.errOut {
+			t.Errorf("%s\n%s%s", c.text, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -149,7 +168,7 @@ func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 // A folder with nothing to look at is no error; where nothing could be read, scripts still get their document.
 func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 	pod := clitest.WriteManifest(t, "apiVersion: v1\nkind: Pod\n")
-	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"infos":0,"jobs":0,"skipped":%d,"warnings":0}}`
+	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"ignored":0,"infos":0,"jobs":0,"patches":0,"skipped":%d,"warnings":0}}`
 	for _, c := range []struct {
 		args    string
 		code    int
@@ -169,7 +188,7 @@ func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 			out = fmt.Sprintf(none, c.skipped)
 		}
 		document, _ := yaml.YAMLToJSON([]byte(got.Out))
-		if text := strings.TrimPrefix(string(document), "null"); got.Code != c.code || text != out || got.ErrOut != c.errOut {
+		if text := strings.TrimPrefix(string(document), "null"); got.Code != c.code || text != out || summaryOf(got) != c.errOut {
 			t.Errorf("%s: exit %d, %q, stderr %q", c.args, got.Code, text, got.ErrOut)
 		}
 	}
@@ -182,8 +201,8 @@ func TestTwoJobsOfOneNameAreReported_CLI_05(t *testing.T) {
 	generated := strings.Replace(clitest.PlainJob, "{name: a}", "{generateName: a}", 1)
 	path := clitest.WriteManifest(t, clitest.PlainJob+cron+"---\n"+other+"---\n"+generated+"---\n"+generated+"---\n"+clitest.PlainJob)
 	got := program.Run(t, nil, "lint", "-f", path)
-	want := "PATH:32:18: warning: Job \"a\" is already defined at PATH:3:18 [object-twice]\n    fix: give each a unique name, or remove one\n"
-	if out := strings.ReplaceAll(got.Out, path, "PATH"); got.Code != cmdutil.ExitDone || out != want || got.ErrOut != "1 warning in 5 Jobs and 1 CronJob\n" {
+	want := "PATH:32:18: warning: Job/a: the Job is already defined at PATH:3:18 [object-twice]\n    fix: give each a unique name, or remove one\n"
+	if out := strings.ReplaceAll(got.Out, path, "PATH"); got.Code != cmdutil.ExitDone || out != want || summaryOf(got) != "1 warning in 5 Jobs and 1 CronJob\n" {
 		t.Errorf("exit %d, %q, %q", got.Code, out, got.ErrOut)
 	}
 }

@@ -21,6 +21,11 @@ type lintResult struct {
 	Summary lintSummary `json:"summary"`
 	// Findings are sorted by file, line and column. It is never null.
 	Findings []lintFinding `json:"findings"`
+
+	patches   patches
+	skipped   map[string]bool // files
+	ignored   []string
+	documents map[*manifest.Comment]*ignores // by their first comment
 }
 
 // lintSummary counts.
@@ -28,7 +33,11 @@ type lintSummary struct {
 	// Jobs is how many Jobs, CronJobs and JobSets were looked at.
 	Jobs int `json:"jobs"`
 	// Skipped is how many objects of other kinds were not looked at.
-	Skipped  int `json:"skipped"`
+	Skipped int `json:"skipped"`
+	// Patches is how many files were not looked at because a kustomization has them as patches.
+	Patches int `json:"patches"`
+	// Ignored is how many findings are not reported because of a comment or --ignore.
+	Ignored  int `json:"ignored"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
@@ -43,11 +52,18 @@ type lintFinding struct {
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 	// Object is what the finding is about, as kind/name; "" for a document that could not be read.
-	Object       string `json:"object"`
+	Object string `json:"object"`
+	// Source is the path of the template that Helm made the object from, if its comment says so.
+	Source       string `json:"source,omitempty"`
 	lint.Finding `json:",inline"`
 }
 
-func (r *lintResult) add(position manifest.Position, object string, finding lint.Finding) {
+// add adds a finding, unless it is ignored; object is nil for a document that cannot be read.
+func (r *lintResult) add(position manifest.Position, object *manifest.Object, finding lint.Finding) {
+	if r.ignores(position, object, finding.ID) {
+		r.Summary.Ignored++
+		return
+	}
 	switch finding.Severity {
 	case lint.Error:
 		r.Summary.Errors++
@@ -56,7 +72,46 @@ func (r *lintResult) add(position manifest.Position, object string, finding lint
 	case lint.Info:
 		r.Summary.Infos++
 	}
-	r.Findings = append(r.Findings, lintFinding{File: position.File, Line: position.Line, Column: position.Column, Object: object, Finding: finding})
+	f := lintFinding{File: position.File, Line: position.Line, Column: position.Column, Finding: finding}
+	if object != nil {
+		f.Object, f.Source = object.Kind()+"/"+object.Name(), object.Source()
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// ignores reports whether the finding is ignored. A comment cannot ignore what is wrong with comments.
+func (r *lintResult) ignores(position manifest.Position, object *manifest.Object, id string) bool {
+	if slices.Contains(r.ignored, id) {
+		return true
+	}
+	return object != nil && id != ignoreUnknown && r.ignoresOf(object).has(id, position.Line)
+}
+
+// skipFile reports whether a file that is no Kubernetes object is something else that may be beside manifests: a
+// kustomization, or a patch of one.
+func (r *lintResult) skipFile(file string) bool {
+	switch {
+	case file == manifest.Stdin:
+		return false
+	case isKustomization(file):
+		r.Summary.Skipped++
+	case r.patches.has(file), isJSONPatch(file):
+		r.skipPatch(file)
+	default:
+		return false
+	}
+	return true
+}
+
+// skipPatch counts each file once.
+func (r *lintResult) skipPatch(file string) {
+	if r.skipped == nil {
+		r.skipped = map[string]bool{}
+	}
+	if !r.skipped[file] {
+		r.skipped[file] = true
+		r.Summary.Patches++
+	}
 }
 
 // count counts an object that has Jobs.
@@ -76,6 +131,8 @@ func (r *lintResult) sort() {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
+
+func (s lintSummary) skips() bool { return s.Skipped > 0 || s.Patches > 0 }
 
 // text is the summary as a line.
 func (s lintSummary) text() string {
@@ -104,8 +161,14 @@ func (s lintSummary) text() string {
 	if len(looked) > 0 {
 		text += " in " + strings.Join(looked, " and ")
 	}
+	if s.Ignored > 0 {
+		text += "; " + wording.Count(s.Ignored, "ignored")
+	}
 	if s.Skipped > 0 {
 		text += "; " + wording.Plural(int64(s.Skipped), "object", "objects") + " of other kinds skipped"
+	}
+	if s.Patches > 0 {
+		text += "; " + wording.Plural(int64(s.Patches), "patch", "patches") + " of kustomizations skipped, check the result: kubectl batchjob lint -k DIR"
 	}
 	return text
 }

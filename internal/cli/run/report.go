@@ -176,7 +176,7 @@ func (o *outcome) failure(index int32) *junit.Problem {
 	if pod := o.pods[index]; pod != nil {
 		p.Message = cmdutil.OneLine(pod.Cause)
 		if f := pod.Failure; f != nil {
-			p.Type = cmp.Or(f.Reason, f.PodReason, string(f.Condition), p.Type)
+			p.Type = cmp.Or(f.Reason, f.PodReason, f.ConditionReason, string(f.Condition), p.Type)
 		}
 		p.Text = strings.Join(append([]string{fmt.Sprintf("Pod %s: %s", pod.Name, p.Message)}, o.tails[pod.Name]...), "\n")
 	}

@@ -4,7 +4,9 @@
 // What is known flows one way, through packages that do not import those after them:
 //
 //	facts        what was read, sorted, and what the decision core makes of it
-//	  failures     the pods that failed, by cause, and an account of all failures that the status counts
+//	  endings      what ended pods from outside their containers
+//	  failures     the pods that failed, by cause
+//	  account      all failures that the status counts, also those whose pods are gone
 //	    indexes      the indexes by state
 //	    policies     the rules, the limits, and the clocks that run
 //	    reconciler   who runs the Job, and whether that is alive
@@ -19,11 +21,13 @@
 package analysis
 
 import (
+	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/advice"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/evidence"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -45,11 +49,11 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 	// 1. What is known, and which pods failed: of the whole Job, and of the part that is shown.
 	in := facts.Establish(input)
 	failed := failures.Find(in, explain.Options{})
-	account := failures.Account(in, failed, explain.Options{})
-	shown, shownAccount := failed, account
+	counted := account.Of(in, failed, explain.Options{})
+	shown, shownCounted := failed, counted
 	if o.IsNarrow() {
 		shown = failures.Find(in, o)
-		shownAccount = failures.Account(in, shown, o)
+		shownCounted = account.Of(in, shown, o)
 	}
 
 	// 2. What is counted and measured.
@@ -59,18 +63,18 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		ObservedAt:         metav1.NewTime(in.Now),
 		Conditions:         conditions(in),
 		Reconciler:         reconciler.Identify(in),
-		Causes:             shownAccount.Causes,
-		FailuresWithoutPod: shownAccount.Unexplained,
+		Causes:             shownCounted.Causes,
+		FailuresWithoutPod: shownCounted.Unexplained,
 		Indexes:            indexes.Describe(in, shown, o),
 		FailurePolicy:      policies.FailurePolicy(in, failed),
 		SuccessPolicy:      policies.SuccessPolicy(in),
-		BackoffLimit:       policies.BackoffLimit(in, failed, account),
+		BackoffLimit:       policies.BackoffLimit(in, failed, counted),
 		Waits:              policies.Clocks(in),
 		Family:             familyOf(in, failed),
 		Gaps:               in.Gaps,
 	}
 	r.Counts = countsOf(in, failed, r.Indexes)
-	r.Counts.StoppedFailures = account.CountedStopped
+	r.Counts.StoppedFailures = counted.CountedStopped
 	r.Pods, r.PodsOmitted = podInfos(in, shown, o)
 
 	// 3. What is wrong. All is counted now, and can be put into words.
@@ -80,14 +84,14 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 
 	// 4. What follows: the answer, what it rests on, what happened and will happen, and what can be done.
 	r.Verdict = verdict.Reach(in, failed, &verdict.Values{
-		Accounting: account, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
+		Accounting: counted, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
 	})
 	advice.AddCommands(in, shown, r.Causes)
-	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownAccount, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
+	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownCounted, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
 	whole := r.Evidence
 	if o.IsNarrow() {
-		whole = evidence.Chain(in, failed, &evidence.Values{Accounting: account, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, explain.Options{})
+		whole = evidence.Chain(in, failed, &evidence.Values{Accounting: counted, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, explain.Options{})
 	}
 	r.Verdict.Cause = decidingCause(&r.Verdict, whole)
 	r.Timeline = timeline.Moments(in, shown, o)
@@ -95,7 +99,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		Blocker: blocker, Problems: r.Problems, Waits: r.Waits, Reconciler: &r.Reconciler, Success: r.SuccessPolicy, Indexes: r.Indexes, BackoffLimit: r.BackoffLimit,
 	})
 	r.Advice = advice.Collect(in, shown, &advice.Values{
-		Accounting: shownAccount, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family,
+		Accounting: shownCounted, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family,
 	}, o)
 	return r
 }
@@ -115,4 +119,30 @@ func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarg
 		targets = append(targets, explain.LogTarget{Pod: f.Pod.Name, Container: c.Name, Previous: c.Before})
 	}
 	return targets
+}
+
+// decidingCause is how the pod ended that the chain of evidence leads to; nil if it leads to none, or if nothing has failed.
+func decidingCause(v *explain.Verdict, chain []explain.Evidence) *explain.DecidingCause {
+	if v.Fate != explain.FateFailed && v.Fate != explain.FateFailing {
+		return nil
+	}
+	var found *explain.DecidingCause
+	for i := range chain {
+		switch link := &chain[i]; link.Kind {
+		case explain.EvidencePod:
+			if found != nil {
+				return found // Further pods are only examples.
+			}
+			found = &explain.DecidingCause{Text: link.Text, Reason: link.Reason, Pod: link.Pod}
+		case explain.EvidenceContainer:
+			pod := ""
+			if found != nil {
+				pod = found.Pod
+			}
+			return &explain.DecidingCause{
+				Text: link.Text, ExitCode: link.ExitCode, Reason: link.Reason, Container: link.Container, Pod: cmp.Or(link.Pod, pod),
+			}
+		}
+	}
+	return found
 }

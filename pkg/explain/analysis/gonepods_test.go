@@ -97,3 +97,21 @@ func TestDisruptionIsTheCauseWhereverItIsNamed(t *testing.T) {
 	}), podOf("a", pod))
 	wantFirst(t, f, "matched pod a (condition DisruptionTarget): it was deleted because its node no longer exists")
 }
+
+// Requirements: CLI-16
+func TestEventOfOurControllerHasWhatDisruptedAPodThatIsGone(t *testing.T) {
+	for reason, first := range map[string]string{
+		"EvictionByEvictionAPI":  "the pod was evicted through the Eviction API",
+		"PreemptionByScheduler":  "the pod was preempted by the scheduler for a pod with a higher priority",
+		"DeletionByTaintManager": "the pod was deleted because of a NoExecute taint on its node",
+		"DeletionByPodGC":        "the pod was deleted because its node no longer exists",
+		"SpotReclaimed":          "the pod was disrupted (SpotReclaimed)",
+	} {
+		f := failedOnce()
+		f.PodsRead, f.EventsRead = true, true
+		f.Events = []explain.Event{failedEvent(cause.Failure{
+			Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: reason,
+		}, "a", 1, 11*time.Minute)}
+		wantUnsaid(t, wantFirst(t, f, first), "DisruptionTarget,", "find out who deletes")
+	}
+}

@@ -1,10 +1,12 @@
 package analysis
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -43,4 +45,57 @@ func conditions(in *facts.Facts) []explain.Condition {
 		})
 	}
 	return out
+}
+
+// The status lags behind the pods. What is said of a Job that is not finished goes by the pods, if they could be read, as
+// Report.Indexes does: numbers side by side have to agree.
+
+// countsOf are the numbers of the status, and of the pods that are still there. byState is nil for a NonIndexed Job.
+func countsOf(in *facts.Facts, failed *failures.Failures, byState *explain.Indexes) explain.Counts {
+	status := &in.Job.Status
+	c := explain.Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
+	if u := status.UncountedTerminatedPods; u != nil {
+		c.UncountedSucceeded, c.UncountedFailed = int32(len(u.Succeeded)), int32(len(u.Failed))
+	}
+	c.Completed = completed(in, c.UncountedSucceeded, byState)
+	for i := range failed.All {
+		if failed.All[i].Ignored() {
+			c.IgnoredFailures++
+		}
+	}
+	if !in.PodsRead {
+		return c
+	}
+	recorded := in.RecordedAs()
+	for i := range failed.All { // A pod that terminates may be due for replacement before it has failed.
+		if recorded[failed.All[i].Pod.UID] == explain.AwaitsReplacement {
+			c.AwaitReplacement++
+		}
+		if f := &failed.All[i]; f.Pod.Phase == corev1.PodFailed && f.Stopped != "" {
+			c.StoppedPods++
+		}
+	}
+	c.Pods, c.FailedPods, c.Finalizers = ptr.To(int32(len(in.Pods))), ptr.To(in.FailedPods), ptr.To(in.TrackedPods)
+	ready := int32(0)
+	for _, p := range in.Active {
+		if p.Ready {
+			ready++
+		}
+	}
+	c.ActivePods, c.ReadyPods, c.TerminatingPods = ptr.To(int32(len(in.Active))), ptr.To(ready), ptr.To(int32(len(in.Terminating)))
+	return c
+}
+
+// completed is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or not.
+func completed(in *facts.Facts, uncounted int32, byState *explain.Indexes) int32 {
+	if byState != nil {
+		return byState.CompletedCount
+	}
+	n := in.Job.Status.Succeeded + uncounted
+	for _, p := range in.Terminal {
+		if p.Phase == corev1.PodSucceeded && in.NotRecorded(p) {
+			n++
+		}
+	}
+	return n
 }

@@ -23,8 +23,12 @@ func listed(f explain.Input) explain.Input {
 			l.Pods = append(l.Pods, f.Pods[i])
 		}
 	}
+	slow := map[string]bool{}
+	for _, p := range l.Pods {
+		slow[p.Name] = p.Phase == corev1.PodPending && p.Node != "" && f.Now.Sub(p.CreatedAt) >= time.Minute
+	}
 	for i := range f.Events {
-		if e := &f.Events[i]; e.Pod == "" && e.Warning() {
+		if e := &f.Events[i]; (e.Pod == "" || slow[e.Pod]) && e.Warning() {
 			l.Events = append(l.Events, *e)
 		}
 	}
@@ -55,7 +59,7 @@ func agrees(t *testing.T, name string, f explain.Input) explain.ProblemKind {
 		return ""
 	case stall == nil || stall.Kind != p.Kind:
 		t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, r.Verdict.Sentence)
-	case stall.Reason == "" || stall.Kind != explain.ProblemPodPending && stall.Text != p.Text:
+	case stall.Reason == "" || stall.Text != p.Text:
 		t.Errorf("%s: %+v, want %s", name, stall, p.Text)
 	}
 	return p.Kind
@@ -116,6 +120,10 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 				Reason: "ErrImagePull", Message: "no match for platform in manifest: not found",
 			}}}}
 		})}, nil, "ErrImagePull: no image for the platform"},
+		"volume": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
+			p.Spec.NodeName = "node-1"
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
+		})}, []explain.Event{about("a", "Warning", "kubelet", "FailedMount", `MountVolume.SetUp failed for volume "data" : secret "train" not found`)}, "FailedMount: no Secret train"},
 		"no scheduler":        {active(1), []*explain.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
 		"one of two pods":     {active(2), []*explain.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
 		"suspended":           {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},

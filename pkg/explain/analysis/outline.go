@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
@@ -86,7 +87,7 @@ func StallOf(input explain.Input) *explain.Stall {
 	who.Text = words.ReconcilerText(&who, in.Now)
 	return &explain.Stall{
 		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Brief: words.ProblemBrief(p), Since: p.Since,
-		MayContinue: problems.MayContinue(in, p),
+		MayContinue: problems.MayContinue(p),
 	}
 }
 
@@ -109,12 +110,18 @@ func WhyOf(input explain.Input) *explain.Why {
 		return nil
 	}
 	in := facts.Establish(input)
-	account := failures.Account(in, failures.Find(in, explain.Options{}), explain.Options{})
-	why := &explain.Why{Partial: !input.PodsRead}
-	for i := range account.Causes {
-		if c := &account.Causes[i]; c.Stopped == "" && !c.Consequence && len(why.Causes) < maxWhy {
-			why.Causes = append(why.Causes, *c)
+	counted := account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
+	why, left := &explain.Why{Partial: !input.PodsRead}, input.Job.Status.Failed
+	for i := range counted.Causes {
+		c := counted.Causes[i]
+		if c.Stopped != "" || c.Consequence || len(why.Causes) == maxWhy {
+			continue
 		}
+		if c.Action != string(batchv1.PodFailurePolicyActionIgnore) { // The list has the number of failures beside it.
+			c.Count = min(c.Count, left)
+			left -= c.Count
+		}
+		why.Causes = append(why.Causes, c)
 	}
 	if len(why.Causes) == 0 {
 		return nil

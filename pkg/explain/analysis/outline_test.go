@@ -147,3 +147,17 @@ func TestOutlineKeepsTextsAsTheyAre(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// Requirements: CLI-30. FAILED is beside WHY in a list, and counts a failed pod only once its index is due for the next.
+func TestWhyCountsNoMoreFailuresThanTheStatus(t *testing.T) {
+	for failed, want := range map[int32]string{3: "exit 1 ×3", 2: "exit 1 ×2", 1: "exit 1"} {
+		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = failed }))
+		for _, name := range []string{"a", "b", "c"} {
+			f.Pods = append(f.Pods, podOf(name, exits(1, "Error", time.Minute)))
+		}
+		f.PodsRead = true
+		if why := analysis.WhyOf(f); why == nil || why.Text != want {
+			t.Errorf("%d failures: %+v, want %q", failed, why, want)
+		}
+	}
+}

@@ -26,13 +26,17 @@ const (
 	maxStallObjects = 500
 	// maxJobNames is how many Jobs a selector names; of more, all pods of Jobs are selected.
 	maxJobNames = 50
+	// slowStart is for how long a pod may have a node and not start before the warnings about pods are read.
+	slowStart = time.Minute
 )
 
-// Stalls is what three requests show of why Jobs of a list make no progress, or fail (ADR 0017).
+// Stalls is what four requests at most show of why Jobs of a list make no progress, or fail (ADR 0017).
 type Stalls struct {
 	pods   ofJobs[*explain.Pod]  // pods that have not ended, see phasesOf
 	failed ofJobs[*explain.Pod]  // pods that failed
 	events ofJobs[explain.Event] // warnings about Jobs
+	// podEvents are warnings about pods that do not start, and whose status does not say why.
+	podEvents ofJobs[explain.Event]
 	// counted is how many failures the Jobs had whose failed pods were read.
 	counted map[types.UID]int32
 }
@@ -46,8 +50,9 @@ type ofJobs[T any] struct {
 
 // ReadStalls reads Jobs of a namespace, or of all with "". Of jobs, which may be stalled, it reads the pods that have not
 // ended, if some are active; of failing, which have failures, the pods that failed, unless before has them; of both, the
-// warnings. A request that fails, but for a missing permission, leaves what before has; nil for nothing.
-func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls) *Stalls {
+// warnings; and those about pods, if a pod has a node for long at now and its status does not say why it does not start. A
+// request that fails, but for a missing permission, leaves what before has; nil for nothing.
+func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls, now time.Time) *Stalls {
 	s := &Stalls{}
 	if before == nil {
 		before = s
@@ -82,8 +87,43 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 				into[owner] = append(into[owner], explain.PodOf(pod))
 			}
 		})
+		s.readPodEvents(ctx, client, namespace, before, now)
 	}
 	return s
+}
+
+// readPodEvents reads the warnings about pods, such as FailedMount, if one of the pods does not start for no known reason.
+func (s *Stalls) readPodEvents(ctx context.Context, client kube.Interface, namespace string, before *Stalls, now time.Time) {
+	owners := map[types.UID]types.UID{}
+	for owner, pods := range s.pods.byJob {
+		for _, p := range pods {
+			if startsSlowly(p, now) {
+				owners[p.UID] = owner
+			}
+		}
+	}
+	if len(owners) == 0 {
+		return
+	}
+	about := fields.Set{"involvedObject.kind": "Pod", "type": corev1.EventTypeWarning}
+	page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxStallObjects})
+	s.podEvents = before.podEvents.next(namespace, "events", page, err, func(into map[types.UID][]explain.Event) {
+		for i := range page.Items {
+			if owner, slow := owners[page.Items[i].InvolvedObject.UID]; slow {
+				into[owner] = append(into[owner], explain.EventOf(&page.Items[i]))
+			}
+		}
+	})
+}
+
+// startsSlowly reports whether the kubelet has had the pod for a while, and its status does not say what keeps it.
+func startsSlowly(p *explain.Pod, now time.Time) bool {
+	if p.Phase != corev1.PodPending || p.Node == "" || p.CreatedAt.IsZero() || now.Sub(p.CreatedAt) < slowStart {
+		return false
+	}
+	return !slices.ContainsFunc(p.Containers, func(c explain.Container) bool {
+		return c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing"
+	})
 }
 
 // lacks reports whether a Job has failures of which the pods were not read yet.
@@ -175,7 +215,7 @@ func phasesOf(jobs []*batchv1.Job) string {
 func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	f := explain.Input{Listed: true, Now: now, Job: job, RuleNames: ruleNames}
 	if s != nil {
-		f.Pods, f.Events = s.pods.byJob[job.UID], s.events.byJob[job.UID]
+		f.Pods, f.Events = s.pods.byJob[job.UID], slices.Concat(s.events.byJob[job.UID], s.podEvents.byJob[job.UID])
 	}
 	return f
 }

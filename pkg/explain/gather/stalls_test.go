@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -36,7 +37,7 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 		s.pods = append(s.pods, withJobLabel(fmt.Sprint("a-1", i), "a"))
 	}
 	client := s.client(t)
-	read := gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 600), activeJob("b", 1), activeJob("d", 0)}, nil, nil)
+	read := gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 600), activeJob("b", 1), activeJob("d", 0)}, nil, nil, noon)
 	if len(s.asked) != 2 || s.requests("in+%28a%2Cb%29") != 1 {
 		t.Errorf("%q", s.asked)
 	}
@@ -47,7 +48,7 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 	if gaps := read.Gaps(); len(gaps) != 1 || gaps[0].Text != "there are many pods: only some of them were read" {
 		t.Errorf("%+v", gaps)
 	}
-	gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 1), activeJob(strings.Repeat("long", 20), 1)}, nil, nil)
+	gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 1), activeJob(strings.Repeat("long", 20), 1)}, nil, nil, noon)
 	if s.requests("in+%28a%29") != 1 {
 		t.Errorf("with a name that no label has: %q", s.asked[2:])
 	}
@@ -56,13 +57,48 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 	for i := range 60 {
 		many = append(many, activeJob(fmt.Sprint("job-", i), 1))
 	}
-	gather.ReadStalls(t.Context(), client, "", many, nil, nil)
+	gather.ReadStalls(t.Context(), client, "", many, nil, nil, noon)
 	if s.requests("/api/v1/pods?") != 1 || s.requests("labelSelector=batch.kubernetes.io%2Fjob-name&") != 1 {
 		t.Errorf("%q", s.asked[2:])
 	}
 	before := len(s.asked)
-	if gaps := gather.ReadStalls(t.Context(), client, "ns", nil, nil, read).Gaps(); len(s.asked) != before || len(gaps) > 0 {
+	if gaps := gather.ReadStalls(t.Context(), client, "ns", nil, nil, read, noon).Gaps(); len(s.asked) != before || len(gaps) > 0 {
 		t.Errorf("%q, %+v", s.asked[before:], gaps)
+	}
+}
+
+// Requirements: CLI-08, PND-01. The warnings about pods are read only if the status of a pod does not say why it does not
+// start, although the kubelet has had it for a minute.
+func TestListReadsWarningsAboutPodsThatStartSlowly(t *testing.T) {
+	for name, c := range map[string]struct {
+		age    time.Duration
+		change func(*corev1.Pod)
+		read   bool
+	}{
+		"slow":        {2 * time.Minute, func(*corev1.Pod) {}, true},
+		"young":       {time.Second, func(*corev1.Pod) {}, false},
+		"has no node": {2 * time.Minute, func(p *corev1.Pod) { p.Spec.NodeName = "" }, false},
+		"says why": {2 * time.Minute, func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}}}
+		}, false},
+	} {
+		slow := withJobLabel("a-1", "a")
+		slow.CreationTimestamp, slow.Spec.NodeName = metav1.NewTime(noon.Add(-c.age)), "node-1"
+		c.change(&slow)
+		warning := func(pod types.UID, message string) corev1.Event {
+			return corev1.Event{
+				ObjectMeta: metav1.ObjectMeta{Name: "warning-" + string(pod), Namespace: "ns"}, Type: corev1.EventTypeWarning, Reason: "FailedMount", Message: message,
+				InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "a-1", UID: pod}, LastTimestamp: metav1.NewTime(noon),
+			}
+		}
+		s := &server{pods: []corev1.Pod{slow}, events: []corev1.Event{warning(slow.UID, `secret "train" not found`), warning("another", "is about another pod")}}
+		read := gather.ReadStalls(t.Context(), s.client(t), "ns", []*batchv1.Job{activeJob("a", 1)}, nil, nil, noon)
+		if asked := s.requests("involvedObject.kind%3DPod") == 1; asked != c.read {
+			t.Errorf("%s: asked: %v", name, s.asked)
+		}
+		if events := read.Input(activeJob("a", 1), nil, noon).Events; c.read && (len(events) != 1 || events[0].Message != `secret "train" not found`) {
+			t.Errorf("%s: %+v", name, events)
+		}
 	}
 }
 
@@ -70,7 +106,7 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 func TestStallsSurviveFailures_CLI_07_CLI_08(t *testing.T) {
 	s := &server{pods: []corev1.Pod{withJobLabel("a-1", "a")}}
 	client, jobs := s.client(t), []*batchv1.Job{activeJob("a", 1)}
-	read := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil)
+	read := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, noon)
 	answer := func(code int, reason metav1.StatusReason) {
 		s.refuse = func(r *http.Request) (int, metav1.StatusReason) {
 			if strings.HasSuffix(r.URL.Path, "/pods") {
@@ -80,15 +116,15 @@ func TestStallsSurviveFailures_CLI_07_CLI_08(t *testing.T) {
 		}
 	}
 	answer(http.StatusInternalServerError, metav1.StatusReasonInternalError)
-	read = gather.ReadStalls(t.Context(), client, "ns", jobs, nil, read)
+	read = gather.ReadStalls(t.Context(), client, "ns", jobs, nil, read, noon)
 	if f := read.Input(jobs[0], nil, noon); len(f.Pods) != 1 || len(read.Gaps()) > 0 {
 		t.Errorf("%+v, %+v", f.Pods, read.Gaps())
 	}
-	if gaps := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil).Gaps(); len(gaps) != 1 || !strings.HasPrefix(gaps[0].Text, "pods could not be read: ") {
+	if gaps := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, noon).Gaps(); len(gaps) != 1 || !strings.HasPrefix(gaps[0].Text, "pods could not be read: ") {
 		t.Errorf("%+v", gaps)
 	}
 	answer(http.StatusForbidden, metav1.StatusReasonForbidden)
-	read = gather.ReadStalls(t.Context(), client, "", jobs, nil, read)
+	read = gather.ReadStalls(t.Context(), client, "", jobs, nil, read, noon)
 	if gaps := read.Gaps(); len(gaps) != 1 || gaps[0].Text != "pods could not be read: no permission to list pods in all namespaces" || gaps[0].Command != "kubectl auth can-i list pods -A" {
 		t.Errorf("%+v", gaps)
 	}
@@ -105,14 +141,14 @@ func TestFailedPodsOfAListTakeOneRequest(t *testing.T) {
 	client, job := s.client(t), activeJob("a", 0)
 	job.Status.Failed = 1
 	failing := []*batchv1.Job{job}
-	read := gather.ReadStalls(t.Context(), client, "ns", nil, failing, nil)
+	read := gather.ReadStalls(t.Context(), client, "ns", nil, failing, nil, noon)
 	if len(s.asked) != 2 || s.requests("fieldSelector=status.phase%3DFailed&") != 1 {
 		t.Errorf("%q", s.asked)
 	}
 	if f := read.Failures(job, nil, noon); len(f.Pods) != 1 || !f.PodsRead || len(read.Input(job, nil, noon).Pods) != 0 {
 		t.Errorf("%+v", f)
 	}
-	read = gather.ReadStalls(t.Context(), client, "ns", nil, failing, read)
+	read = gather.ReadStalls(t.Context(), client, "ns", nil, failing, read, noon)
 	if len(s.asked) != 2 || len(read.Failures(job, nil, noon).Pods) != 1 {
 		t.Errorf("nothing has changed: %q", s.asked[2:])
 	}
@@ -120,13 +156,13 @@ func TestFailedPodsOfAListTakeOneRequest(t *testing.T) {
 	s.refuse = func(*http.Request) (int, metav1.StatusReason) {
 		return http.StatusInternalServerError, metav1.StatusReasonInternalError
 	}
-	read = gather.ReadStalls(t.Context(), client, "ns", nil, failing, read)
+	read = gather.ReadStalls(t.Context(), client, "ns", nil, failing, read, noon)
 	if len(read.Failures(job, nil, noon).Pods) != 1 {
 		t.Error("what was known is lost")
 	}
 	before := len(s.asked)
 	s.refuse = nil
-	gather.ReadStalls(t.Context(), client, "ns", nil, failing, read)
+	gather.ReadStalls(t.Context(), client, "ns", nil, failing, read, noon)
 	if len(s.asked) != before+2 {
 		t.Errorf("it does not try again: %q", s.asked[before:])
 	}

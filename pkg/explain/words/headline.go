@@ -37,8 +37,6 @@ func BlockedState(kind explain.ProblemKind) string {
 		return StateSuspended
 	case explain.ProblemDeleting:
 		return StateDeleting
-	case explain.ProblemInitRunning:
-		return StateRunning
 	}
 	return StateStalled
 }

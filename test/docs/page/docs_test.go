@@ -245,9 +245,10 @@ type (
 		TLSConfig map[string]any `json:"tlsConfig"`
 	}
 	workflow struct {
-		Name string `json:"name"`
-		On   any    `json:"on"`
-		Jobs map[string]struct {
+		Name        string            `json:"name"`
+		On          any               `json:"on"`
+		Permissions map[string]string `json:"permissions"`
+		Jobs        map[string]struct {
 			RunsOn string `json:"runs-on"`
 			Steps  []struct {
 				Name, Uses, Run, Shell, If string

@@ -12,7 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
@@ -233,7 +233,7 @@ func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice
 			advise(words.FindUpdateRejecter, kubectl(in.Job, "annotate job %s dry-run=true --dry-run=server", jobWord(in.Job))),
 			advise(words.CheckGarbageCollector, "kubectl get pods -n kube-system -l component=kube-controller-manager")...)
 	}
-	if others := problems.OthersFinalizers(p); len(others) > 0 {
+	if others := jobproblems.OthersFinalizers(p); len(others) > 0 {
 		return onFinalizers(in, p, others)
 	}
 	selector := batchv1.JobNameLabel + "=" + in.Job.Name

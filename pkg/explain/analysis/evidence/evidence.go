@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -19,7 +20,7 @@ import (
 
 // Values are what the chain shows, beside the facts and the failures.
 type Values struct {
-	Accounting *failures.Accounting
+	Accounting *account.Accounting
 	// Completed is that of the report's Counts.
 	Completed int32
 	Success   *explain.SuccessPolicy

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
@@ -70,7 +71,7 @@ func containerEvidence(pod string, c *explain.Container, known *explain.KnownErr
 const maxEvents = 5
 
 // missingEvidence is why the chain ends, if pods are gone or could not be read, and what events show instead.
-func missingEvidence(in *facts.Facts, failed *failures.Failures, a *failures.Accounting, o explain.Options) []explain.Evidence {
+func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Accounting, o explain.Options) []explain.Evidence {
 	var chain []explain.Evidence
 	switch {
 	case o.IsNarrow():

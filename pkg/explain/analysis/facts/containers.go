@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -55,4 +56,9 @@ func (in *Facts) NeedsContainerName(p *explain.Pod) bool {
 		return true
 	}
 	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Name != p.Containers[0].Name })
+}
+
+// ExitOf is how a container ended.
+func ExitOf(c *explain.Container) cause.Exit {
+	return cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: cause.Specific(c.Reason)}
 }

@@ -57,16 +57,31 @@ func Establish(input explain.Input) *Facts {
 
 // eventsOf leaves out events about pods that had the name of another pod before, as of an earlier Job of the same name.
 func eventsOf(input *explain.Input) []explain.Event {
-	uids := make(map[string]types.UID, len(input.Pods))
-	if len(input.Events) > 0 {
-		for _, p := range input.Pods {
-			uids[p.Name] = p.UID
+	pods := PodsOfEvents(input)
+	return slices.DeleteFunc(slices.Clone(input.Events), func(e explain.Event) bool {
+		p := pods[e.Pod]
+		return p != nil && e.PodUID != "" && p.UID != "" && p.UID != e.PodUID
+	})
+}
+
+// PodsOfEvents are the pods that events are about, by name, with nil for those that do not exist. A huge Job has many more
+// pods than events.
+func PodsOfEvents(input *explain.Input) map[string]*explain.Pod {
+	pods := map[string]*explain.Pod{}
+	for i := range input.Events {
+		if name := input.Events[i].Pod; name != "" {
+			pods[name] = nil
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(input.Events), func(e explain.Event) bool {
-		uid, exists := uids[e.Pod]
-		return exists && e.Pod != "" && e.PodUID != "" && uid != "" && uid != e.PodUID
-	})
+	if len(pods) == 0 {
+		return nil
+	}
+	for _, p := range input.Pods {
+		if _, about := pods[p.Name]; about {
+			pods[p.Name] = p
+		}
+	}
+	return pods
 }
 
 // sortByState fills in the pods by state.

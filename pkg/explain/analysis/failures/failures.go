@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
@@ -70,9 +71,9 @@ type Failures struct {
 	// Restarts are those of containers, if they count towards the backoffLimit.
 	Restarts Restarts
 	// NeverStarted is set if the deadline of the Job passed before any of its pods started.
-	NeverStarted *NeverStarted
+	NeverStarted *endings.NeverStarted
 	// Outlived is a pod that only some of its containers kept running until the deadline of the Job, nil for none.
-	Outlived *Outlived
+	Outlived *endings.Outlived
 	// Groups are All by cause, the most frequent first, and those that followed from the end of the Job last.
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if its reason distinguishes them from others.
@@ -92,7 +93,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	// The end of the Job stopped some of the pods: these failures are a consequence. But if nothing else explains why there
 	// were more failures than the backoffLimit, the deletions of that very second are the reason.
 	fs.Own = own(fs.All)
-	if !explainedWithoutDeletions(in, fs) {
+	if !ExplainedWithoutDeletions(in, fs) {
 		for i := range fs.All {
 			if f := &fs.All[i]; in.Outcome.Since.IsZero() || f.Pod.DeletedAt.Equal(in.Outcome.Since) {
 				f.Consequence = false
@@ -103,15 +104,15 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	for i := range fs.All {
 		fs.All[i].Stopped = stopReason(in, &fs.All[i])
 	}
-	endings(in, fs.All)
+	setEndings(in, fs.All)
 
 	// The latest first. The sort is stable, so that pods that ended in the same second stay in order.
 	slices.SortStableFunc(fs.All, func(x, y Failure) int { return y.Pod.FinishedAt.Compare(x.Pod.FinishedAt) })
 
 	// What all of them have in common, and which of them explain most.
 	fs.Restarts = restartsOf(in, fs)
-	fs.NeverStarted = neverStarted(in)
-	fs.Outlived = outlived(in)
+	fs.NeverStarted = endings.WhyNeverStarted(in)
+	fs.Outlived = endings.WhatOutlived(in)
 	fs.Groups = group(pointers(fs.All))
 	fs.lastOfIndexes = lastOfIndexes(in, fs.All)
 	if isDecidedByIndexes(in) {
@@ -139,22 +140,22 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 			continue
 		}
 		match := in.Matches[p.UID]
-		all = append(all, Failure{Pod: p, Match: match, Kind: known.of(cause.Of(p.AtItsEnd(), match, in.Names), hiddenBy(in, p, match)), Consequence: isConsequence(in, p)})
+		all = append(all, Failure{Pod: p, Match: match, Kind: known.of(cause.Of(p.AtItsEnd(), match, in.Names), hiddenBy(in, p, match)), Consequence: IsConsequence(in, p)})
 	}
 	return all
 }
 
-// isConsequence reports whether the pod ended because it was deleted, or is about to be, when the end of the Job was
+// IsConsequence reports whether the pod ended because it was deleted, or is about to be, when the end of the Job was
 // decided already.
-func isConsequence(in *facts.Facts, p *explain.Pod) bool {
+func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 	if p.IsActive() {
 		return in.Outcome.Decided()
 	}
 	return in.Outcome.Decided() && p.Deleting && !p.DeletedAt.Before(in.Outcome.Since) && !p.EndedBeforeDeletion()
 }
 
-// explainedWithoutDeletions reports whether the end of the Job needs no deletion to explain it.
-func explainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
+// ExplainedWithoutDeletions reports whether the end of the Job needs no deletion to explain it.
+func ExplainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
 	return in.Outcome.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
 }
 
@@ -180,6 +181,29 @@ func stopReason(in *facts.Facts, f *Failure) explain.StopReason {
 		return ""
 	}
 	return reason
+}
+
+// setEndings sets what ended the pods from outside their containers: their own status says so, or an event.
+func setEndings(in *facts.Facts, all []Failure) {
+	events := endings.Witnesses(in)
+	known := map[Kind]*Kind{}
+	for i := range all {
+		f := &all[i]
+		if f.Consequence || f.Stopped != "" {
+			continue // The Job's controller deleted it.
+		}
+		w := endings.OfPod(f.Pod, events)
+		if w.Kind == "" {
+			continue
+		}
+		kind := *f.Kind
+		kind.Ending = w.Ending
+		kind.Text = endingText(&kind)
+		if known[kind] == nil {
+			known[kind] = &kind
+		}
+		f.Kind, f.endMessage = known[kind], w.Message
+	}
 }
 
 // Ignored reports whether a rule of the podFailurePolicy keeps the failure from counting.

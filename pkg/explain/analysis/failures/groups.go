@@ -81,8 +81,8 @@ func lastOfIndexes(in *facts.Facts, all []Failure) []*Failure {
 	return out
 }
 
-// failedIndexes are the failed indexes whose last failure is in the group.
-func (fs *Failures) failedIndexes(g *Group) indexset.Set {
+// FailedIndexes are the failed indexes whose last failure is in the group.
+func (fs *Failures) FailedIndexes(g *Group) indexset.Set {
 	if g.Consequence {
 		return indexset.Set{}
 	}
@@ -122,13 +122,13 @@ func stopsExplain(in *facts.Facts) bool {
 	return in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded || in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
-// ignored reports whether the failures do not count.
-func (g *Group) ignored() bool {
+// Ignored reports whether the failures do not count.
+func (g *Group) Ignored() bool {
 	return g.Kind.Cause.Action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// stopped is that of all the failures, "" if it is not the same for all.
-func (g *Group) stopped() explain.StopReason {
+// Stopped is that of all the failures, "" if it is not the same for all.
+func (g *Group) Stopped() explain.StopReason {
 	reason := g.Failures[0].Stopped
 	if slices.ContainsFunc(g.Failures, func(f *Failure) bool { return f.Stopped != reason }) {
 		return ""
@@ -149,8 +149,8 @@ func (g *Group) addContainers(in *facts.Facts, c *explain.Cause) {
 // Cause is the group as a value of the report.
 func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	latest := g.Failures[0]
-	c := causeOf(&g.Kind.Cause, latest.Pod.Disruption)
-	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.Failures)), g.Consequence, g.stopped()
+	c := CauseOf(&g.Kind.Cause, latest.Pod.Disruption)
+	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.Failures)), g.Consequence, g.Stopped()
 	if container := latest.Container(); container != nil && container.Reason == explain.OOMKilled {
 		if limit := in.MemoryLimit(container); limit.Value != "" {
 			c.MemoryLimit = &limit
@@ -158,7 +158,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	}
 	switch end := latest.Ending(); {
 	case end != nil:
-		endWith(&c, *end, "")
+		EndWith(&c, *end, "")
 	case g.Kind.Hidden.Container != "":
 		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
 	default:

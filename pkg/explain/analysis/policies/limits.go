@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -14,7 +15,7 @@ import (
 
 // BackoffLimit is how far the Job is from its backoffLimit, nil if it has none: with backoffLimitPerIndex the default is
 // the largest number there is.
-func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *failures.Accounting) *explain.BackoffLimit {
+func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Accounting) *explain.BackoffLimit {
 	if in.Spec.BackoffLimit == nil || *in.Spec.BackoffLimit == math.MaxInt32 {
 		return nil
 	}

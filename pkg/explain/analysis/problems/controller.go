@@ -23,7 +23,7 @@ func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	default:
 		return nil
 	}
-	return one(p)
+	return []explain.Problem{p}
 }
 
 // lateExamples are pods that a controller should have recorded or released by now.

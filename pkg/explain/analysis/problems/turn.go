@@ -2,14 +2,13 @@ package problems
 
 import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
 // MayContinue reports whether the Job may continue although nobody changes anything: it waits for its turn or for room, a
 // container that is expected to take long runs, or the backoffLimit ends it. In doubt it does not, unless nothing
 // is known to be wrong: an image that takes long to pull is no reason to give up.
-func MayContinue(in *facts.Facts, p *explain.Problem) bool {
+func MayContinue(p *explain.Problem) bool {
 	switch p.Kind {
 	case explain.ProblemSuspended, explain.ProblemSchedulingGated, explain.ProblemTerminatingHolds, explain.ProblemInitRunning,
 		explain.ProblemSidecarStopping:
@@ -21,7 +20,7 @@ func MayContinue(in *facts.Facts, p *explain.Problem) bool {
 	case explain.ProblemCrashLoop:
 		return !p.Uncounted
 	case explain.ProblemPodPending:
-		return !in.Listed && p.Node != "" && p.Reason == "" // Lists do not have the warnings about pods.
+		return p.Node != "" && p.Reason == ""
 	}
 	return false
 }

@@ -4,32 +4,28 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
 
 // Requirements: RUN-15
 func TestMayContinue(t *testing.T) {
 	for name, c := range map[string]struct {
 		problem explain.Problem
-		listed  bool
 		want    bool
 	}{
-		"gated":               {problem: explain.Problem{Kind: explain.ProblemSchedulingGated}, want: true},
-		"full nodes":          {problem: explain.Problem{Kind: explain.ProblemUnschedulable, Details: []string{"0/3 nodes are available: 3 Insufficient cpu."}}, want: true},
-		"full of pods":        {problem: explain.Problem{Kind: explain.ProblemUnschedulable, Details: []string{"0/1 nodes are available: 1 Too many pods."}}, want: true},
-		"no such node":        {problem: explain.Problem{Kind: explain.ProblemUnschedulable, Details: []string{"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."}}},
-		"quota":               {problem: explain.Problem{Kind: explain.ProblemCreationRefused, Reason: explain.RefusalQuota}, want: true},
-		"policy":              {problem: explain.Problem{Kind: explain.ProblemCreationRefused, Reason: explain.RefusalPolicy}},
-		"counted restarts":    {problem: explain.Problem{Kind: explain.ProblemCrashLoop}, want: true},
-		"uncounted restarts":  {problem: explain.Problem{Kind: explain.ProblemCrashLoop, Uncounted: true}},
-		"image":               {problem: explain.Problem{Kind: explain.ProblemImagePull}},
-		"no controller":       {problem: explain.Problem{Kind: explain.ProblemNotReconciled}},
-		"slow start":          {problem: explain.Problem{Kind: explain.ProblemPodPending, Node: "n"}, want: true},
-		"slow start, in list": {problem: explain.Problem{Kind: explain.ProblemPodPending, Node: "n"}, listed: true},
-		"volume":              {problem: explain.Problem{Kind: explain.ProblemPodPending, Node: "n", Reason: "FailedMount"}},
+		"gated":              {problem: explain.Problem{Kind: explain.ProblemSchedulingGated}, want: true},
+		"full nodes":         {problem: explain.Problem{Kind: explain.ProblemUnschedulable, Details: []string{"0/3 nodes are available: 3 Insufficient cpu."}}, want: true},
+		"full of pods":       {problem: explain.Problem{Kind: explain.ProblemUnschedulable, Details: []string{"0/1 nodes are available: 1 Too many pods."}}, want: true},
+		"no such node":       {problem: explain.Problem{Kind: explain.ProblemUnschedulable, Details: []string{"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."}}},
+		"quota":              {problem: explain.Problem{Kind: explain.ProblemCreationRefused, Reason: explain.RefusalQuota}, want: true},
+		"policy":             {problem: explain.Problem{Kind: explain.ProblemCreationRefused, Reason: explain.RefusalPolicy}},
+		"counted restarts":   {problem: explain.Problem{Kind: explain.ProblemCrashLoop}, want: true},
+		"uncounted restarts": {problem: explain.Problem{Kind: explain.ProblemCrashLoop, Uncounted: true}},
+		"image":              {problem: explain.Problem{Kind: explain.ProblemImagePull}},
+		"no controller":      {problem: explain.Problem{Kind: explain.ProblemNotReconciled}},
+		"slow start":         {problem: explain.Problem{Kind: explain.ProblemPodPending, Node: "n"}, want: true},
+		"volume":             {problem: explain.Problem{Kind: explain.ProblemPodPending, Node: "n", Reason: "FailedMount"}},
 	} {
-		in := &facts.Facts{Input: explain.Input{Listed: c.listed}}
-		if got := MayContinue(in, &c.problem); got != c.want {
+		if got := MayContinue(&c.problem); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

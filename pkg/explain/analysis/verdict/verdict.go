@@ -7,11 +7,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/indexes"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -19,7 +20,7 @@ import (
 
 // Values are what the verdict follows from, beside the facts and the failures.
 type Values struct {
-	Accounting *failures.Accounting
+	Accounting *account.Accounting
 	// Completed is that of the report's Counts, and DurationSeconds that of its Job.
 	Completed       int32
 	DurationSeconds *int64
@@ -93,7 +94,7 @@ func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Proble
 	for i := 0; in.Outcome.Decided() && i < len(all); i++ {
 		p := &all[i]
 		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Outcome.Failing()
-		if doubtful || problems.HoldsEndedJob(in, p) {
+		if doubtful || jobproblems.HoldsEndedJob(in, p) {
 			out.Clauses, out.Problem = append(out.Clauses, p.Text), ptr.To(int32(i))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
@@ -127,7 +128,7 @@ func indexOf(in *facts.Facts, pod string) int32 {
 
 // mostly is a clause on the most frequent cause, of the failures that failed the Job if these are known; "" if no cause
 // is.
-func mostly(in *facts.Facts, failed *failures.Failures, a *failures.Accounting) string {
+func mostly(in *facts.Facts, failed *failures.Failures, a *account.Accounting) string {
 	causes := a.Causes
 	if len(failed.Decisive) > 0 {
 		causes = nil

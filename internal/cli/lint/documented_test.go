@@ -1,0 +1,61 @@
+package lint
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+)
+
+// knownInfos are the infos about documented manifests: the documentation of Kubernetes itself says the same about most.
+func knownInfos() []string {
+	return []string{
+		"kubernetes/active-deadline.yaml deadline-before-retries",
+		"kubernetes/cronjob.yaml log-lost-at-limit",
+		"kubernetes/work-queue-rabbitmq.yaml log-lost-at-limit",
+		"kubernetes/work-queue-redis.yaml log-lost-at-limit",
+		"kueue/cronjob.yaml forbid-without-deadline",
+		"kueue/cronjob.yaml log-lost-at-limit",
+	}
+}
+
+// Manifests in our own words, with what the documentation of Kubernetes, JobSet and Kueue shows.
+// Requirements: LNT-02
+func TestDocumentedManifestsHaveNoErrorsAndNoWarnings(t *testing.T) {
+	const root = "testdata/documented"
+	files := 0
+	if err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files++
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := program.Run(t, nil, "lint", "-R", "-f", root, "--strict", "-o", "json")
+	var result lintResult
+	if err := json.Unmarshal([]byte(got.Out), &result); err != nil {
+		t.Fatalf("%v in %s%s", err, got.Out, got.ErrOut)
+	}
+	if got.Code != cmdutil.ExitDone || result.Summary.Jobs < files || files < 40 {
+		t.Errorf("exit %d, %d files, %+v", got.Code, files, result.Summary)
+	}
+	var infos []string
+	for _, f := range result.Findings {
+		file, err := filepath.Rel(root, f.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Severity != "info" {
+			t.Errorf("%s:%d: %s %s: %s", file, f.Line, f.Severity, f.ID, f.Message)
+			continue
+		}
+		infos = append(infos, file+" "+f.ID)
+	}
+	if !slices.Equal(infos, knownInfos()) {
+		t.Errorf("infos:\n%q\nwant\n%q", infos, knownInfos())
+	}
+}

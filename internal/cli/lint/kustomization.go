@@ -1,0 +1,94 @@
+package lint
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+)
+
+// kustomization are the fields of a kustomization.yaml that name patches. Patches are parts of manifests: what they lack
+// is in the base.
+type kustomization struct {
+	Patches               []patchRef `json:"patches"`
+	PatchesJSON6902       []patchRef `json:"patchesJson6902"`
+	PatchesStrategicMerge []string   `json:"patchesStrategicMerge"` // paths, or patches
+}
+
+type patchRef struct {
+	Path string `json:"path"`
+}
+
+// kustomizationNames are the names that kustomize looks for.
+func kustomizationNames() []string {
+	return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+}
+
+// patches are the files that are patches of kustomizations, by their clean paths.
+type patches map[string]bool
+
+// findPatches returns the patches of all kustomizations in the folders of these files, and in the folders above.
+func findPatches(files []string) patches {
+	found, seen := patches{}, map[string]bool{}
+	for _, file := range files {
+		if file == manifest.Stdin {
+			continue
+		}
+		for folder := filepath.Dir(file); !seen[folder]; folder = filepath.Dir(folder) {
+			seen[folder] = true
+			found.read(folder)
+			if filepath.Base(folder) == ".." { // Dir returns its name without "..", not the folder above
+				break
+			}
+		}
+	}
+	return found
+}
+
+// read adds the patches of the kustomization in this folder, if there is one. What cannot be read has none: kustomize
+// reports it.
+func (p patches) read(folder string) {
+	var k kustomization
+	for _, name := range kustomizationNames() {
+		data, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // beside a file that the user named
+		if err != nil || yaml.Unmarshal(data, &k) != nil {
+			continue
+		}
+		for _, ref := range slices.Concat(k.Patches, k.PatchesJSON6902) {
+			p.add(folder, ref.Path)
+		}
+		for _, text := range k.PatchesStrategicMerge {
+			p.add(folder, text)
+		}
+	}
+}
+
+func (p patches) add(folder, path string) {
+	if path != "" && !strings.Contains(path, "\n") {
+		p[filepath.Join(folder, path)] = true
+	}
+}
+
+func (p patches) has(file string) bool { return p[filepath.Clean(file)] }
+
+// isKustomization reports whether a file that is not a Kubernetes object is a kustomization without a kind, as most are
+// that a person wrote.
+func isKustomization(file string) bool {
+	if !slices.Contains(kustomizationNames(), filepath.Base(file)) {
+		return false
+	}
+	data, err := os.ReadFile(file) //nolint:gosec // a file that the user named
+	var fields map[string]any
+	return err == nil && yaml.Unmarshal(data, &fields) == nil && fields["kind"] == nil
+}
+
+// isJSONPatch reports whether a file that is not a Kubernetes object is a list of JSON patches (RFC 6902).
+func isJSONPatch(file string) bool {
+	data, err := os.ReadFile(file) //nolint:gosec // a file that the user named
+	var operations []struct{ Op, Path string }
+	return err == nil && yaml.Unmarshal(data, &operations) == nil && len(operations) > 0 && operations[0].Op != "" && operations[0].Path != ""
+}

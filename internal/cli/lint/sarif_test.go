@@ -1,0 +1,116 @@
+package lint
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+func readSARIF(t *testing.T, text string) sarifRun {
+	t.Helper()
+	var log sarifLog
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&log); err != nil || log.Version != "2.1.0" || len(log.Runs) != 1 {
+		t.Fatalf("%v, %+v in %s", err, log, text)
+	}
+	return log.Runs[0]
+}
+
+// Code scanning takes rules, levels and lines from it.
+// Requirements: LNT-04
+func TestSARIFHasRulesAndLocations(t *testing.T) {
+	got := program.Run(t, nil, "lint", "-f", lintMany, "-o", "sarif")
+	run := readSARIF(t, got.Out)
+	if got.Code != cmdutil.ExitError || len(run.Results) != 16 {
+		t.Fatalf("exit %d, %d results", got.Code, len(run.Results))
+	}
+	levels, seen := map[string]int{}, map[string]bool{}
+	for _, r := range run.Results {
+		levels[r.Level]++
+		key := r.Fingerprints["batchjobLint/v1"]
+		if rule := run.Tool.Driver.Rules[r.RuleIndex]; rule.ID != r.RuleID || rule.Help.Text == "" || rule.ShortDescription.Text == "" || seen[key] || key == "" {
+			t.Errorf("%+v has the rule %+v", r, rule)
+		}
+		seen[key] = true
+	}
+	if levels["error"] != 11 || levels["warning"] != 2 || levels["note"] != 3 {
+		t.Errorf("%v", levels)
+	}
+	first := run.Results[0]
+	at := first.Locations[0]
+	if at.Physical.Artifact.URI != lintMany || *at.Physical.Region != (sarifRegion{7, 49}) || at.Logical[0].Name != "Job/many" ||
+		first.Message.Text != `Job/many: entry "9=B": no such rule; the Job has 3. To fix: use index=name entries separated by ';', such as 0=ExitCode2;2=OOMKilled` {
+		t.Errorf("%+v", first)
+	}
+}
+
+// A finding that moves in its file is the same; no findings are a log, too.
+// Requirements: LNT-04
+func TestFingerprintsDoNotChangeWithTheLine(t *testing.T) {
+	path := clitest.WriteManifest(t, twoInfos)
+	first := readSARIF(t, program.Run(t, nil, "lint", "-f", path, "-o", "sarif").Out)
+	if err := os.WriteFile(path, []byte("# a comment\n"+twoInfos), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := readSARIF(t, program.Run(t, nil, "lint", "-f", path, "-o", "sarif").Out)
+	for i := range first.Results {
+		a, b := first.Results[i], second.Results[i]
+		if a.Fingerprints["batchjobLint/v1"] != b.Fingerprints["batchjobLint/v1"] || a.Locations[0].Physical.Region.StartLine == b.Locations[0].Physical.Region.StartLine {
+			t.Errorf("%+v and %+v", a, b)
+		}
+	}
+	if got := program.Run(t, nil, "lint", "-f", lintFine, "-o", "sarif"); !strings.Contains(got.Out, `"results": []`) {
+		t.Errorf("%s", got.Out)
+	}
+}
+
+// Paths are URIs, of the template if Helm says which.
+// Requirements: LNT-04
+func TestPathsInSARIFAreURIs(t *testing.T) {
+	for path, want := range map[string]string{"./a b/c.yaml": "a%20b/c.yaml", "../a.yaml": "../a.yaml", "/a/b#c.yaml": "file:///a/b%23c.yaml", "a:b.yaml": "./a:b.yaml"} {
+		if got := uriOf(filepath.FromSlash(path)); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	f := &lintFinding{File: "<stdin>", Line: 120, Column: 5, Source: "chart/templates/job.yaml"}
+	if got := locationOf(f).Physical; got.Artifact.URI != "chart/templates/job.yaml" || *got.Region != (sarifRegion{StartLine: 1}) {
+		t.Errorf("%+v", got)
+	}
+	f.Source = ""
+	if got := locationOf(f).Physical; got.Artifact.URI != "stdin" || got.Region.StartLine != 120 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The lines of the output of helm template help little.
+// Requirements: LNT-04
+func TestTextNamesTheObjectAndItsTemplate(t *testing.T) {
+	text := "---\n# Source: chart/templates/job.yaml\n" + twoInfos
+	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, text), "--ignore", "no-completions")
+	if !strings.Contains(got.Out, ":7:28: info: Job/a (chart/templates/job.yaml): with ttlSecondsAfterFinished 0") {
+		t.Errorf("%s", got.Out)
+	}
+	document := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, text), "-o", "json")
+	if !strings.Contains(document.Out, `"source": "chart/templates/job.yaml"`) {
+		t.Errorf("%s", document.Out)
+	}
+}
+
+// Who reads "no findings" knows what for.
+// Requirements: LNT-04
+func TestLastLineSaysWhatIsNotChecked(t *testing.T) {
+	if got := program.Run(t, nil, "lint", "-f", lintFine); got.ErrOut != "no findings in 1 Job\n"+notChecked+"\n" {
+		t.Errorf("%q", got.ErrOut)
+	}
+	for _, args := range []string{"-f " + lintFine + " -o json", "-f " + lintFine + " -o sarif", "-f " + lintMany} {
+		if got := program.Run(t, nil, append([]string{"lint"}, strings.Fields(args)...)...); strings.Contains(got.ErrOut, notChecked) {
+			t.Errorf("%s: %q", args, got.ErrOut)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package manifest
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Comment is a comment of a manifest in YAML.
+type Comment struct {
+	// Position is that of its "#".
+	Position Position
+	// Content is the comment without "#" and without spaces around it.
+	Content string
+	// Line is the line that the comment is about: its own, or the next one that has more than a comment; 0 for the last
+	// comments of a document.
+	Line int
+	// Head reports whether the comment is before the first field of its document.
+	Head bool
+}
+
+// Comments returns the comments of the object's document, which may have several objects; JSON has none. What looks like
+// a comment in text of several lines is one, too.
+func (o *Object) Comments() []Comment {
+	if !o.document.commentsRead {
+		o.document.comments, o.document.commentsRead = o.document.readComments(), true
+	}
+	return o.document.comments
+}
+
+// Source returns the path of the template that Helm made the object from, which helm template writes above each; "" if
+// there is none.
+func (o *Object) Source() string {
+	for _, c := range o.Comments() {
+		if source, found := strings.CutPrefix(c.Content, "Source: "); found && c.Head {
+			return source
+		}
+	}
+	return ""
+}
+
+func (d *document) readComments() []Comment {
+	if d.json {
+		return nil
+	}
+	var comments []Comment
+	waiting, head, number := 0, true, d.line-1 // waiting comments have no line yet
+	for line := range bytes.Lines(d.text) {
+		number++
+		text := strings.TrimRight(string(line), " \t\r\n")
+		at := commentStart(text)
+		before := text
+		if at >= 0 {
+			before = text[:at]
+		}
+		alone := strings.TrimSpace(strings.TrimPrefix(before, "---")) == "" // "--- # comment" is at the head
+		head = head && alone
+		if at >= 0 {
+			c := Comment{Position: Position{File: d.file, Line: number, Column: len([]rune(before)) + 1}, Content: strings.TrimSpace(text[at+1:]), Head: head}
+			comments = append(comments, c)
+			waiting++
+		}
+		if !alone {
+			for i := len(comments) - waiting; i < len(comments); i++ {
+				comments[i].Line = number
+			}
+			waiting = 0
+		}
+	}
+	return comments
+}
+
+// commentStart returns where a line has a "#" that begins a comment: at its beginning, or after a space. It returns -1
+// if there is none.
+func commentStart(line string) int {
+	for i := range len(line) {
+		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			return i
+		}
+	}
+	return -1
+}

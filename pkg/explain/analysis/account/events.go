@@ -1,0 +1,93 @@
+package account
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// addEvents adds the causes of pods that are gone, from the controller's events: at most as many failures as are
+// unexplained, as an event may refer to a pod that still exists and ended differently after it was counted.
+func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCause, withoutDeletions bool) {
+	ends := endings.Witnesses(in)
+	for i := range in.Events {
+		e := &in.Events[i]
+		if !failures.IsAboutFailures(e) {
+			continue
+		}
+		c := eventCause(in, e, withoutDeletions)
+		var known countedCause
+		seen := false
+		if r := e.Failed; r != nil && !r.Others {
+			known, seen = inPods[r.Cause]
+		}
+		if c.Count -= known.pods; !isIgnored(&c) {
+			c.Count = a.explainStopped(&a.FromEvents, c.Count, c.IsStopped())
+		}
+		switch {
+		case c.Count <= 0:
+		case seen:
+			a.Causes[known.place].Count += c.Count
+		default:
+			if c.Failure != nil && c.Stopped == "" && !c.Consequence {
+				addEnding(&c, c.Failure, ends)
+			}
+			a.Causes = append(a.Causes, c)
+		}
+	}
+	SortCauses(a.Causes)
+}
+
+// eventCause is what an event says: verbatim, if there is nothing else. withoutDeletions is whether the end of the Job
+// needs no deletion to explain it.
+func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explain.Cause {
+	c := explain.Cause{Text: e.Message}
+	switch r := e.Failed; {
+	case r != nil && r.Others:
+		c.Text = words.OtherCauses
+	case r != nil:
+		c = failures.CauseOf(&r.Cause, "")
+		c.Consequence = in.Outcome.Decided() && r.IsDeletion() && !e.First.Before(in.Outcome.Since) && withoutDeletions
+		if reason := in.StopReason(e.First); reason == explain.StoppedSuspended && r.IsDeletion() {
+			c.Stopped = reason
+		}
+		if r.Pod != "" {
+			c.Pods = []string{r.Pod}
+		}
+	}
+	c.Source, c.Count, c.First, c.Last = explain.SourceEvents, max(e.Count, 1), explain.TimeOf(e.First), explain.TimeOf(e.Last)
+	return c
+}
+
+// isIgnored reports whether the failures do not count.
+func isIgnored(c *explain.Cause) bool {
+	return c.Action == string(batchv1.PodFailurePolicyActionIgnore)
+}
+
+// addEnding adds what ended pods that are gone to the cause that an event of the controller has: the event names one of
+// the pods, and as many as it counts ended in the same way; or it has the reason of their condition DisruptionTarget.
+func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Witness) {
+	if len(c.Pods) == 0 {
+		return
+	}
+	w := events[c.Pods[0]]
+	alike := int32(0)
+	for _, other := range events {
+		if other.Ending == w.Ending {
+			alike++
+		}
+	}
+	if w.Fits(of) && alike >= c.Count {
+		failures.EndWith(c, w.Ending, w.Message)
+		return
+	}
+	if of.ConditionReason != "" {
+		w = endings.OfDisruption(of.ConditionReason, "")
+		failures.EndWith(c, w.Ending, "")
+	}
+}

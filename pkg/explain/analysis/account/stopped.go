@@ -1,0 +1,199 @@
+package account
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// A controller deletes the pods of a Job that fails, that is suspended, or that runs too many, and counts them as failed.
+// These pods did not fail on their own, and often they are gone when the Job is explained.
+
+// addStopped adds the pods that were deleted as they ran, at most as many as are unexplained.
+func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
+	if a.Unexplained == 0 || !in.PodsRead {
+		return
+	}
+	add := func(c explain.Cause) {
+		if c.Count = a.explainStopped(&a.Stopped, c.Count, c.IsStopped()); c.Count > 0 {
+			a.Causes = append(a.Causes, c)
+		}
+	}
+	for _, c := range stoppedCauses(in, fs) {
+		add(c)
+	}
+	for _, c := range killedCauses(in, a.Unexplained) {
+		add(c)
+	}
+	if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
+		c := stoppedCause(explain.StoppedAtDeadline)
+		c.Source, c.Count = explain.SourceCondition, a.Unexplained
+		add(c)
+	}
+	SortCauses(a.Causes)
+}
+
+// conditionCause is what the condition's message says about the pod that a rule matched.
+func conditionCause(in *facts.Facts) explain.Cause {
+	of := &in.Outcome
+	c := failures.CauseOf(&cause.Cause{
+		Failure: of.MatchedPod.Failure(), Rule: of.Rule, RuleName: of.RuleName, Action: batchv1.PodFailurePolicyActionFailJob,
+	}, "")
+	c.Source, c.Count, c.Pods, c.Last = explain.SourceCondition, 1, []string{of.MatchedPod.Name}, explain.TimeOf(of.Since)
+	return c
+}
+
+// stoppedCause is that of pods that were deleted as they ran: by the Job's controller if there is a reason, else by others.
+func stoppedCause(reason explain.StopReason) explain.Cause {
+	c := failures.CauseOf(&cause.Cause{Failure: cause.Failure{DeletedRunning: true}, Rule: failurepolicy.NoRule}, "")
+	c.Stopped, c.Consequence = reason, reason == explain.StoppedAtDeadline || reason == explain.StoppedAtEnd
+	return c
+}
+
+// deletionMessage is that of the event SuccessfulDelete, of the built-in controller and of ours.
+var deletionMessage = regexp.MustCompile(`Deleted (?:pod: (\S+)|(\d+) pods: )`)
+
+// stoppedPods are the pods that the controller deleted, by the reason.
+type stoppedPods struct {
+	// known are pods that need no other cause.
+	known  map[string]bool
+	causes []explain.Cause
+}
+
+// stoppedCauses are the pods that events show to be deleted by the controller, and those that still terminate and are
+// counted already.
+func stoppedCauses(in *facts.Facts, fs *failures.Failures) []explain.Cause {
+	s := stoppedPods{known: map[string]bool{}}
+	for i := range fs.All {
+		s.known[fs.All[i].Pod.Name] = true
+	}
+	for _, p := range in.Terminating {
+		if !p.Finalizer && failures.IsConsequence(in, p) {
+			s.add(in.StopReason(p.DeletedAt), explain.SourcePods, p.Name, 1)
+		}
+	}
+	for i := range in.Events {
+		e := &in.Events[i]
+		if m := deletionMessage.FindStringSubmatch(e.Message); m != nil && e.Pod == "" && e.Reason == "SuccessfulDelete" {
+			n, _ := strconv.ParseInt("0"+m[2], 10, 32)
+			s.add(in.StopReason(e.First), explain.SourceEvents, m[1], max(int32(n), 1))
+		}
+	}
+	return s.causes
+}
+
+// add counts n pods, or the one that is named.
+func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource, pod string, n int32) {
+	if s.known[pod] {
+		return
+	}
+	place := slices.IndexFunc(s.causes, func(c explain.Cause) bool { return c.Stopped == reason })
+	if place < 0 {
+		place = len(s.causes)
+		s.causes = append(s.causes, stoppedCause(reason))
+		s.causes[place].Source = source
+	}
+	c := &s.causes[place]
+	if c.Count += n; pod == "" {
+		return
+	}
+	s.known[pod] = true
+	if len(c.Pods) < explain.MaxExamples {
+		c.Pods = append(c.Pods, pod)
+	}
+}
+
+// killedCauses are those of killedPods, by what ended the pods; unexplained is how many failures have no cause yet.
+func killedCauses(in *facts.Facts, unexplained int32) []explain.Cause {
+	var causes []explain.Cause
+	ends := endings.Witnesses(in)
+	for _, pod := range killedPods(in, ends, unexplained) {
+		w := ends[pod]
+		same := func(c explain.Cause) bool { return ptr.Deref(c.Ending, explain.Ending{}) == w.Ending }
+		i := slices.IndexFunc(causes, same)
+		if i < 0 {
+			i = len(causes)
+			causes = append(causes, goneCause(w))
+		}
+		c := &causes[i]
+		if c.Count++; c.Count <= explain.MaxExamples {
+			c.Pods = append(c.Pods, pod)
+		}
+	}
+	return causes
+}
+
+// goneCause is that of pods of which events only are left.
+func goneCause(w endings.Witness) explain.Cause {
+	c := stoppedCause("")
+	switch w.Kind {
+	case explain.EndProbe, explain.EndPostStart, explain.EndRejected, explain.EndPodDeadline: // Nothing deleted them.
+		c = explain.Cause{Container: w.Container}
+	}
+	if w.Kind != "" {
+		failures.EndWith(&c, w.Ending, w.Message)
+	}
+	if w.Kind == explain.EndProbe || w.Kind == explain.EndPostStart {
+		c.Meaning = words.KilledExitGone
+	}
+	c.Source = explain.SourceEvents
+	return c
+}
+
+// killedPods are pods that are gone, and that a kubelet or something else than the Job's controller ended. What the
+// kubelet says of a container that will be started again is about no end.
+func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []string {
+	seen := map[string]bool{}
+	for name, p := range facts.PodsOfEvents(&in.Input) {
+		seen[name] = p != nil
+	}
+	for i := range in.Events {
+		if m := deletionMessage.FindStringSubmatch(in.Events[i].Message); m != nil && in.Events[i].Pod == "" {
+			seen[m[1]] = true
+		}
+	}
+	var gone []string
+	removed := map[string]bool{}
+	for i := range in.Events {
+		switch e := &in.Events[i]; {
+		case e.Pod == "" || seen[e.Pod]:
+		case isEnd(in, e):
+			seen[e.Pod] = true
+			gone = append(gone, e.Pod)
+		case ends[e.Pod].IsRemoved():
+			removed[e.Pod] = true
+		}
+	}
+	// Pods that have succeeded are gone with their nodes, too: they are told apart only if all of them failed.
+	maps.DeleteFunc(removed, func(pod string, _ bool) bool { return seen[pod] })
+	if int32(len(gone)+len(removed)) <= unexplained {
+		gone = append(gone, slices.Sorted(maps.Keys(removed))...)
+	}
+	return gone
+}
+
+// isEnd reports whether the event shows that its pod ends, before the end of the Job is decided: the Job's controller
+// deletes pods then. It does nothing that has a name of its own in events, in the same second or earlier.
+func isEnd(in *facts.Facts, e *explain.Event) bool {
+	decided := in.Outcome.Decided()
+	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {
+		return !decided || e.First.Before(in.Outcome.Since)
+	}
+	end, _ := eventtext.EndingOf(e)
+	return end != nil && (!decided || !e.First.After(in.Outcome.Since))
+}

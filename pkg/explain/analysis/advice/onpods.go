@@ -1,0 +1,144 @@
+package advice
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/podproblems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// onEndedContainer is about the first of the pods that do not end.
+func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	pod := activePod(in, p.Pods[0])
+	if pod == nil {
+		return nil
+	}
+	c := podproblems.EndedContainer(in, pod)
+	if c == nil {
+		return nil
+	}
+	var out []explain.Advice
+	if c.Kind == explain.ProblemSidecarStopping {
+		out = advise(words.StopSidecars(c.Running), "")
+	} else {
+		out = endWithMain(in, c.Running, c.Name)
+	}
+	switch {
+	case c.Kind == explain.ProblemSidecarStopping:
+		return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
+	case c.NeverStarted():
+		return append(out, advise(startRemedy(in, &c.Container, c.Message), "")...)
+	case c.Kind == explain.ProblemContainerFailed:
+		return append(out, adviseLogs(words.ReadLogOf(c.Name), logsOf(in, pod.Name, c.Name))...)
+	}
+	return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
+}
+
+// endWithMain is how to have the containers that run on end with another one.
+func endWithMain(in *facts.Facts, running []string, main string) (out []explain.Advice) {
+	for _, name := range running {
+		if text := words.KeepOut(name); text != "" {
+			out = append(out, advise(text, "")...)
+		}
+	}
+	injected := slices.DeleteFunc(slices.Clone(running), func(name string) bool { return !in.IsInjected(name) })
+	switch {
+	case len(out) > 0:
+		return out
+	case len(injected) > 0:
+		out = advise(words.FindInjector(injected), "")
+	}
+	return append(out, advise(words.EndWithMain(running, main), "")...)
+}
+
+// onContainerLog is the log of an init container or a sidecar, by which the pod does not start.
+func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	if len(p.Pods) == 0 {
+		return nil
+	}
+	return adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
+}
+
+// logFlags choose the container of a problem, and its log from before its last restart if it has failed.
+func logFlags(in *facts.Facts, p *explain.Problem) string {
+	flags := ""
+	if pod := activePod(in, p.Pods[0]); pod != nil {
+		flags = containerFlag(in, pod, p.Container)
+	}
+	if p.Kind == explain.ProblemCrashLoop || p.Exit != nil {
+		flags += " --previous"
+	}
+	return flags
+}
+
+// logsOf is the log of one of several containers.
+func logsOf(in *facts.Facts, pod, container string) string {
+	return kubectl(in.Job, "logs %s -c %s", shellWord(pod), shellWord(container))
+}
+
+// onEnding is what to do about what ended a pod from outside its containers; the pod is nil if it is gone.
+func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *explain.Pod) []explain.Advice {
+	describe := ""
+	if pod != nil {
+		describe = kubectl(in.Job, "describe pod %s", shellWord(pod.Name))
+	}
+	switch end.Kind {
+	case explain.EndProbe:
+		return advise(words.ProbeAdvice(end), describe)
+	case explain.EndPostStart:
+		return advise(words.FixPostStartHook(end.Container), describe)
+	case explain.EndRejected:
+		return onRejection(end, pod)
+	case explain.EndPodDeadline:
+		return advise(words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds), "")
+	case explain.EndEvicted:
+		return onEviction(end, message)
+	}
+	return nil
+}
+
+// onRejection is about a pod that never ran: the node may show why.
+func onRejection(end *explain.Ending, pod *explain.Pod) []explain.Advice {
+	text, command := words.CheckNode, ""
+	if end.Reason == "NodeAffinity" {
+		text = words.FitNode
+	}
+	if pod != nil && pod.Node != "" {
+		command = "kubectl describe node " + shellWord(pod.Node)
+	}
+	return advise(text, command)
+}
+
+// onEviction depends on who evicts.
+func onEviction(end *explain.Ending, message string) []explain.Advice {
+	switch {
+	case end.By == explain.ByKarpenter:
+		return advise(words.KeepFromKarpenter, "")
+	case end.By == explain.ByClusterAutoscaler:
+		return advise(words.KeepFromAutoscaler, "")
+	case end.By != explain.ByKubelet:
+		return nil
+	case strings.Contains(message, "exceeds the"):
+		return advise(words.UseLessDisk, "")
+	case strings.HasPrefix(message, "The node was low on resource"):
+		return advise(words.RequestMore, "")
+	}
+	return nil
+}
+
+// onGoneEnding is about pods that are gone.
+func onGoneEnding(in *facts.Facts, c *explain.Cause) []explain.Advice {
+	out := onEnding(in, c.Ending, c.Message, nil)
+	if c.Ending.Kind == explain.EndPreempted && c.Ending.By == explain.ByScheduler {
+		out = advise(words.AvoidPreemption, "")
+	}
+	if c.Ending.IsDisruption() && c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
+		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+	}
+	return out
+}

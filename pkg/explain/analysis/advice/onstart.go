@@ -1,0 +1,130 @@
+package advice
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// maxUnfits is on how many reasons there is advice.
+const maxUnfits = 3
+
+// onUnschedulable follows from the reasons why no node can take the pod, and names a command for each.
+func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+	if len(p.Pods) == 0 {
+		return nil
+	}
+	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
+	for i := range p.Unfit {
+		u := &p.Unfit[i]
+		text := words.UnfitAdvice(u, p.Claims)
+		if text == "" || len(out) == maxUnfits {
+			continue
+		}
+		command := ""
+		switch {
+		case u.Kind == explain.UnfitClaimMissing:
+			command = kubectl(in.Job, "get pvc")
+		case u.IsAboutClaim() && u.Name != "":
+			command = kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
+		case u.IsAboutClaim():
+			command = kubectl(in.Job, "get pvc")
+		case u.Kind == explain.UnfitNodeAffinity, u.Kind == explain.UnfitTopologySpread:
+			command = "kubectl get nodes --show-labels"
+		case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitResource, u.Kind == explain.UnfitPodCount:
+			command = "kubectl describe nodes"
+		case u.Kind == explain.UnfitCordoned:
+			command = "kubectl get nodes"
+		}
+		out = appendNew(out, advise(text, command))
+	}
+	if len(out) == 0 {
+		return advise(words.PodAdvice(p.Kind), describe)
+	}
+	return out
+}
+
+// What a kubelet says of a container that refers to what is not there.
+var (
+	missingObject = regexp.MustCompile(`\b(?i:(configmap|secret)) "([-.a-z0-9]+)" not found`)
+	missingKey    = regexp.MustCompile(`couldn't find key ([-._a-zA-Z0-9]+) in (?i:(configmap|secret)) [-a-z0-9]+/([-.a-z0-9]+)`)
+)
+
+// kindsOfObjects are the kinds as kubectl writes them.
+var kindsOfObjects = map[string]string{"configmap": "ConfigMap", "secret": "Secret"}
+
+// onUnstartable is about a container that the kubelet or the runtime cannot start: what its message asks for.
+func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	c, message := &explain.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
+	object, key := missingObject.FindStringSubmatch(message), missingKey.FindStringSubmatch(message)
+	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
+	text, command := "", ""
+	switch {
+	case object != nil:
+		kind := kindsOfObjects[strings.ToLower(object[1])]
+		text, command = words.CreateObject(kind, object[2]), objectCommand(in, kind, object[2], "")
+	case key != nil:
+		kind := kindsOfObjects[strings.ToLower(key[2])]
+		text, command = words.AddKey(key[1], kind, key[3]), objectCommand(in, kind, key[3], key[1])
+	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
+		text = words.RunAsNonRoot
+	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
+		text = words.AwaitRuntime(p.Container)
+	case p.Reason == "PostStartHookError":
+		text, command = words.FixPostStartHook(p.Container), describe
+	case p.Reason == "CreateContainerConfigError":
+		text, command = words.FixContainerConfig(p.Container), describe
+	default:
+		text = startRemedy(in, c, message)
+		if eventtext.StartErrorIn(message) == nil {
+			command = describe
+		}
+	}
+	return advise(text, command)
+}
+
+// onProcessOOMKilled is about a container that is not known to have done all of its work.
+func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	limit := explain.MemoryLimit{}
+	if p.MemoryLimit != nil {
+		limit = *p.MemoryLimit
+	}
+	out := advise(words.MemoryAdvice(p.Container, limit, p.Image != ""), "")
+	if p.Exit.ExitCode == 0 {
+		out = append(out, advise(words.FailIfKilled(p.Container), "")...)
+	}
+	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s -c %s", shellWord(p.Pods[0]), shellWord(p.Container)))...)
+}
+
+// onQueueHold is what to do about a Job that Kueue does not admit: whether waiting helps depends on why.
+func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
+	workload := kubectl(in.Job, "describe %s %s", kueue.Workloads, shellWord(p.Hold.Workload))
+	queue := workload
+	if p.Queue != "" {
+		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Queue))
+	}
+	switch p.Hold.Kind {
+	case kueue.QuotaInUse, kueue.BorrowingLimit:
+		return advise(words.AskLocalQueue, queue)
+	case kueue.QuotaTooSmall, kueue.NoResource:
+		return advise(words.RequestLess, queue)
+	case kueue.QueueMissing:
+		return advise(words.ChooseQueue, kubectl(in.Job, "get localqueues.%s", explain.Kueue))
+	case kueue.QueueStopped:
+		if p.Hold.QueueKind == "ClusterQueue" {
+			queue = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(p.Hold.QueueName)
+		}
+		return advise(words.HaveQueueStarted, queue)
+	case kueue.Deactivated:
+		return append(advise(words.ReadWorkload, workload),
+			advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Hold.Workload)))...)
+	case kueue.AdmissionChecks:
+		return advise(words.FindAdmissionCheck, workload)
+	}
+	return advise(words.ReadWorkload, workload)
+}

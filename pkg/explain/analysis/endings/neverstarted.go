@@ -1,0 +1,136 @@
+package endings
+
+import (
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+)
+
+// NeverStarted is why no pod of a Job ever started a container.
+type NeverStarted struct {
+	// Pod is one of them, and Problem what kept it: its container, its condition, or the latest warning about it.
+	Pod     string
+	Problem explain.Problem
+}
+
+// whyWaits is what kept a pod from starting, by the reason and the message of its container, its condition or a warning.
+func whyWaits(pod, reason, message string) *NeverStarted {
+	p := explain.Problem{Kind: explain.ProblemPodPending, Reason: reason}
+	if message != "" {
+		p.Details = []string{message}
+	}
+	switch image := eventtext.FailedImage(message); {
+	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
+		p.Kind, p.Unfit = explain.ProblemUnschedulable, eventtext.UnfitsOf(message)
+	case image != "":
+		p.Kind, p.Image, p.Trouble = explain.ProblemImagePull, image, eventtext.ImageTrouble(reason, message)
+	default:
+		p.Trouble = eventtext.StartTrouble(reason, message)
+	}
+	return &NeverStarted{Pod: pod, Problem: p}
+}
+
+// WhyNeverStarted returns nil if a pod of a Job that passed its deadline may have started, as far as pods and events show: all
+// pods must be known, and of each that is gone, an event why it did not start, and none that it did.
+func WhyNeverStarted(in *facts.Facts) *NeverStarted {
+	status := &in.Job.Status
+	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded || status.Succeeded > 0 || status.Failed == 0 {
+		return nil
+	}
+	warnings, started := eventsOfStart(in)
+	known, all := unstartedPods(in, warnings, started)
+	if !all || int32(len(known)) < status.Failed+status.Active {
+		return nil
+	}
+	return whyNoneStarted(in, known, warnings)
+}
+
+// whyNoneStarted is what a pod shows, or else the first of the warnings about one; nil if nothing shows why.
+func whyNoneStarted(in *facts.Facts, known map[string]bool, warnings map[string]*explain.Event) *NeverStarted {
+	for _, p := range in.Pods {
+		if why := whyPending(p); why != nil {
+			return why
+		}
+	}
+	for i := range in.Events {
+		if e := &in.Events[i]; known[e.Pod] && warnings[e.Pod] == e {
+			return whyWaits(e.Pod, e.Reason, e.Message)
+		}
+	}
+	return nil
+}
+
+// unstartedPods are those that are known not to have started, by name. It reports whether these are all that are known.
+func unstartedPods(in *facts.Facts, warnings map[string]*explain.Event, started map[string]bool) (known map[string]bool, all bool) {
+	known = map[string]bool{}
+	for _, p := range in.Pods {
+		known[p.Name] = true
+		if started[p.Name] || hasStarted(p) {
+			return nil, false
+		}
+	}
+	for i := range in.Events {
+		name, created := createdPod(&in.Events[i])
+		if !created || known[name] {
+			continue
+		}
+		if known[name] = true; started[name] || warnings[name] == nil {
+			return nil, false
+		}
+	}
+	return known, in.PodsRead && in.EventsRead
+}
+
+// eventsOfStart are the latest warning of each pod, and the pods of which a kubelet has started a container.
+func eventsOfStart(in *facts.Facts) (warnings map[string]*explain.Event, started map[string]bool) {
+	warnings, started = map[string]*explain.Event{}, map[string]bool{}
+	for i := range in.Events { // In the order of time.
+		switch e := &in.Events[i]; {
+		case e.Pod == "":
+		case e.Reason == "Started":
+			started[e.Pod] = true
+		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || eventtext.SaysWhy(e)):
+			warnings[e.Pod] = e
+		}
+	}
+	return warnings, started
+}
+
+// createdPod is the pod that the Job's controller created, by its event.
+func createdPod(e *explain.Event) (name string, ok bool) {
+	if e.Pod != "" || e.Reason != "SuccessfulCreate" {
+		return "", false
+	}
+	return strings.CutPrefix(e.Message, "Created pod: ")
+}
+
+// hasStarted reports whether a container of the pod has started, or may have.
+func hasStarted(p *explain.Pod) bool {
+	if !p.StartedAt.IsZero() || p.Phase == corev1.PodRunning {
+		return true
+	}
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Restarts > 0 || c.Ended && !c.NeverStarted() {
+			return true
+		}
+	}
+	return false
+}
+
+// whyPending is what the pod itself shows of why it has not started, nil if it shows nothing.
+func whyPending(p *explain.Pod) *NeverStarted {
+	if p.Unschedulable != "" && p.Node == "" {
+		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)
+	}
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing" {
+			return whyWaits(p.Name, c.Waiting, c.WaitingMessage)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package endings
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+)
+
+// Outlived is a pod of a Job that passed its deadline: a container of its template had ended, and others kept the pod
+// running until the controller deleted it.
+type Outlived struct {
+	Pod string
+	// Ended is the container that had ended. Exit is how, nil if only events are left of the pod.
+	Ended string
+	Exit  *cause.Exit
+	// Running are the others, by name.
+	Running []string
+}
+
+// WhatOutlived is the first of these pods, as far as pods and events show; nil for none.
+func WhatOutlived(in *facts.Facts) *Outlived {
+	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, p := range in.Pods {
+		known[p.Name] = true
+		if o := outlivedPod(in, p); o != nil {
+			return o
+		}
+	}
+	return outlivedGonePod(in, known)
+}
+
+// outlivedPod is about a pod that exists.
+func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
+	if !p.Deleting || p.DeletedAt.Before(in.Outcome.Since) {
+		return nil
+	}
+	o := &Outlived{Pod: p.Name}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		if !endedForGood(c) {
+			continue
+		}
+		if !c.EndedAt.Before(p.DeletedAt) {
+			o.Running = append(o.Running, c.Name)
+		} else if o.Exit == nil && !facts.IsStopped(c) && !in.OnlyServes(c.Name) {
+			exit := facts.ExitOf(c)
+			o.Ended, o.Exit = c.Name, &exit
+		}
+	}
+	o.Running = append(o.Running, p.Lineup.Running()...)
+	if o.Exit == nil || len(o.Running) == 0 {
+		return nil
+	}
+	return o
+}
+
+func endedForGood(c *explain.Container) bool {
+	return !c.Init && c.Ended && !c.Before && !c.EndedAt.IsZero()
+}
+
+// outlivedGonePod is about a pod of which only events are left. A kubelet reports each container that it stops: one that it
+// does not report had ended.
+func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
+	if !in.PodsRead || !in.EventsRead {
+		return nil
+	}
+	stopped, names := stoppedContainers(in)
+	for _, pod := range names {
+		if known[pod] {
+			continue
+		}
+		for i := range in.Spec.Template.Spec.Containers {
+			name := in.Spec.Template.Spec.Containers[i].Name
+			if !slices.Contains(stopped[pod], name) && !in.OnlyServes(name) {
+				if running := withoutInit(in, stopped[pod]); len(running) > 0 {
+					return &Outlived{Pod: pod, Ended: name, Running: running}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// stoppedContainers are the containers that kubelets stopped at the deadline of the Job, by pod, and the pods in the order of
+// time.
+func stoppedContainers(in *facts.Facts) (stopped map[string][]string, pods []string) {
+	stopped = map[string][]string{}
+	for i := range in.Events {
+		e := &in.Events[i]
+		container, is := strings.CutPrefix(e.Message, "Stopping container ")
+		if !is || e.Reason != "Killing" || e.Pod == "" || in.StopReason(e.Last) != explain.StoppedAtDeadline {
+			continue
+		}
+		if stopped[e.Pod] == nil {
+			pods = append(pods, e.Pod)
+		}
+		stopped[e.Pod] = append(stopped[e.Pod], container)
+	}
+	return stopped, pods
+}
+
+// withoutInit leaves out native sidecars of the template: they keep no pod running.
+func withoutInit(in *facts.Facts, names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(in.Spec.Template.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name })
+	})
+}

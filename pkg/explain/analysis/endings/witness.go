@@ -1,0 +1,81 @@
+// Package endings finds what ended pods from outside their containers, by their status and by events, and what kept the
+// pods of a Job from starting, or from ending, until its deadline. It knows nothing of failures.
+package endings
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+)
+
+// Witness is what ended a pod, and what the component says that ended it.
+type Witness struct {
+	explain.Ending
+	Message string
+}
+
+// Witnesses are what events say about the ends of pods, by name: the latest counts.
+func Witnesses(in *facts.Facts) map[string]Witness {
+	var known map[string]Witness
+	probes := map[[2]string]string{}
+	for i := range in.Events { // In the order of time.
+		e := &in.Events[i]
+		if probe, message := eventtext.ProbeFailure(e); probe != "" {
+			probes[[2]string{e.Pod, probe}] = message
+		}
+		end, message := eventtext.EndingOf(e)
+		if end == nil {
+			continue
+		}
+		if known == nil {
+			known = map[string]Witness{}
+		}
+		if before := known[e.Pod]; before.Kind == end.Kind && message == "" && (end.Container == "" || before.Ending == *end) {
+			continue // The earlier event says more.
+		}
+		known[e.Pod] = Witness{*end, message}
+	}
+	for pod, w := range known {
+		if w.Kind == explain.EndProbe {
+			w.Message = probes[[2]string{pod, w.Probe}]
+			known[pod] = w
+		}
+	}
+	return withRemovedNodes(in, known)
+}
+
+// withRemovedNodes adds pods that are gone like their node, and about whose end no event says more.
+func withRemovedNodes(in *facts.Facts, known map[string]Witness) map[string]Witness {
+	if len(in.GoneNodes) == 0 {
+		return known
+	}
+	for i := range in.Events {
+		e := &in.Events[i]
+		if node := eventtext.AssignedNode(e); in.GoneNodes[node] == explain.NodeRemoved && known[e.Pod].Kind == "" {
+			if known == nil {
+				known = map[string]Witness{}
+			}
+			known[e.Pod] = Witness{Ending: explain.Ending{Kind: explain.EndNodeGone}}
+		}
+	}
+	return known
+}
+
+// Fits reports whether a pod that ended so may have failed in this way.
+func (w Witness) Fits(f *cause.Failure) bool {
+	switch w.Kind {
+	case "":
+		return false
+	case explain.EndProbe, explain.EndPostStart:
+		return f.Container == w.Container
+	case explain.EndRejected:
+		return f.Container == "" && f.PodReason == w.Reason
+	}
+	return f.IsDeletion() || f.Condition == corev1.DisruptionTarget || f.PodReason == w.Reason
+}
+
+// IsRemoved reports whether only the absence of its node shows why a pod is gone.
+func (w Witness) IsRemoved() bool { return w.Kind == explain.EndNodeGone && w.Reason == "" }

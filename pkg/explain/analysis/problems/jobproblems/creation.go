@@ -1,0 +1,65 @@
+// Package jobproblems finds what is wrong with a Job itself, or keeps it from having pods.
+package jobproblems
+
+import (
+	"math"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// recently is how long an event counts as current.
+const recently = 15 * time.Minute
+
+// CreationRefused: the API server takes no pod of the Job.
+func CreationRefused(in *facts.Facts) []explain.Problem {
+	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")
+	if refused == nil || in.Finished() || in.Outcome.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
+		return nil
+	}
+	why := eventtext.RefusalOf(refused.Message)
+	return one(explain.Problem{
+		Kind: explain.ProblemCreationRefused, Blocks: true, Since: explain.TimeOf(refusedSince(in, created)), Count: int32(len(in.Plan.Create)),
+		Reason: why.Reason, RefusedBy: why.By, Refusal: why.Message, Trouble: why.Trouble, Lacks: why.Lacks, Details: []string{refused.Message},
+	})
+}
+
+// createdSince reports whether pods were created after the API server refused one. A list has no event of that: it goes by
+// the status, which is written when pods come and go.
+func createdSince(in *facts.Facts, refused *explain.Event) bool {
+	if created := in.LastJobEvent("SuccessfulCreate"); created != nil && created.Last.After(refused.Last) {
+		return true
+	}
+	if !in.Listed {
+		return false
+	}
+	status := &in.Job.Status
+	wanted := min(jobspec.Parallelism(in.Spec), ptr.Deref(in.Spec.Completions, math.MaxInt32)-status.Succeeded)
+	_, written := facts.LastStatusWrite(in.Job)
+	return status.Active >= wanted || written != nil && written.After(refused.Last.Add(facts.Slack))
+}
+
+// refusedSince is when the first pod was refused after one was created. The built-in controller writes an event for each
+// pod, whose name is in the message, instead of counting one.
+func refusedSince(in *facts.Facts, created *explain.Event) time.Time {
+	var first time.Time
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.Pod != "" || e.Reason != "FailedCreate" || created != nil && e.Last.Before(created.Last) {
+			continue
+		}
+		began := e.Began()
+		if created != nil && began.Before(created.Last) {
+			began = created.Last // The series is older than the pod that was created in between.
+		}
+		if first.IsZero() || began.Before(first) {
+			first = began
+		}
+	}
+	return first
+}

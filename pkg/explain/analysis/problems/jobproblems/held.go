@@ -1,0 +1,73 @@
+package jobproblems
+
+import (
+	"cmp"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+)
+
+// Suspended: spec.suspend holds the Job.
+func Suspended(in *facts.Facts) []explain.Problem {
+	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
+		return nil
+	}
+	p := explain.Problem{Kind: explain.ProblemSuspended, Blocks: true}
+	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
+		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
+	}
+	switch {
+	case kueue.Manages(in.Job):
+		heldByKueue(in, &p)
+	case in.ManagingOwner() != nil:
+		p.Owner = in.ManagingOwner()
+	default:
+		p.Manager = in.SuspendedBy()
+	}
+	return one(p)
+}
+
+// heldByKueue adds why Kueue does not admit the Job: its Workload says so, or else the event with which Kueue stopped it.
+func heldByKueue(in *facts.Facts, p *explain.Problem) {
+	p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueue.QueueLabel]
+	if w := in.Workload; w != nil {
+		p.Queue = cmp.Or(p.Queue, w.Queue)
+		p.Hold = kueue.HoldOf(w)
+	}
+	if p.Hold != nil && p.Hold.Message != "" {
+		p.Details = []string{p.Hold.Message}
+		return
+	}
+	if e := in.LastJobEvent("Stopped"); p.Hold == nil && e != nil && strings.Contains(e.Source, "kueue") && startedBefore(in, e) {
+		p.Details = []string{e.Message}
+	}
+}
+
+// startedBefore reports whether Kueue has not started the Job again since it stopped it.
+func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
+	started := in.LastJobEvent("Started")
+	return started == nil || !started.Last.After(stopped.Last)
+}
+
+// NoParallelism: parallelism 0 asks for no pod at all.
+func NoParallelism(in *facts.Facts) []explain.Problem {
+	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Outcome.Decided() || jobspec.IsSuspended(in.Spec) {
+		return nil
+	}
+	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
+}
+
+// NoPodGroup: the Job asks for a PodGroup, and our controller makes none (JOB-64).
+func NoPodGroup(in *facts.Facts) []explain.Problem {
+	asked := reconcile.UnsupportedScheduling(in.Job)
+	if asked == "" || in.SchedulingDone() || in.Finished() || in.Outcome.Decided() || in.Job.DeletionTimestamp != nil {
+		return nil
+	}
+	return one(explain.Problem{Kind: explain.ProblemNoPodGroup, Blocks: true, Asked: asked, Controller: in.ManagedBy()})
+}

@@ -1,0 +1,64 @@
+package jobproblems
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
+)
+
+// RuleNames: the annotation of KEP-4443 is not legal, and counts for nothing (PFN-25).
+func RuleNames(in *facts.Facts) []explain.Problem {
+	if len(in.Plan.Findings.Violations) == 0 {
+		return nil
+	}
+	p := explain.Problem{Kind: explain.ProblemInvalidRuleNames}
+	for _, v := range in.Plan.Findings.Violations {
+		p.Details = append(p.Details, v.String())
+	}
+	return one(p)
+}
+
+// Impossible: so many indexes have failed that no rule of the successPolicy can be met.
+func Impossible(in *facts.Facts) []explain.Problem {
+	canBeMet := func(r successpolicy.Progress) bool { return !r.Inert && !r.OutOfReach }
+	if in.Spec.SuccessPolicy == nil || in.Outcome.Decided() || slices.ContainsFunc(in.Plan.Findings.SuccessRules, canBeMet) {
+		return nil
+	}
+	return one(explain.Problem{Kind: explain.ProblemSuccessImpossible})
+}
+
+// Unreadable: the controller does not understand what the Job asks for, and leaves it alone.
+func Unreadable(in *facts.Facts) []explain.Problem {
+	found := &in.Plan.Findings
+	switch {
+	case found.UnknownMode != "":
+		return one(explain.Problem{Kind: explain.ProblemUnknownMode, Blocks: true, Asked: string(found.UnknownMode)})
+	case found.BadRetryIndexes != "":
+		return one(explain.Problem{Kind: explain.ProblemBadRetryIndexes, Blocks: true, Asked: found.BadRetryIndexes})
+	}
+	return nil
+}
+
+// Inconsistent: the stored status cannot be read, or contradicts itself.
+func Inconsistent(in *facts.Facts) []explain.Problem {
+	var details []string
+	found := &in.Plan.Findings
+	if n := found.DamagedIndexes; n > 0 {
+		details = append(details, words.DamagedIndexesText(n))
+	}
+	if f := found.CountKept; f != nil {
+		details = append(details, words.CountKeptText(f.Succeeded, f.Completed))
+	}
+	if f := found.TooManySucceeded; f != nil {
+		details = append(details, words.TooManySucceededText(f.Succeeded, f.Completions))
+	}
+	if len(details) == 0 {
+		return nil
+	}
+	return one(explain.Problem{Kind: explain.ProblemInconsistent, Details: details})
+}
+
+func one(p explain.Problem) []explain.Problem { return []explain.Problem{p} }

@@ -1,0 +1,152 @@
+package podproblems
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// Terminating: pods that do not end, and pods that hold a place while they do.
+func Terminating(in *facts.Facts) []explain.Problem {
+	waits := in.Plan.Findings.WaitTerminating > 0
+	order := []explain.ProblemKind{explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemTerminatingHolds}
+	found := map[explain.ProblemKind]*explain.Problem{}
+	for _, pod := range in.Terminating {
+		kind := terminatingKind(in, pod, waits)
+		if kind == "" {
+			continue
+		}
+		p := found[kind]
+		if p == nil {
+			p = &explain.Problem{Kind: kind, Blocks: true, Holds: holds(in)}
+			found[kind] = p
+		}
+		if kind == explain.ProblemNodeGone {
+			p.Node, p.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
+		}
+		p.AddPod(pod.Name)
+		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
+			p.Since = explain.TimeOf(pod.DeletedAt)
+		}
+	}
+	var out []explain.Problem
+	for _, kind := range order {
+		if p := found[kind]; p != nil {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+// terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its grace period, and no replacement
+// waits for it.
+func terminatingKind(in *facts.Facts, pod *explain.Pod, waits bool) explain.ProblemKind {
+	late := in.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > facts.Slack
+	_, away := in.GoneNodes[pod.Node]
+	switch {
+	case away && pod.Node != "", late && pod.StatusReason == "NodeLost":
+		return explain.ProblemNodeGone
+	case late:
+		return explain.ProblemTerminatingStuck
+	case waits:
+		return explain.ProblemTerminatingHolds
+	}
+	return ""
+}
+
+// holds is what waits for terminating pods.
+func holds(in *facts.Facts) explain.Holds {
+	switch {
+	case in.Outcome.Decided():
+		return explain.HoldsEnd
+	case in.Plan.Findings.WaitTerminating > 0:
+		return explain.HoldsReplacement
+	}
+	return explain.HoldsNothing
+}
+
+// ForeignFinalizers: another controller keeps an ended pod from being removed.
+func ForeignFinalizers(in *facts.Facts) []explain.Problem {
+	p := explain.Problem{Kind: explain.ProblemForeignFinalizer}
+	for _, pod := range in.Terminal {
+		if !pod.Deleting || len(pod.ForeignFinalizers) == 0 {
+			continue
+		}
+		p.AddPod(pod.Name)
+		for _, f := range pod.ForeignFinalizers {
+			if !slices.Contains(p.Finalizers, f) {
+				p.Finalizers = append(p.Finalizers, f)
+			}
+		}
+		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
+			p.Since = explain.TimeOf(pod.DeletedAt)
+		}
+	}
+	if p.Count == 0 {
+		return nil
+	}
+	return []explain.Problem{p}
+}
+
+// ProcessesOOMKilled: pods that succeeded though the kernel killed a process in them for lack of memory, which the main
+// process of the container did not mind, or which was that of a sidecar.
+func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
+	type key struct {
+		cause.Exit
+		limit explain.MemoryLimit
+	}
+	var found byKey[key]
+	for _, pod := range in.Pods {
+		if pod.Phase != corev1.PodSucceeded {
+			continue
+		}
+		i := slices.IndexFunc(pod.Containers, func(c explain.Container) bool {
+			return c.Reason == explain.OOMKilled && (!c.Before || in.IsSidecar(&c)) // What a sidecar did not do then, nothing repeats.
+		})
+		if i < 0 {
+			continue
+		}
+		c := &pod.Containers[i]
+		exit, limit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, in.MemoryLimit(c)
+		p := explain.Problem{
+			Kind: explain.ProblemProcessOOMKilled, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Exit: &exit, Image: in.Image(c), Sidecar: c.Init,
+		}
+		if c.Before {
+			p.Restarts = c.Restarts
+		}
+		if limit.Value != "" {
+			p.MemoryLimit = &limit
+		}
+		found.add(key{exit, limit}, pod.Name, &p)
+	}
+	return found.mostFrequentFirst()
+}
+
+// ContainersRetried: init containers and sidecars that failed and were restarted, in pods that succeeded: no status of the
+// Job shows that. A sidecar that was OOMKilled is another problem.
+func ContainersRetried(in *facts.Facts) []explain.Problem {
+	var found byKey[cause.Exit]
+	for _, pod := range in.Pods {
+		if pod.Phase != corev1.PodSucceeded {
+			continue
+		}
+		for i := range pod.Containers {
+			c := &pod.Containers[i]
+			sidecar := in.IsSidecar(c)
+			if !c.Init || !c.Before || c.ExitCode == 0 || sidecar && c.Reason == explain.OOMKilled {
+				continue
+			}
+			exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
+			found.add(exit, pod.Name, &explain.Problem{
+				Kind: explain.ProblemContainerRetried, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Exit: &exit, Restarts: c.Restarts, Sidecar: sidecar,
+			})
+		}
+	}
+	return found.mostFrequentFirst()
+}

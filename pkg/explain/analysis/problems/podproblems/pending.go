@@ -1,0 +1,145 @@
+package podproblems
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// Reasons for which the kubelet lets a container wait.
+var (
+	imagePull       = []string{"ErrImagePull", "ImagePullBackOff", explain.InvalidImageName, "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"}
+	containerConfig = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"}
+)
+
+// startSlack is how long a pod may take to start before that is worth a word.
+const startSlack = time.Minute
+
+// Pending: pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
+// activeDeadlineSeconds.
+func Pending(in *facts.Facts) []explain.Problem {
+	warning := warnings(in)
+	type key struct {
+		kind             explain.ProblemKind
+		container, gates string
+	}
+	var found byKey[key]
+	for _, pod := range in.Active {
+		if pod.LooksWell() && !startsSlowly(in, pod) {
+			continue
+		}
+		if p, ok := pendingPod(in, pod, warning); ok {
+			found.add(key{p.Kind, p.Container, strings.Join(pod.Gates, ",")}, pod.Name, &p)
+		}
+	}
+	for i := range found.all {
+		addMeaning(in, &found.all[i])
+	}
+	return found.mostFrequentFirst()
+}
+
+// startsSlowly reports whether the pod is pending for longer than most are.
+func startsSlowly(in *facts.Facts, pod *explain.Pod) bool {
+	return pod.Phase == corev1.PodPending && !pod.CreatedAt.IsZero() && in.Now.Sub(pod.CreatedAt) > startSlack
+}
+
+// pendingPod is why one active pod does not run; warning is the latest one about a pod.
+func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *explain.Event) (explain.Problem, bool) {
+	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
+	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), facts.CrashLoop(pod)
+	before := beforeMain(in, pod)
+	switch {
+	case len(pod.Gates) > 0:
+		p.Kind, p.Gates = explain.ProblemSchedulingGated, pod.Gates
+	case pod.Unschedulable != "" && pod.Node == "":
+		p.Kind, p.Details, p.Since = explain.ProblemUnschedulable, []string{pod.Unschedulable}, explain.TimeOf(pod.UnscheduledSince)
+	case image != nil:
+		p.Kind, p.Image = explain.ProblemImagePull, in.Image(image)
+		waitsForContainer(&p, image)
+	case config != nil:
+		p.Kind = explain.ProblemContainerConfig
+		waitsForContainer(&p, config)
+		p.Error = eventtext.StartErrorIn(config.WaitingMessage)
+	case before != nil:
+		p = *before
+	case loop != nil:
+		crashLoops(in, pod, &p, loop)
+		if facts.IsStopped(loop) {
+			p.Ending, p.ProbeMessage = eventtext.RestartedByProbe(in.Events, pod.Name, loop.Name)
+		}
+	case startsSlowly(in, pod):
+		slowStart(&p, pod, warning(pod.Name))
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// waitsForContainer is a container that does not start.
+func waitsForContainer(p *explain.Problem, c *explain.Container) {
+	p.Container, p.Reason = c.Name, c.Waiting
+	if c.WaitingMessage != "" {
+		p.Details = append(p.Details, c.WaitingMessage)
+	}
+}
+
+// crashLoops is a container that is restarted again and again. A sidecar that is does not hold up the others.
+func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explain.Container) {
+	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, c), !in.RestartsCount()
+	p.RestartedBy = in.RestartedBy(c.Name, IsBeside(pod, c))
+	if c.Ended {
+		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
+		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}
+		if !facts.IsStopped(c) && c.Reason != explain.OOMKilled {
+			p.Error = eventtext.EndErrorIn(c)
+		}
+	}
+	waitsForContainer(p, c)
+}
+
+// slowStart is what is known of a pod that is pending for long: the last warning about it, or that no scheduler has
+// looked at it.
+func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
+	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
+	switch {
+	case last == nil:
+	case last.Reason == "FailedScheduling" && pod.Node == "": // An error of the scheduler is in no condition of reason Unschedulable.
+		p.Kind, p.Details = explain.ProblemUnschedulable, []string{last.Message}
+	default:
+		p.Reason, p.Details = last.Reason, []string{last.Message}
+	}
+}
+
+// warnings are the most telling by pod: the latest, unless that only says that the kubelet waited in vain. All are looked
+// for at once, and only if one is needed, as a huge Job may have as many events as pods.
+func warnings(in *facts.Facts) func(pod string) *explain.Event {
+	var latest map[string]*explain.Event
+	return func(pod string) *explain.Event {
+		if latest == nil {
+			latest = map[string]*explain.Event{}
+			for i := range in.Events {
+				e := &in.Events[i]
+				if last := latest[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || tellsMore(e, last)) {
+					latest[e.Pod] = e
+				}
+			}
+		}
+		return latest[pod]
+	}
+}
+
+// tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one says why the
+// pod waits.
+func tellsMore(e, last *explain.Event) bool {
+	if says := eventtext.SaysWhy(e); says != eventtext.SaysWhy(last) && eventtext.SameStage(e, last) {
+		return says
+	}
+	return e.Last.After(last.Last)
+}

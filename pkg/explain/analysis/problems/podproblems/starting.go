@@ -1,0 +1,175 @@
+package podproblems
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+)
+
+// addMeaning adds what the message about the first of the pods means. Only one is read, as a huge Job may have as many messages
+// as pods.
+func addMeaning(in *facts.Facts, p *explain.Problem) {
+	switch p.Kind {
+	case explain.ProblemUnschedulable:
+		addUnfit(in, p)
+	case explain.ProblemImagePull:
+		addImageTrouble(in, p)
+	case explain.ProblemPodPending:
+		if len(p.Details) > 0 {
+			p.Trouble = eventtext.StartTrouble(p.Reason, p.Details[0])
+		}
+		if p.Trouble != nil && p.Trouble.Volume != "" {
+			addVolume(in, p)
+		}
+	}
+}
+
+// addUnfit reads why no node can take the pod, and whether an autoscaler adds one.
+func addUnfit(in *facts.Facts, p *explain.Problem) {
+	p.Unfit = eventtext.UnfitsOf(p.Details[0])
+	for i := range p.Unfit {
+		u := &p.Unfit[i]
+		switch {
+		case u.Kind == explain.UnfitResource:
+			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
+		case u.IsAboutClaim():
+			p.Claims = claimsOf(in, p.Pods[0])
+			nameClaim(u, p.Claims)
+		}
+	}
+	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {
+		p.Autoscaler, p.Details = eventtext.AutoscalerOf(e), append(p.Details, e.Message)
+	}
+}
+
+// nameClaim names the claim that a reason is about if the scheduler does not: the only one of the pod, or the only one that
+// is known not to be bound.
+func nameClaim(u *explain.Unfit, claims []explain.Claim) {
+	if u.Name != "" {
+		return
+	}
+	var candidates []string
+	for i := range claims {
+		bound := claims[i].Phase == string(corev1.ClaimBound)
+		if onlyUnbound := u.Kind == explain.UnfitClaimUnbound || u.Kind == explain.UnfitNoVolume; !bound || !onlyUnbound {
+			candidates = append(candidates, claims[i].Name)
+		}
+	}
+	if len(candidates) == 1 {
+		u.Name = candidates[0]
+	}
+}
+
+// lastOfAutoscaler is the latest event about the pod in which an autoscaler says whether it adds a node, or nil.
+func lastOfAutoscaler(in *facts.Facts, pod string) *explain.Event {
+	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
+		if e := &in.Events[i]; e.Pod == pod && eventtext.AutoscalerOf(e) != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// claimsOf are the claims of the pod's volumes in the template, with what was read of them.
+func claimsOf(in *facts.Facts, pod string) (all []explain.Claim) {
+	for _, name := range explain.ClaimNames(&in.Spec.Template.Spec, pod) {
+		claim := explain.Claim{Name: name}
+		for _, read := range in.Claims {
+			if read.Name == name {
+				claim = read
+			}
+		}
+		all = append(all, claim)
+	}
+	return all
+}
+
+// requestOf is how much of a resource the pods of a template request: what the pod requests as a whole, or the sum of its
+// containers, but at least what its largest init container does; "" for nothing. Sidecars run beside the containers.
+func requestOf(spec *corev1.PodSpec, name corev1.ResourceName) string {
+	if spec.Resources != nil {
+		if q, asked := ofContainer(spec.Resources, name); asked {
+			return q.String()
+		}
+	}
+	var sum, largest resource.Quantity
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		q, _ := ofContainer(&c.Resources, name)
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			sum.Add(q)
+			continue
+		}
+		if q.Add(sum); q.Cmp(largest) > 0 {
+			largest = q
+		}
+	}
+	for i := range spec.Containers {
+		q, _ := ofContainer(&spec.Containers[i].Resources, name)
+		sum.Add(q)
+	}
+	if largest.Cmp(sum) > 0 {
+		sum = largest
+	}
+	if sum.IsZero() {
+		return ""
+	}
+	return sum.String()
+}
+
+// ofContainer is the request, which the API server sets to the limit if there is none.
+func ofContainer(r *corev1.ResourceRequirements, name corev1.ResourceName) (resource.Quantity, bool) {
+	if q, asked := r.Requests[name]; asked {
+		return q.DeepCopy(), true
+	}
+	q, limited := r.Limits[name]
+	return q.DeepCopy(), limited
+}
+
+// addImageTrouble reads why an image is not on the node. Kubelets before 1.31 say so in an event only.
+func addImageTrouble(in *facts.Facts, p *explain.Problem) {
+	message := ""
+	if len(p.Details) > 0 {
+		message = p.Details[0]
+	}
+	if p.Trouble = eventtext.ImageTrouble(p.Reason, message); p.Trouble != nil {
+		return
+	}
+	failed := `Failed to pull image "` + p.Image + `"`
+	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
+		e := &in.Events[i]
+		if e.Pod != p.Pods[0] || e.Reason != "Failed" || !strings.HasPrefix(e.Message, failed) {
+			continue
+		}
+		if p.Trouble = eventtext.ImageTrouble(p.Reason, e.Message); p.Trouble != nil {
+			p.Details = append(p.Details, e.Message)
+			return
+		}
+	}
+}
+
+// addVolume adds what the template has of the volume: its claim, or, if it lacks a key, its ConfigMap or Secret, as the
+// kubelet names the volume only. A message about a PersistentVolume has no name of the template.
+func addVolume(in *facts.Facts, p *explain.Problem) {
+	all, t := in.Spec.Template.Spec.Volumes, p.Trouble
+	i := slices.IndexFunc(all, func(v corev1.Volume) bool { return v.Name == t.Volume })
+	if i < 0 {
+		p.Claims = claimsOf(in, p.Pods[0])
+		return
+	}
+	switch v := &all[i]; {
+	case v.PersistentVolumeClaim != nil:
+		p.Claims = []explain.Claim{{Name: v.PersistentVolumeClaim.ClaimName}}
+	case t.Kind != explain.TroubleKeyMissing:
+	case v.ConfigMap != nil:
+		t.Name = v.ConfigMap.Name
+	case v.Secret != nil:
+		t.Name = v.Secret.SecretName
+	}
+}

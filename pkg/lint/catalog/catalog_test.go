@@ -1,0 +1,63 @@
+package catalog
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// uses are how the code names the ID of a finding.
+var uses = []*regexp.Regexp{
+	regexp.MustCompile(`\b(?:reject|add|oneOf|labels|topologyKey|relative)\((?:c, )?(?:(?:lint\.)?(?:Error|Warning|Info|severity), )?"([a-z-]+)"`),
+	regexp.MustCompile(`\bID: +"([a-z-]+)"`),
+	regexp.MustCompile(`\b(?:id|id, fix, message|RuleMatchesSidecars|ignoreUnknown|MisspelledManagedBy) += "([a-z-]+)"`),
+}
+
+// planned are rules whose checks are written at the same time.
+var planned = map[string]bool{"quantity-tiny": true, "quantity-invalid": true, "value-unknown": true}
+
+// source returns the code of the packages that have checks.
+func source(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, root := range []string{"..", "../../../internal/cli/lint"} {
+		if err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "catalog") {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			all.Write(data)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+// Requirements: LNT-04
+func TestCatalogHasTheIDsOfTheCode(t *testing.T) {
+	used := map[string]bool{}
+	code := source(t)
+	for _, pattern := range uses {
+		for _, found := range pattern.FindAllStringSubmatch(code, -1) {
+			used[found[1]] = true
+		}
+	}
+	for id := range used {
+		if _, found := Find(id); !found {
+			t.Errorf("the catalog lacks %s", id)
+		}
+	}
+	for i, rule := range Rules() {
+		if !used[rule.ID] && !planned[rule.ID] {
+			t.Errorf("no check has the ID %s", rule.ID)
+		}
+		if rule.Text == "" || strings.HasSuffix(rule.Text, ".") || i > 0 && Rules()[i-1].ID == rule.ID {
+			t.Errorf("%+v", rule)
+		}
+	}
+}

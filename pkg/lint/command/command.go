@@ -1,0 +1,171 @@
+// Package command reads, from the text of its command, what a container will do: wait in a loop, run forever, or use the
+// index of its pod. It knows shell and the images of common sidecars; scripts in images and ConfigMaps it cannot see.
+//
+// It prefers to say nothing where it is not sure.
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Place is an item of a container's command or args.
+type Place struct {
+	// Field is command, args or env.
+	Field string
+	Index int
+}
+
+// texts calls f for each item of command and args, until it returns true.
+func texts(c *corev1.Container, f func(Place, string) bool) {
+	for i, text := range c.Command {
+		if f(Place{"command", i}, text) {
+			return
+		}
+	}
+	for i, text := range c.Args {
+		if f(Place{"args", i}, text) {
+			return
+		}
+	}
+}
+
+// find returns the first item that matches.
+func find(c *corev1.Container, matches func(string) bool) (Place, bool) {
+	var at Place
+	found := false
+	texts(c, func(place Place, text string) bool {
+		if matches(text) {
+			at, found = place, true
+		}
+		return found
+	})
+	return at, found
+}
+
+// line returns command and args as one line.
+func line(c *corev1.Container) string { return strings.Join(slices.Concat(c.Command, c.Args), " ") }
+
+var (
+	loop      = regexp.MustCompile(`(?s)\b(?:until|while)\b.*\bdone\b`)
+	sleeps    = regexp.MustCompile(`\bsleep\b`)
+	readsFile = regexp.MustCompile(`\bwhile\s+(?:IFS=\S*\s+)?read\b`)
+	// givesUp is how loops count, measure the time, or fail. Both break and exit 0 may be what a loop does when it has
+	// what it waits for.
+	givesUp = regexp.MustCompile(`\(\(|\bexpr\b|\blet\b|\bSECONDS\b|date \+%s|\b(?:exit|return)\s+["']?[1-9$]`)
+	// timeLimit is coreutils' timeout, not an option of this name.
+	timeLimit = regexp.MustCompile(`(?:^|[\s;&|(])timeout\s+(?:-\S+\s+)*\d`)
+)
+
+// WaitsForever returns where a shell loop sleeps until something happens, without a limit of its own.
+func WaitsForever(c *corev1.Container) (Place, bool) {
+	return find(c, func(text string) bool {
+		if !strings.Contains(text, "done") { // most have no loop
+			return false
+		}
+		found := loop.FindString(text)
+		return sleeps.MatchString(found) && !readsFile.MatchString(found) && !givesUp.MatchString(text) && !timeLimit.MatchString(line(c))
+	})
+}
+
+var (
+	endlessEnd  = regexp.MustCompile(`(?:^|[;&|\n]\s*|\bexec\s+|\s-\w*c\s+["']?)(sleep\s+(?:infinity|inf)|tail\s+-[fF]\s+[^\s;&|]+)["';\s]*$`)
+	endlessLoop = regexp.MustCompile(`(?s)\bwhile\s+(?:true|:|\[ 1 \]|\[\[ 1 \]\])\s*;?\s*do\b.*\bdone["';\s]*$`)
+	leavesLoop  = regexp.MustCompile(`\b(?:break|exit|return|kill)\b`)
+)
+
+// Endless returns the command that keeps a container running forever, such as sleep infinity; "" if there is none.
+func Endless(c *corev1.Container) string {
+	text := line(c)
+	if !strings.Contains(text, "sleep") && !strings.Contains(text, "tail") && !strings.Contains(text, "done") {
+		return ""
+	}
+	if found := endlessEnd.FindStringSubmatch(text); found != nil {
+		return strings.Join(strings.Fields(found[1]), " ")
+	}
+	if found := endlessLoop.FindString(text); found != "" && !leavesLoop.MatchString(found) {
+		return "a loop without an end"
+	}
+	return ""
+}
+
+// server is a program that other containers use, and that runs until it is stopped.
+type server struct {
+	// image is the last part of the image's name, or the last two; name is a usual name of the container.
+	image, name string
+	what        string
+}
+
+func servers() []server {
+	return []server{
+		{"cloud-sql-proxy", "cloud-sql-proxy", "the Cloud SQL proxy"}, {"gce-proxy", "cloudsql-proxy", "the Cloud SQL proxy"}, {"alloydb-auth-proxy", "", "the AlloyDB proxy"},
+		{"proxyv2", "istio-proxy", "Istio's proxy"}, {"envoy", "envoy", "Envoy"}, {"linkerd/proxy", "linkerd-proxy", "Linkerd's proxy"},
+		{"oauth2-proxy", "oauth2-proxy", "oauth2-proxy"}, {"pgbouncer", "pgbouncer", "PgBouncer"}, {"", "vault-agent", "Vault's agent"},
+		{"fluent-bit", "fluent-bit", "Fluent Bit"}, {"fluentd", "fluentd", "Fluentd"}, {"filebeat", "filebeat", "Filebeat"}, {"promtail", "promtail", "Promtail"},
+		{"opentelemetry-collector", "otel-collector", "the OpenTelemetry collector"}, {"opentelemetry-collector-contrib", "", "the OpenTelemetry collector"},
+		{"", "dind", "the Docker daemon"},
+	}
+}
+
+// Server returns which well-known server a container is, by its image or name; "" if it is none.
+func Server(c *corev1.Container) string {
+	image, tag := splitImage(c.Image)
+	if strings.HasSuffix(image, "docker") && strings.Contains(tag, "dind") {
+		return "the Docker daemon"
+	}
+	for _, s := range servers() {
+		if s.image != "" && (image == s.image || strings.HasSuffix(image, "/"+s.image)) || s.name != "" && c.Name == s.name {
+			return s.what
+		}
+	}
+	return ""
+}
+
+// splitImage returns the name of an image, and its tag or digest.
+func splitImage(image string) (name, tag string) {
+	name, tag, found := strings.Cut(image, "@")
+	if found {
+		return name, tag
+	}
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		return name[:i], name[i+1:]
+	}
+	return name, ""
+}
+
+var stops = regexp.MustCompile(`quitquitquit|/quit\b|exit[-_]after[-_]auth|linkerd-await|scuttle`)
+
+// StopsServers reports whether a container looks as if it stops others of its pod when it ends, or ends by itself as a
+// server.
+func StopsServers(c *corev1.Container, sharedProcesses bool) bool {
+	text := line(c)
+	for _, v := range c.Env {
+		text += " " + v.Name + "=" + v.Value
+	}
+	return stops.MatchString(text) || sharedProcesses && strings.Contains(text, "kill")
+}
+
+const (
+	indexVariable   = "JOB_COMPLETION_INDEX"
+	indexAnnotation = "job-completion-index"
+)
+
+// UsesIndex returns where a container uses the index of its pod in an Indexed Job. It does not if it has a variable of
+// that name itself, or a value for when there is none.
+func UsesIndex(c *corev1.Container) (Place, bool) {
+	if slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == indexVariable && v.ValueFrom == nil }) {
+		return Place{}, false
+	}
+	for i, v := range c.Env {
+		if v.ValueFrom != nil && v.ValueFrom.FieldRef != nil && strings.Contains(v.ValueFrom.FieldRef.FieldPath, indexAnnotation) || strings.Contains(v.Value, "$("+indexVariable+")") {
+			return Place{"env", i}, true
+		}
+	}
+	return find(c, func(text string) bool {
+		_, after, found := strings.Cut(text, indexVariable)
+		return found && !strings.HasPrefix(after, ":-") && !strings.HasPrefix(after, ":=") && !strings.HasPrefix(after, "-")
+	})
+}

@@ -1,0 +1,79 @@
+// Package podspec finds what the API server rejects in a pod template. It has the rules of
+// k8s.io/kubernetes/pkg/apis/core/validation, as of Kubernetes 1.37, for the fields that people write in Jobs; a test in
+// test/integration compares it with a real API server.
+//
+//	pod template as written, without defaults ─► Check ─► Problems, in the order of the fields
+//
+// It is pure. Messages quote the template: the caller makes them safe for a terminal. Not checked are fields that few
+// Jobs have: those of Windows, of volumes in the tree (iscsi, rbd and others), and of security profiles.
+package podspec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Problem is one field for which the API server rejects the template.
+type Problem struct {
+	// ID is the kind of problem, such as mount-without-volume. It is stable.
+	ID   string
+	Path *field.Path
+	// Message and Fix are on one line each.
+	Message, Fix string
+}
+
+// Options are about what is outside of the template.
+type Options struct {
+	// Volumes are the names of volumes that a controller adds to the pods, as JobSet does for its volumeClaimPolicies.
+	Volumes []string
+}
+
+// Check returns all problems of a template at this path, except those of its restartPolicy: that a Job allows fewer
+// of them.
+func Check(template *corev1.PodTemplateSpec, path *field.Path, o Options) []Problem {
+	c := &checker{}
+	c.metadata(&template.ObjectMeta, path.Child("metadata"))
+	spec := &template.Spec
+	c.volumes(spec.Volumes, path.Child("spec", "volumes"))
+	c.containers(spec, path.Child("spec"), volumeNames(spec.Volumes, o.Volumes))
+	c.pod(spec, path.Child("spec"))
+	c.scheduling(spec, path.Child("spec"))
+	return c.problems
+}
+
+type checker struct{ problems []Problem }
+
+func (c *checker) add(id string, path *field.Path, fix, message string, args ...any) {
+	c.problems = append(c.problems, Problem{ID: id, Path: path, Fix: fix, Message: fmt.Sprintf(message, args...)})
+}
+
+// oneOf adds a problem if the value is neither empty, which the API server replaces by a default, nor allowed.
+func oneOf[T ~string](c *checker, id string, path *field.Path, value T, allowed ...T) {
+	if value == "" || slices.Contains(allowed, value) {
+		return
+	}
+	names := make([]string, len(allowed))
+	for i := range allowed {
+		names[i] = string(allowed[i])
+	}
+	c.add(id, path, "use one of: "+strings.Join(names, ", "), "there is no %s %q", last(path), shorten(string(value)))
+}
+
+// last returns the last name of a path.
+func last(path *field.Path) string {
+	text := path.String()
+	return text[strings.LastIndexByte(text, '.')+1:]
+}
+
+// shorten keeps messages readable that quote the template.
+func shorten(text string) string {
+	const enough = 60
+	if runes := []rune(text); len(runes) > enough {
+		return string(runes[:enough]) + "…"
+	}
+	return text
+}
