@@ -154,7 +154,7 @@ func TestRefusedPodsHaveAdviceByMeaning(t *testing.T) {
 		`Error creating: pods is forbidden: failed quota: compute: must specify limits.cpu for: main; limits.memory for: main`:                                                       "recreate the Job with limits.cpu and limits.memory for its containers, which ResourceQuota compute demands",
 		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://guard.ns.svc:443/v": no endpoints available for service "guard"`: "start the pods of its Service guard",
 		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://hooks.corp/v": x509: certificate signed by unknown authority`:    "correct the certificate of its server",
-		`Error creating: Internal error occurred: failed calling webhook "v": received invalid webhook response: expected response.uid="1"`:                                          "fix this; the controller then retries automatically",
+		`Error creating: Internal error occurred: failed calling webhook "v": received invalid webhook response: expected response.uid="1"`:                                          "have the webhook repaired; the controller then retries automatically",
 	} {
 		f := factsOf(jobWith(nil))
 		f.Events = []explain.Event{jobEvent("FailedCreate", message, 3, time.Minute)}

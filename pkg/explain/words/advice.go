@@ -100,8 +100,10 @@ func RefusalAdvice(reason string) string {
 		return "create the ServiceAccount; the controller then retries automatically"
 	case explain.RefusalPriorityClass:
 		return "create the PriorityClass; the controller then retries automatically"
-	case explain.RefusalWebhook, explain.RefusalWebhookDown:
-		return "fix this; the controller then retries automatically"
+	case explain.RefusalWebhook:
+		return "recreate the Job as the webhook demands, or have the webhook changed; the controller then retries automatically"
+	case explain.RefusalWebhookDown:
+		return "have the webhook repaired; the controller then retries automatically"
 	case explain.RefusalForbidden, // by a permission, a RuntimeClass that is missing, a namespace that is being deleted, …
 		explain.RefusalOther: // such as an outage of etcd
 		return "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
