@@ -212,10 +212,13 @@ func (v *short) waits() (out []labeled) {
 	return out
 }
 
-// steps are those that come: that nothing happens is said by the problem that blocks the Job.
+// steps are those that come: that nothing happens, or what waits for terminating pods, is said by the problem that blocks the Job.
 func (v *view) steps() []section.Step {
-	r := *v.report
-	r.Next = slices.DeleteFunc(slices.Clone(r.Next), func(s explain.Step) bool { return s.Kind == explain.StepBlocked })
+	r, p := *v.report, v.named()
+	isSaid := func(s explain.Step) bool {
+		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Holds == explain.HoldsReplacement
+	}
+	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isSaid)
 	return section.Steps(v.frame, &r)
 }
 
