@@ -129,13 +129,13 @@ func FuzzParse(f *testing.F) {
 func TestShort(t *testing.T) {
 	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
 	for want, f := range map[string]cause.Failure{
-		"exit 137 OOMKilled":                             {Exit: main},
-		"exit 3, deleted":                                {Exit: cause.Exit{Container: "main", ExitCode: 3}, Deleting: true},
-		"exit 137 OOMKilled, DisruptionTarget":           {Exit: main, Condition: corev1.DisruptionTarget},
-		"exit 3, preempted":                              {Exit: cause.Exit{Container: "main", ExitCode: 3}, Condition: corev1.DisruptionTarget, ConditionReason: "PreemptionByScheduler"},
-		"preempted":                                      {Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: "PreemptionByScheduler"},
-		"evicted":                                        {Condition: corev1.DisruptionTarget, ConditionReason: "EvictionByEvictionAPI"},
-		"condition DisruptionTarget":                     {Condition: corev1.DisruptionTarget},
+		"exit 137 OOMKilled":                   {Exit: main},
+		"exit 3, deleted":                      {Exit: cause.Exit{Container: "main", ExitCode: 3}, Deleting: true},
+		"exit 137 OOMKilled, DisruptionTarget": {Exit: main, Condition: corev1.DisruptionTarget},
+		"exit 3, preempted":                    {Exit: cause.Exit{Container: "main", ExitCode: 3}, Condition: corev1.DisruptionTarget, ConditionReason: "PreemptionByScheduler"},
+		"preempted":                            {Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: "PreemptionByScheduler"},
+		"evicted":                              {Condition: corev1.DisruptionTarget, ConditionReason: "EvictionByEvictionAPI"},
+		"condition DisruptionTarget":           {Condition: corev1.DisruptionTarget},
 		"Pod was deleted before it ended, exit 3 before": {DeletedRunning: true, Restarted: cause.Exit{Container: "main", ExitCode: 3}},
 		"Pod failed: Evicted":                            {PodReason: "Evicted"},
 		"Pod failed, and no container shows why":         {},

@@ -32,6 +32,7 @@ const (
 	RaiseParallelism      = "raise parallelism to start pods"
 	FixRuleNames          = "fix the rule names: lint shows how, and create checks them"
 	StartController       = "check whether the controller is running, or start it"
+	RunWithBuiltIn        = "have the built-in controller run it: replace the Job with one without managedBy, which cannot be changed"
 	CheckBuiltIn          = "check whether kube-controller-manager is running"
 	AskKueue              = "find out why Kueue does not admit it"
 	AskOwner              = "check its owner, which resumes it"
@@ -113,12 +114,12 @@ func RefusalAdvice(reason string) string {
 
 // MisspelledController is advice on a managedBy that looks like another name.
 func MisspelledController(managedBy, meant string) string {
-	return fmt.Sprintf("recreate the Job: its managedBy %s looks like a misspelling of %s, and the field is immutable", managedBy, meant)
+	return fmt.Sprintf("replace the Job: its managedBy %s looks like a misspelling of %s, and the field cannot be changed", managedBy, meant)
 }
 
 // StartOtherController is advice on a managedBy of a controller that is not of this project.
 func StartOtherController(managedBy string) string {
-	return fmt.Sprintf("start the controller for managedBy %s; the field is immutable, so recreate the Job to use another controller", managedBy)
+	return fmt.Sprintf("start the controller for managedBy %s", managedBy)
 }
 
 // ForgoPodGroup is advice on workload-aware scheduling; asked reports whether spec.scheduling asks for it.

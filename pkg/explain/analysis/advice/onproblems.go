@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -179,19 +180,28 @@ func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice 
 // maxTypos is how far a misspelled name is from the one that was meant.
 const maxTypos = 2
 
-func onController(in *facts.Facts, v *Values, _ *explain.Problem) []explain.Advice {
+func onController(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice {
 	name := ptr.Deref(in.Spec.ManagedBy, "")
+	var builtIn []explain.Advice // A Job that no controller has touched loses nothing.
+	if p.Kind == explain.ProblemNotReconciled {
+		builtIn = advise(words.RunWithBuiltIn, replaceManagedBy(in.Job, "null"))
+	}
 	switch {
 	case v.Reconciler.Program != "":
 		return advise(words.StartController, "kubectl batchjob controller --leader-elect --replace-builtin")
 	case in.ManagedBy() == "":
 		return advise(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
 	case name == in.OurName:
-		return advise(words.StartController, "kubectl batchjob controller")
+		return append(builtIn, advise(words.StartController, "kubectl batchjob controller")...)
 	case in.OurName != "" && typo.Distance(name, in.OurName) <= maxTypos:
-		return advise(words.MisspelledController(name, in.OurName), "")
+		return advise(words.MisspelledController(name, in.OurName), replaceManagedBy(in.Job, strconv.Quote(in.OurName)))
 	}
-	return advise(words.StartOtherController(name), "")
+	return append(builtIn, advise(words.StartOtherController(name), "")...)
+}
+
+// replaceManagedBy replaces the Job by one with another managedBy, in JSON: the field is immutable.
+func replaceManagedBy(job *batchv1.Job, managedBy string) string {
+	return kubectl(job, "batchjob retry %s --replace --patch %s", jobWord(job), shellWord(`{"spec":{"managedBy":`+managedBy+`}}`))
 }
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
