@@ -60,7 +60,7 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 # The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
 PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
-	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/monitoring ./test/numbers ./test/oracle/... ./test/structure \
+	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... ./test/structure \
 	./test/troubles ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
@@ -179,7 +179,7 @@ mutants-prove: ## Plant the bugs that make prove is to find, one at a time, and 
 	$(GO) run ./hack/mutants -prove -table hack/mutants/subtle.txt
 
 .PHONY: mutants-doc
-mutants-doc: ## The same, and write what caught each into docs/reliability.md: more than an hour
+mutants-doc: ## The same, and write what caught each into docs/proof/known-bugs.md: more than an hour
 	rm -f hack/mutants/results.json
 	$(GO) run ./hack/mutants -results hack/mutants/results.json
 	$(GO) test ./hack/mutants -run HasTheKnownBugs -rewrite

@@ -8,6 +8,9 @@
 // kubectl's YAML library, whose nodes are never decoded. Nodes of JSON are built from its tokens: that library does not
 // parse all JSON as YAML.
 //
+// A document that cannot be read is an Error with the line of the mistake and plain words: mistake.go finds them by repairs.
+// A template is one Error for its file.
+//
 // It promises: objects are in the order of the input; unknown fields are kept; every error has a position and is on one
 // line; memory is bounded for any input (MaxSize, maxAliased). An invalid document does not affect others.
 //

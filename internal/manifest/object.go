@@ -2,10 +2,14 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
 // Object is one Kubernetes object of the input.
@@ -30,11 +34,19 @@ func (o *Object) Name() string { return text(o.metadata()["name"]) }
 // Namespace returns metadata.namespace; "" if it is missing.
 func (o *Object) Namespace() string { return text(o.metadata()["namespace"]) }
 
+// As returns the object with another API version and kind. It shares all other fields.
+func (o *Object) As(apiVersion, kind string) *Object {
+	as := *o
+	as.Content = maps.Clone(o.Content)
+	as.Content["apiVersion"], as.Content["kind"] = apiVersion, kind
+	return &as
+}
+
 func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]) }
 
 // Errorf returns an *Error about the field with this path, see Position.
 func (o *Object) Errorf(path, format string, args ...any) error {
-	return &Error{o.Position(path), fmt.Sprintf(format, args...)}
+	return &Error{Position: o.Position(path), Problem: fmt.Sprintf(format, args...)}
 }
 
 func text(value any) string {
@@ -52,7 +64,7 @@ func fields(value any) map[string]any {
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
 		if text(o.Content[name]) == "" {
-			return nil, []error{o.Errorf("", "not a Kubernetes object: it has no %s", name)}
+			return nil, []error{o.without(name)}
 		}
 	}
 	kind, isList := strings.CutSuffix(o.Kind(), "List")
@@ -77,6 +89,19 @@ func flatten(o *Object) ([]*Object, []error) {
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
+}
+
+// without returns the error of an object that has no apiVersion or kind.
+func (o *Object) without(name string) error {
+	if value := o.Content[name]; value != nil {
+		return o.Errorf(name, "not a Kubernetes object: %s is not text", name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Content)) {
+		if typo.Distance(strings.ToLower(strings.ReplaceAll(key, "_", "")), strings.ToLower(name)) <= 2 {
+			return o.Errorf("["+key+"]", "not a Kubernetes object: it has no %s, but %s", name, key)
+		}
+	}
+	return o.Errorf("", "not a Kubernetes object: it has no %s", name)
 }
 
 func (o *Object) item(i int) *yaml.Node {

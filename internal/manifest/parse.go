@@ -1,13 +1,11 @@
 package manifest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -18,16 +16,25 @@ import (
 const maxAliased = 4 << 20
 
 // Parse returns the objects of one file, in order, and an *Error for each document that is not one.
-func Parse(file string, data []byte) ([]*Object, []error) {
+func Parse(file string, data []byte) ([]*Object, []error) { return parseFor("lint", file, data) }
+
+// parseFor is Parse for a verb, for hints in errors.
+func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	if !isText(data) {
-		return nil, []error{&Error{Position{File: file}, "not a text file in UTF-8"}}
+		return nil, []error{&Error{Position: Position{File: file}, Problem: "not a text file in UTF-8"}}
 	}
 	var objects []*Object
 	var problems []error
-	for _, d := range split(file, data) {
-		content, err := d.parse()
+	documents := split(file, data)
+	for i, p := range parseAll(documents) {
+		d, content, err := documents[i], p.content, p.err
+		if err != nil && problems == nil {
+			if template := templateError(file, verb, data); template != nil {
+				return nil, []error{template}
+			}
+		}
 		if err != nil {
-			problems = append(problems, err)
+			problems = append(problems, d.explain(err, len(problems)))
 			continue
 		}
 		if content == nil {
@@ -37,6 +44,28 @@ func Parse(file string, data []byte) ([]*Object, []error) {
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
+}
+
+// parsed is the content of a document, or why there is none.
+type parsed struct {
+	content map[string]any
+	err     error
+}
+
+// parseAll parses documents at the same time, as many as there are processors.
+func parseAll(documents []*document) []parsed {
+	all := make([]parsed, len(documents))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(documents)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(documents)); i = next.Add(1) - 1 {
+				all[i].content, all[i].err = documents[i].parse()
+			}
+		})
+	}
+	group.Wait()
+	return all
 }
 
 // parse parses the document, and returns nil if it is empty.
@@ -53,16 +82,16 @@ func (d *document) parse() (map[string]any, error) {
 		// Not strict: that would take a field that overrides one of "<<" for a duplicate. checkKeys has
 		// checked for those.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
-			return nil, d.yamlError(err)
+			return nil, &unreadable{err}
 		}
 	}
 	var value any
 	if err := utiljson.Unmarshal(text, &value); err != nil {
-		return nil, &Error{d.place(d.root), "cannot be read: " + err.Error()}
+		return nil, &Error{Position: d.place(d.root), Problem: "cannot be read: " + err.Error()}
 	}
 	content, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{d.place(d.root), "not a Kubernetes object: it must have apiVersion and kind"}
+		return nil, &Error{Position: d.place(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
 	}
 	return content, nil
 }
@@ -85,13 +114,13 @@ func (d *document) nodes() (*yaml.Node, error) {
 	if d.json {
 		root, err := jsonNodes(d.text)
 		if err != nil {
-			return nil, &Error{d.place(nil), "not readable as JSON: " + err.Error()}
+			return nil, &Error{Position: d.place(nil), Problem: "not readable as JSON: " + err.Error()}
 		}
 		return root, nil
 	}
 	var top yaml.Node
 	if err := yaml.Unmarshal(d.text, &top); err != nil {
-		return nil, d.yamlError(err)
+		return nil, &unreadable{err}
 	}
 	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 {
 		return nil, nil
@@ -101,45 +130,11 @@ func (d *document) nodes() (*yaml.Node, error) {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
 
-// yamlProblem separates the line from an error of the YAML parsers.
-var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
-
-func (d *document) yamlError(err error) error {
-	if problem := d.jsonError(); problem != nil {
-		return problem
-	}
-	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", " ")
-	position := d.place(nil)
-	if found := yamlProblem.FindStringSubmatch(text); found != nil {
-		if line, err := strconv.Atoi(found[1]); err == nil {
-			position.Line = d.line + line - 1
-			text = found[2]
-		}
-	}
-	return &Error{position, "not readable as YAML: " + text}
-}
-
-// jsonStart is how JSON starts that nobody writes in YAML.
-var jsonStart = regexp.MustCompile(`^\s*[{\[]\s*["{]`)
-
-// jsonError returns the syntax error of a text that is meant to be JSON, or nil if it is not.
-func (d *document) jsonError() error {
-	var value any
-	var wrong *json.SyntaxError
-	if !jsonStart.Match(d.text) || !errors.As(json.Unmarshal(d.text, &value), &wrong) {
-		return nil
-	}
-	position, before := d.place(nil), d.text[:max(wrong.Offset-1, 0)]
-	position.Line = d.line + bytes.Count(before, []byte("\n"))
-	position.Column = len(before) - bytes.LastIndexByte(before, '\n')
-	return &Error{position, "not readable as JSON: " + wrong.Error()}
-}
-
 // checkSize bounds the size of the document with all its aliases expanded, before that is done.
 func (d *document) checkSize() error {
 	s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
 	if _, err := s.size(d.root); err != nil {
-		return &Error{d.place(s.at), err.Error()}
+		return &Error{Position: d.place(s.at), Problem: err.Error()}
 	}
 	return nil
 }
@@ -189,13 +184,20 @@ func (s *sizer) target(alias *yaml.Node) (int64, error) {
 func (d *document) checkKeys(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
 		lines := make(map[string]int, len(n.Content)/2)
+		var empty *yaml.Node // the last field without a value
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
+			if isNull(n.Content[i+1]) && n.Content[i+1].Value == "" {
+				empty = key
+			}
 			if key.Kind != yaml.ScalarNode || isMerge(key) {
 				continue
 			}
 			if first, again := lines[key.Value]; again {
-				return &Error{d.place(key), fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
+				if empty != nil && d.place(empty).Line > first {
+					return &Error{Position: d.place(empty), Problem: fmt.Sprintf("%q is empty, but there is a second %q beside it", empty.Value, key.Value), Fix: "indent what belongs to " + empty.Value + " more than it"}
+				}
+				return &Error{Position: d.place(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
 			}
 			lines[key.Value] = d.place(key).Line
 		}

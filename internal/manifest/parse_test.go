@@ -142,18 +142,18 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 		{"number in JSON", head + "---\n" + `42`, "f:4:1: not a Kubernetes object: it must have apiVersion and kind"},
 		{"no kind", "apiVersion: v1", "f:1:1: not a Kubernetes object: it has no kind"},
 		{"no apiVersion", "\nkind: Job", "f:2:1: not a Kubernetes object: it has no apiVersion"},
-		{"kind is a number", "apiVersion: v1\nkind: 3", "f:1:1: not a Kubernetes object: it has no kind"},
+		{"kind is a number", "apiVersion: v1\nkind: 3", "f:2:7: not a Kubernetes object: kind is not text"},
 		{"item", "{apiVersion: v1, kind: List, items: [3]}", "f:1:38: not a Kubernetes object"},
 		{"item without kind", "apiVersion: v1\nkind: List\nitems:\n- metadata: {}", "f:4:3: not a Kubernetes object: it has no apiVersion"},
-		{"indentation", head + "spec:\n  a: 1\n b: 2", "f:4: not readable as YAML: did not find expected key"},
-		{"second document", head + "---\n" + head + "spec: [", "f:6: not readable as YAML: did not find expected node content"},
-		{"tab", head + "spec:\n\ta: 1", "f:4: not readable as YAML: found character that cannot start any token"},
+		{"indentation", head + "spec:\n  a: 1\n b: 2", "f:5:2: not readable as YAML: this line is indented by 1 space, 1 less than the lines that it belongs to; indent it by 2 spaces"},
+		{"second document", head + "---\n" + head + "spec: [", `f:6:7: not readable as YAML: "[" is not closed; add ]`},
+		{"tab", head + "spec:\n\ta: 1", "f:4:1: not readable as YAML: this line is indented with a tab, but YAML allows only spaces; replace the tab by spaces"},
 		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: duplicate field "spec", first used in line 3`},
 		{"unknown anchor", head + "spec: *a", "f:1: not readable as YAML: unknown anchor 'a' referenced"},
 		{"anchor in itself", head + "spec: &a [*a]", `f:3:11: the anchor "a" contains itself`},
 		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: duplicate field "a", first used in line 2`},
 		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: duplicate field "<<", first used in line 1`},
-		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1:35: not readable as JSON: invalid character '\"' after object key"},
+		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1:33: not readable as JSON: a colon is missing after the name"},
 	} {
 		_, problems := Parse("f", []byte(c.text))
 		if len(problems) != 1 || problems[0].Error() != c.want {

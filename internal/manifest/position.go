@@ -33,10 +33,20 @@ func (p Position) String() string {
 type Error struct {
 	Position Position
 	Problem  string
+	// Fix is what to do about it; "" if the problem is all that there is to say.
+	Fix string
+	// Template reports whether the file is a template, of which nothing is read.
+	Template bool
 }
 
 // Error implements error.
-func (e *Error) Error() string { return e.Position.String() + ": " + e.Problem }
+func (e *Error) Error() string {
+	text := e.Position.String() + ": " + e.Problem
+	if e.Fix != "" {
+		text += "; " + e.Fix
+	}
+	return text
+}
 
 // place converts the line and column of a node of this document to a position in the file.
 func (d *document) place(n *yaml.Node) Position {
@@ -80,6 +90,15 @@ func (o *Object) find(path string) *yaml.Node {
 		node = resolve(value)
 	}
 	return node
+}
+
+// Written returns the scalar in the field with this path as it is written, without quotes: yes where Content has true.
+// It is "" for anything else.
+func (o *Object) Written(path string) string {
+	if node := o.find(path); node != nil && node.Kind == yaml.ScalarNode {
+		return node.Value
+	}
+	return ""
 }
 
 // steps splits a path. Text in brackets is one step, whatever it contains.

@@ -52,7 +52,7 @@ func Read(ctx context.Context, o Options) ([]*Object, []error) {
 				problems = append(problems, err)
 				continue
 			}
-			found, bad := Parse(path, data)
+			found, bad := parseFor(o.Verb, path, data)
 			objects, problems = append(objects, found...), append(problems, bad...)
 		}
 	}

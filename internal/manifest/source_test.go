@@ -55,7 +55,7 @@ func TestFilesAreFoundAsKubectlFindsThem_CLI_08(t *testing.T) {
 		{[]string{"[a"}, false, "", `the pattern "DIR/[a" cannot be read: syntax error in pattern`},
 		{[]string{"empty"}, false, "", "DIR/empty: no .json, .yaml or .yml file in this folder; --recursive also searches its folders"},
 		{[]string{"empty"}, true, "", "DIR/empty: no .json, .yaml or .yml file in this folder"},
-		{[]string{"d.txt"}, false, "", "DIR/d.txt:1: not readable as YAML: did not find expected node content"},
+		{[]string{"d.txt"}, false, "", "DIR/d.txt:1:4: not readable as YAML: \"[\" is not closed; add ]"},
 		{[]string{"https://example.com/a.yaml", "a.yml"}, false, "A", "https://example.com/a.yaml: URLs are not supported; fetch it first: curl -fsSL 'https://example.com/a.yaml' | kubectl batchjob lint -f -"},
 		{[]string{"b.yaml/x"}, false, "", "cannot read DIR/b.yaml/x: not a directory"},
 	} {

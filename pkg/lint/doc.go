@@ -3,8 +3,9 @@
 //
 //	object as written, names of rules ─► Check ─► Findings, each with a field, a severity and a fix
 //
-// It is pure, and accepts any object. Package podspec has the rules of the API server for pod templates, and package command
-// reads the commands of containers. There is one file per API field, with small checks, which are listed in
+// It is pure, and accepts any object. Package schema compares names and types with the API, and corrects a copy where the
+// meaning is certain; the checks read what is left. Package podspec has the rules of the API server for pod templates,
+// package command reads the commands of containers, and package placeholder finds text that was not replaced. There is one file per API field, with small checks, which are listed in
 // table.go. A finding's ID is stable; messages are not.
 //
 // # Severities

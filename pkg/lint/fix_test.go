@@ -44,8 +44,11 @@ func TestAFieldElsewhereIsNotMissing_CLI_05(t *testing.T) {
 		{"in the Job's spec", without + "  restartPolicy: Never", []string{"move it to spec.template.spec, or remove it"}},
 		{"in the template", strings.Replace(without, "  template:\n", "  template:\n    restartPolicy: Never\n", 1), []string{"move it to spec.template.spec, or remove it"}},
 		{"there already", base + "  restartPolicy: Never", []string{"remove it"}},
-		{"below another mistake", base + "  completionmode: Indexed\n  completion: 2\n  successPolicy: {rulez: [{succeededcount: 1}]}", []string{
+		{"below another mistake", base + "  completionmode: Indexed\n  completion: 2\n  successPolicy: {Rules: [{succeededcount: 1}]}", []string{
 			"write completionMode, or remove it", "write completions, or remove it", "write rules, or remove it", "write succeededCount, or remove it",
+		}},
+		{"below a guess", base + "  completionmode: Indexed\n  completion: 2\n  successPolicy: {rulez: [{succeededcount: 1}]}", []string{
+			"write completionMode, or remove it", "write completions, or remove it", "write rules, or remove it",
 		}},
 		{"in the pod", strings.Replace(base, "restartPolicy: Never", "restartPolicy: Never\n      backoffLimit: 3", 1), []string{"move it to spec, or remove it"}},
 		{"of a CronJob's pod", strings.Replace(cronJob(`schedule: "@daily"`), "spec:\n", "spec:\n  restartPolicy: Never\n", 1), []string{"remove it"}},

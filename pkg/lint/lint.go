@@ -57,17 +57,31 @@ type Input struct {
 	// Incomplete reports whether some rules had names that are not in Names because they could
 	// not be read.
 	Incomplete bool
+	// Written returns a scalar of the object as it is written in the manifest, without quotes: yes for what is true.
+	// "" means that it is not known. Written may be nil.
+	Written func(path string) string
 }
 
-// Check returns all findings, in the order of the checks.
+// Check returns all findings: about names and types first, then in the order of the checks.
 func Check(in Input) []Finding {
-	r := &review{names: in.Names, incomplete: in.Incomplete, volumes: in.Volumes}
-	if in.Path != "" {
-		r.path = field.NewPath(in.Path)
+	d, unknown := newDecoder(in)
+	if unknown != nil {
+		return unknown.findings
 	}
-	if !r.decode(in.Object) {
-		return r.findings
+	return d.placeholders(append(d.problems(), d.findings()...))
+}
+
+// CheckNames returns only the findings about names and types, none for an object that is not a batch/v1 Job or CronJob.
+func CheckNames(in Input) []Finding {
+	d, unknown := newDecoder(in)
+	if unknown != nil {
+		return nil
 	}
+	return d.placeholders(d.problems())
+}
+
+// runAll runs all checks on a decoded object.
+func (r *review) runAll() {
 	r.run(checks())
 	if len(r.rules()) <= rulename.MaxRules {
 		r.run(ruleChecks())
@@ -75,7 +89,6 @@ func Check(in Input) []Finding {
 	if len(r.successRules()) <= maxSuccessRules {
 		r.run(successRuleChecks())
 	}
-	return r.findings
 }
 
 func (r *review) run(list []check) {

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -55,4 +56,30 @@ func (r *review) checkHostname(name string, path *field.Path) {
 		r.reject("name-not-a-hostname", path, "choose a name without dots that leaves room for '-' and the index in 63 characters",
 			"the pod of the last index cannot have the host name %q: %s", hostname, problems[0])
 	}
+}
+
+// checkFromCluster finds an object that a cluster returned, as kubectl get -o yaml prints it: it has fields that the API
+// server sets, and that are wrong for any other object.
+func checkFromCluster(r *review) {
+	meta, what := r.meta, "a Job"
+	if r.cronJob != nil {
+		meta, what = &r.cronJob.ObjectMeta, "a CronJob"
+	}
+	var set []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"uid", meta.UID != ""}, {"resourceVersion", meta.ResourceVersion != ""}, {"managedFields", len(meta.ManagedFields) > 0}} {
+		if f.set {
+			set = append(set, "metadata."+f.name)
+		}
+	}
+	if len(set) == 0 {
+		return
+	}
+	fix := "remove status and " + strings.Join(set, ", ")
+	if r.cronJob == nil {
+		fix += ", spec.selector and the controller-uid labels of the template"
+	}
+	r.add(Warning, "from-cluster", field.NewPath(set[0]), fix, "this is %s from a cluster, as kubectl get prints it: the API server rejects it as a new one", what)
 }

@@ -6,7 +6,7 @@ type check func(*review)
 // checks are all checks that are not for each rule, in the order of fields: metadata, counts, limits, policies, pods.
 func checks() []check {
 	return []check{
-		checkName, checkMetadata, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits,
+		checkName, checkMetadata, checkFromCluster, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits,
 		checkNotNegative, checkCompletionMode, checkCompletionsMissing, checkNoPods, checkParallelism,
 		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes, checkMaxFailedIndexesLimits,
 		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,

@@ -154,7 +154,7 @@ func (l ledger) total() entry {
 	return sum
 }
 
-// markdown shows the ledger in docs/reliability.md.
+// markdown shows the ledger in docs/proof/storms.md.
 func (l ledger) markdown() string {
 	var b strings.Builder
 	b.WriteString("| commit | seeds | worlds | steps | simulated years | Jobs | faults and actions | violations | CPU hours |\n|---|---|---|---|---|---|---|---|---|\n")
@@ -182,13 +182,13 @@ func thousands(n uint64) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// ledgerFile is the ledger that docs/reliability.md shows.
+// ledgerFile is the ledger that docs/proof/storms.md shows.
 const ledgerFile = "testdata/ledger.json"
 
-// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/reliability.md with the ledger; -rewrite
+// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/proof/storms.md with the ledger; -rewrite
 // writes them.
 func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
-	const page = "../../docs/reliability.md"
+	const page = "../../docs/proof/storms.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func newDisturber(s *soak) *disturber {
 // controllerClock is the name of the trouble that needs a binary of its own.
 const controllerClock = "controller-clock"
 
-// all are the troubles that there are; docs/reliability.md describes them.
+// all are the troubles that there are; docs/proof/soak.md describes them.
 func (d *disturber) all() []troubles.Trouble {
 	all := []troubles.Trouble{
 		{Name: "api-server-ends", Outage: true, Run: d.endServer},

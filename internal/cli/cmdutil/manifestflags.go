@@ -72,11 +72,29 @@ func (f *ManifestFlags) NoJobsError() error {
 }
 
 // IsBatch reports whether the object is, or is meant to be, one of these verbs: its API version may be gone or wrong,
-// and its kind may be in lower case.
+// its group may be another one of Kubernetes, and its kind may be in lower case.
 func IsBatch(object *manifest.Object) bool {
 	kind := BatchKind(object)
 	group, _, found := strings.Cut(object.APIVersion(), "/")
-	return kind != "" && (strings.EqualFold(group, groupOf(kind)) || !found && group == "v1")
+	switch {
+	case kind == "":
+		return false
+	case kind != jobSetKind && (group == "apps" || group == "extensions"):
+		return true
+	}
+	return strings.EqualFold(group, groupOf(kind)) || !found && group == "v1"
+}
+
+// AsServed returns the object with the API version and kind that it is meant to have, and false if it has them already.
+func AsServed(object *manifest.Object) (*manifest.Object, bool) {
+	kind, version := BatchKind(object), batchv1.SchemeGroupVersion.String()
+	if kind == jobSetKind {
+		version = manifest.JobSetVersion
+		if manifest.IsJobSetVersion(object.APIVersion()) {
+			version = object.APIVersion()
+		}
+	}
+	return object.As(version, kind), object.Kind() != kind || object.APIVersion() != version
 }
 
 const jobSetKind = "JobSet"
@@ -123,7 +141,7 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 // LintInput returns what lint checks of an object with this Job.
 func LintInput(job *manifest.Job) lint.Input {
 	if BatchKind(job.Object) == jobSetKind {
-		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path, Volumes: job.Object.ClaimedVolumes()}
+		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path, Written: job.Object.Written, Volumes: job.Object.ClaimedVolumes()}
 	}
-	return lint.Input{Object: job.Object.Content}
+	return lint.Input{Object: job.Object.Content, Written: job.Object.Written}
 }

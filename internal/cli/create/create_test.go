@@ -272,7 +272,7 @@ func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 		{"apiVersion: batch/v1\nkind: Job\nspec: {}\n", "", "error: PATH:1:1: metadata has neither name nor generateName\n"},
 		{"apiVersion: batch/v1\nkind: job\n", "", "error: PATH:2:7: there is no kind job in batch/v1; write apiVersion: batch/v1, kind: Job\n"},
 		{"# nothing\n", "", "error: no Jobs, CronJobs or JobSets in PATH; check the files given with -f\n"},
-		{"a: [", "", "error: PATH:1: not readable as YAML: did not find expected node content\n"},
+		{"a: [", "", "error: PATH:1:4: not readable as YAML: \"[\" is not closed; add ]\n"},
 		{"apiVersion: v1\nkind: \"\\e[31m\"\n", "", "error: PATH:2:7: this command creates only Jobs, CronJobs and JobSets, not a \\x1b[31m of v1; use: kubectl create -f\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)

@@ -124,7 +124,7 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 	result.patches = findPatches(filesOf(objects, documents))
 	for _, bad := range documents {
 		if !result.skipFile(bad.Position.File) {
-			result.add(bad.Position, nil, lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem})
+			result.add(bad.Position, nil, notReadable(bad))
 		}
 	}
 	seen := map[objectKey]manifest.Position{}
@@ -139,8 +139,17 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 		result.lint(object)
 		result.again(object, seen)
 	}
+	result.onlyTemplates()
 	result.sort()
 	return result, unread
+}
+
+func notReadable(bad *manifest.Error) lint.Finding {
+	id := "not-readable"
+	if bad.Template {
+		id = lint.TemplateID
+	}
+	return lint.Finding{ID: id, Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}
 }
 
 // splitProblems returns the problems of files and those of documents.
@@ -189,29 +198,53 @@ func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.
 }
 
 func (r *lintResult) lint(object *manifest.Object) {
-	jobs := object.Jobs()
-	switch {
-	case len(jobs) == 0 && !cmdutil.IsBatch(object):
+	if !cmdutil.IsBatch(object) {
 		r.Summary.Skipped++
-		return
-	case len(jobs) == 0:
-		r.count(object)
-		path, problem, fix := cmdutil.WhyNoJob(object)
-		r.add(object.Position(path), object, lint.Finding{
-			ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix,
-		})
 		return
 	}
 	r.count(object)
+	served, changed := cmdutil.AsServed(object)
+	if changed { // the rest is checked as if it were right
+		path, problem, fix := cmdutil.WhyNoJob(object)
+		r.about(object, lint.Finding{ID: "api-version-wrong", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix})
+	}
+	jobs := served.Jobs()
+	if len(jobs) == 0 && !changed {
+		for _, finding := range withoutJob(served) {
+			r.about(object, finding)
+		}
+	}
 	var found []lint.Finding
 	for _, job := range jobs {
 		for _, finding := range lintJob(job) {
 			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
 				found = append(found, finding)
-				r.add(object.Position(finding.Field), object, finding)
+				r.about(object, finding)
 			}
 		}
 	}
+}
+
+// about adds a finding about an object. A template is named by its language.
+func (r *lintResult) about(object *manifest.Object, finding lint.Finding) {
+	at := object.Position(finding.Field)
+	if finding.ID == lint.TemplateID {
+		var name string
+		name, finding.Fix = manifest.TemplateOf(object.Written(finding.Field), at.File, "lint")
+		finding.Message = "this is " + name + ", not a manifest"
+	}
+	r.add(at, object, finding)
+}
+
+// withoutJob returns the findings about an object without a Job: about its names and types, and otherwise that the Job is
+// missing.
+func withoutJob(object *manifest.Object) []lint.Finding {
+	found := lint.CheckNames(lint.Input{Object: object.Content, Written: object.Written})
+	if len(found) > 0 {
+		return found
+	}
+	path, problem, fix := cmdutil.WhyNoJob(object)
+	return []lint.Finding{{ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix}}
 }
 
 func lintJob(job *manifest.Job) []lint.Finding {

@@ -85,14 +85,9 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 	}{
 		{"", "", "error: no Jobs, CronJobs or JobSets in PATH; check the files given with -f\n"},
 		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: duplicate field \"a\", first used in line 1 [not-readable]", "error: 1 error\n"},
-		{"a: [", "PATH:1: error: not readable as YAML: did not find expected node content [not-readable]\n", "error: 1 error\n"},
-		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: invalid character ',' looking for beginning of object key string [not-readable]\n", "error: 1 error\n"},
+		{"a: [", "PATH:1:4: error: not readable as YAML: \"[\" is not closed [not-readable]\n    fix: add ]\n", "error: 1 error\n"},
+		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: there are two commas [not-readable]\n", "error: 1 error\n"},
 		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n", "error: 1 error\n"},
-		{"apiVersion: batch/v1beta1\nkind: CronJob\n", "PATH:1:13: error: CronJob: batch/v1beta1 is no longer served [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
-		{"apiVersion: batch/v2\nkind: Job\n", "PATH:1:13: error: Job: there is no Job in batch/v2 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: v1\nkind: Job\n", "PATH:1:13: error: Job: there is no Job in v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: batch/v1\nkind: job\n", "PATH:2:7: error: job: there is no kind job in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: Job\n", "error: 1 error in 1 Job\n"},
-		{"apiVersion: batch\nkind: cronjob\n", "PATH:2:7: error: cronjob: there is no kind cronjob in batch/v1 [not-readable]\n    fix: write apiVersion: batch/v1, kind: CronJob\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v1\nkind: CronJob\n", "PATH:1:1: error: CronJob: a CronJob needs spec.jobTemplate [not-readable]\n    fix: add it, with the spec of the Jobs\n", "error: 1 error in 1 CronJob\n"},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: 2}, {name: a-b}]}}", "PATH:3:53: error: Job: rule 1 \"a-b\"", "error: "},
 		{"apiVersion: batch/v1\nkind: Job\nspec: {podFailurePolicy: {rules: [{name: [A]}]}}", "error: Job: the name of a rule is text, not a list [rule-name-invalid]\n    fix: use a name such as OutOfMemory\n", "error: "},
@@ -107,6 +102,73 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 	}
 }
 
+// A wrong API version or kind is one error, and the rest is checked as if it were right.
+// Requirements: LNT-09
+func TestTheRestIsCheckedBesideAWrongVersion(t *testing.T) {
+	const head = "apiVersion: batch/v1\nkind: Job\n"
+	for head, want := range map[string]string{
+		"apiVersion: batch/v1beta1\nkind: Job\n":             "PATH:1:13: error: Job/a: batch/v1beta1 is no longer served [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch/v2alpha1\nkind: Job\n":            "PATH:1:13: error: Job/a: batch/v2alpha1 is no longer served [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch/v2\nkind: Job\n":                  "PATH:1:13: error: Job/a: there is no Job in batch/v2 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: apps/v1\nkind: Job\n":                   "PATH:1:13: error: Job/a: there is no Job in apps/v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: extensions/v1beta1\nkind: Job\n":        "PATH:1:13: error: Job/a: there is no Job in extensions/v1beta1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: v1\nkind: Job\n":                        "PATH:1:13: error: Job/a: there is no Job in v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch/v1\nkind: job\n":                  "PATH:2:7: error: job/a: there is no kind job in batch/v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch\nkind: job\n":                     "PATH:2:7: error: job/a: there is no kind job in batch/v1 [api-version-wrong]\n    fix: write apiVersion: batch/v1, kind: Job\n",
+		"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n": "",
+	} {
+		path := clitest.WriteManifest(t, strings.Replace(clitest.PlainJob+"  backoffLimit: -1\n", "apiVersion: batch/v1\nkind: Job\n", head, 1))
+		got := program.Run(t, nil, "lint", "-f", path)
+		if _, kind, _ := strings.Cut(strings.TrimSpace(head), "kind: "); want != "" {
+			want += "PATH:6:17: error: " + kind + "/a: backoffLimit is -1 [negative]\n    fix: use 0 or more\n"
+		}
+		if out := strings.ReplaceAll(got.Out, path, "PATH"); out != want {
+			t.Errorf("%q: %s\nwant %s", head, out, want)
+		}
+		created := program.Run(t, nil, "create", "-f", path, "--dry-run=client")
+		if created.Code != cmdutil.ExitError || want != "" && !strings.Contains(created.ErrOut, "; write apiVersion: batch/v1, kind: Job\n") {
+			t.Errorf("%q: create: exit %d, %s", head, created.Code, created.ErrOut)
+		}
+	}
+	if !strings.HasPrefix(strings.TrimSpace(clitest.PlainJob), strings.TrimSpace(head)) {
+		t.Errorf("%s", clitest.PlainJob)
+	}
+}
+
+// A template is one finding, whether it can be read or not; a manifest with something like an action in it is none.
+// Requirements: LNT-08
+func TestATemplateIsOneFinding(t *testing.T) {
+	named := func(name string) string { return strings.Replace(clitest.PlainJob, "{name: a}", "{name: "+name+"}", 1) }
+	const helm, other = "helm template CHART | kubectl batchjob lint -f -\n", "render it first, and pass the result: kubectl batchjob lint -f -\n"
+	for name, c := range map[string]struct{ text, out string }{
+		"Helm":        {"{{- if .Values.on }}\n" + named(`{{ include "a.name" . }}`) + "{{- end }}\n", "PATH:1:1: error: this is a Helm template, not a manifest [template]\n    fix: render it first: " + helm},
+		"Helm, value": {named(`{{ .Release.Name }}`) + "---\n" + named("{{ .Values.b }}"), "PATH:3:18: error: this is a Helm template, not a manifest [template]\n    fix: render it first: " + helm},
+		"in quotes":   {named(`"{{ .Release.Name }}"`) + "  backoffLimit: -1\n", "PATH:3:18: error: Job/{{ .Release.Name }}: this is a Helm template, not a manifest [template]\n    fix: render it first: " + helm},
+		"Go":          {named("{{ .Name }}"), "PATH:3:18: error: this is a Go template, not a manifest [template]\n    fix: " + other},
+		"Jinja":       {"{% for a in all %}\n" + named("{{ a }}") + "{% endfor %}\n", "PATH:1:1: error: this is a Jinja template, not a manifest [template]\n    fix: " + other},
+		"ERB":         {"<% if on %>\n" + named("<%= name %>") + "<% end %>\n", "PATH:1:1: error: this is an ERB template, not a manifest [template]\n    fix: " + other},
+		"Terraform":   {"%{ if on }\n" + named("a") + "%{ endif }\n", "PATH:1:1: error: this is a Terraform template, not a manifest [template]\n    fix: " + other},
+		"an argument": {strings.Replace(clitest.PlainJob, "name: main,", `name: main, args: ["{{ .State }}"],`, 1), ""},
+		"an argument, and a mistake": {strings.Replace(clitest.PlainJob, "name: main,", `name: main, args: ["{{ .State }}"],`, 1) + " backoffLimit: 1\n",
+			"PATH:6:2: error: not readable as YAML: this line is indented by 1 space, 1 less than the lines that it belongs to [not-readable]\n    fix: indent it by 2 spaces\n"},
+	} {
+		path := clitest.WriteManifest(t, c.text)
+		got := program.Run(t, nil, "lint", "-f", path)
+		if out := strings.ReplaceAll(got.Out, path, "PATH"); out != c.out {
+			t.Errorf("%s: %s\nwant %s\nof\n%s", name, out, c.out, c.text)
+		}
+	}
+}
+
+// The chart is around the folder of the template.
+// Requirements: LNT-08
+func TestTheChartOfATemplateIsNamed(t *testing.T) {
+	root := folder(t, map[string]string{"chart/templates/job.yaml": "{{ .Values.job }}\n"})
+	if got := program.Run(t, nil, "lint", "-R", "-f", root); !strings.Contains(got.Out, "helm template "+root+"/chart | kubectl batchjob lint -f -") {
+		t.Errorf("%s", got.Out)
+	}
+}
+
 // The templates of a JobSet are checked as the Jobs that it creates (issue 17).
 func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	long := strings.Repeat("x", 50)
@@ -114,7 +176,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		{clitest.JobSet, "", "no findings in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "v1alpha2", "v1", 1), "", "no findings in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: JobSet/train: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: JobSet/train: spec.replicatedJobs[1].template.spec.parallelism is text, but the API expects an integer", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: JobSet/train: spec.replicatedJobs[1].template.spec.parallelism is the text \"two\", but the API expects an integer", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "name: Broken", "name: a-b", 1), "PATH:15:43: error: JobSet/train: rule 0 \"a-b\"", "error: 1 error in 1 JobSet\n"},
 		{strings.Replace(clitest.JobSet, "restartPolicy: Never", "restartPolicy: OnFailure", 1), "PATH:16:42: error: JobSet/train: podFailurePolicy needs restartPolicy Never", "error: 1 error in 1 JobSet\n"},
@@ -124,7 +186,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet/train: the JobSet is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: JobSet/a: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: JobSet/a: the template has no container", "error: 2 errors in 1 JobSet"},
-		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: JobSet: there is no JobSet in jobset.x-k8s.io/v2 [not-readable]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: JobSet: there is no JobSet in jobset.x-k8s.io/v2 [api-version-wrong]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
 		path := clitest.WriteManifest(t, c.text)

@@ -64,7 +64,16 @@ func (r *lintResult) add(position manifest.Position, object *manifest.Object, fi
 		r.Summary.Ignored++
 		return
 	}
-	switch finding.Severity {
+	r.countSeverity(finding.Severity)
+	f := lintFinding{File: position.File, Line: position.Line, Column: position.Column, Finding: finding}
+	if object != nil {
+		f.Object, f.Source = object.Kind()+"/"+object.Name(), object.Source()
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+func (r *lintResult) countSeverity(severity lint.Severity) {
+	switch severity {
 	case lint.Error:
 		r.Summary.Errors++
 	case lint.Warning:
@@ -72,11 +81,6 @@ func (r *lintResult) add(position manifest.Position, object *manifest.Object, fi
 	case lint.Info:
 		r.Summary.Infos++
 	}
-	f := lintFinding{File: position.File, Line: position.Line, Column: position.Column, Finding: finding}
-	if object != nil {
-		f.Object, f.Source = object.Kind()+"/"+object.Name(), object.Source()
-	}
-	r.Findings = append(r.Findings, f)
 }
 
 // ignores reports whether the finding is ignored. A comment cannot ignore what is wrong with comments.
@@ -122,6 +126,27 @@ func (r *lintResult) count(object *manifest.Object) {
 		r.Summary.cronJobs++
 	case "JobSet":
 		r.Summary.jobSets++
+	}
+}
+
+// onlyTemplates keeps, of files that are templates, only the finding that says so.
+func (r *lintResult) onlyTemplates() {
+	first := map[string]int{}
+	for i, f := range r.Findings {
+		if _, found := first[f.File]; !found && f.ID == lint.TemplateID {
+			first[f.File] = i
+		}
+	}
+	if len(first) == 0 {
+		return
+	}
+	all := r.Findings
+	r.Findings, r.Summary.Errors, r.Summary.Warnings, r.Summary.Infos = []lintFinding{}, 0, 0, 0
+	for i, f := range all {
+		if at, isTemplate := first[f.File]; !isTemplate || at == i {
+			r.countSeverity(f.Severity)
+			r.Findings = append(r.Findings, f)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ const warnings = `
 container-never-ends: a container beside others runs until something stops it, so the pod never succeeds; it should be a sidecar
 deadline-per-pod: activeDeadlineSeconds is in the pod template, where each pod that replaces a failed one gets it anew
 disruption-rule-too-late: a rule on exit codes matches preempted and evicted pods before the rule that is meant for them
+from-cluster: the object is the output of kubectl get, with fields that only the API server sets
 ignore-unknown: a comment or --ignore names no kind of finding
 index-without-indexed: a container uses JOB_COMPLETION_INDEX, but the Job is not Indexed
 limit-per-index-on-failure: with restartPolicy OnFailure, failures that restart a container do not count against the index
@@ -53,7 +54,7 @@ names-on-cronjob: names of rules are annotations of the CronJob, where they have
 names-without-rules: the annotation names rules, but there are none
 no-failed-history: with failedJobsHistoryLimit 0, failed Jobs are deleted at once, with their pods and logs
 object-twice: another object in the folder has the same kind, namespace and name
-quantity-tiny: a quantity is a fraction of a byte: m means thousandths
+quantity-tiny: a quantity of memory or storage is less than a kibibyte: m means thousandths, and no suffix means bytes
 rule-matches-sidecars: a rule on exit codes without containerName matches sidecars that are stopped at the end of the pod
 rule-name-not-camel-case: the name of a rule does not follow the convention for reasons of conditions
 rule-name-unused: the controller that managedBy names does not support names of rules
@@ -91,6 +92,7 @@ const failures = `
 action-unknown: a rule of podFailurePolicy has an action that does not exist
 affinity-invalid: an affinity has an operator, a key, values or a weight that is not allowed
 annotation-invalid: the key of an annotation is not allowed, or annotations are too large
+api-version-wrong: the object has an API version, a group or a kind that the API server does not have
 claim-unknown: a container uses a resource claim that the pod template does not have
 completion-mode-unknown: completionMode is neither Indexed nor NonIndexed
 completions-missing: an Indexed Job has no completions
@@ -152,6 +154,7 @@ node-selector-invalid: nodeSelector has a key or value that no label can have
 not-readable: a document, or its kind or API version, cannot be read
 operator-unknown: the operator of onExitCodes is neither In nor NotIn
 parallelism-too-high: parallelism is above the API's limit for Indexed Jobs
+placeholder: a value contains text that nothing replaces; an error if the API server rejects it
 pod-deadline-invalid: activeDeadlineSeconds of the pod template is below 1
 port-invalid: a port is not between 1 and 65535
 port-name-invalid: the name of a port is not allowed
@@ -183,6 +186,7 @@ schedule-invalid: the schedule cannot be read
 schedule-missing: the CronJob has no schedule
 schedule-never: the schedule never comes, such as on 31 February
 scheduling-not-supported: the controller that managedBy names does not support spec.scheduling
+seccomp-without-type: a seccompProfile has no type
 selector-in-cronjob: the Jobs of a CronJob cannot choose their selector
 selector-mismatch: the selector does not match the labels of the pod template
 selector-missing: manualSelector needs a selector
@@ -191,8 +195,10 @@ spread-invalid: a topology spread constraint lacks a field, repeats another one,
 success-count-too-high: succeededCount is above the number of indexes that count
 success-rule-empty: a rule of successPolicy specifies nothing
 success-without-indexes: successPolicy needs an Indexed Job
+template: the file is a template, and must be rendered first
 template-label-reserved: the API server sets this label of the pod template itself
 time-zone-unknown: timeZone is not in the IANA time zone database
+token-expiration-invalid: the token of a service account would expire too soon, or much too late
 toleration-invalid: a toleration has an operator, a key, a value or an effect that is not allowed
 too-many-conditions: a rule has too many conditions
 too-many-exit-codes: a rule has too many exit codes

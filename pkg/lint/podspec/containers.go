@@ -135,6 +135,7 @@ func (c *checker) securityContext(context *corev1.SecurityContext, path *field.P
 		return
 	}
 	c.ids(context.RunAsUser, context.RunAsGroup, path)
+	c.seccomp(context.SeccompProfile, path.Child("seccompProfile"))
 	if context.Privileged != nil && *context.Privileged && context.AllowPrivilegeEscalation != nil && !*context.AllowPrivilegeEscalation {
 		c.add("privileged-without-escalation", path.Child("allowPrivilegeEscalation"), "remove one of them", "a privileged container cannot have allowPrivilegeEscalation: false")
 	}

@@ -16,7 +16,7 @@ func (c *checker) pod(spec *corev1.PodSpec, path *field.Path) {
 	c.dns(spec, path)
 	c.podNames(spec, path)
 	if context := spec.SecurityContext; context != nil {
-		c.ids(context.RunAsUser, context.RunAsGroup, path.Child("securityContext"))
+		c.podSecurity(context, path.Child("securityContext"))
 	}
 	if spec.ShareProcessNamespace != nil && *spec.ShareProcessNamespace && spec.HostPID {
 		c.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")

@@ -80,8 +80,12 @@ func (c *checker) volumeFiles(source *corev1.VolumeSource, path *field.Path) {
 		c.items(source.Secret.Items, path.Child("secret", "items"))
 	case source.Projected != nil:
 		c.mode(source.Projected.DefaultMode, path.Child("projected", "defaultMode"))
+		c.projected(source.Projected, path.Child("projected"))
 	case source.DownwardAPI != nil:
 		c.mode(source.DownwardAPI.DefaultMode, path.Child("downwardAPI", "defaultMode"))
+		c.downward(source.DownwardAPI.Items, path.Child("downwardAPI", "items"))
+	case source.Ephemeral != nil && source.Ephemeral.VolumeClaimTemplate != nil:
+		c.claim(source.Ephemeral.VolumeClaimTemplate, path.Child("ephemeral", "volumeClaimTemplate"))
 	}
 }
 

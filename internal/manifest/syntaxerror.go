@@ -1,0 +1,247 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// yamlProblem separates the line from an error of the YAML parsers.
+var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
+
+// unreadable is an error of a YAML parser. It is explained only if it is reported: that takes a while.
+type unreadable struct{ err error }
+
+func (u *unreadable) Error() string { return u.err.Error() }
+
+// explainedAtMost is how many syntax errors of a file are explained with the line of the mistake.
+const explainedAtMost = 50
+
+// explain returns the error for people; before is how many errors the file has before it.
+func (d *document) explain(err error, before int) error {
+	bad, is := errors.AsType[*unreadable](err)
+	if !is {
+		return err
+	}
+	if before >= explainedAtMost {
+		return d.whereNoticed(noticed(d.text, bad.err))
+	}
+	return d.yamlError(bad.err)
+}
+
+// yamlError explains an error of a YAML parser: with the line of the mistake, if that is found, and in plain words.
+func (d *document) yamlError(err error) error {
+	if problem := d.jsonError(); problem != nil {
+		return problem
+	}
+	line, text := noticed(d.text, err)
+	position := d.place(nil)
+	if found := findMistake(d.text, line); found != nil {
+		position.Line, position.Column = d.line+found.line-1, found.column
+		return &Error{Position: position, Problem: "not readable as YAML: " + found.problem, Fix: found.fix}
+	}
+	return d.whereNoticed(line, text)
+}
+
+func (d *document) whereNoticed(line int, problem string) error {
+	position := d.place(nil)
+	position.Line = d.line + line - 1
+	return &Error{Position: position, Problem: "not readable as YAML: " + plainWords(problem)}
+}
+
+// noticed returns the line at which the parser noticed a mistake, and its text. The parser of kubectl is asked: the
+// other one names the line at which the surrounding block begins.
+func noticed(text []byte, err error) (line int, problem string) {
+	if _, other := sigsyaml.YAMLToJSON(text); other != nil {
+		err = other
+	}
+	problem = strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", " ")
+	problem = strings.TrimPrefix(problem, "error converting YAML to JSON: yaml: ")
+	line = 1
+	if found := yamlProblem.FindStringSubmatch(problem); found != nil {
+		line, _ = strconv.Atoi(found[1])
+		problem = found[2]
+		if ofParser.MatchString(problem) { // it counts from 0 in these
+			line++
+		}
+	}
+	return max(min(line, bytes.Count(text, []byte("\n"))+1), 1), problem
+}
+
+// ofParser are the errors about tokens, unlike those about characters.
+var ofParser = regexp.MustCompile(`^(did not find expected|found duplicate %|found undefined tag|found incompatible)`)
+
+// plainWords says what the parser's words mean for people who write manifests.
+func plainWords(problem string) string {
+	for _, w := range [...]struct{ parser, plain string }{
+		{"did not find expected key", "this line does not fit the lines before it; check its indentation, and the quotes and brackets before it"},
+		{"did not find expected '-' indicator", "this line does not fit the list before it; check its indentation"},
+		{"mapping values are not allowed in this context", "there is a colon where no field can be; check the indentation, the colon of the line before, and whether the value needs quotes"},
+		{"could not find expected ':'", "there is no colon after the name of a field, here or in the lines before"},
+		{"found character that cannot start any token", "a value cannot start with this character; put it in quotes"},
+		{"found unexpected end of stream", "a quote is not closed"},
+		{"did not find expected ',' or ']'", "a list in brackets has no comma here, or is not closed"},
+		{"did not find expected ',' or '}'", "an object in braces has no comma here, or is not closed"},
+		{"did not find expected node content", "there is no value here; check the brackets and commas"},
+	} {
+		if strings.Contains(problem, w.parser) {
+			return w.plain
+		}
+	}
+	return problem
+}
+
+// jsonStart is how JSON starts that nobody writes in YAML.
+var jsonStart = regexp.MustCompile(`^\s*[{\[]\s*["{]`)
+
+// jsonError returns the syntax error of a text that is meant to be JSON, or nil if it is not.
+func (d *document) jsonError() error {
+	var value any
+	var wrong *json.SyntaxError
+	if !jsonStart.Match(d.text) || !errors.As(json.Unmarshal(d.text, &value), &wrong) {
+		return nil
+	}
+	at := max(int(wrong.Offset)-1, 0)
+	problem, at := explainJSON(d.text, at, wrong.Error())
+	position, before := d.place(nil), d.text[:at]
+	position.Line = d.line + bytes.Count(before, []byte("\n"))
+	position.Column = len(before) - bytes.LastIndexByte(before, '\n')
+	return &Error{Position: position, Problem: "not readable as JSON: " + problem}
+}
+
+// explainJSON returns what is wrong in plain words, and where; text[at] is where the parser noticed it.
+func explainJSON(text []byte, at int, problem string) (string, int) {
+	read := text[:min(at+1, len(text))]
+	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
+	noticed := read[max(len(read)-1, 0):]
+	closing := len(noticed) > 0 && bytes.ContainsAny(noticed, "]}")
+	if missing := unopened(read); missing >= 0 {
+		return "a bracket is missing after the colon", missing
+	}
+	if strings.Contains(problem, "unexpected end") || closing && strings.Contains(problem, "after ") {
+		if open := unclosed(read); open >= 0 {
+			return fmt.Sprintf("%q is not closed", text[open]), open
+		}
+	}
+	if text[before] == ',' && before < at {
+		switch {
+		case closing:
+			return "there is a comma after the last one", before
+		case bytes.Equal(noticed, []byte(",")):
+			return "there are two commas", at
+		}
+	}
+	return jsonWords(problem, before, at)
+}
+
+// jsonWords says what the parser's words mean; before is where the value or the name before the mistake ends.
+func jsonWords(problem string, before, at int) (string, int) {
+	for _, w := range [...]struct {
+		parser, plain string
+		at            int
+	}{
+		{"after object key:value pair", "a comma is missing", before},
+		{"after array element", "a comma is missing", before},
+		{"after object key", "a colon is missing after the name", before},
+		{"in string literal", "a quote is not closed", at},
+		{"beginning of object key string", "a name must be in double quotes", at},
+	} {
+		if strings.Contains(problem, w.parser) {
+			return w.plain, w.at
+		}
+	}
+	return problem, at
+}
+
+// unopened returns where a colon is after which the bracket is missing: the value is a name with a colon after it, or
+// there is a bracket that ends nothing, and closes the line of the colon by its indentation. It is -1 if there is none.
+func unopened(text []byte) int {
+	last := len(text) - 1
+	if last < 0 {
+		return -1
+	}
+	switch text[last] {
+	case ':':
+		name := bytes.LastIndexByte(bytes.TrimRight(text[:last], "\" \t\r\n"), '"')
+		if before := len(bytes.TrimRight(text[:max(name, 0)], " \t\r\n")) - 1; before >= 0 && text[before] == ':' {
+			return before
+		}
+	case '}', ']':
+		lines := bytes.Split(text[:last], []byte("\n"))
+		closing := lines[len(lines)-1]
+		at := last - len(closing)
+		for i := len(lines) - 2; i >= 0 && len(bytes.TrimSpace(closing)) == 0; i-- {
+			line := bytes.TrimRight(lines[i], " \t\r")
+			at -= len(lines[i]) + 1
+			if indentation := len(line) - len(bytes.TrimLeft(line, " \t")); len(line) > 0 && indentation <= len(closing) {
+				if indentation == len(closing) && line[len(line)-1] == ':' {
+					return at + len(line)
+				}
+				break
+			}
+		}
+	}
+	return -1
+}
+
+// bracket is one that is open, with the indentation of its line.
+type bracket struct{ at, indentation int }
+
+// brackets finds the one that is not closed, reading a text once.
+type brackets struct {
+	text []byte
+	open []bracket
+	// start is where the line starts, and indentation that of the line.
+	start, indentation int
+}
+
+// unclosed returns where a bracket is that is not closed: the innermost one whose line is indented more than the one
+// where another bracket is closed, or the last one. It is -1 if there is none.
+func unclosed(text []byte) int {
+	b := &brackets{text: text}
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			quoted = !quoted
+		case '\n':
+			quoted = false
+			b.start = i + 1
+			b.indentation = len(text[b.start:]) - len(bytes.TrimLeft(text[b.start:], " \t"))
+		default:
+			if !quoted && b.next(i) {
+				return b.open[len(b.open)-1].at
+			}
+		}
+	}
+	if len(b.open) == 0 {
+		return -1
+	}
+	return b.open[len(b.open)-1].at
+}
+
+// next reports whether the character closes another bracket than the last one that is open.
+func (b *brackets) next(i int) bool {
+	switch c := b.text[i]; c {
+	case '{', '[':
+		b.open = append(b.open, bracket{i, b.indentation})
+	case '}', ']':
+		if len(b.open) == 0 {
+			return false
+		}
+		last := b.open[len(b.open)-1]
+		if c != b.text[last.at]+2 || i == b.start+b.indentation && b.indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
+			return true
+		}
+		b.open = b.open[:len(b.open)-1]
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package manifest
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// templates are the languages in which manifests are generated, by what only they have.
+var templates = []struct {
+	name string
+	// has is what a text in this language has, known what the text has of which only this language knows.
+	has, known *regexp.Regexp
+	command    string
+}{
+	{"a Helm template", regexp.MustCompile(`\{\{`), regexp.MustCompile(`\{\{-?[^}]*(\.Values|\.Release|\.Chart|\.Capabilities|\.Files|\binclude\b|\btoYaml\b|\bnindent\b|\btpl\b)`), "helm template CHART"},
+	{"a Jinja template", regexp.MustCompile(`\{\{|\{%`), regexp.MustCompile(`\{%|\{\{-? *[a-z_]\w*( *\||\.\w| *-?\}\})`), ""},
+	{"a Go template", regexp.MustCompile(`\{\{`), regexp.MustCompile(`\{\{`), ""},
+	{"an ERB template", regexp.MustCompile(`<%`), regexp.MustCompile(`<%`), ""},
+	{"a Terraform template", regexp.MustCompile(`%\{`), regexp.MustCompile(`%\{ *(if|for|else|end)`), ""},
+}
+
+var (
+	// action is an action of a template, controlLine a line with nothing else.
+	action      = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<%.*?%>|%\{.*?\}`)
+	controlLine = regexp.MustCompile(`(?m)^[ \t]*(\{\{.*\}\}|\{%.*%\}|\{#.*#\}|<%.*%>|%\{.*\})[ \t]*\r?$`)
+	// plainAction is a value that is an action without quotes, which is no YAML.
+	plainAction = regexp.MustCompile(`(?m)^[^#"'\n]*(: |- )(\{\{|\{%|<%)`)
+)
+
+// templateError returns the error of a file that cannot be read because it is a template; nil if it is none.
+func templateError(file, verb string, data []byte) *Error {
+	for _, t := range templates {
+		if !t.has.Match(data) || !t.known.Match(data) {
+			continue
+		}
+		if !controlLine.Match(data) && !plainAction.Match(data) && !readableWithout(data) {
+			return nil // another mistake, beside text that looks like an action
+		}
+		return &Error{
+			Position: firstMatch(file, data, t.known), Template: true,
+			Problem: "this is " + t.name + ", not a manifest", Fix: renderFirst(t.command, file, verb),
+		}
+	}
+	return nil
+}
+
+// TemplateOf returns the language of a value in a template, such as "a Helm template", and what to do with the file.
+func TemplateOf(value, file, verb string) (name, fix string) {
+	for _, t := range templates {
+		if t.known.MatchString(value) {
+			return t.name, renderFirst(t.command, file, verb)
+		}
+	}
+	return "a template", renderFirst("", file, verb)
+}
+
+// readableWithout reports whether the text is YAML with words in place of the actions.
+func readableWithout(data []byte) bool {
+	for _, d := range splitYAML("", action.ReplaceAll(data, []byte("x"))) {
+		if _, err := sigsyaml.YAMLToJSON(d.text); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func firstMatch(file string, data []byte, pattern *regexp.Regexp) Position {
+	at := pattern.FindIndex(data)[0]
+	return Position{File: file, Line: 1 + bytes.Count(data[:at], []byte("\n")), Column: at - bytes.LastIndexByte(data[:at], '\n')}
+}
+
+// renderFirst says how to check what a template makes. The chart of a Helm template is the folder around its folder
+// templates.
+func renderFirst(command, file, verb string) string {
+	if command == "" {
+		return "render it first, and pass the result: kubectl batchjob " + verb + " -f -"
+	}
+	if chart, _, found := strings.Cut(filepath.ToSlash(file), "/templates/"); found {
+		command = strings.Replace(command, "CHART", chart, 1)
+	}
+	return "render it first: " + command + " | kubectl batchjob " + verb + " -f -"
+}

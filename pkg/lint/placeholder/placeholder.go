@@ -1,0 +1,93 @@
+// Package placeholder finds text that was to be replaced before a manifest is applied: variables, words such as CHANGEME,
+// and actions of templates. It does not look where Kubernetes or a shell replaces variables: in commands, arguments and
+// the values of environment variables.
+package placeholder
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Found is a value with a placeholder.
+type Found struct {
+	// Path is the path of the value, such as metadata.labels[app].
+	Path string
+	// Text is the placeholder, such as ${IMAGE}.
+	Text string
+	Kind Kind
+}
+
+// Kind is what would replace a placeholder.
+type Kind int
+
+const (
+	// Variable is ${NAME} or $NAME, as in a shell.
+	Variable Kind = iota
+	// Reference is $(NAME), which Kubernetes replaces elsewhere.
+	Reference
+	// Word is for people to replace, such as CHANGEME or <your-image>.
+	Word
+	// Action is {{ … }} of a template.
+	Action
+)
+
+var kinds = []struct {
+	kind    Kind
+	pattern *regexp.Regexp
+}{
+	{Action, regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|<%.*?%>`)},
+	{Variable, regexp.MustCompile(`\$\{[^}]*\}`)},
+	{Reference, regexp.MustCompile(`\$\([A-Za-z_][\w.-]*\)`)},
+	{Variable, regexp.MustCompile(`\$[A-Za-z_]\w*`)},
+	{Word, regexp.MustCompile(`<[A-Za-z][\w .:/-]*>|\b(?i:your)[-_][A-Za-z][\w-]*|\bREPLACE[-_][A-Z][\w-]*|\b(?i:change|replace)[-_]?(?i:me)\b|\bTODO\b|__[A-Z][A-Z0-9_]*__|@[A-Z][A-Z0-9_]*@`)},
+}
+
+// Find returns the values with a placeholder, in the order of their paths; in each, only the first placeholder.
+func Find(content map[string]any) []Found {
+	var all []Found
+	fields(content, "", &all)
+	return all
+}
+
+// expanded are fields in which something replaces variables, or may contain any text.
+var expanded = []string{"command", "args", "annotations", "subPathExpr", "managedFields", "status", "httpHeaders"}
+
+// dictionaries are fields with any keys.
+var dictionaries = []string{"labels", "matchLabels", "nodeSelector", "limits", "requests"}
+
+func fields(content map[string]any, path string, all *[]Found) {
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		of := path[strings.LastIndexByte(path, '.')+1:]
+		inner := path + "." + name
+		switch {
+		case slices.Contains(expanded, name), strings.HasPrefix(of, "env[") && name == "value":
+			continue
+		case slices.Contains(dictionaries, of):
+			inner = path + "[" + name + "]"
+		case path == "":
+			inner = name
+		}
+		value(content[name], inner, all)
+	}
+}
+
+func value(v any, path string, all *[]Found) {
+	switch v := v.(type) {
+	case map[string]any:
+		fields(v, path, all)
+	case []any:
+		for i := range v {
+			value(v[i], path+"["+strconv.Itoa(i)+"]", all)
+		}
+	case string:
+		for _, k := range kinds {
+			if found := k.pattern.FindString(v); found != "" {
+				*all = append(*all, Found{Path: path, Text: found, Kind: k.kind})
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Problem is a name or a value that the API does not have.
+type Problem struct {
+	// ID is one of the IDs of package lint: unknown-field, wrong-type, value-unknown, quantity-invalid, quantity-tiny,
+	// resource-unknown.
+	ID string
+	// Path is the path in the object as written, such as spec.template.spec.containers[0].comand.
+	Path string
+	// Message is what is wrong, and Fix what to do about it, on one line each.
+	Message, Fix string
+	// Accepted reports whether the API server accepts it all the same.
+	Accepted bool
+}
+
+// Input is what to check.
+type Input struct {
+	Schema *Schema
+	// Content is of JSON types, with int64 and float64 for numbers. Check corrects it.
+	Content map[string]any
+	// Prefix is the path of Content in the object, "" for the object itself.
+	Prefix string
+	// Written returns a scalar without quotes as it is written in the manifest, "" if that is not known. It may be nil.
+	Written func(path string) string
+}
+
+// Result is what Check found.
+type Result struct {
+	Problems []Problem
+	// Removed are the paths of wrong values that were removed, so that what is missing there is no other problem.
+	Removed []string
+	// Moved has the paths as written of fields that were moved, by the paths to which they were moved.
+	Moved map[string]string
+	// Guesses are corrections that may be wrong; they are not made.
+	Guesses []Guess
+}
+
+// Guess is a field that an unknown one may be.
+type Guess struct {
+	to    place
+	name  string
+	value any
+}
+
+// Make makes the correction in the content that was checked.
+func (g Guess) Make() {
+	if target := g.to.make(); target != nil {
+		add(target, g.name, g.value)
+	}
+}
+
+// add adds a field to an object, but for what it has already, perhaps by another guess.
+func add(to map[string]any, name string, value any) {
+	inner, isObject := value.(map[string]any)
+	there, wasObject := to[name].(map[string]any)
+	if isObject && wasObject {
+		for _, below := range slices.Sorted(maps.Keys(inner)) {
+			add(there, below, inner[below])
+		}
+		return
+	}
+	if _, found := to[name]; !found {
+		to[name] = value
+	}
+}
+
+// Check compares the content with the Schema, and corrects it.
+func Check(in Input) Result {
+	w := &walk{Input: in, result: Result{Moved: map[string]string{}}}
+	w.object(in.Schema, in.Content)
+	w.again = true
+	for len(w.pending) > 0 { // what was moved to where the walk has been
+		p := w.pending[0]
+		w.pending = w.pending[1:]
+		w.steps = p.steps
+		w.field(p.schema, p.object, p.name)
+	}
+	return w.result
+}
+
+// walk is at one place of the content.
+type walk struct {
+	Input
+	steps   []step
+	pending []visit
+	result  Result
+	// silent drops problems: those of a guess.
+	silent bool
+	// again reports that fields may be visited for a second time.
+	again bool
+}
+
+// step leads from an object or a list to one of its values.
+type step struct {
+	name  string // of a field; "" for an item
+	key   bool   // of a dictionary
+	index int
+	// schema and object are where the step starts; object is nil for a list.
+	schema *Schema
+	object map[string]any
+}
+
+// visit is a field that is still to be checked.
+type visit struct {
+	steps  []step
+	schema *Schema
+	object map[string]any
+	name   string
+}
+
+// path returns the path to where the walk is.
+func (w *walk) path() string { return pathOf(w.Prefix, w.steps) }
+
+func pathOf(prefix string, steps []step) string {
+	var b strings.Builder
+	b.WriteString(prefix)
+	for _, s := range steps {
+		switch {
+		case s.name == "":
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case s.key || strings.ContainsAny(s.name, "./"):
+			b.WriteString("[" + s.name + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s.name)
+		}
+	}
+	return b.String()
+}
+
+// subject returns the path, and the name of the container, variable or volume there.
+func (w *walk) subject() string {
+	for i := len(w.steps) - 1; i >= 0; i-- {
+		name, isText := w.steps[i].object["name"].(string)
+		if i > 0 && w.steps[i-1].name == "" && isText && name != "" && w.steps[i].name != "name" {
+			return w.path() + " (" + name + ")"
+		}
+	}
+	return w.path()
+}
+
+func (w *walk) report(p Problem) {
+	if !w.silent && (!w.again || !slices.Contains(w.result.Problems, p)) {
+		w.result.Problems = append(w.result.Problems, p)
+	}
+}
+
+func (w *walk) object(s *Schema, content map[string]any) {
+	w.beside(s, content)
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		if s.fields[name] == nil {
+			w.unknown(s, content, name)
+		}
+	}
+	for _, name := range s.names {
+		if _, found := content[name]; found {
+			w.field(s, content, name)
+		}
+	}
+}
+
+// field checks a field of an object, or a key of a dictionary.
+func (w *walk) field(s *Schema, content map[string]any, name string) {
+	of, key := s.elem, true
+	if s.kind == object {
+		of, key = s.fields[name], false
+	}
+	w.steps = append(w.steps, step{name: name, key: key, schema: s, object: content})
+	defer func() { w.steps = w.steps[:len(w.steps)-1] }()
+	if value, keep := w.value(of, content[name]); keep {
+		content[name] = value
+	} else {
+		delete(content, name)
+	}
+}
+
+// value checks a value, and returns what to put in its place; false for nothing.
+func (w *walk) value(s *Schema, value any) (any, bool) {
+	if value == nil {
+		return nil, true
+	}
+	switch s.kind {
+	case object, dictionary:
+		return w.fields(s, value)
+	case list:
+		return w.items(s, value)
+	case text:
+		if written, isText := value.(string); isText {
+			return w.oneOf(s, written)
+		}
+	case quantity:
+		return w.quantity(s, value)
+	default:
+		if corrected, fits := s.fits(value); fits {
+			return corrected, true
+		}
+	}
+	return w.wrong(s, value)
+}
+
+func (w *walk) fields(s *Schema, value any) (any, bool) {
+	content, isObject := value.(map[string]any)
+	switch {
+	case !isObject:
+		return w.wrong(s, value)
+	case s.kind == object:
+		w.object(s, content)
+	default:
+		for _, key := range slices.Sorted(maps.Keys(content)) {
+			w.field(s, content, key)
+		}
+	}
+	return content, true
+}
+
+func (w *walk) items(s *Schema, value any) (any, bool) {
+	items, isList := value.([]any)
+	if !isList {
+		return w.wrong(s, value)
+	}
+	for i := range items {
+		w.steps = append(w.steps, step{index: i, schema: s})
+		corrected, keep := w.value(s.elem, items[i])
+		if items[i] = corrected; !keep { // the items after it keep their indexes
+			items[i] = nil
+		}
+		w.steps = w.steps[:len(w.steps)-1]
+	}
+	return items, true
+}
+
+// oneOf checks a text of which the API lists the values. The empty text is replaced by a default, or missing.
+func (w *walk) oneOf(s *Schema, value string) (any, bool) {
+	if value == "" || s.allowed == nil || slices.Contains(s.allowed, value) {
+		return value, true
+	}
+	fix := "use " + orList(s.allowed)
+	corrected, keep := any(nil), false
+	for _, allowed := range s.allowed {
+		if strings.EqualFold(allowed, value) {
+			fix, corrected, keep = "write "+allowed, allowed, true
+		}
+	}
+	w.report(Problem{ID: "value-unknown", Path: w.path(), Fix: fix, Message: w.subject() + " is " + quoted(value) + ", which the API does not know"})
+	if !keep {
+		w.remove()
+	}
+	return corrected, keep
+}
+
+// remove notes that the value here is removed.
+func (w *walk) remove() {
+	if !w.silent {
+		w.result.Removed = append(w.result.Removed, w.path())
+	}
+}
+
+// andList returns "A", "A and B", "A, B and C", and how many more if there are many.
+func andList(words []string) string {
+	if len(words) > 4 {
+		words = append(slices.Clone(words[:3]), strconv.Itoa(len(words)-3)+" more")
+	}
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// orList returns "A", "A or B", "A, B or C".
+func orList(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

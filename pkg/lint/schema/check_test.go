@@ -1,0 +1,146 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// content returns an object in YAML.
+func content(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var object map[string]any
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = utiljson.Unmarshal(data, &object)
+	}
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return object
+}
+
+// check returns the problems of a Job or a CronJob.
+func check(t *testing.T, of reflect.Type, text string) (problems []string, result Result, corrected map[string]any) {
+	t.Helper()
+	corrected = content(t, text)
+	result = Check(Input{Schema: Of(of), Content: corrected})
+	for _, p := range result.Problems {
+		problems = append(problems, p.Path+": "+p.Message+"; "+p.Fix)
+	}
+	return problems, result, corrected
+}
+
+const pod = "template: {spec: {restartPolicy: Never, containers: [{name: a, image: i}]}}"
+
+// A field has one place where it can belong: in another case, with a synonym, or at another level. It is moved there.
+// Requirements: LNT-06
+func TestFieldsThatAreCertainAreMoved(t *testing.T) {
+	job, cronJob := reflect.TypeFor[batchv1.Job](), reflect.TypeFor[batchv1.CronJob]()
+	for _, c := range []struct {
+		of             reflect.Type
+		text, want, to string
+	}{
+		{job, "spec: {backofflimit: 3}", "spec.backofflimit: batch/v1 has no field spec.backofflimit, did you mean backoffLimit; write backoffLimit, or remove it", "backoffLimit:3"},
+		{job, "spec: {backoff_limit: 3}", "spec.backoff_limit: batch/v1 has no field spec.backoff_limit, did you mean backoffLimit; write backoffLimit, or remove it", "backoffLimit:3"},
+		{job, "spec: {retries: 3}", "spec.retries: batch/v1 has no field spec.retries, did you mean backoffLimit; write backoffLimit, or remove it", "backoffLimit:3"},
+		{job, "spec: {ttl: 3}", "spec.ttl: batch/v1 has no field spec.ttl, did you mean ttlSecondsAfterFinished; write ttlSecondsAfterFinished, or remove it", "ttlSecondsAfterFinished:3"},
+		{job, "spec: {timeout: 3}", "spec.timeout: batch/v1 has no field spec.timeout, did you mean activeDeadlineSeconds; write activeDeadlineSeconds, or remove it", "activeDeadlineSeconds:3"},
+		{job, "spec: {activeDeadline: 3}", "spec.activeDeadline: batch/v1 has no field spec.activeDeadline, did you mean activeDeadlineSeconds; write activeDeadlineSeconds, or remove it", "activeDeadlineSeconds:3"},
+		{job, "spec: {template: {spec: {backoffLimit: 3}}}", "spec.template.spec.backoffLimit: batch/v1 has no field spec.template.spec.backoffLimit, did you mean spec.backoffLimit; move it to spec, or remove it", "backoffLimit:3"},
+		{job, "spec: {containers: [{name: a, image: i}]}", "spec.containers: batch/v1 has no field spec.containers, did you mean spec.template.spec.containers; move it to spec.template.spec, or remove it", "containers:[map[image:i name:a]]"},
+		{job, "spec: {template: {containers: [{name: a}]}}", "spec.template.containers: batch/v1 has no field spec.template.containers, did you mean spec.template.spec.containers; move it to spec.template.spec, or remove it", "spec:map[containers:[map[name:a]]]"},
+		{job, "spec: {template: {spec: {containers: [{name: a}], image: i}}}", "spec.template.spec.image: batch/v1 has no field spec.template.spec.image, did you mean spec.template.spec.containers[0].image; move it to spec.template.spec.containers[0], or remove it", "map[image:i name:a]"},
+		{job, "spec: {template: {spec: {containers: [{name: a, volumes: []}]}}}", "spec.template.spec.containers[0].volumes: batch/v1 has no field spec.template.spec.containers[0].volumes, did you mean spec.template.spec.volumes; move it to spec.template.spec, or remove it", "volumes:[]"},
+		{job, "template: {}", "template: batch/v1 has no field template, did you mean spec.template; move it to spec, or remove it", "spec:map[template:map[]]"},
+		{cronJob, "spec: {template: {spec: {}}}", "spec.template: batch/v1 has no field spec.template, did you mean spec.jobTemplate.spec.template; move it to spec.jobTemplate.spec, or remove it", "jobTemplate:map[spec:map[template:map[spec:map[]]]]"},
+		{cronJob, "spec: {jobTemplate: {spec: {schedule: x}}}", "spec.jobTemplate.spec.schedule: batch/v1 has no field spec.jobTemplate.spec.schedule, did you mean spec.schedule; move it to spec, or remove it", "schedule:x"},
+		{job, "spec:\n  template:\n  metadata: {}\n  spec: {restartPolicy: Never}", "spec.template: spec.template is empty, but there is metadata and spec beside it; indent metadata and spec more than template", "template:map[metadata:map[] spec:map[restartPolicy:Never]]"},
+		{job, "metadata:\n  labels:\n  app: a", "metadata.app: metadata.labels is empty, but there is app beside it; indent app more than labels", "labels:map[app:a]"},
+	} {
+		got, result, corrected := check(t, c.of, c.text)
+		if strings.Join(got, "\n") != c.want || len(result.Guesses) > 0 || !strings.Contains(fmt.Sprint(corrected), c.to) {
+			t.Errorf("%s\n got %q\nwant %q\n%v", c.text, got, c.want, corrected)
+		}
+	}
+}
+
+// Where several fields are possible, or the names differ by a third, nothing is moved.
+// Requirements: LNT-06
+func TestFieldsThatAreNotCertainAreGuessesOrNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"spec: {backofLimit: 3, " + pod + "}":                                      "backoffLimit 1",
+		"spec: {completion: 3, " + pod + "}":                                       "completions 1",
+		"spec: {flavor: sweet, " + pod + "}":                                       " 0",
+		"spec: {template: {spec: {containers: [{name: a, image: i, enc: []}]}}}":   " 0",
+		"spec: {labels: {a: b}, " + pod + "}":                                      " 0",
+		"spec: {name: b, " + pod + "}":                                             " 0",
+		"spec: {template: {spec: {volumes: [{name: v, secretName: s}]}}}":          " 0",
+		"spec: {template: {spec: {containers: [{name: a}, {name: b}], image: i}}}": " 0",
+		"spec: {succeeded: 3, " + pod + "}":                                        " 0",
+	} {
+		_, result, _ := check(t, reflect.TypeFor[batchv1.Job](), text)
+		_, meant, _ := strings.Cut(result.Problems[0].Message, "did you mean ")
+		if got := fmt.Sprintf("%s %d", meant, len(result.Guesses)); len(result.Problems) != 1 || got != want || len(result.Moved) > 0 {
+			t.Errorf("%s: %q, want %q: %+v", text, got, want, result)
+		}
+	}
+}
+
+// Requirements: LNT-06
+func TestResourcesBelongIntoLimitsOrRequests(t *testing.T) {
+	_, result, _ := check(t, reflect.TypeFor[batchv1.Job](), "spec: {template: {spec: {containers: [{name: a, resources: {memory: 1Gi}}]}}}")
+	if len(result.Problems) != 1 || result.Problems[0].Fix != "write it in limits, in requests, or in both" {
+		t.Errorf("%+v", result.Problems)
+	}
+}
+
+// Tens of thousands of unknown fields take no longer than others.
+// Requirements: LNT-06
+func TestManyUnknownFieldsAreReportedAtOnce(t *testing.T) {
+	spec := map[string]any{}
+	for i := range 20_000 {
+		spec[fmt.Sprintf("backofLimit%d", i)] = int64(i)
+	}
+	begin := time.Now()
+	result := Check(Input{Schema: Of(reflect.TypeFor[batchv1.Job]()), Content: map[string]any{"spec": spec}})
+	if took := time.Since(begin); len(result.Problems) != 20_000 || took > 20*time.Second {
+		t.Errorf("%d problems in %s", len(result.Problems), took)
+	}
+}
+
+// FuzzCheck: what is left can be decoded, and has no other problem.
+func FuzzCheck(f *testing.F) {
+	for _, seed := range []string{
+		`{"spec":{"restartpolicy":"Never","templat":{"spec":{"containers":[{"nam":1}]}}}}`, `{"spec":[],"metadata":{"labels":[1],"creationTimestamp":"x","name":{}}}`,
+		`{"spec":{"backoffLimit":"3","suspend":"yes","completions":3000000000,"parallelism":1.5,"template":{"spec":{"containers":[3,{"resources":{"limits":{"memory":"2GB","cpu":true,"a":null}}}]}}}}`,
+		`{"spec":{"template":null,"metadata":{},"spec":{"containers":{},"volumes":[{"emptyDir":{"sizeLimit":"x"}}]}}}`, `{"template":{"spec":{"image":"x","containers":[{}]}},"spec":3}`,
+	} {
+		f.Add(seed)
+	}
+	schema := Of(reflect.TypeFor[batchv1.Job]())
+	f.Fuzz(func(t *testing.T, text string) {
+		var object map[string]any
+		if utiljson.Unmarshal([]byte(text), &object) != nil || object == nil {
+			return
+		}
+		Check(Input{Schema: schema, Content: object})
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, &batchv1.Job{}); err != nil {
+			left, _ := json.Marshal(object)
+			t.Errorf("%v in %s of %s", err, left, text)
+		}
+		for _, p := range Check(Input{Schema: schema, Content: object}).Problems {
+			if p.ID == "wrong-type" || p.ID == "quantity-invalid" {
+				t.Errorf("%+v is left of %s", p, text)
+			}
+		}
+	})
+}

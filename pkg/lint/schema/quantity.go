@@ -1,0 +1,109 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// quantity checks an amount of a resource.
+func (w *walk) quantity(s *Schema, value any) (any, bool) {
+	literal := fmt.Sprint(value)
+	switch v := value.(type) {
+	case string:
+	case int64, float64:
+		if w.Written != nil {
+			if written := w.Written(w.path()); written != "" {
+				literal = written
+			}
+		}
+		value = fmt.Sprint(v)
+	default:
+		return w.wrong(s, value)
+	}
+	amount, err := resource.ParseQuantity(strings.TrimSpace(value.(string)))
+	switch {
+	case err != nil:
+		w.report(Problem{
+			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.bytes()),
+			Message: fmt.Sprintf("%s is %s, which is not a quantity", w.subject(), quoted(literal)),
+		})
+	case w.bytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0:
+		w.report(tiny(w.path(), w.subject(), literal))
+		return value, true
+	default:
+		return value, true
+	}
+	w.remove()
+	return nil, false
+}
+
+// tiny is an amount of less than a kibibyte, which is probably the wrong unit: m is a thousandth.
+func tiny(path, subject, literal string) Problem {
+	digits := strings.TrimRight(literal, "m")
+	message, fix := subject+" is "+literal+", less than a kibibyte", "write "+digits+"M or "+digits+"Mi for megabytes"
+	if digits != literal {
+		message = fmt.Sprintf("%s is %s, which is %s thousandths of a byte", subject, literal, digits)
+	}
+	return Problem{ID: "quantity-tiny", Path: path, Fix: fix, Message: message, Accepted: true}
+}
+
+// bytes reports whether the unit of the quantity here is the byte.
+func (w *walk) bytes() bool {
+	switch name := w.steps[len(w.steps)-1].name; name {
+	case "memory", "ephemeral-storage", "storage", "sizeLimit":
+		return true
+	default:
+		return strings.HasPrefix(name, "hugepages-")
+	}
+}
+
+// amount is a number with a unit.
+var amount = regexp.MustCompile(`^\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$`)
+
+// units are suffixes of quantities, by what people write instead.
+var units = map[string]string{
+	"k": "k or Ki", "kb": "k or Ki", "kib": "Ki", "ki": "Ki",
+	"mb": "M or Mi", "mib": "Mi", "mi": "Mi", "meg": "M or Mi",
+	"g": "G or Gi", "gb": "G or Gi", "gib": "Gi", "gi": "Gi", "gig": "G or Gi",
+	"t": "T or Ti", "tb": "T or Ti", "tib": "Ti", "ti": "Ti",
+	"p": "P or Pi", "pb": "P or Pi", "pib": "Pi", "pi": "Pi",
+	"b": "", "byte": "", "bytes": "", "cpu": "", "cpus": "", "core": "", "cores": "", "vcpu": "",
+	"mcpu": "m", "millicpu": "m", "millicores": "m", "milli": "m",
+}
+
+// quantityFix returns how to write what was meant.
+func quantityFix(literal string, bytes bool) string {
+	example := "write a number with a unit, such as 500m or 2"
+	if bytes {
+		example = "write a number with a unit, such as 512Mi or 2Gi"
+	}
+	found := amount.FindStringSubmatch(literal)
+	if found == nil {
+		return example
+	}
+	number, unit := found[1], found[2]
+	if strings.HasPrefix(number, "-") {
+		return example
+	}
+	if _, err := resource.ParseQuantity(number + unit); err == nil {
+		return "write " + number + unit
+	}
+	known, isKnown := units[strings.ToLower(unit)]
+	switch {
+	case strings.EqualFold(unit, "m") && bytes:
+		known, isKnown = "M or Mi", true
+	case strings.EqualFold(unit, "m"):
+		known, isKnown = "m", true
+	}
+	if !isKnown {
+		return example
+	}
+	first, second, both := strings.Cut(known, " or ")
+	if !both {
+		return "write " + number + first
+	}
+	return "write " + number + first + " or " + number + second
+}

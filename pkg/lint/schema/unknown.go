@@ -1,0 +1,328 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
+)
+
+// synonyms are the names of fields, by other names for the same thing, in lower case.
+var synonyms = map[string]string{
+	"ttl": "ttlSecondsAfterFinished", "ttlseconds": "ttlSecondsAfterFinished", "ttlafterfinished": "ttlSecondsAfterFinished", "ttlsecondsafterfinish": "ttlSecondsAfterFinished",
+	"timeout": "activeDeadlineSeconds", "timeoutseconds": "activeDeadlineSeconds", "activedeadline": "activeDeadlineSeconds", "deadline": "activeDeadlineSeconds", "deadlineseconds": "activeDeadlineSeconds",
+	"retries": "backoffLimit", "retry": "backoffLimit", "maxretries": "backoffLimit", "retrylimit": "backoffLimit", "backoff": "backoffLimit",
+	"retriesperindex": "backoffLimitPerIndex",
+	"suspended":       "suspend", "paused": "suspend",
+	"cron": "schedule", "tz": "timeZone", "concurrency": "concurrencyPolicy", "startingdeadline": "startingDeadlineSeconds",
+	"successfulhistorylimit": "successfulJobsHistoryLimit", "failedhistorylimit": "failedJobsHistoryLimit",
+	"failurepolicy": "podFailurePolicy", "restart": "restartPolicy", "pullpolicy": "imagePullPolicy", "pullsecrets": "imagePullSecrets",
+	"environment": "env", "envs": "env", "envvars": "env", "cmd": "command", "entrypoint": "command", "arguments": "args", "mounts": "volumeMounts",
+}
+
+// searchedAtMost is how many problems an object may have, before the meaning of its unknown fields is searched no longer.
+const searchedAtMost = 100
+
+// unknown reports a field that the API does not have, and corrects it if it is certain what was meant.
+func (w *walk) unknown(s *Schema, content map[string]any, name string) {
+	if w.silent { // a guess below a guess
+		return
+	}
+	here := w.at(s, content)
+	w.steps = append(w.steps, step{name: name, schema: s, object: content})
+	path := w.path()
+	w.steps = w.steps[:len(w.steps)-1]
+	problem := Problem{ID: "unknown-field", Path: path, Message: "batch/v1 has no field " + path, Fix: "correct the name, or remove it"}
+	if len(w.result.Problems) > searchedAtMost {
+		w.report(problem)
+		return
+	}
+	if _, ofContainer := s.fields["limits"]; ofContainer && slices.Contains([]string{"cpu", "memory", "ephemeral-storage"}, name) {
+		problem.Fix = "write it in limits, in requests, or in both"
+	} else if to, right := here.certain(name); right != "" {
+		problem.Message += ", did you mean " + to.meant(w.Prefix, here, right)
+		problem.Fix = w.move(here, name, to, right, path)
+	} else if to, right := here.similar(name); right != "" {
+		problem.Message += ", did you mean " + to.meant(w.Prefix, here, right)
+		problem.Fix = w.guess(here, name, to, right)
+	}
+	w.report(problem)
+}
+
+// beside finds fields that are beside the one that they belong to, because they are not indented more than it.
+func (w *walk) beside(s *Schema, content map[string]any) {
+	if w.silent {
+		return
+	}
+	for _, name := range s.names {
+		of := s.fields[name]
+		if value, found := content[name]; !found || value != nil || of.kind != object && of.kind != dictionary {
+			continue
+		}
+		inner := map[string]any{}
+		for _, other := range slices.Sorted(maps.Keys(content)) {
+			if s.fields[other] == nil && (of.kind == dictionary || of.fields[other] != nil) {
+				inner[other] = content[other]
+			}
+		}
+		if len(inner) > 0 {
+			w.indent(s, content, name, inner)
+		}
+	}
+}
+
+// indent reports that fields belong into another one that has no value, and moves them there.
+func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[string]any) {
+	here := slices.Clone(w.steps)
+	empty := pathOf(w.Prefix, append(here, step{name: name}))
+	names := slices.Sorted(maps.Keys(inner))
+	content[name] = inner
+	at := empty
+	for _, other := range names {
+		delete(content, other)
+		at = pathOf(w.Prefix, append(here, step{name: other}))
+		w.result.Moved[pathOf(w.Prefix, append(here, step{name: name}, step{name: other, key: s.fields[name].kind == dictionary}))] = at
+	}
+	if len(names) > 1 { // more likely, it is the other line that is wrong
+		at = empty
+	}
+	w.report(Problem{
+		ID: "unknown-field", Path: at, Fix: "indent " + andList(names) + " more than " + name,
+		Message: empty + " is empty, but there is " + andList(names) + " beside it",
+	})
+}
+
+// move moves a field to its right place and name, unless it would replace one, and returns the fix.
+func (w *walk) move(here place, name string, to place, right, path string) string {
+	target := to.make()
+	if target == nil {
+		return to.fix(w.Prefix, here, right)
+	}
+	if _, found := target[right]; found {
+		return "remove it"
+	}
+	target[right] = here.content[name]
+	delete(here.content, name)
+	moved := append(slices.Clone(to.steps), step{name: right, schema: to.schema, object: target})
+	w.result.Moved[pathOf(w.Prefix, moved)] = path
+	if !to.same(here) {
+		w.pending = append(w.pending, visit{steps: slices.Clone(to.steps), schema: to.schema, object: target, name: right})
+	}
+	return to.fix(w.Prefix, here, right)
+}
+
+// guess notes what a field may be.
+func (w *walk) guess(here place, name string, to place, right string) string {
+	if _, found := to.content[right]; found {
+		return "remove it"
+	}
+	silent := &walk{Input: w.Input, steps: slices.Clone(to.steps), silent: true}
+	if value, keep := silent.value(to.schema.fields[right], here.content[name]); keep {
+		w.result.Guesses = append(w.result.Guesses, Guess{to: to, name: right, value: value})
+	}
+	return to.fix(w.Prefix, here, right)
+}
+
+// place is an object of the content, or one that could be there.
+type place struct {
+	schema  *Schema
+	content map[string]any // nil if it is not there
+	steps   []step
+	// far is how many objects are between this place and the one where the search began.
+	far int
+}
+
+func (w *walk) at(s *Schema, content map[string]any) place {
+	return place{schema: s, content: content, steps: slices.Clone(w.steps)}
+}
+
+func (p place) same(as place) bool { return p.far == 0 && len(p.steps) == len(as.steps) }
+
+// meant returns the name of a field here, with its path if it belongs to another place.
+func (p place) meant(prefix string, here place, right string) string {
+	if p.same(here) {
+		return right
+	}
+	return p.path(prefix, right)
+}
+
+func (p place) path(prefix, name string) string {
+	path := pathOf(prefix, p.steps)
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func (p place) fix(prefix string, here place, right string) string {
+	there := pathOf(prefix, p.steps)
+	switch {
+	case p.same(here):
+		return "write " + right + ", or remove it"
+	case there == "":
+		return "move it to the top level, or remove it"
+	}
+	return "move it to " + there + ", or remove it"
+}
+
+// make returns the object, and creates it with those around it if they are missing; nil if something else is there.
+func (p place) make() map[string]any {
+	if p.content != nil || len(p.steps) == 0 {
+		return p.content
+	}
+	last := p.steps[len(p.steps)-1]
+	parent := last.object
+	if parent == nil {
+		parent = place{schema: last.schema, steps: p.steps[:len(p.steps)-1]}.make()
+	}
+	if parent == nil || last.name == "" {
+		return nil
+	}
+	if parent[last.name] == nil {
+		parent[last.name] = map[string]any{}
+	}
+	made, _ := parent[last.name].(map[string]any)
+	return made
+}
+
+// generic are names that say nothing about the object that they belong to.
+var generic = []string{"name", "namespace", "type", "kind", "key", "value", "values", "path", "items", "operator", "status", "optional", "labels", "annotations"}
+
+// simple is a name without differences of case and separators.
+func simple(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+}
+
+// certain returns where a field with this name, but for its case, or with a synonym of it, is; "" if it is nowhere, or
+// if there are several such places.
+func (p place) certain(name string) (place, string) {
+	wanted := simple(name)
+	if to, right := p.nearest(func(known string) bool { return simple(known) == wanted }); right != "" {
+		return to, right
+	}
+	if synonym := synonyms[wanted]; synonym != "" {
+		return p.nearest(func(known string) bool { return known == synonym })
+	}
+	return place{}, ""
+}
+
+// nearest returns the only field, among those at the least distance, with a name that matches.
+func (p place) nearest(matches func(string) bool) (found place, name string) {
+	several := false
+	for _, around := range p.around() {
+		if name != "" && around.far > found.far {
+			break
+		}
+		i := slices.IndexFunc(around.schema.names, matches)
+		switch {
+		case i < 0, around.far > 0 && slices.Contains(generic, around.schema.names[i]):
+		case name == "" || found.content == nil && around.content != nil:
+			found, name, several = around, around.schema.names[i], false
+		case found.content == nil || around.content != nil:
+			several = true
+		}
+	}
+	if several {
+		return place{}, ""
+	}
+	return found, name
+}
+
+// farthest is how many objects a field may be away from where it belongs.
+const farthest = 6
+
+// around returns the objects around this one, the nearest first: those it is in, and those in these.
+func (p place) around() []place {
+	var all []place
+	seen := map[string]bool{}
+	for up := 0; ; up++ {
+		outer, found := p.outer(up)
+		if !found {
+			break
+		}
+		outer.far = up
+		all = outer.inside(all, seen)
+	}
+	slices.SortStableFunc(all, func(a, b place) int { return a.far - b.far })
+	return all
+}
+
+// outer returns the object that is so many objects further out.
+func (p place) outer(up int) (place, bool) {
+	if up == 0 {
+		return p, true
+	}
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		s := p.steps[i]
+		if s.schema.kind != object {
+			continue
+		}
+		if up--; up == 0 {
+			return place{schema: s.schema, content: s.object, steps: p.steps[:i]}, true
+		}
+	}
+	return place{}, false
+}
+
+// inside adds an object, and those in it. Of lists, only a single item is certain.
+func (p place) inside(all []place, seen map[string]bool) []place {
+	path := pathOf("", p.steps)
+	if p.far > farthest || seen[path] {
+		return all
+	}
+	seen[path] = true
+	all = append(all, p)
+	for _, name := range p.schema.names {
+		s := p.schema.fields[name]
+		if name == "status" || name == "managedFields" { // nobody writes these
+			continue
+		}
+		steps := append(slices.Clone(p.steps), step{name: name, schema: p.schema, object: p.content})
+		switch s.kind {
+		case object:
+			content, _ := p.content[name].(map[string]any)
+			all = place{schema: s, content: content, steps: steps, far: p.far + 1}.inside(all, seen)
+		case list:
+			items, _ := p.content[name].([]any)
+			if len(items) != 1 || s.elem.kind != object {
+				continue
+			}
+			content, _ := items[0].(map[string]any)
+			all = place{schema: s.elem, content: content, steps: append(steps, step{schema: s}), far: p.far + 1}.inside(all, seen)
+		}
+	}
+	return all
+}
+
+// likely reports whether the object is there, or one that every Job should have.
+func (p place) likely() bool {
+	if p.content != nil || len(p.steps) == 0 {
+		return true
+	}
+	return slices.Contains([]string{"spec", "template", "jobTemplate", "metadata"}, p.steps[len(p.steps)-1].name)
+}
+
+// similar returns the field whose name is the least different one, in the same object or in one that is around it: a guess.
+// Where a third of the letters differ, there is none.
+func (p place) similar(name string) (found place, right string) {
+	wanted := simple(name)
+	least := (len(wanted) + 2) / 3
+	for _, around := range p.around() {
+		if !around.likely() {
+			continue
+		}
+		for _, known := range around.schema.names {
+			if around.far > 0 && slices.Contains(generic, known) {
+				continue
+			}
+			if d := typo.Distance(wanted, strings.ToLower(known)); d > 0 && d < least {
+				found, right, least = around, known, d
+			}
+		}
+		if right != "" && around.far == 0 {
+			break
+		}
+	}
+	return found, right
+}

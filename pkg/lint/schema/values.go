@@ -1,0 +1,194 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fits returns the value as it is decoded; false if it is of a wrong type. It is not for objects, lists, quantities and
+// texts.
+func (s *Schema) fits(value any) (any, bool) {
+	switch s.kind {
+	case anything:
+		return value, true
+	case integer:
+		return s.integer(value)
+	case number:
+		switch value.(type) {
+		case int64, float64:
+			return value, true
+		}
+	case boolean:
+		_, isBool := value.(bool)
+		return value, isBool
+	case intOrText:
+		if _, isText := value.(string); isText {
+			return value, true
+		}
+		return (&Schema{kind: integer, bits: 32}).integer(value)
+	case moment:
+		written, isText := value.(string)
+		_, err := time.Parse(time.RFC3339, written)
+		return value, isText && err == nil
+	}
+	return nil, false
+}
+
+// integer also takes 3.0, which is sent as 3.
+func (s *Schema) integer(value any) (any, bool) {
+	switch v := value.(type) {
+	case int64:
+		return v, s.bits != 32 || v >= math.MinInt32 && v <= math.MaxInt32
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<31 {
+			return int64(v), true
+		}
+	}
+	return nil, false
+}
+
+// wrong reports a value of a wrong type. It returns the value that is meant if that is certain.
+func (w *walk) wrong(s *Schema, value any) (any, bool) {
+	path := w.path()
+	written := ""
+	if w.Written != nil {
+		written = w.Written(path)
+	}
+	meant, fix := s.meant(value, written)
+	if fix == "" {
+		fix = w.rewrite(s, value)
+	}
+	message := fmt.Sprintf("%s is %s, but the API expects %s", w.subject(), describe(value, written), s)
+	if v, isInteger := value.(int64); isInteger && s.kind == integer {
+		message = fmt.Sprintf("%s is the number %d, but the API allows at most %d", w.subject(), v, math.MaxInt32)
+		if v < 0 {
+			message = fmt.Sprintf("%s is the number %d, but the API allows no less than %d", w.subject(), v, math.MinInt32)
+		}
+	}
+	w.report(Problem{ID: "wrong-type", Path: path, Fix: fix, Message: message})
+	if meant == nil {
+		w.remove()
+	}
+	return meant, meant != nil
+}
+
+// meant returns the value that is certainly meant, and how to write it; nil and "" if there is none.
+func (s *Schema) meant(value any, written string) (any, string) {
+	if s.kind == text {
+		if literal := scalar(value, written); literal != "" {
+			return literal, "write " + strconv.Quote(literal)
+		}
+		return nil, ""
+	}
+	literal, isText := value.(string)
+	literal = strings.TrimSpace(literal)
+	switch {
+	case isText && s.kind == integer:
+		if n, err := strconv.ParseInt(literal, 10, s.bits); err == nil {
+			return n, fmt.Sprintf("write %d without quotes", n)
+		}
+	case isText && s.kind == boolean:
+		switch strings.ToLower(literal) {
+		case "true", "yes", "on":
+			return true, "write true without quotes"
+		case "false", "no", "off":
+			return false, "write false without quotes"
+		}
+	}
+	return nil, ""
+}
+
+// scalar returns a number or a boolean as it is written in the manifest; "" for anything else.
+func scalar(value any, written string) string {
+	switch value.(type) {
+	case int64, float64, bool:
+		if written != "" {
+			return written
+		}
+		return fmt.Sprint(value)
+	}
+	return ""
+}
+
+// rewrite returns what to write in place of a value whose meaning is not certain.
+func (w *walk) rewrite(s *Schema, value any) string {
+	given, isText := value.(string)
+	switch s.kind {
+	case integer:
+		if d, err := time.ParseDuration(strings.ReplaceAll(given, " ", "")); isText && err == nil && d%time.Second == 0 && w.inSeconds() {
+			return fmt.Sprintf("write %d, the number of seconds", d/time.Second)
+		}
+	case boolean:
+		switch value {
+		case int64(0):
+			return "write false"
+		case int64(1):
+			return "write true"
+		}
+	case list:
+		return w.asList(s, value)
+	}
+	return "write " + s.String()
+}
+
+// asList returns how to write a list in place of another value.
+func (w *walk) asList(s *Schema, value any) string {
+	if _, isObject := value.(map[string]any); !isObject && s.elem.kind == text {
+		return "write a list: [" + strings.Join(w.words(fmt.Sprint(value)), ", ") + "]"
+	}
+	if _, named := s.elem.fields["name"]; named {
+		return `write a list of objects, each with a name: start each with "- "`
+	}
+	return `write a list: start each item with "- "`
+}
+
+// words quotes the items of a list that was written as one text: the arguments, if it is a command without syntax of a
+// shell.
+func (w *walk) words(given string) []string {
+	if len(w.steps) == 0 || w.steps[len(w.steps)-1].name != "command" && w.steps[len(w.steps)-1].name != "args" {
+		return []string{quoted(given)}
+	}
+	if strings.ContainsAny(given, "|&;<>$`'\"\\*\n") {
+		return []string{`"sh"`, `"-c"`, quoted(given)}
+	}
+	words := strings.Fields(given)
+	for i := range words {
+		words[i] = quoted(words[i])
+	}
+	return words
+}
+
+// inSeconds reports whether the unit of the field here is the second.
+func (w *walk) inSeconds() bool {
+	return len(w.steps) > 0 && strings.Contains(w.steps[len(w.steps)-1].name, "Seconds")
+}
+
+// describe returns a value of a wrong type as users would call it.
+func describe(value any, written string) string {
+	switch v := value.(type) {
+	case string:
+		return "the text " + quoted(v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	case bool:
+		if literal := fmt.Sprint(v); written == "" || strings.EqualFold(written, literal) {
+			return "the boolean " + literal
+		}
+		return fmt.Sprintf("%s, which YAML reads as the boolean %t", written, v)
+	}
+	return "the number " + scalar(value, written)
+}
+
+// quoted quotes a text, and shortens it.
+func quoted(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}
