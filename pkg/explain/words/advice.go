@@ -20,7 +20,7 @@ const (
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
 	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
-	FindRemover         = "find out what removed the Job's pods, as they ran or once they had failed (a node drain, a cleanup, a person); to see more next time, collect their logs elsewhere"
+	FindRemover         = "find out what deletes the Job's pods (a node drain, a cleanup, a person); bundle or a log collector keeps their logs"
 	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
 	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
