@@ -1,6 +1,18 @@
 # Sourced: the controller of make up, a process of this machine. Its files are in $cluster.
 cluster=${CLUSTER_DIR:-.cluster}
 
+# alone runs this script again, up.sh or down.sh, when no other one of the same cluster runs: two that look for the controller
+# at the same moment would both start one.
+alone() {
+	if [ -n "${CLUSTER_ALONE:-}" ]; then
+		unset CLUSTER_ALONE # The controller is started from here.
+		return
+	fi
+	mkdir -p "$cluster"
+	lock=$(cd "$cluster" && pwd)/controller.lock
+	CLUSTER_ALONE=yes exec go -C hack/controlplane run . alone "$lock" "$PWD/hack/$1"
+}
+
 # controller_runs reports whether it runs. A pid alone is not enough: it may belong to
 # another process now.
 controller_runs() {

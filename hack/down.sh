@@ -4,9 +4,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 . hack/controller.sh
+alone down.sh
 
 if controller_runs; then
 	stop_controller
 fi
-rm -f "$cluster/controller.pid" "$cluster/controller.log" "$cluster/controller-kubeconfig"
+rm -f "$cluster/controller.pid" "$cluster/controller.log" "$cluster/controller-kubeconfig" "$cluster/controller.lock"
 go -C hack/controlplane run . down --dir "$cluster"

@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . hack/controller.sh
 . hack/account.sh
+alone up.sh
 
 go -C hack/controlplane run . up --dir "$cluster" >/dev/null
 PATH=$(go -C hack/controlplane run . path):$PATH

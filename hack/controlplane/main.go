@@ -21,6 +21,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -35,6 +36,7 @@ const usage = `Usage: go -C hack/controlplane run . <verb>
      [--feature-gates LIST]   for the API server and Kubernetes' own controllers
      [--audit USER]           and write each request of that user, and each change of a pod, to DIR/audit.log
   down [--dir DIR]            stop it and remove its state
+  alone LOCK COMMAND …        run a command when no other one with the same lock file runs
 
 PURPOSE is all (everything, and the same on each machine), or one that takes as little time as
 possible and uses binaries that are there: demo, or test (what make test needs). These are
@@ -62,11 +64,20 @@ func exitCode(args []string) int {
 	case errors.Is(err, errUsage):
 		return 2
 	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && len(args) > 0 && args[0] == "alone" {
+		return exit.ExitCode() // The command has said why.
+	}
 	fmt.Fprintln(os.Stderr, "error:", err)
 	return 1
 }
 
 func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "alone" {
+		if len(args) < 3 {
+			return usageError("alone takes a file and a command")
+		}
+		return alone(ctx, args[1], args[2:])
+	}
 	o, err := parse(args)
 	if err != nil {
 		return err

@@ -98,7 +98,7 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 		"run":        {"run -f " + manifest + " --junit " + dir + "/report.xml --logs=none"},
 		"create":     {"create -f " + manifest + " --dry-run=client -o yaml"},
 		"lint":       {"lint -f " + manifest},
-		"simulate":   {"simulate -f " + crowd + " -o json"},
+		"simulate":   {"simulate -f " + crowd + " --pods run=1h -o json"}, // so that pods add up
 		"complete":   {"__complete explain-failure endless --index 9"},
 	} {
 		t.Run(verb, func(t *testing.T) {

@@ -1,5 +1,6 @@
 // Package manifest reads Kubernetes manifests from files, directories, globs and standard input, as kubectl's -f does,
-// and remembers the position of each field.
+// and remembers the position of each field. It builds kustomizations as kubectl's -k does; their objects have names instead
+// of positions.
 //
 //	files ─► documents ─► objects, lists taken apart ─► Job templates ─► names into the annotation
 //

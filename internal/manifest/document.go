@@ -16,6 +16,9 @@ type document struct {
 	// line and column are where text starts in the file.
 	line, column int
 	json         bool
+	// folder is that of the kustomization that made the document, if one did: file is the name of the object then, and lines
+	// mean nothing.
+	folder string
 	// comments are read when somebody asks for them.
 	comments     []Comment
 	commentsRead bool

@@ -10,9 +10,11 @@ import (
 // Position is a position in the input. Lines and columns count from 1, columns in characters; 0 is
 // unknown.
 type Position struct {
-	File   string // as it was given, or Stdin
+	File   string // as it was given, or Stdin; for an object of a kustomization, its name
 	Line   int
 	Column int
+	// Folder is that of the kustomization that the object is built by; "" for objects of files.
+	Folder string
 }
 
 // String returns file:line:column, like compilers, without unknown parts.
@@ -50,6 +52,9 @@ func (e *Error) Error() string {
 
 // place converts the line and column of a node of this document to a position in the file.
 func (d *document) place(n *yaml.Node) Position {
+	if d.folder != "" {
+		return Position{File: d.file, Folder: d.folder}
+	}
 	p := Position{File: d.file, Line: d.line}
 	if n == nil || n.Line == 0 {
 		return p

@@ -21,7 +21,17 @@ const (
 
 // collector simulates the garbage collector and the pod garbage collector of the control
 // plane.
-type collector struct{ world *World }
+type collector struct {
+	world *World
+	// succeeded are the succeeded pods without a finalizer, in this order, if only some of them are kept.
+	succeeded []podID
+}
+
+// podID is a pod that the pod garbage collector may delete.
+type podID struct {
+	name string
+	uid  types.UID
+}
 
 func (g *collector) committed(c Commit) {
 	switch {
@@ -30,6 +40,7 @@ func (g *collector) committed(c Commit) {
 	case c.NewJob == nil:
 		g.ownership(c)
 		g.unscheduled(c)
+		g.limitSucceeded(c)
 	case c.NewJob.DeletionTimestamp != nil && (c.OldJob == nil || c.OldJob.DeletionTimestamp == nil || asksMore(c)):
 		g.soon("process "+c.NewJob.Name, func() { g.process(c.NewJob.Name, c.NewJob.UID) })
 	}
@@ -120,6 +131,29 @@ func (g *collector) unscheduled(c Commit) {
 		if pod := g.world.Store.pods[name]; pod != nil && pod.UID == uid && !isTerminal(pod) {
 			g.world.Store.EditPod("pod-gc", name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 		}
+	})
+}
+
+// limitSucceeded deletes the pods that succeeded first once there are too many. Those with a finalizer do not count: their Job
+// has yet to record them.
+func (g *collector) limitSucceeded(c Commit) {
+	isCandidate := func(pod *corev1.Pod) bool {
+		return pod != nil && pod.Status.Phase == corev1.PodSucceeded && len(pod.Finalizers) == 0
+	}
+	if g.world.SucceededPods <= 0 || !isCandidate(c.NewPod) || isCandidate(c.OldPod) {
+		return
+	}
+	g.succeeded = append(g.succeeded, podID{c.NewPod.Name, c.NewPod.UID})
+	if len(g.succeeded) != g.world.SucceededPods+1 {
+		return
+	}
+	g.world.schedule(origin{kind: fromCollector, text: "pod-gc"}, podGCPeriod, func() {
+		for _, pod := range g.succeeded[:len(g.succeeded)-g.world.SucceededPods] {
+			if stored := g.world.Store.pods[pod.name]; stored != nil && stored.UID == pod.uid {
+				g.world.Store.KillPod(pod.name)
+			}
+		}
+		g.succeeded = slices.Clone(g.succeeded[len(g.succeeded)-g.world.SucceededPods:])
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/podlife"
 )
 
 // Forever is the run time of a pod that does not end by itself.
@@ -51,6 +52,9 @@ type Act struct {
 	RestartsAfter time.Duration
 	// RemovedAfter, if not 0, is when somebody other than the controller deletes the pod, after its creation.
 	RemovedAfter time.Duration
+	// Restarting pods follow the kubelet (podlife), each run of a container by the act for its attempt: that of the pod plus
+	// the container's restarts. Others end once, all containers together.
+	Restarting bool
 	// Unscheduled pods get no node and stay Pending.
 	Unscheduled bool
 	// NodeGone pods have an unreachable node once they are deleted.
@@ -62,6 +66,8 @@ type ContainerEnd struct {
 	Name   string
 	Exit   int32
 	Reason string
+	// Run is how long it runs, if the pod is Restarting.
+	Run time.Duration
 }
 
 // PodKey is what decides what a pod does: its index (-1 in a NonIndexed Job), the controller's count of
@@ -93,33 +99,12 @@ type Script []Scene
 
 // Act implements Behavior.
 func (s Script) Act(pod PodKey) *Act {
-	if act := s.find(pod); act != nil {
-		return act
-	}
-	return &Act{TerminateExit: 143}
-}
-
-func (s Script) find(pod PodKey) *Act {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i].matches(pod) {
 			return &s[i].Act
 		}
 	}
-	return nil
-}
-
-// Layers is a Script that leaves the pods without a scene to another Behavior.
-type Layers struct {
-	Script
-	Rest Behavior
-}
-
-// Act implements Behavior.
-func (l Layers) Act(pod PodKey) *Act {
-	if act := l.find(pod); act != nil {
-		return act
-	}
-	return l.Rest.Act(pod)
+	return &Act{TerminateExit: 143}
 }
 
 func (s *Scene) matches(pod PodKey) bool {
@@ -136,8 +121,8 @@ type kubelet struct {
 	jobs      map[types.UID]string
 	places    map[types.UID]int
 	made      map[madeFor]int
-	// matched has the scenes that matched a pod.
-	matched map[*Scene]bool
+	// lives are the containers of Restarting pods that have not ended.
+	lives map[types.UID]*podlife.Pod
 }
 
 // madeFor is what a pod was created for; the index is -1 in a NonIndexed Job.
@@ -159,6 +144,7 @@ func (k *kubelet) committed(c Commit) {
 	case c.NewPod == nil:
 		delete(k.jobs, c.OldPod.UID)
 		delete(k.places, c.OldPod.UID)
+		delete(k.lives, c.OldPod.UID)
 	case c.OldPod == nil:
 		uid, name := c.NewPod.UID, c.NewPod.Name
 		k.jobs[uid] = c.NewPod.Labels[batchv1.JobNameLabel]
@@ -168,7 +154,6 @@ func (k *kubelet) committed(c Commit) {
 		created := madeFor{k.jobs[uid], indexOf(c.NewPod)}
 		k.made[created]++
 		k.places[uid] = k.made[created]
-		k.recordMatches(c.NewPod)
 		k.expect(name, uid, k.act(c.NewPod))
 	case c.OldPod.DeletionTimestamp == nil && c.NewPod.DeletionTimestamp != nil && c.NewPod.Spec.NodeName != "":
 		k.terminate(c.NewPod)
@@ -202,15 +187,6 @@ func (k *kubelet) key(pod *corev1.Pod) PodKey {
 	return PodKey{indexOf(pod), attemptOf(pod), k.places[pod.UID]}
 }
 
-func (k *kubelet) recordMatches(pod *corev1.Pod) {
-	layers, _ := k.behaviors[k.jobs[pod.UID]].(Layers)
-	for i := range layers.Script {
-		if scene := &layers.Script[i]; scene.matches(k.key(pod)) {
-			k.matched[scene] = true
-		}
-	}
-}
-
 func attemptOf(pod *corev1.Pod) int {
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])
 	return cmp.Or(attempt, 1)
@@ -222,12 +198,16 @@ func (k *kubelet) start(name string, uid types.UID) {
 		return
 	}
 	act := k.act(pod)
+	if act.Restarting {
+		k.startContainers(pod)
+		return
+	}
 	if act.Run == 0 || act.InitExit != 0 {
-		k.world.Store.EditPod("node", name, func(p *corev1.Pod) { p.Spec.NodeName = "node" })
+		k.world.Store.editOnNode("node", name, func(p *corev1.Pod) { p.Spec.NodeName = "node" })
 		k.end(name, uid, act, false)
 		return
 	}
-	k.world.Store.EditPod("run", name, func(p *corev1.Pod) {
+	k.world.Store.editOnNode("run", name, func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
 		p.Status.Phase = corev1.PodRunning
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
@@ -246,7 +226,7 @@ func (k *kubelet) restart(name string, uid types.UID, n int32) {
 	if pod == nil || pod.UID != uid || isTerminal(pod) {
 		return
 	}
-	k.world.Store.EditPod("restart", name, func(p *corev1.Pod) {
+	k.world.Store.editOnNode("restart", name, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, RestartCount: n}}
 	})
 }
@@ -270,6 +250,9 @@ func (k *kubelet) back(pod *corev1.Pod) {
 		wait, last.TerminateExit = grace, exitKilled
 	}
 	k.after("terminate "+name, wait+time.Millisecond, func() {
+		if life := k.lives[uid]; life != nil {
+			k.stopContainers(name, life, last.TerminateExit)
+		}
 		k.end(name, uid, &last, true)
 		k.kill(name, uid)
 	})
@@ -301,7 +284,7 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	if edit.failed {
 		verb, phase = "fail", corev1.PodFailed
 	}
-	k.world.Store.EditPod(verb, name, func(p *corev1.Pod) {
+	k.world.Store.editOnNode(verb, name, func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason = phase, edit.reason
 		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
 		for _, c := range act.Conditions {

@@ -210,6 +210,18 @@ func (s *Store) UpdatePod(verb, name string, edit func(*corev1.Pod)) (*corev1.Po
 	return s.replacePod(verb, old, pod)
 }
 
+// editOnNode changes the node and the status of a pod as the kubelet would.
+func (s *Store) editOnNode(verb, name string, edit func(*corev1.Pod)) {
+	old := s.pods[name]
+	if old == nil {
+		return
+	}
+	pod := *old
+	pod.Status.Conditions = slices.Clone(old.Status.Conditions)
+	edit(&pod)
+	_, _ = s.replacePod(verb, old, &pod)
+}
+
 // DeletePod requests the deletion of a pod, if uid is "" or the pod's, with its own grace
 // period.
 func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {

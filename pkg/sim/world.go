@@ -10,13 +10,17 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/podlife"
 )
 
 // Options configure a World. Zero values mean the default.
@@ -35,6 +39,11 @@ type Options struct {
 	// MaxWrites limits the writes, and also the API calls: RunUntil gives up beyond it. 0
 	// for no limit.
 	MaxWrites int
+	// SucceededPods is how many succeeded pods the pod garbage collector leaves, the newest; 0 for all. That of a cluster
+	// also deletes failed ones (--terminated-pod-gc-threshold), which show why a Job failed.
+	SucceededPods int
+	// MaxPods limits the pods that exist at once: RunUntil gives up beyond it. 0 for no limit.
+	MaxPods int
 	// QPS is how many API calls per second the controller's client may make; 0 for no limit.
 	QPS float64
 	// Workers is how many Jobs are synced at once; 0 for no limit.
@@ -107,9 +116,9 @@ func NewWorld(o Options) *World {
 	}
 	w.kubelet = kubelet{
 		world: w, behaviors: map[string]Behavior{}, jobs: map[types.UID]string{},
-		places: map[types.UID]int{}, made: map[madeFor]int{}, matched: map[*Scene]bool{},
+		places: map[types.UID]int{}, made: map[madeFor]int{}, lives: map[types.UID]*podlife.Pod{},
 	}
-	w.collector = collector{w}
+	w.collector = collector{world: w}
 	w.Store = NewStore(w.clock.Now, w.committed)
 	w.Store.shared = true
 	w.processes = []*process{newProcess(w, ProcessOptions{})}
@@ -182,14 +191,18 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 // either need not take virtual time.
 const eventsPerWrite = 50
 
-// GaveUp reports whether MaxWrites ended the simulation.
+// GaveUp reports whether MaxWrites or MaxPods ended the simulation.
 func (w *World) GaveUp() bool { return w.gaveUp != "" }
 
-// givesUp reports whether the controller never becomes idle.
+// givesUp reports whether the controller never becomes idle, or has too many pods.
 func (w *World) givesUp() bool {
 	most := w.MaxWrites
 	if most > 0 && w.gaveUp == "" && (max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
 		w.gaveUp = fmt.Sprintf("more than %d writes and calls, or %d events: %d, %d and %d", most, eventsPerWrite*most, w.Store.version, w.calls, w.number)
+		w.notify(gaveUp{w.gaveUp})
+	}
+	if w.MaxPods > 0 && w.gaveUp == "" && len(w.Store.pods) > w.MaxPods {
+		w.gaveUp = fmt.Sprintf("more than %d pods at once", w.MaxPods)
 		w.notify(gaveUp{w.gaveUp})
 	}
 	return w.gaveUp != ""
@@ -282,6 +295,52 @@ func (w *World) committed(c Commit) {
 	w.collector.committed(c)
 }
 
+// Play creates a Job as a user would, with the name, annotations and spec of job. It adds a
+// managedBy, a container and a restart policy if the spec has none.
+func (w *World) Play(job *batchv1.Job, pods Behavior) error {
+	w.kubelet.behaviors[job.Name] = pods
+	return w.createJob(job)
+}
+
+func (w *World) createJob(job *batchv1.Job) error {
+	if job.Spec.ManagedBy == nil {
+		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
+	}
+	template := &job.Spec.Template.Spec
+	if len(template.Containers) == 0 {
+		template.Containers = []corev1.Container{{Name: "main", Image: "image"}}
+	}
+	if template.RestartPolicy == "" {
+		template.RestartPolicy = corev1.RestartPolicyNever
+	}
+	_, err := w.Store.CreateJob(job)
+	return err
+}
+
+// Resume sets spec.suspend of a Job to false, as a user or a queue would, after a while.
+func (w *World) Resume(name string, after time.Duration) {
+	w.after(after, func() {
+		_, _ = w.Store.EditJob(name, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(false) }) // It may be gone.
+	})
+}
+
+// Finished reports whether the Job of that name is finished.
+func (w *World) Finished(name string) bool {
+	job := w.Store.jobs[name]
+	return job != nil && Finished(job)
+}
+
+// Suspended reports whether the controller has suspended the Job of that name.
+func (w *World) Suspended(name string) bool {
+	job := w.Store.jobs[name]
+	return job != nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+	})
+}
+
+// Finished reports whether the Job has a terminal condition.
+func Finished(job *batchv1.Job) bool { return view(job).finished() }
+
 type event struct {
 	at     time.Time
 	tie    uint64
@@ -306,6 +365,7 @@ func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *eventQueue) Push(e any)   { *q = append(*q, e.(event)) }
 func (q *eventQueue) Pop() any {
 	last := (*q)[len(*q)-1]
+	(*q)[len(*q)-1] = event{} // It refers to pods that have changed since.
 	*q = (*q)[:len(*q)-1]
 	return last
 }

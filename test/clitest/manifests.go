@@ -19,6 +19,17 @@ func WriteManifest(t *testing.T, text string) string {
 	return path
 }
 
+// WriteKustomization writes a folder with a kustomization of these manifests, which prefixes names with "prod-", and returns
+// its path.
+func WriteKustomization(t *testing.T, text string) string {
+	t.Helper()
+	folder := filepath.Dir(WriteManifest(t, text))
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte("resources: [job.yaml]\nnamePrefix: prod-\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 // JobSet is the manifest of a JobSet with one Job of the one kind, and four of the other.
 const JobSet = `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet

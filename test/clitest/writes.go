@@ -217,3 +217,21 @@ func patched(job *unstructured.Unstructured, kind types.PatchType, body []byte, 
 	changed.Object["status"] = job.Object["status"]
 	return changed, nil
 }
+
+// ServeKinds serves which kinds of the core group and of rbac.authorization.k8s.io/v1 there are: ConfigMaps, ServiceAccounts
+// and ClusterRoles.
+func ServeKinds(w http.ResponseWriter, r *http.Request) {
+	kinds := map[string][]metav1.APIResource{
+		"/api/v1": {
+			{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}, {Name: "serviceaccounts/token", Kind: "TokenRequest", Namespaced: true},
+			{Name: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true},
+		},
+		"/apis/rbac.authorization.k8s.io/v1": {{Name: "clusterroles", Kind: "ClusterRole"}},
+	}
+	found, known := kinds[r.URL.Path]
+	if !known {
+		WriteStatus(w, &Status{Code: 404, Reason: "NotFound", Message: "the server could not find the requested resource"}, "")
+		return
+	}
+	WriteJSON(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, APIResources: found})
+}

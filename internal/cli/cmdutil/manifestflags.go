@@ -18,6 +18,7 @@ import (
 type ManifestFlags struct {
 	files     []string
 	recursive bool
+	kustomize string
 	verb      string
 }
 
@@ -27,6 +28,10 @@ func (f *ManifestFlags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "File, folder or glob of manifests, - for stdin.\nIt may be repeated.")
 	flags.BoolVarP(&f.recursive, "recursive", "R", false, "Also read the folders in a folder.")
+	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "Folder with a kustomization to build.\nIt is used instead of -f.")
+	if err := cmd.MarkFlagDirname("kustomize"); err != nil {
+		panic("completion of --kustomize: " + err.Error())
+	}
 	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
 		panic("completion of --filename: " + err.Error())
 	}
@@ -37,8 +42,12 @@ func (f *ManifestFlags) Validate(args []string) error {
 	switch {
 	case len(args) > 0:
 		return UsageErrorf("unexpected argument %q; name files with -f", args[0])
-	case len(f.files) == 0:
-		return UsageErrorf("name a file with -f, or - for standard input")
+	case len(f.files) > 0 && f.kustomize != "":
+		return UsageErrorf("only one of -f and -k can be used")
+	case f.recursive && f.kustomize != "":
+		return UsageErrorf("-R cannot be used with -k, which reads what the kustomization names")
+	case len(f.files) == 0 && f.kustomize == "":
+		return UsageErrorf("name a file with -f, or - for standard input, or a kustomization with -k")
 	}
 	given := 0
 	for _, name := range f.files {
@@ -57,11 +66,17 @@ func (f *ManifestFlags) Validate(args []string) error {
 
 // Read returns the objects in the manifests, and an error for each that cannot be read.
 func (f *ManifestFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
+	if f.kustomize != "" {
+		return manifest.ReadKustomization(ctx, f.kustomize)
+	}
 	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
 }
 
 // NoJobsError returns the error for manifests without any object.
 func (f *ManifestFlags) NoJobsError() error {
+	if f.kustomize != "" {
+		return NewUserError(KindOther, nil, "no Jobs, CronJobs or JobSets in kustomization "+f.kustomize, "check the folder given with -k")
+	}
 	names := slices.Clone(f.files)
 	for i := range names {
 		if names[i] == "-" {

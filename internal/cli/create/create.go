@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,9 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 const createLong = `Create Jobs, CronJobs and JobSets from manifests, with checked names of failure
@@ -41,6 +38,10 @@ With --dry-run=client, -o yaml shows what would be created, for kubectl apply or
 a Git repository. What lint reports as rejected by an API server is an error
 here, too; unknown fields are subject to --validate. The namespace comes from
 the manifest or from -n.
+
+Objects of other kinds are skipped, with a line that names them. --all-kinds
+creates them, too, in the order of the files. With --dry-run=client and -o yaml
+or -o json, they are printed as they are, so that kubectl apply gets all objects.
 
 If one of several objects fails, create continues with the others, and exits
 with code 1.`
@@ -158,6 +159,7 @@ func (o *Options) Run(ctx context.Context) error {
 
 // createAll creates what can be created. problems are those of reading.
 func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, problems []error) error {
+	objects = o.manifests.Choose(objects, cmdutil.IsBatch, o.dryRun == dryRunClient && o.printsManifests())
 	var ready []*manifest.Object
 	for _, object := range objects {
 		if bad := o.manifests.Prepare(object, o.dryRun == dryRunClient); len(bad) > 0 {
@@ -181,7 +183,7 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 		}
 		problems = append(problems, creation.Locate(object, err)...)
 		if created == nil {
-			problems = append(problems, mayExist(object, err))
+			problems = append(problems, creation.MayExist(object, err))
 		}
 		if !creation.ConcernsObject(err) {
 			if left := len(ready) - i - 1; left > 0 {
@@ -193,13 +195,9 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 	return errors.Join(problems...)
 }
 
-// mayExist is the error of an object that may be stored although its creation failed, nil if it is not.
-func mayExist(object *manifest.Object, err error) error {
-	if !kube.MayBeDone(err) || errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return cmdutil.NewUserError(cmdutil.KindOther, err, "the "+object.Kind()+" may have been created nevertheless",
-		"look for it with: kubectl get "+strings.ToLower(object.Kind())+" "+object.Name())
+// printsManifests reports whether the output has all fields of objects.
+func (o *Options) printsManifests() bool {
+	return o.print.Format() == "yaml" || o.print.Format() == "json"
 }
 
 func (o *Options) send(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
@@ -215,11 +213,7 @@ func (o *Options) show(object *unstructured.Unstructured) error {
 	if o.printer != nil {
 		return o.printer.PrintObj(object, o.Out)
 	}
-	name := object.GetName()
-	if name == "" {
-		name = object.GetGenerateName() + "<generated>"
-	}
-	line := strings.ToLower(object.GetKind()) + "." + object.GroupVersionKind().Group + "/" + sanitize.Line(name)
+	line := creation.Label(object)
 	if o.print.Format() != "name" {
 		line += " created" + map[string]string{dryRunClient: " (dry run)", dryRunServer: " (server dry run)"}[o.dryRun]
 	}

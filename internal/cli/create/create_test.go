@@ -62,6 +62,10 @@ func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		clitest.WriteJSON(w, http.StatusOK, list)
 		return
 	}
+	if r.Method == http.MethodGet {
+		clitest.ServeKinds(w, r)
+		return
+	}
 	data, _ := io.ReadAll(r.Body)
 	body := map[string]any{}
 	if err := json.Unmarshal(data, &body); err != nil {

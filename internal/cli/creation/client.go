@@ -1,7 +1,6 @@
 package creation
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,17 +9,18 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Client creates Jobs, and what creates Jobs.
+// Client creates Jobs, what creates Jobs, and objects of other kinds.
 type Client struct {
 	flags     *Flags
 	client    dynamic.Interface
@@ -28,6 +28,7 @@ type Client struct {
 	now       func() time.Time
 	namespace string // of objects that name none
 	options   metav1.CreateOptions
+	resources map[schema.GroupVersionKind]resource // of other kinds, as far as they are known
 }
 
 // Client makes what creates the objects.
@@ -52,23 +53,23 @@ func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)
 	}
-	return &Client{flags: f, client: client, kube: typed, now: now, namespace: namespace, options: options}, nil
+	return &Client{flags: f, client: client, kube: typed, now: now, namespace: namespace, options: options, resources: map[schema.GroupVersionKind]resource{}}, nil
 }
 
 // Create creates an object, and returns it as it is stored.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	kind := object.GroupVersionKind()
-	resource := kind.GroupVersion().WithResource(strings.ToLower(kind.Kind) + "s")
-	namespace := cmp.Or(object.GetNamespace(), c.namespace)
-	created, err := c.client.Resource(resource).Namespace(namespace).Create(ctx, object, c.options)
-	call := apicall.Call{Verb: "create", Group: resource.Group, Resource: resource.Resource, Namespace: namespace, Name: object.GetName()}
+	client, call, err := c.objects(ctx, "create", object)
+	if err != nil {
+		return nil, err
+	}
+	created, err := client.Create(ctx, object, c.options)
 	return created, call.Wrap(err)
 }
 
 // ConcernsObject reports whether an error is about the object that was sent, so that others may succeed.
 func ConcernsObject(err error) bool {
 	var answer apierrors.APIStatus
-	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err)
+	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err) || meta.IsNoMatchError(err)
 }
 
 // An API server names the field in one of these ways; the first is Go's decoder, for a value of the wrong type.
@@ -89,6 +90,9 @@ func fieldIn(message string) string {
 
 // Locate adds to an error of the API server the position in the manifest.
 func Locate(object *manifest.Object, err error) []error {
+	if unknown := unknownKind(object, err); unknown != nil {
+		return []error{unknown}
+	}
 	var answer apierrors.APIStatus
 	if !ConcernsObject(err) || !errors.As(err, &answer) {
 		return []error{err}
@@ -107,4 +111,13 @@ func Locate(object *manifest.Object, err error) []error {
 		what, hint = known.What, known.Hint
 	}
 	return []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err, object.Position(path).String()+": "+what, hint)}
+}
+
+// MayExist is the error of an object that may be stored although its creation failed, nil if it is not.
+func MayExist(object *manifest.Object, err error) error {
+	if !kube.MayBeDone(err) || errors.Is(err, context.Canceled) || meta.IsNoMatchError(err) {
+		return nil
+	}
+	return cmdutil.NewUserError(cmdutil.KindOther, err, "the "+object.Kind()+" may have been created nevertheless",
+		"look for it with: kubectl get "+strings.ToLower(object.Kind())+" "+object.Name())
 }

@@ -19,6 +19,8 @@ type Flags struct {
 
 	managedBy    string // "" leaves the field alone
 	force        bool
+	allKinds     bool
+	others       OtherKinds
 	validate     string
 	FieldManager string
 
@@ -36,6 +38,7 @@ func (f *Flags) AddTo(cmd *cobra.Command) {
 	f.ManifestFlags.AddTo(cmd)
 	flags.StringVar(&f.managedBy, "managed-by", "", "Set spec.managedBy; by default, it is left alone.\nFor example "+controller.DefaultManagedBy+".")
 	flags.BoolVar(&f.force, "force", false, "Create them even if their controller is absent.\nIt is absent if no Lease shows that it is running.")
+	flags.BoolVar(&f.allKinds, "all-kinds", false, "Create objects of other kinds, too.\nBy default, they are skipped.")
 	flags.StringVar(&f.validate, "validate", "strict", "Check fields: strict, warn, ignore.\nstrict has the API server reject unknown and duplicate ones.")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.StringVar(&f.FieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")

@@ -16,7 +16,7 @@ import (
 func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	jobs := object.Jobs()
 	if len(jobs) == 0 {
-		return []error{notForCreate(object)}
+		return f.prepareOther(object)
 	}
 	metadata, _ := object.Content["metadata"].(map[string]any)
 	if object.Name() == "" && metadata["generateName"] == nil {
@@ -58,12 +58,8 @@ func (f *Flags) setUp(jobs []*manifest.Job) []error {
 	return problems
 }
 
-// notForCreate is the error of an object without a Job.
+// notForCreate is the error of an object of another kind.
 func notForCreate(object *manifest.Object) error {
-	if cmdutil.IsBatch(object) {
-		path, problem, fix := cmdutil.WhyNoJob(object)
-		return object.Errorf(path, "%s; %s", problem, fix)
-	}
 	return object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
 }
 

@@ -28,6 +28,16 @@ func kustomizationNames() []string {
 	return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 }
 
+// kustomizationIn returns the path of the kustomization in a folder.
+func kustomizationIn(folder string) string {
+	for _, name := range kustomizationNames() {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return filepath.Join(folder, name)
+		}
+	}
+	return folder
+}
+
 // patches are the files that are patches of kustomizations, by their clean paths.
 type patches map[string]bool
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -96,8 +97,13 @@ func (o *Options) Validate(args []string) error {
 	return o.manifests.Validate(args)
 }
 
+// gcPercent is how much garbage there may be beside what is in use. Of the CPU time for 5,000 Jobs, Go's default takes a
+// third for the collection of garbage, as the heap grows all the time; twice as much garbage saves a quarter.
+const gcPercent = 200
+
 // Run writes the findings. It returns an error if some of them count, or if something could not be read.
 func (o *Options) Run(ctx context.Context) error {
+	debug.SetGCPercent(gcPercent)
 	objects, problems := o.manifests.Read(ctx, o.In)
 	warnUnknown(o.ErrOut, o.ignored)
 	result, unread := lintAll(ctx, objects, problems, o.ignored...)
@@ -281,7 +287,7 @@ func (o *Options) write(result *lintResult) error {
 func writeFinding(out io.Writer, f *lintFinding) error {
 	position := manifest.Position{File: f.File, Line: f.Line, Column: f.Column}
 	about := strings.TrimSuffix(f.Object, "/")
-	if f.Line == 0 && strings.HasPrefix(f.File, f.Object) { // an object that a kustomization makes is in no file
+	if f.kustomization != "" { // The position is the object.
 		about = ""
 	}
 	if f.Source != "" {

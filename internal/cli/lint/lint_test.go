@@ -67,7 +67,7 @@ func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 		{"-f " + lintFine + "," + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: ", "1 warning in 2 Jobs\n"},
 		{"-f testdata/lint -f gone.yaml", cmdutil.ExitError, "testdata/lint/many.yaml:", "error: the path \"gone.yaml\" does not exist\nerror: 11 errors, 3 warnings, 3 infos in 3 Jobs; 1 object of other kinds skipped\n"},
 		{"-f gone.yaml", cmdutil.ExitError, "", "error: the path \"gone.yaml\" does not exist\n"},
-		{"", cmdutil.ExitUsage, "", "error: name a file with -f, or - for standard input; see: kubectl batchjob lint --help\n"},
+		{"", cmdutil.ExitUsage, "", "error: name a file with -f, or - for standard input, or a kustomization with -k; see: kubectl batchjob lint --help\n"},
 		{"job.yaml", cmdutil.ExitUsage, "", `error: unexpected argument "job.yaml"; name files with -f; see: kubectl batchjob lint --help` + "\n"},
 		{"-f - -f -", cmdutil.ExitUsage, "", "error: standard input can be read only once"},
 		{"-f a -o wide", cmdutil.ExitUsage, "", `error: unknown output format "wide"; must be one of: json, yaml`},

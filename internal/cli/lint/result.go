@@ -47,7 +47,8 @@ type lintSummary struct {
 
 // lintFinding is a finding with its place.
 type lintFinding struct {
-	// File is the path as given, or <stdin>; Line and Column count from 1, and are 0 where they are not known.
+	// File is the path as given, or <stdin>, or for an object of a kustomization a name such as Job/migrate (kustomization
+	// overlays/prod); Line and Column count from 1, and are 0 where they are not known.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
@@ -56,6 +57,8 @@ type lintFinding struct {
 	// Source is the path of the template that Helm made the object from, if its comment says so.
 	Source       string `json:"source,omitempty"`
 	lint.Finding `json:",inline"`
+
+	kustomization string // its folder
 }
 
 // add adds a finding, unless it is ignored; object is nil for a document that cannot be read.
@@ -65,7 +68,7 @@ func (r *lintResult) add(position manifest.Position, object *manifest.Object, fi
 		return
 	}
 	r.countSeverity(finding.Severity)
-	f := lintFinding{File: position.File, Line: position.Line, Column: position.Column, Finding: finding}
+	f := lintFinding{File: position.File, Line: position.Line, Column: position.Column, Finding: finding, kustomization: position.Folder}
 	if object != nil {
 		f.Object, f.Source = object.Kind()+"/"+object.Name(), object.Source()
 	}

@@ -137,11 +137,15 @@ func fingerprint(f *lintFinding) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// locationOf returns the place in the file, which for the output of helm template on standard input is the template.
+// locationOf returns the place in the file, which for the output of helm template on standard input is the template, and
+// for an object of a kustomization the kustomization.
 func locationOf(f *lintFinding) sarifLocation {
 	var location sarifLocation
 	location.Physical.Artifact.URI = uriOf(f.File)
 	switch {
+	case f.kustomization != "":
+		location.Physical.Artifact.URI = uriOf(kustomizationIn(f.kustomization))
+		location.Physical.Region = &sarifRegion{StartLine: 1} // as below
 	case f.File == manifest.Stdin && f.Source != "":
 		location.Physical.Artifact.URI = uriOf(f.Source)
 		location.Physical.Region = &sarifRegion{StartLine: 1} // code scanning needs a line; that of the template is not known

@@ -38,24 +38,35 @@ const (
 	generatedLength = 5
 )
 
-// read returns the Jobs of the manifests, ready to be sent; or every reason why they cannot be.
-func (o *Options) read(ctx context.Context) ([]*manifest.Object, error) {
+// read returns the Jobs of the manifests and the objects to be created before them, ready to be sent; or every reason why
+// they cannot be.
+func (o *Options) read(ctx context.Context) (jobs, others []*manifest.Object, err error) {
 	objects, problems := o.manifests.Read(ctx, o.In)
 	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for _, object := range objects {
-		if kind := cmdutil.BatchKind(object); kind != "" && kind != "Job" && len(object.Jobs()) > 0 {
-			problems = append(problems, object.Errorf("kind", "run creates only Jobs, not a %s; use: kubectl batchjob create -f", kind))
-			continue
-		}
-		problems = append(problems, o.manifests.Prepare(object, false)...)
+		return nil, nil, err
 	}
 	if len(problems) == 0 && len(objects) == 0 {
-		err := o.manifests.NoJobsError()
-		return nil, cmdutil.UsageErrorf("%v", err)
+		return nil, nil, cmdutil.UsageErrorf("%v", o.manifests.NoJobsError())
 	}
-	return objects, errors.Join(problems...)
+	for _, object := range o.manifests.Choose(objects, isJob, false) {
+		problems = append(problems, o.manifests.Prepare(object, false)...)
+		if isJob(object) {
+			jobs = append(jobs, object)
+		} else {
+			others = append(others, object)
+		}
+	}
+	if len(problems) == 0 && len(jobs) == 0 {
+		for _, object := range others {
+			problems = append(problems, object.Errorf("kind", "run follows Jobs, and there is none, only a %s; use: kubectl batchjob create -f", object.Kind()))
+		}
+	}
+	return jobs, others, errors.Join(problems...)
+}
+
+// isJob reports whether the object is, or is meant to be, a Job.
+func isJob(object *manifest.Object) bool {
+	return cmdutil.IsBatch(object) && cmdutil.BatchKind(object) == "Job"
 }
 
 // checkPermissions asks for the permissions that come after the creation, so that nothing is created without them.
@@ -91,6 +102,23 @@ func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Obje
 	return nil
 }
 
+// createOthers creates what the Jobs need, before them.
+func (o *Options) createOthers(ctx context.Context, objects []*manifest.Object) error {
+	for _, object := range objects {
+		err := ctx.Err()
+		var created *unstructured.Unstructured
+		if err == nil {
+			created, err = o.creator.Create(ctx, &unstructured.Unstructured{Object: object.Content})
+		}
+		if err != nil {
+			problems := append(creation.Locate(object, err), creation.MayExist(object, err), o.deleteAll(ctx, nil))
+			return errors.Join(problems...)
+		}
+		o.others = append(o.others, created)
+	}
+	return nil
+}
+
 // createAll creates the Jobs, or none of them.
 func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]*task, error) {
 	var tasks []*task
@@ -108,6 +136,9 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 			return nil, err
 		}
 		tasks = append(tasks, &task{attempts: []*attempt{a}})
+	}
+	for _, other := range o.others {
+		fmt.Fprintln(o.ErrOut, creation.Label(other)+" created")
 	}
 	for _, t := range tasks {
 		fmt.Fprintf(o.ErrOut, "job.batch/%s created\n", sanitize.Line(t.last().job.Name))

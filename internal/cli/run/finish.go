@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -192,7 +195,7 @@ func (r *runner) explainAll() error {
 	return text.Explanations(r.o.ErrOut, analysis.List(reports), options)
 }
 
-// deleteAll deletes all Jobs and their retries. The error names those that are left.
+// deleteAll deletes all Jobs and their retries, and what was created for them. The error names those that are left.
 func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	ctx, stop := o.limit(context.WithoutCancel(ctx), cleanupTime)
 	defer stop()
@@ -208,10 +211,27 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 			}
 		}
 	}
+	for _, other := range slices.Backward(o.others) {
+		switch err := o.creator.Delete(ctx, other); {
+		case err == nil:
+			deleted = append(deleted, creation.Label(other))
+		case !kube.IsNotFound(err) && !apierrors.IsConflict(err):
+			failed = append(failed, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot delete %s: %s", creation.Label(other), cmdutil.ErrorLine(err)),
+				"delete it with: kubectl delete "+creation.Label(other)+inNamespace(other)))
+		}
+	}
 	if len(deleted) > 0 {
 		fmt.Fprintln(o.ErrOut, "Deleted "+strings.Join(deleted, ", ")+".")
 	}
 	return errors.Join(failed...)
+}
+
+// inNamespace is the flag for an object's namespace, "" for none.
+func inNamespace(object *unstructured.Unstructured) string {
+	if namespace := object.GetNamespace(); namespace != "" {
+		return " -n " + namespace
+	}
+	return ""
 }
 
 // left is the error for a Job that is not as it should be left.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -26,7 +27,8 @@ Exit codes: 0 complete, 1 error, 2 wrong usage, 3 a Job has failed,
 
 // runDetails are for the reference.
 const runDetails = `The Jobs are created as create does. If one of them cannot be created, those
-created before are deleted again. Manifests may have only Jobs.
+created before are deleted again. Objects of other kinds are skipped; with
+--all-kinds, they are created before the Jobs, and --rm deletes them, too.
 
 The logs of their pods are printed as logs -f prints them. Progress is a bar
 that is updated on a terminal, or else one line per change. --logs=failed prints
@@ -101,7 +103,8 @@ type Options struct {
 	stalledSet  bool // --fail-if-stalled was given
 
 	creator   *creation.Client
-	namespace string // of Jobs that name none
+	others    []*unstructured.Unstructured // created before the Jobs, with --all-kinds
+	namespace string                       // of Jobs that name none
 	jobs      dynamic.NamespaceableResourceInterface
 	explainer *cmdutil.Explainer
 }
@@ -201,7 +204,7 @@ func (o *Options) complete() error {
 
 // Run creates the Jobs and follows them. Whatever can be wrong before is found out first.
 func (o *Options) Run(ctx context.Context) error {
-	objects, err := o.read(ctx)
+	objects, others, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,6 +222,9 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if err := o.creator.CheckControllers(ctx, objects); err != nil {
+		return err
+	}
+	if err := o.createOthers(ctx, others); err != nil {
 		return err
 	}
 	tasks, err := o.createAll(ctx, objects)

@@ -131,8 +131,9 @@ func TestNothingIsCreatedForABadManifest_RUN_03(t *testing.T) {
 		says     string
 	}{
 		"empty":               {"# nothing\n", "", cmdutil.ExitUsage, "no Jobs"},
-		"another kind":        {train + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", "", cmdutil.ExitError, "not a ConfigMap of v1; use: kubectl create -f"},
-		"a CronJob":           {train + "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: '* * * * *', jobTemplate: {spec: {}}}\n", "", cmdutil.ExitError, "run creates only Jobs, not a CronJob; use: kubectl batchjob create -f"},
+		"another kind":        {configMap("c"), "", cmdutil.ExitError, "not a ConfigMap of v1; use: kubectl create -f"},
+		"only another kind":   {configMap("c"), "--all-kinds", cmdutil.ExitError, "run follows Jobs, and there is none, only a ConfigMap; use: kubectl batchjob create -f"},
+		"a CronJob":           {"apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: '* * * * *', jobTemplate: {spec: {}}}\n", "", cmdutil.ExitError, "run follows Jobs, and there is none, only a CronJob; use: kubectl batchjob create -f"},
 		"another namespace":   {strings.Replace(train, "train}", "train, namespace: x}", 1), "-n ns1", cmdutil.ExitError, "does not match the namespace"},
 		"one is not readable": {train + "---\n{", "", cmdutil.ExitError, "error: "},
 		"no report possible":  {train, "--junit /nonexistent/r.xml", cmdutil.ExitError, "cannot write --junit"},

@@ -64,6 +64,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.review(w, r)
 		return
 	}
+	if s.others(w, r, path) {
+		return
+	}
 	parts := strings.SplitN(path, "/", 7) // apis/batch/v1/namespaces/NAMESPACE/jobs/NAME
 	if len(parts) < 6 || parts[5] != "jobs" || r.Method == http.MethodGet {
 		s.Objects.ServeHTTP(w, r)
@@ -205,4 +208,33 @@ func (s *server) finish(name, condition, reason string, status map[string]any) {
 	}
 	_ = unstructured.SetNestedField(job.Object, clitest.Now().Format("2006-01-02T15:04:05Z"), "status", "startTime")
 	s.API.Put(clitest.WithCondition(job, condition, reason, ""))
+}
+
+// others serves ConfigMaps, and which kinds there are. Those named "taken" exist.
+func (s *server) others(w http.ResponseWriter, r *http.Request, path string) bool {
+	name, found := strings.CutPrefix(path, "api/v1/namespaces/ns1/configmaps")
+	switch {
+	case path == "api/v1" && r.Method == http.MethodGet:
+		clitest.ServeKinds(w, r)
+	case found && r.Method == http.MethodDelete:
+		s.note("DELETE configmaps" + name)
+		clitest.WriteJSON(w, http.StatusOK, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+	case found && r.Method == http.MethodPost:
+		body, _ := io.ReadAll(r.Body)
+		created := &unstructured.Unstructured{}
+		if err := created.UnmarshalJSON(body); err != nil {
+			s.t.Error(err)
+		}
+		s.note("POST configmaps/" + created.GetName())
+		if created.GetName() == "taken" {
+			clitest.WriteStatus(w, &clitest.Status{Code: 409, Reason: "AlreadyExists", Message: "configmaps \"taken\" already exists"}, "taken")
+			return true
+		}
+		created.SetUID("u1")
+		created.SetNamespace("ns1")
+		clitest.WriteJSON(w, http.StatusCreated, created.Object)
+	default:
+		return false
+	}
+	return true
 }

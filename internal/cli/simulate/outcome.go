@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
@@ -20,14 +21,8 @@ import (
 // the limit cut the run off.
 func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 	var problems []error
-	scene := 0
 	for _, flag := range o.podsFlags {
-		matched := false
-		for range flag.scenes {
-			matched = matched || world.Matched(job.Name, scene)
-			scene++
-		}
-		if why := flag.unmatched(&job.Spec, matched); why != "" {
+		if why := flag.unmatched(&job.Spec); why != "" {
 			what := fmt.Sprintf("--pods=%s matched no pod: %s", flag.text, why)
 			problems = append(problems, cmdutil.NewUserError(cmdutil.KindUsage, nil, what, "the result ignores it"))
 		}
@@ -40,7 +35,7 @@ func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 			what = fmt.Sprintf("the Job had not finished after %s, because it has too many pods to simulate", wording.Duration(world.Elapsed()))
 			fix = "simulate it with fewer completions"
 		case ptr.Deref(job.Spec.Suspend, false):
-			fix = "it is suspended: simulate it with spec.suspend false"
+			what, fix = "the Job is suspended, so nothing runs", "resume it with --resume-after 0s"
 		}
 		problems = append(problems, cmdutil.NewUserError(cmdutil.KindTimeout, nil, what, fix))
 	}
@@ -48,30 +43,28 @@ func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 }
 
 // unmatched returns why the flag had no effect, or "" if it had one.
-func (f *podsFlag) unmatched(spec *batchv1.JobSpec, matched bool) string {
-	scene, pod, completions := &f.scenes[0], &spec.Template.Spec, ptr.Deref(spec.Completions, 1)
-	named := func(c corev1.Container) bool { return c.Name == scene.Act.Container }
+func (f *podsFlag) unmatched(spec *batchv1.JobSpec) string {
+	pod, completions := &spec.Template.Spec, ptr.Deref(spec.Completions, 1)
+	names := containerNames(slices.Concat(pod.Containers, pod.InitContainers))
 	switch {
-	case scene.Act.Container != "" && slices.ContainsFunc(pod.InitContainers, named):
-		return fmt.Sprintf("%q is an init container, and those always succeed here, but for sidecars (sidecars=CODE)", scene.Act.Container)
-	case scene.Act.Container != "" && !slices.ContainsFunc(pod.Containers, named):
-		return fmt.Sprintf("there is no container %q, only %s", scene.Act.Container, containerNames(pod.Containers))
-	case matched:
+	case f.container != "" && !slices.Contains(names, f.container):
+		return fmt.Sprintf("there is no container %q, only %s", f.container, strings.Join(names, ", "))
+	case f.matched:
 		return ""
-	case scene.Index >= 0 && !jobspec.IsIndexed(spec):
+	case !f.indexes.IsEmpty() && !jobspec.IsIndexed(spec):
 		return "the Job is not Indexed, so its pods have no index"
-	case scene.Index >= 0 && scene.Index >= completions:
+	case !f.indexes.IsEmpty() && f.indexes.Intersection(indexset.Below(completions)).IsEmpty():
 		return fmt.Sprintf("the indexes of the Job are 0-%d", completions-1)
-	case scene.Attempt > 0:
-		return fmt.Sprintf("there was no attempt %d", scene.Attempt)
+	case f.attempt > 0:
+		return fmt.Sprintf("there was no attempt %d", f.attempt)
 	}
 	return "the Job created no such pod"
 }
 
-func containerNames(containers []corev1.Container) string {
+func containerNames(containers []corev1.Container) []string {
 	names := make([]string, len(containers))
 	for i := range containers {
 		names[i] = containers[i].Name
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
@@ -38,17 +39,17 @@ func (o *Options) validatePodsFrom() error {
 }
 
 // behavior is what the flags say that pods do; --pods takes precedence over --pods-from.
-func (o *Options) behavior(ctx context.Context) (sim.Behavior, error) {
-	pods := sim.Layers{Rest: sim.Script{{Index: -1, Act: defaultAct()}}}
-	for _, f := range o.podsFlags {
-		pods.Script = append(pods.Script, f.scenes...)
+func (o *Options) behavior(ctx context.Context, job *batchv1.Job) (sim.Behavior, error) {
+	pods := flaggedPods{flags: o.podsFlags, init: map[string]bool{}, rest: sim.Script{{Index: -1, Act: *defaultAct()}}}
+	for i := range job.Spec.Template.Spec.InitContainers {
+		pods.init[job.Spec.Template.Spec.InitContainers[i].Name] = true
 	}
 	if o.source.Name == "" && o.source.File == "" {
 		return pods, nil
 	}
 	history, err := o.source.Read(ctx)
 	if err == nil {
-		pods.Rest = history.Model
+		pods.rest = history.Model
 	}
 	return pods, err
 }

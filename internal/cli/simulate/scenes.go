@@ -12,102 +12,89 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// maxScenes is how many indexes the --pods flags may name one by one: each pod is held against all.
-const maxScenes = 1000
+// defaultRun is how long a container runs.
+const defaultRun = time.Second
 
-// defaultAct is that of pods that no --pods flag is about.
-func defaultAct() sim.Act { return sim.Act{Run: time.Second, TerminateExit: 143} }
-
-// podsFlag is a --pods flag, with a scene for each index that it names.
+// podsFlag is a --pods flag.
 type podsFlag struct {
-	text   string
-	scenes sim.Script
+	text string
+
+	// indexes and attempt select pods; those of all indexes if there are none, and of all attempts if it is 0.
+	indexes indexset.Set
+	attempt int
+
+	container           string // "" for all but init containers
+	exit, sidecars      int32
+	run, terminate      time.Duration
+	runGiven, disrupted bool
+
+	matched bool // a pod
 }
 
 // parsePodsFlags reads the --pods flags.
-func parsePodsFlags(texts []string) ([]podsFlag, error) {
-	var flags []podsFlag
-	total := 0
+func parsePodsFlags(texts []string) ([]*podsFlag, error) {
+	var flags []*podsFlag
 	for _, text := range texts {
-		scenes, err := parseScene(text)
+		flag, err := parsePodsFlag(text)
 		if err != nil {
 			return nil, err
 		}
-		if total += len(scenes); total >= maxScenes {
-			return nil, cmdutil.UsageErrorf("--pods: more than %d indexes; omit index to match all of them", maxScenes-1)
-		}
-		flags = append(flags, podsFlag{text, scenes})
+		flags = append(flags, flag)
 	}
 	return flags, nil
 }
 
-// parseScene reads one flag, such as index=0-4,attempt=1,exit=42.
-func parseScene(text string) (sim.Script, error) {
-	indexes := []int32{-1}
-	scene := sim.Scene{Act: defaultAct()}
+// parsePodsFlag reads one flag, such as index=0-4,attempt=1,exit=42.
+func parsePodsFlag(text string) (*podsFlag, error) {
+	f := &podsFlag{text: text, run: defaultRun}
 	for word := range strings.SplitSeq(text, ",") {
 		key, value, _ := strings.Cut(word, "=")
-		var err error
-		if key == "index" {
-			indexes, err = sceneIndexes(value)
-		} else {
-			err = setScene(&scene, key, value)
-		}
-		if err != nil {
+		if err := f.set(key, value); err != nil {
 			return nil, cmdutil.UsageErrorf("--pods=%s: %s: %v", text, word, err)
 		}
 	}
-	var scenes sim.Script
-	for _, index := range indexes {
-		scene.Index = index
-		scenes = append(scenes, scene)
+	if f.disrupted && f.exit == 0 {
+		f.exit = 143
 	}
-	return scenes, nil
+	return f, nil
 }
 
-func sceneIndexes(value string) ([]int32, error) {
-	set, err := indexset.Parse(value)
-	if err != nil {
-		return nil, err
-	}
-	if set.Len() == 0 || set.Len() >= maxScenes {
-		return nil, cmdutil.UsageErrorf("must be an index or a range such as 3-7, with fewer than %d indexes", maxScenes)
-	}
-	var indexes []int32
-	for index := range set.All() {
-		indexes = append(indexes, index)
-	}
-	return indexes, nil
-}
-
-func setScene(scene *sim.Scene, key, value string) (err error) {
-	act := &scene.Act
+func (f *podsFlag) set(key, value string) (err error) {
 	switch key {
+	case "index":
+		f.indexes, err = parseIndexes(value)
 	case "attempt":
-		scene.Attempt, err = sceneNumber(value, 1)
+		f.attempt, err = sceneNumber(value, 1)
 	case "exit":
-		var code int
-		code, err = sceneNumber(value, 0)
-		act.Exit = int32(code)
+		f.exit, err = exitCode(value)
 	case "sidecars":
-		var code int
-		code, err = sceneNumber(value, 0)
-		act.SidecarExit = int32(code)
+		f.sidecars, err = exitCode(value)
 	case "container":
-		act.Container = value
+		f.container = value
 	case "run":
-		act.Run, err = sceneDuration(value)
+		f.run, err = sceneDuration(value)
+		f.runGiven = true
 	case "terminate":
-		act.Terminate, err = sceneDuration(value)
+		f.terminate, err = sceneDuration(value)
 	case "disrupted":
-		act.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "Simulated"}}
-		if act.Exit == 0 {
-			act.Exit = 143
-		}
+		f.disrupted = true
 	default:
 		return cmdutil.UsageErrorf("unknown; use index, attempt, exit, container, sidecars, run, terminate, disrupted")
 	}
 	return err
+}
+
+func parseIndexes(value string) (indexset.Set, error) {
+	set, err := indexset.Parse(value)
+	if err == nil && set.IsEmpty() {
+		err = cmdutil.UsageErrorf("must be an index or a range such as 3-7")
+	}
+	return set, err
+}
+
+func exitCode(value string) (int32, error) {
+	code, err := sceneNumber(value, 0)
+	return int32(code), err
 }
 
 // sceneNumber reads a number from least on; exit codes are never above 255.
@@ -126,3 +113,55 @@ func sceneDuration(value string) (time.Duration, error) {
 	}
 	return d, nil
 }
+
+// flaggedPods are pods that do what --pods flags say, and others that follow rest.
+type flaggedPods struct {
+	flags []*podsFlag
+	// init are the names of init containers.
+	init map[string]bool
+	rest sim.Behavior
+}
+
+// Act implements sim.Behavior. The last flag that matches the attempt decides, and after it those that name a container.
+func (p flaggedPods) Act(pod sim.PodKey) *sim.Act {
+	var act *sim.Act
+	for _, flag := range p.flags {
+		if flag.matches(pod) {
+			flag.matched = true
+			act = p.apply(flag, act)
+		}
+	}
+	if act == nil {
+		return p.rest.Act(pod)
+	}
+	return act
+}
+
+func (f *podsFlag) matches(pod sim.PodKey) bool {
+	return (f.indexes.IsEmpty() || f.indexes.Contains(pod.Index)) && (f.attempt == 0 || f.attempt == pod.Attempt)
+}
+
+// apply returns what a pod does by a flag, after what it does by earlier ones; nil for none.
+func (p flaggedPods) apply(flag *podsFlag, act *sim.Act) *sim.Act {
+	if act == nil || flag.container == "" {
+		act = defaultAct()
+	}
+	if flag.container == "" {
+		act.Run, act.Exit, act.SidecarExit = flag.run, flag.exit, flag.sidecars
+	} else {
+		end := sim.ContainerEnd{Name: flag.container, Exit: flag.exit, Run: flag.run}
+		if p.init[flag.container] && !flag.runGiven {
+			end.Run = 0
+		}
+		act.Ends = append(act.Ends, end)
+		act.SidecarExit = max(act.SidecarExit, flag.sidecars)
+	}
+	act.Terminate = max(act.Terminate, flag.terminate)
+	if flag.disrupted {
+		act.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "Simulated"}}
+	}
+	return act
+}
+
+// defaultAct is that of pods that no --pods flag is about.
+func defaultAct() *sim.Act { return &sim.Act{Run: defaultRun, TerminateExit: 143, Restarting: true} }

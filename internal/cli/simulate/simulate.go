@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
@@ -40,16 +42,25 @@ If the manifests have several Jobs, name the one to try out. A CronJob has one,
 and a JobSet those that it creates, such as train-workers-0.
 
 In --pods, attempt=1 is the first pod of each index, or of the Job. With
-container=main, the other containers exit with 0. An evicted pod has the
-condition DisruptionTarget, and exit code 143 unless you set another. If several
---pods flags match a pod, the last one applies.
+container=main, the other containers exit with 0; it may be an init container,
+which otherwise succeeds at once, or a sidecar, which otherwise runs until the
+pod ends. An evicted pod has the condition DisruptionTarget, and exit code 143
+unless you set another. If several --pods flags match a pod, the last one
+applies, and after it those that name a container.
+
+Pods do what the kubelet would: with restartPolicy OnFailure, containers that
+fail are restarted in their pod, at once, and then after 10s, 20s and so on up
+to 5m; sidecars always are. Each restart is another attempt of --pods. The pod's
+own activeDeadlineSeconds ends it.
+
+A suspended Job is resumed with --resume-after; otherwise nothing runs.
 
 With --pods-from NAME, pods do what those of a Job in the cluster did, attempt
 by attempt, see what-if; --pods takes precedence.
 
 However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
-pod, and 124 if the Job had not finished when --limit was reached, or needed
-more than about 8,000 pods.`
+pod, and 124 if the Job is suspended, had not finished when --limit was reached,
+or has too many pods: some 130,000, or 16,000 at once.`
 
 const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods exit=42
@@ -71,11 +82,13 @@ type Options struct {
 	color     cmdutil.ColorFlag
 	pods      []string
 	limit     time.Duration
+	resume    time.Duration
+	resumes   bool // --resume-after was given
 	output    cmdutil.DocumentFlag
 	full      bool
 
 	source    jobinput.Source // of what pods do
-	podsFlags []podsFlag
+	podsFlags []*podsFlag
 	name      string // of the Job, "" for the only one
 }
 
@@ -90,6 +103,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Annotations:       cmdutil.Details(simulateDetails),
 		ValidArgsFunction: o.completeName,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.resumes = cmd.Flags().Changed("resume-after")
 			if err := o.Validate(args); err != nil {
 				return err
 			}
@@ -101,6 +115,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, see above; may be repeated.")
 	o.addPodsFrom(cmd)
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
+	flags.DurationVar(&o.resume, "resume-after", 0, "Resume a suspended Job after this time, e.g. 5s.")
 	o.output.AddTo(cmd)
 	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
 	o.color.AddTo(cmd)
@@ -114,6 +129,9 @@ func (o *Options) Validate(args []string) error {
 	}
 	if o.limit <= 0 {
 		return cmdutil.UsageErrorf("--limit=%s: must be more than 0", o.limit)
+	}
+	if o.resume < 0 {
+		return cmdutil.UsageErrorf("--resume-after=%s: must be 0 or more", o.resume)
 	}
 	var err error
 	if o.podsFlags, err = parsePodsFlags(o.pods); err != nil {
@@ -137,6 +155,9 @@ func (o *Options) Run(ctx context.Context) error {
 	job, err := o.read(ctx)
 	if err != nil {
 		return err
+	}
+	if o.resumes && !ptr.Deref(job.Spec.Suspend, false) {
+		return cmdutil.UsageErrorf("--resume-after: the Job is not suspended")
 	}
 	world, input, err := o.play(ctx, job)
 	if err != nil {
@@ -167,24 +188,43 @@ func (o *Options) writeText(report explain.Report, begun time.Time) error {
 	return text.Short(o.Out, report, o.color.TextOptions(o.Env, false))
 }
 
-// maxWrites are those of 8,000 pods that end, or of more that do not, for which 200 MB are enough. A Job may have completions
-// without an end.
-const maxWrites = 64_000
+const (
+	// maxCompletions is how many a Job may have that is simulated to its end. A pod takes five writes: it is created, starts, ends,
+	// is recorded, and is collected. Of Jobs with more completions, only so much is simulated as takes a few seconds.
+	maxCompletions = 100_000
+	maxWrites      = 8 * maxCompletions
+	fewWrites      = 64_000
+	// succeededPods is how many of those that succeeded stay for the explanation, and maxPods how many there may be at once:
+	// 200 MB are enough for them.
+	succeededPods = 5_000
+	maxPods       = 16_000
+	// memoryLimit is where garbage is collected more often, in bytes.
+	memoryLimit = 110 << 20
+)
 
 // play lets virtual time pass until the Job has finished, or the limit is reached.
 func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
-	cmdutil.SaveMemory()
-	pods, err := o.behavior(ctx)
+	debug.SetMemoryLimit(memoryLimit)
+	pods, err := o.behavior(ctx, job)
 	if err != nil {
 		return nil, explain.Input{}, err
 	}
 	var world *sim.World
 	events := simevents.New(func() time.Time { return world.Now() })
-	world = sim.NewWorld(sim.Options{Seed: 1, MaxWrites: maxWrites, Controller: controller.Config{Recorder: events}})
+	writes := maxWrites
+	if ptr.Deref(job.Spec.Completions, 1) > maxCompletions {
+		writes = fewWrites
+	}
+	world = sim.NewWorld(sim.Options{Seed: 1, MaxWrites: writes, SucceededPods: succeededPods, MaxPods: maxPods, Controller: controller.Config{Recorder: events}})
 	if err := world.Play(job, pods); err != nil {
 		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
-	world.RunUntil(func() bool { return ctx.Err() != nil || world.Finished(job.Name) }, o.limit)
+	if o.resumes {
+		world.Resume(job.Name, o.resume)
+	}
+	world.RunUntil(func() bool {
+		return ctx.Err() != nil || world.Finished(job.Name) || !o.resumes && world.Suspended(job.Name)
+	}, o.limit)
 	if ctx.Err() != nil {
 		return nil, explain.Input{}, ctx.Err()
 	}

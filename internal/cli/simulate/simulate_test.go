@@ -78,7 +78,7 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 		{perIndex + " --pods index=900,exit=1", cmdutil.ExitUsage, "matched no pod: the indexes of the Job are 0-"},
 		{named + " --pods run=2h --limit 1h", cmdutil.ExitTimeout, "the limit of 1h was reached; let more virtual time pass with --limit"},
 		{named + " --pods run=2h --limit 1h --pods attempt=7", cmdutil.ExitTimeout, "there was no attempt 7"},
-		{"../../../examples/stalls/suspended.yaml", cmdutil.ExitTimeout, "the limit of 1d was reached; it is suspended: simulate it with spec.suspend false"},
+		{"../../../examples/stalls/suspended.yaml", cmdutil.ExitTimeout, "error: the Job is suspended, so nothing runs; resume it with --resume-after 0s"},
 		{named + " --pods exit=1 --pods attempt=1,exit=3", 0, ""},
 		{named + " --pods attempt=1 --pods exit=3", 0, ""}, // the first one is overridden
 	} {
@@ -142,8 +142,9 @@ func TestSimulateUsage(t *testing.T) {
 		{"-f " + job + " --pods exit=256", cmdutil.ExitUsage, "must be a number"},
 		{"-f " + job + " --pods attempt=0", cmdutil.ExitUsage, "must be a number between 1"},
 		{"-f " + job + " --pods index=3..5", cmdutil.ExitUsage, "index=3..5"},
-		{"-f " + job + " --pods index=0-5000", cmdutil.ExitUsage, "fewer than 1000 indexes"},
-		{"-f " + job + " --pods index=0-700 --pods index=0-700", cmdutil.ExitUsage, "omit index"},
+		{"-f " + job + " --pods index=", cmdutil.ExitUsage, "must be an index or a range"},
+		{"-f " + job + " --resume-after -1s", cmdutil.ExitUsage, "--resume-after=-1s: must be 0 or more"},
+		{"-f " + job + " --resume-after 1s", cmdutil.ExitUsage, "--resume-after: the Job is not suspended"},
 		{"-f " + job + " --pods run=fast", cmdutil.ExitUsage, "must be a duration"},
 		{"-f " + job + " --pods color=red", cmdutil.ExitUsage, "unknown; use index"},
 		{"-f " + job + " --limit 0s", cmdutil.ExitUsage, "--limit"},

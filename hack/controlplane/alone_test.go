@@ -1,0 +1,49 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Two commands with the same lock never run at once: each finds no file of the other. One that is killed or fails does not
+// keep the lock.
+func TestCommandsRunAlone(t *testing.T) {
+	dir := t.TempDir()
+	path, busy := filepath.Join(dir, "controller.lock"), filepath.Join(dir, "busy")
+	script := `test ! -e "$0" || exit 9; echo >"$0"; for i in 1 2 3 4 5 6 7 8 9; do sh -c :; done; rm "$0"`
+	done := make(chan error)
+	for range 8 {
+		go func() { done <- alone(context.Background(), path, []string{"sh", "-c", script, busy}) }()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	var exit *exec.ExitError
+	if err := alone(context.Background(), path, []string{"sh", "-c", "exit 7"}); !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Error(err)
+	}
+	if code := exitCode([]string{"alone", path, "sh", "-c", "exit 7"}); code != 7 {
+		t.Errorf("exit %d", code)
+	}
+	// make down deletes the lock while it holds it; whoever waits for the old file takes a new one.
+	if err := alone(context.Background(), path, []string{"rm", path}); err != nil {
+		t.Error(err)
+	}
+	if err := alone(context.Background(), path, []string{"true"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	if code := exitCode([]string{"alone", path}); code != 2 {
+		t.Errorf("without a command: exit %d", code)
+	}
+}
