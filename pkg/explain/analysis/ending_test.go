@@ -190,7 +190,7 @@ func TestRejectedPodNeverRan(t *testing.T) {
 
 			f = failedOnce() // The pod is gone.
 			f.Events = []explain.Event{about("a", "Warning", "kubelet", reason, whole)}
-			wantUnsaid(t, wantFirst(t, f, first), "find out what removed", "kubectl logs")
+			wantUnsaid(t, wantFirst(t, f, first), "find out what deletes", "kubectl logs")
 			f.Events = append(f.Events, failedEvent(cause.Failure{PodReason: reason}, "a", 1, 11*time.Minute))
 			wantFirst(t, f, first)
 		})
