@@ -26,27 +26,31 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		if text == "" || len(out) == maxUnfits {
 			continue
 		}
-		command := ""
-		switch {
-		case u.Kind == explain.UnfitClaimMissing:
-			command = kubectl(in.Job, "get pvc")
-		case u.IsAboutClaim() && u.Name != "":
-			command = kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
-		case u.IsAboutClaim():
-			command = kubectl(in.Job, "get pvc")
-		case u.Kind == explain.UnfitNodeAffinity, u.Kind == explain.UnfitTopologySpread:
-			command = "kubectl get nodes --show-labels"
-		case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitResource, u.Kind == explain.UnfitPodCount:
-			command = "kubectl describe nodes"
-		case u.Kind == explain.UnfitCordoned:
-			command = "kubectl get nodes"
-		}
-		out = appendNew(out, advise(text, command))
+		out = appendNew(out, advise(text, unfitCommand(in, u)))
 	}
 	if len(out) == 0 {
 		return advise(words.PodAdvice(p.Kind), describe)
 	}
 	return out
+}
+
+// unfitCommand shows what the advice on a reason is about, "" if there is nothing to look at.
+func unfitCommand(in *facts.Facts, u *explain.Unfit) string {
+	switch {
+	case u.Kind == explain.UnfitClaimMissing:
+		return kubectl(in.Job, "get pvc")
+	case u.IsAboutClaim() && u.Name != "":
+		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
+	case u.IsAboutClaim():
+		return kubectl(in.Job, "get pvc")
+	case u.Kind == explain.UnfitNodeAffinity, u.Kind == explain.UnfitTopologySpread:
+		return "kubectl get nodes --show-labels"
+	case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitResource, u.Kind == explain.UnfitPodCount:
+		return "kubectl describe nodes"
+	case u.Kind == explain.UnfitCordoned:
+		return "kubectl get nodes"
+	}
+	return ""
 }
 
 // What a kubelet says of a container that refers to what is not there.
