@@ -98,7 +98,7 @@ func TestHelpIsComplete(t *testing.T) {
 		}
 	}
 	root := program.Run(t, nil, "--help").Out
-	for _, part := range []string{"0    done", "1    error", "2    wrong usage", "3    ", "124  timeout", "130  interrupted", "143  terminated", "Look at Jobs:", "Make Jobs:", "Run Jobs:"} {
+	for _, part := range []string{"0 done", "1 error", "2 wrong usage", "3 a Job", "124 timeout", "130 Ctrl-C", "143 SIGTERM", "Look at Jobs:", "Make Jobs:", "Run Jobs:"} {
 		if !strings.Contains(root, part) {
 			t.Errorf("root help lacks %q", part)
 		}

@@ -16,13 +16,13 @@ import (
 // ns1 has failed, and so has its pod train-a; JOB and NEW are files.
 var readingVerbs = []struct{ args, prints string }{
 	{"status", "train"},
-	{"status train", "exit code 42"},
+	{"status train", "exited with code 42"},
 	{"status train -o wide", "Corrupt"},
 	{"status --problems", "train"},
 	{"explain-failure train", "bad checksum"},
 	{"explain-failure train -o json", "train-a"},
 	{"explain-failure -l app=train", "exited with code 42"},
-	{"wait train", "exit code 42"},
+	{"wait train", "exited with code 42"},
 	{"logs train", "bad checksum"},
 	{"logs train -f", "bad checksum"},
 	{"logs pod/train-a", "bad checksum"},

@@ -41,10 +41,7 @@ controller runs them. To begin with:
 
 Commands that only read need no permissions but get, list and watch.`
 
-const rootExample = `  # Every Job in the cluster
-  kubectl batchjob status -A
-
-  # What has failed or is stalled, and why?
+const rootExample = `  # What has failed or is stalled, and why?
   kubectl batchjob why
 
   # Read the logs of failed pods, and run only what failed again
@@ -53,15 +50,8 @@ const rootExample = `  # Every Job in the cluster
 
 // exitCodes come last in the help.
 const exitCodes = `
-Exit codes:
-  0    done
-  1    error
-  2    wrong usage
-  3    a Job that was waited for has failed
-  4    the Jobs that were waited for are stalled
-  124  timeout
-  130  interrupted (Ctrl-C)
-  143  terminated (SIGTERM)
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 a Job that was waited for has
+failed, 4 it is stalled, 124 timeout, 130 Ctrl-C, 143 SIGTERM
 `
 
 // SilenceLibraries keeps client-go from logging what it returns as an error too; the controller turns its log on again.

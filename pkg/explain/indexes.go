@@ -52,6 +52,10 @@ type Indexes struct {
 	RetryingCount        int32 `json:"retryingCount,omitempty"`
 	WillNotCompleteCount int32 `json:"willNotCompleteCount,omitempty"`
 	UnknownCount         int32 `json:"unknownCount,omitempty"`
+	// Rerun is how many indexes a retry runs, and RerunCompleted how many of these completed. The others count as completed from
+	// the beginning. Both are 0 for a Job that runs all of its indexes.
+	Rerun          int32 `json:"rerun,omitempty"`
+	RerunCompleted int32 `json:"rerunCompleted,omitempty"`
 	// Details are indexes with failures: failed ones, those in back-off, those that run
 	// again; DetailsOmitted more are left out.
 	Details        []IndexInfo `json:"details,omitempty"`

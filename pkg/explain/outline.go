@@ -53,6 +53,17 @@ type RetryOf struct {
 	Name    string `json:"name"`
 	UID     string `json:"uid"`
 	Attempt int32  `json:"attempt"`
+	// Rerun is how many indexes the Job runs, and Completed how many of these completed; 0 if it runs all.
+	Rerun     int32 `json:"rerun,omitempty"`
+	Completed int32 `json:"completed,omitempty"`
+}
+
+// Done is how much has succeeded, of how much: of a retry, what it runs. total is nil for a Job without completions.
+func (o *Outline) Done() (done int32, total *int32) {
+	if r := o.Retry; r != nil && r.Rerun > 0 {
+		return r.Completed, &r.Rerun
+	}
+	return o.Succeeded, o.Completions
 }
 
 // HasProblem reports whether the Job has failed, is going to fail, or is stalled.

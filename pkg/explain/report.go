@@ -259,8 +259,6 @@ type Options struct {
 	Indexes indexset.Set
 	// MaxPods is how many pods are listed: 0 for DefaultMaxPods, negative for all.
 	MaxPods int
-	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
-	Namespace string
 }
 
 // IsNarrow reports whether the report is about a part of the Job.

@@ -49,6 +49,18 @@ func Failed(job *batchv1.Job) indexset.Set {
 	return parse(job, ptr.Deref(job.Status.FailedIndexes, ""))
 }
 
+// Progress returns how many indexes a retry runs, and how many of these completed; 0 for a Job that runs all of its indexes.
+func Progress(job *batchv1.Job) (runs, done int32) {
+	if _, limited := job.Annotations[IndexesAnnotation]; !limited || !jobspec.IsIndexed(&job.Spec) {
+		return 0, 0
+	}
+	all := Runs(job)
+	if all.Len() == int(completions(job)) {
+		return 0, 0
+	}
+	return int32(all.Len()), int32(all.Intersection(parse(job, job.Status.CompletedIndexes)).Len())
+}
+
 // Runs returns the indexes that the Job runs: all of them, unless it is a retry of some. Indexes that it has gained since it
 // was made run as well.
 func Runs(job *batchv1.Job) indexset.Set {

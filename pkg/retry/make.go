@@ -29,6 +29,8 @@ type Request struct {
 	Ran        indexset.Set
 	// ByAnnotation leaves it to our controller to run no other indexes, and stores nothing in the status.
 	ByAnnotation bool
+	// Replace is for a Job that has not finished, such as one that is stalled: the caller deletes it once the retry exists.
+	Replace bool
 }
 
 // Retry is a Job to create, and what has it run only some indexes.
@@ -66,6 +68,7 @@ type RefusalKind string
 // The kinds of refusals.
 const (
 	Running        RefusalKind = "Running"        // a Job of the family has not finished
+	Finished       RefusalKind = "Finished"       // Replace, and the Job has finished
 	Pending        RefusalKind = "Pending"        // the Job is a retry whose making was interrupted
 	NothingMissing RefusalKind = "NothingMissing" // the Job is complete
 	FamilyComplete RefusalKind = "FamilyComplete" // its retries have completed the rest
@@ -84,7 +87,7 @@ func (r *RefusedError) Error() string { return "retry of Job " + r.Job.Name + ":
 // Make plans the retry of the Job, which is of the family. object is the Job with the changes that were asked for; job is
 // the Job as it ran. The error is a *RefusedError. Pending retries are ignored; the caller removes them.
 func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q Request) (*Retry, error) {
-	if refusal := family.refusal(job); refusal != nil {
+	if refusal := family.refusal(job, q.Replace); refusal != nil {
 		return nil, refusal
 	}
 	r := &Retry{Root: RootOf(job), Indexed: jobspec.IsIndexed(&job.Spec)}
@@ -147,15 +150,19 @@ func readsList(job *batchv1.Job, managedBy string) bool {
 	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == reconcile.FieldManager
 }
 
-// refusal reports why nothing of the family can be retried now.
-func (f Family) refusal(job *batchv1.Job) *RefusedError {
+// refusal reports why nothing of the family can be retried now. A Job that is replaced may run.
+func (f Family) refusal(job *batchv1.Job, replace bool) *RefusedError {
 	for _, member := range f {
-		if !IsPending(member) && !reconcile.IsFinished(member) {
+		replaced := replace && member.UID == job.UID
+		if !IsPending(member) && !reconcile.IsFinished(member) && !replaced {
 			return &RefusedError{Kind: Running, Job: member}
 		}
 	}
-	if IsPending(job) {
+	switch {
+	case IsPending(job):
 		return &RefusedError{Kind: Pending, Job: job}
+	case replace && reconcile.IsFinished(job):
+		return &RefusedError{Kind: Finished, Job: job}
 	}
 	return nil
 }

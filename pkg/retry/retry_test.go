@@ -158,6 +158,20 @@ func TestResumeNeedsTheStatus_RTY_05(t *testing.T) {
 }
 
 // Issue 18: a Job without completed indexes, and a NonIndexed one, run as they are created; a work queue runs as a whole.
+// Requirements: RTY-38
+func TestProgressOfARetryLeavesOutWhatOnlyCounts(t *testing.T) {
+	job := newJob(10, "0-6,8", "")
+	for indexes, want := range map[string][2]int32{"": {0, 0}, "7-9": {3, 1}, "0-9": {0, 0}} {
+		if indexes != "" {
+			job.Annotations = map[string]string{IndexesAnnotation: indexes}
+		}
+		if runs, done := Progress(job); runs != want[0] || done != want[1] {
+			t.Errorf("%s: %d of %d, want %v", indexes, done, runs, want)
+		}
+		job.Annotations = nil
+	}
+}
+
 func TestRetryWithoutSteps_RTY_01_RTY_03(t *testing.T) {
 	r, err := make1(t, newJob(3, "", "0-2"), Request{})
 	if err != nil || r.Steps != nil || typed(t, r.Object).Spec.Suspend != nil || *typed(t, r.Object).Spec.Parallelism != 5 {

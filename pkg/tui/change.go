@@ -20,17 +20,19 @@ var (
 
 // target is the Job that the screen is about or that is under the cursor.
 type target struct {
-	job              snapshot.JobKey
-	uid              string
-	suspended, ended bool
+	job       snapshot.JobKey
+	uid       string
+	fate      explain.Fate
+	suspended bool
+	stalled   bool
 }
 
 // statusSuspended is kubectl's.
 const statusSuspended = "Suspended"
 
-// target is false if there is no Job that can be changed.
+// target is false if there is no Job that something can be done to.
 func (m *Model) target() (t target, ok bool) {
-	if m.o.Changer == nil || m.isForm() {
+	if m.isForm() {
 		return t, false
 	}
 	if list, isList := m.top().(chooser); isList {
@@ -38,17 +40,24 @@ func (m *Model) target() (t target, ok bool) {
 		if o == nil {
 			return t, false
 		}
-		return target{snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Status == statusSuspended, hasEnded(o.Fate)}, true
+		return target{snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Fate, o.Status == statusSuspended, o.Stalled != nil}, true
 	}
-	key := m.top().Focus().Job
-	j := m.data.Open(key)
+	t.job = m.top().Focus().Job
+	j := m.data.Open(t.job)
 	if j == nil || j.Gone {
 		return t, false
 	}
-	return target{key, j.Job.UID, j.Job.Suspend, hasEnded(j.Verdict.Fate)}, true
+	return target{t.job, j.Job.UID, j.Verdict.Fate, j.Job.Suspend, j.Verdict.Stalled}, true
 }
 
-func hasEnded(f explain.Fate) bool { return f == explain.FateFailed || f == explain.FateComplete }
+func (t *target) hasEnded() bool {
+	return t.fate == explain.FateFailed || t.fate == explain.FateComplete
+}
+
+// canBeRetried reports whether the Job failed, or is stalled, so that a retry may replace it.
+func (t *target) canBeRetried() bool {
+	return t.fate == explain.FateFailed || t.fate == explain.FateOpen && t.stalled && !t.suspended
+}
 
 // isForm reports whether the screen is a form that leads to a write.
 func (m *Model) isForm() bool {
@@ -66,7 +75,7 @@ type chooser interface {
 
 // changeKeys are the keys for the Job, if there is one.
 func (m *Model) changeKeys() []widget.Binding {
-	if _, ok := m.target(); !ok {
+	if _, ok := m.target(); !ok || m.o.Changer == nil {
 		return nil
 	}
 	return []widget.Binding{keyHold, keyDelete}
@@ -77,11 +86,11 @@ func (m *Model) change(k tea.KeyPressMsg) tea.Cmd {
 	t, ok := m.target()
 	change := screen.Delete
 	switch {
-	case !ok:
+	case !ok || m.o.Changer == nil:
 		m.sayUnknown(k)
 		return nil
 	case widget.Matches(k, keyDelete):
-	case t.ended:
+	case t.hasEnded():
 		m.say("a Job that has finished cannot be suspended")
 		return nil
 	case t.suspended:

@@ -36,7 +36,7 @@ func TestChosenCauseIsShownInFull(t *testing.T) {
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	shows(b, third)
 	b.press("r")
-	shows(b, "first 04:21:35, last 04:21:37", "no policy  04:21:37")
+	shows(b, "first 04:21:35, last 04:21:37", "exit 42             04:21:37")
 }
 
 // enter opens a pod that failed so; without one, it says so.
@@ -135,7 +135,7 @@ func TestShortCausesStayApart(t *testing.T) {
 	shows(b, "▌    30  exit 1 ", "     20  exit 137 OOMKilled ", "     10  exit 42 ")
 	b = open(t, s, size{160, 50}, nil)
 	b.press("4")
-	shows(b, "20  Container main exited with code 137 (OOMKilled)  no policy")
+	shows(b, "20  Container main exited with code 137 (OOMKilled)  ")
 	r := *s.Job.Report
 	s.Job.Report = &r
 	r.Causes = slices.Clone(r.Causes)

@@ -174,13 +174,13 @@ func TestPodsAreSortedAndFiltered(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
 	b.press("5")
 	for _, c := range []struct{ key, want, mark string }{
-		{"", "1-zx9qk 1-abc12 1-q0q0q 3-img00 4-term1 4-term2 2-runs1 0-good1", "by urgency ▼"},
-		{"S", "0-good1 2-runs1 4-term2 4-term1 3-img00 1-q0q0q 1-abc12 1-zx9qk", "by urgency ▲"},
+		{"", "1-zx9qk 1-abc12 1-q0q0q 3-img00 4-term1 4-term2 2-runs1 0-good1", "by problems ▼"},
+		{"S", "0-good1 2-runs1 4-term2 4-term1 3-img00 1-q0q0q 1-abc12 1-zx9qk", "by problems ▲"},
 		{"s", "0-good1 1-abc12 1-q0q0q 1-zx9qk 2-runs1 3-img00 4-term1 4-term2", "NAME ▲"},
 		{"s", "0-good1 1-q0q0q 1-abc12 1-zx9qk 2-runs1 3-img00 4-term1 4-term2", "INDEX ▲"},
 		{"s", "1-abc12 1-q0q0q 3-img00 1-zx9qk 2-runs1 0-good1 4-term1 4-term2", "STATE ▲"},
 		{"s", "1-zx9qk 1-abc12 1-q0q0q 3-img00 4-term1 4-term2 2-runs1 0-good1", "WHEN ▲"},
-		{"s", "1-zx9qk 1-abc12 1-q0q0q 3-img00 4-term1 4-term2 2-runs1 0-good1", "by urgency ▼"},
+		{"s", "1-zx9qk 1-abc12 1-q0q0q 3-img00 4-term1 4-term2 2-runs1 0-good1", "by problems ▼"},
 	} {
 		if c.key != "" {
 			b.press(c.key)

@@ -17,7 +17,7 @@ func TestPoliciesFitEverySize(t *testing.T) {
 func TestPoliciesScroll(t *testing.T) {
 	b := open(t, load(t, "failure-policy-named"), size{60, 18}, nil)
 	b.press("3")
-	shows(b, "▼ 12 more", "Failure policy")
+	shows(b, "▼ 13 more", "Failure policy")
 	hides(b, "podReplacementPolicy")
 	scrolls(b)
 	b.press("G")

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -17,25 +16,19 @@ import (
 //nolint:gochecknoglobals // a constant, as those of the key map
 var keyRetry = widget.Bind("R", "retry", "R")
 
-// failedJob is the Job that the screen is about or that is under the cursor, if it has failed and could be retried.
-func (m *Model) failedJob() (key snapshot.JobKey, failed bool) {
-	if m.isForm() || m.o.Retrier == nil {
+// retriable is the target, if it can be retried.
+func (m *Model) retriable() (key snapshot.JobKey, ok bool) {
+	if m.o.Retrier == nil {
 		return key, false
 	}
-	if list, ok := m.top().(chooser); ok {
-		if chosen := list.Chosen(&m.data); chosen != nil {
-			return snapshot.JobKey{Namespace: chosen.Namespace, Name: chosen.Name}, chosen.Fate == explain.FateFailed
-		}
-	}
-	key = m.top().Focus().Job
-	j := m.data.Open(key)
-	return key, j != nil && !j.Gone && j.Verdict.Fate == explain.FateFailed
+	t, ok := m.target()
+	return t.job, ok && t.canBeRetried()
 }
 
-// askPermission asks once in each namespace with a failed Job whether the user may retry it.
+// askPermission asks once in each namespace with a Job to retry whether the user may.
 func (m *Model) askPermission() tea.Cmd {
-	key, failed := m.failedJob()
-	if _, asked := m.mayRetry[key.Namespace]; asked || !failed {
+	key, ok := m.retriable()
+	if _, asked := m.mayRetry[key.Namespace]; asked || !ok {
 		return nil
 	}
 	m.mayRetry[key.Namespace] = false
@@ -50,7 +43,7 @@ func (m *Model) askPermission() tea.Cmd {
 
 // retryKeys are the key that opens the form, if there is a Job to retry.
 func (m *Model) retryKeys() []widget.Binding {
-	if key, failed := m.failedJob(); failed && m.mayRetry[key.Namespace] {
+	if key, ok := m.retriable(); ok && m.mayRetry[key.Namespace] {
 		return []widget.Binding{keyRetry}
 	}
 	return nil
@@ -58,11 +51,11 @@ func (m *Model) retryKeys() []widget.Binding {
 
 // retry opens the form.
 func (m *Model) retry(k tea.KeyPressMsg) tea.Cmd {
-	switch key, failed := m.failedJob(); {
-	case failed && m.mayRetry[key.Namespace]:
+	switch key, ok := m.retriable(); {
+	case ok && m.mayRetry[key.Namespace]:
 		return m.act(job.OpenRetry(key, m.o.Retrier))
-	case !failed && !key.IsZero():
-		m.say("only a Job that has failed can be retried")
+	case !ok && !key.IsZero():
+		m.say("only a Job that has failed or is stalled can be retried")
 	default:
 		m.sayUnknown(k)
 	}

@@ -25,6 +25,7 @@ type fakeRetrier struct {
 	warnings  []string
 	findErr   error
 	createErr error
+	replaces  bool
 
 	asked   []string
 	created []string
@@ -36,7 +37,7 @@ func (f *fakeRetrier) IsAllowed(_ context.Context, namespace string) bool {
 }
 
 func (f *fakeRetrier) Find(context.Context, snapshot.JobKey) (*screen.Retryable, error) {
-	return &screen.Retryable{Indexed: f.total > 0, Plan: f.planOf}, f.findErr
+	return &screen.Retryable{Indexed: f.total > 0, Replaces: f.replaces, Plan: f.planOf}, f.findErr
 }
 
 func (f *fakeRetrier) planOf(indexes *indexset.Set) (*screen.RetryPlan, error) {
@@ -50,7 +51,7 @@ func (f *fakeRetrier) planOf(indexes *indexset.Set) (*screen.RetryPlan, error) {
 		return nil, fmt.Errorf("--indexes: job.batch/sweep has no index %s; its indexes are 0-%d", outside, f.total-1)
 	}
 	n := int32(indexes.Len())
-	return f.plan(*indexes, fmt.Sprintf("It runs %d indexes (%s); the other %d indexes count as completed.", n, explain.Crop(indexes.String(), 40), f.total-n))
+	return f.plan(*indexes, fmt.Sprintf("It runs %d indexes (%s); the other %d indexes count as done.", n, explain.Crop(indexes.String(), 40), f.total-n))
 }
 
 func (f *fakeRetrier) plan(indexes indexset.Set, summary string) (*screen.RetryPlan, error) {
@@ -265,7 +266,7 @@ func TestRetryIsHidden_RTY_34(t *testing.T) {
 		b = open(t, s, size{80, 24}, nil)
 		b.retries(sweepRetrier())
 		b.keys("R")
-		shows(b, "only a Job that has failed can be retried")
+		shows(b, "only a Job that has failed or is stalled can be retried")
 	}
 	s := sweep(t)
 	s.Job.Gone = true
@@ -301,7 +302,29 @@ func TestRetryFromTheList_RTY_34(t *testing.T) {
 	b.keys("esc", "esc", "/")
 	b.write("import")
 	b.keys("enter", "R")
-	shows(b, "only a Job that has failed can be retried")
+	shows(b, "only a Job that has failed or is stalled can be retried")
+}
+
+// R on a stalled Job offers to replace it, and says what is deleted before it asks.
+//
+// Requirements: RTY-34, RTY-37
+func TestStalledJobCanBeReplaced(t *testing.T) {
+	s := sweep(t)
+	s.Job.Report.Verdict.Fate, s.Job.Report.Verdict.Stalled = explain.FateOpen, true
+	b := open(t, s, size{80, 24}, nil)
+	f := sweepRetrier()
+	f.replaces = true
+	b.retries(f)
+	b.keys("R")
+	shows(b, "Job sweep has not finished: once the new Job exists, it is deleted with its")
+	b.keys("enter")
+	shows(b, "and delete job sweep? y/N")
+
+	s.Job.Report.Job.Suspend = true // A queue may hold it.
+	b = open(t, s, size{80, 24}, nil)
+	b.retries(f)
+	b.keys("R")
+	shows(b, "only a Job that has failed or is stalled can be retried")
 }
 
 // waiting is a Retrier whose creation takes until its context ends.

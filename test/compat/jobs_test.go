@@ -32,7 +32,7 @@ type failure struct {
 // The cluster's controller does not know the names of rules: its reason is a bare
 // PodFailurePolicy, and what else is known comes from its message, and from the pods.
 var failures = []failure{
-	{file: "over-backoff-limit", job: "over-backoff-limit", reason: batchv1.JobReasonBackoffLimitExceeded, container: "worker", exitCode: 1, sentence: "backoffLimit allows 1 retry"},
+	{file: "over-backoff-limit", job: "over-backoff-limit", reason: batchv1.JobReasonBackoffLimitExceeded, container: "worker", exitCode: 1, sentence: "backoffLimit 1 allows 1 retry"},
 	{file: "stories/kep-3329-story-1-a-bug-fails-the-job", job: "protein-folding", reason: batchv1.JobReasonPodFailurePolicy, container: "fold", exitCode: 134, rule: ptr.To[int32](0), sentence: "exit code 134 (SIGABRT)"},
 	{file: "stories/kep-4443-story-1-the-reason-names-the-exit-code", job: "training-workers-0", reason: batchv1.JobReasonPodFailurePolicy, container: "main", exitCode: 2, rule: ptr.To[int32](0), sentence: "exit code 2"},
 	{file: "stories/kep-3850-story-1-one-retry-per-suite", job: "nightly-suites", reason: batchv1.JobReasonFailedIndexes, container: "tests", exitCode: 1, sentence: "1 of its 10 indexes failed (7)", failed: "7"},

@@ -197,7 +197,7 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 			ns := namespace(t)
 			create(t, ns, e.job)
 			eventually(t, "a verdict", func(context.Context) bool {
-				return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", e.job.Name, "--full").Out, "Running (stalled)")
+				return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", e.job.Name, "--full").Out, "Stalled")
 			})
 			want(t, ns, 0, e.said, "explain-failure", e.job.Name, "--full")
 		})

@@ -59,10 +59,10 @@ const (
 	statusActive, statusReady, statusTerminating  = "status.active", "status.ready", "status.terminating"
 	statusSucceeded, statusFailed                 = "status.succeeded", "status.failed"
 	succeeded, completions                        = "succeeded", "completions"
-	failures, counted, ignored, awaiting          = "failures", "counted failures", "ignored failures", "failures that await the next pod"
+	failures, counted, ignored, unrecorded        = "failures", "failures in the status", "ignored failures", "failures that are not in the status yet"
 	unknownCause                                  = "failures without a known cause"
-	limitUsed, limit, limitLeft                   = "used backoffLimit", "backoffLimit", "left of backoffLimit"
-	maxUsed, maxLimit, maxLeft                    = "failed indexes of the limit", "maxFailedIndexes", "left of maxFailedIndexes"
+	limitUsed, limit, limitLeft, limitEnd         = "used backoffLimit", "backoffLimit", "left of backoffLimit", "end of backoffLimit"
+	maxUsed, maxLimit, maxLeft, maxEnd            = "failed indexes of the limit", "maxFailedIndexes", "left of maxFailedIndexes", "end of maxFailedIndexes"
 	duration, retry, deadline, deleted, graceEnds = "duration", "time to the next retry", "time to the deadline", "time to the deletion", "time to the end of the grace period"
 	indexTotal, stopped                           = "indexes", "pods that did not fail on their own"
 )
@@ -74,17 +74,17 @@ var anywhere = []sentence{
 	said(`(\d+) of (\d+) (?:index|indexes|pods?) succeeded`, succeeded, completions),
 	said(`(?:running|back-off for another \S+): (\d+) pods? succeeded`, succeeded),
 	said(`(\d+) pods? (?:is|are) active`, active),
-	said(`active, (\d+) failed(?: \((\d+) counted\))?`, failures, counted),
+	said(`active, (\d+) failed(?: \((\d+) in the status\))?`, failures, counted),
 	said(`back-off for another (\S+):`, retry),
 	said(`(\d+) index(?: is|es are) in back-off, the first (?:may be|is) retried in (\S+?)[;.]`, indexesIn("backing off"), retry),
 	said(`it waits for (\d+) running pods?`, active),
 	said(`it waits for (?:\d+ running pods? and )?(\d+) terminating pods?`, terminating),
 	said(`(\d+) pods? failed, and backoffLimit`, limitUsed),
 	said(`backoffLimit \d+: (\d+) pods? failed`, limitUsed),
-	said(`backoffLimit [█░ ]*(\d+) of (\d+) (?:failures?|restarts?), (\d+) more`, limitUsed, limit, limitLeft),
+	said(`backoffLimit [█░ ]*(\d+) (?:failures?|restarts?); the Job fails at (\d+)`, limitUsed, limitEnd),
 	said(`fails after (\d+) more (?:failures?|restarts?) \(backoffLimit (\d+)\)`, limitLeft, limit),
 	said(`backoffLimit [█░ ]*exceeded: (\d+) failures?, (\d+) allowed`, limitUsed, limit),
-	said(`maxFailedIndexes [█░ ]*(\d+) of (\d+) failed index(?:es)?, (\d+) more`, maxUsed, maxLimit, maxLeft),
+	said(`maxFailedIndexes [█░ ]*(\d+) failed index(?:es)?; the Job fails at (\d+)`, maxUsed, maxEnd),
 	said(`fails after (\d+) more failed index(?:es)? \(maxFailedIndexes (\d+)\)`, maxLeft, maxLimit),
 	said(`(?:in (\S+?)|now)(?:, at \S+)?:? +(?:The back-off ends|Pods are created again|Index \d+ (?:may get|gets)|The first of)`, retry),
 	said(`The first of (\d+) indexes in back-off`, indexesIn("backing off")),
@@ -99,7 +99,7 @@ var anywhere = []sentence{
 	said(`others start: (\d+) index(?:es)? (?:is|are) pending`, indexesIn("pending")),
 	said(`complete: .* in (\S+)\.`, duration),
 	said(`Causes\W+(\d+) failures?(?:,|\s|$)`, failures),
-	said(`Causes\W+(\d+) failures? \((?:(\d+) counted)?(?:, )?(?:(\d+) awaiting the next pod)?(?:, )?(?:(\d+) ignored)?\)`, failures, counted, awaiting, ignored),
+	said(`Causes\W+(\d+) failures? \((?:(\d+) not in the status yet)?(?:, )?(?:(\d+) ignored)?\)`, failures, unrecorded, ignored),
 }
 
 // Sentences of one line about the pods.
@@ -111,7 +111,7 @@ var (
 		said(`(\d+) of (\d+) succeeded`, succeeded, completions),
 		said(`(?:, |: )(\d+) succeeded, \d+ failed`, succeeded),
 		said(`(\d+) failed(?:, \d+ stopped by the Job)?$`, failures),
-		said(`(\d+) failed \((\d+) counted\)`, failures, counted),
+		said(`(\d+) failed \((\d+) in the status\)`, failures, counted),
 	}
 	headline = []sentence{said(`(?:, for|, after) (\S+)$`, duration)}
 	timeLine = []sentence{said(`ran (\S+)$`, duration)}
@@ -122,16 +122,16 @@ var (
 		said(`(\d+) (?:terminating|ending)`, terminating),
 		said(`(\d+) (?:in )?back-off`, indexesIn("backing off")),
 		said(`(\d+) index(?:es)? failed`, indexesIn("failed")),
-		said(`(\d+) (?:failures?|failed)(?: \((\d+) counted\))?`, failures, counted),
+		said(`(\d+) (?:failures?|failed)(?: \((\d+) in the status\))?`, failures, counted),
 	}
 	clocks = []sentence{
 		said(`next retry in (\S+)`, retry), said(`deadline in (\S+)`, deadline), said(`deleted in (\S+)`, deleted),
 		said(`(?:runs for|ran) ([^\s,]+)`, duration),
 	}
 	podsExist   = []sentence{said(`(\d+) pods? exists?`, podCount), said(`exists?: (?:\d+ succeeded, )?(\d+) failed`, podsFailed), said(`exists?: .*?(\d+) stopped by the Job`, podsStopped)}
-	anyCounted  = said(`(\d+) counted`, counted)
+	anyCounted  = said(`(\d+) in the status`, counted)
 	failuresTab = []sentence{
-		said(`^(\d+) failures?`, failures), anyCounted, said(`(\d+) awaiting the next pod`, awaiting), said(`(\d+) ignored`, ignored), said(`; (\d+) unknown`, unknownCause),
+		said(`^(\d+) failures?`, failures), anyCounted, said(`(\d+) not in the status yet`, unrecorded), said(`(\d+) ignored`, ignored), said(`; (\d+) unknown`, unknownCause),
 	}
 	podsTab = []sentence{
 		said(`^(\d+) pods?`, podCount), said(`✗ (\d+) failed`, podsFailed), said(`· (\d+) stopped by the Job`, podsStopped), said(`… (\d+) terminating`, terminating), said(`✓ (\d+) succeeded`, podsSucceeded),
@@ -181,7 +181,7 @@ func (f facts) readPage(o output, lines []string) {
 	for _, line := range lines {
 		switch {
 		case strings.HasPrefix(line, "Counts: "), strings.HasPrefix(line, "Pods   "):
-			line, _, _ = strings.Cut(line, ", uncounted: ")
+			line, _, _ = strings.Cut(line, ", not in the status yet: ")
 			f.read(o.name, line, countsLine)
 		case strings.HasPrefix(line, "Time   "):
 			f.read(o.name, line, timeLine)
@@ -331,6 +331,7 @@ func (f facts) readJSON(o output) {
 		number(limit, l.Limit)
 		number(limitUsed, l.Used)
 		number(limitLeft, l.Left)
+		number(limitEnd, l.Used+l.Left)
 	}
 	if d := r.Job.DurationSeconds; d != nil {
 		f.add(duration, wording.Seconds(*d), "durationSeconds", "json")

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 const bundleLong = `Save everything about a Job to a file, for when its pods are gone.
@@ -146,7 +147,10 @@ func (o *Options) Run(ctx context.Context) error {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("writing %s: %v", o.file, err), "")
 	}
 	o.report(manifest)
-	_, err = fmt.Fprintf(o.Out, "%s (%s)\n", sanitize.Line(o.file), sizeText(size))
+	if _, err = fmt.Fprintf(o.Out, "%s (%s)\n", sanitize.Line(o.file), sizeText(size)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.ErrOut, "Open report.html in it, or: kubectl batchjob why --from %s\n", sanitize.Line(explain.ShellWord(o.file)))
 	return err
 }
 

@@ -223,9 +223,6 @@ func (o *Options) Complete() error {
 	} else if o.set, o.explainer, err = cmdutil.OpenJobs(o.kube, o.JobChoice, o.ErrOut, o.Env); err != nil {
 		return err
 	}
-	if o.from == "" && !o.output.IsSet() { // Commands in files are for others, too.
-		o.explainer.Options.Namespace = cmdutil.CurrentNamespace(o.kube)
-	}
 	o.explainer.Options.Pod = o.pod
 	o.explainer.LogLines = o.logLines
 	if o.full || o.output.IsSet() {
@@ -347,7 +344,7 @@ func (o *Options) write(report explain.Report) error {
 
 // checkFocus refuses a pod or indexes that the Job does not have.
 func (o *Options) checkFocus(r *explain.Report) error {
-	name := "job.batch/" + r.Job.Name
+	name, page := "job.batch/"+r.Job.Name, o.textOptions()
 	switch indexes := o.explainer.Options.Indexes; {
 	case indexes.IsEmpty() && o.pod == "":
 		return nil
@@ -359,7 +356,7 @@ func (o *Options) checkFocus(r *explain.Report) error {
 		return cmdutil.UsageErrorf("--index=%s: %s has the indexes 0-%d", o.index, name, r.Indexes.Total-1)
 	case o.pod != "" && len(r.Pods) == 0 && r.Counts.Pods != nil:
 		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("%s has no pod %q; it may have been deleted", name, o.pod),
-			"list its pods with: kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace)
+			"list its pods with: "+page.Local("kubectl get pods -l batch.kubernetes.io/job-name="+r.Job.Name+" -n "+r.Job.Namespace))
 	}
 	return nil
 }
@@ -435,7 +432,11 @@ func (o *Options) progress(total int) func(int) {
 }
 
 func (o *Options) textOptions() text.Options {
-	return o.color.TextOptions(o.Env, o.full)
+	options := o.color.TextOptions(o.Env, o.full)
+	if o.from == "" { // Files may be from another cluster.
+		options.Namespace = cmdutil.CurrentNamespace(o.kube)
+	}
+	return options
 }
 
 // namesOf are the names of the Jobs.

@@ -38,10 +38,21 @@ type Row struct {
 	object      map[string]any // what Job was read from
 	deleted     bool           // the Job is gone, job is its last state
 	fullIndexes bool           // do not crop index lists
+
+	outlined *explain.Outline // what outline returns, if it was made before
+}
+
+// withOutline makes the outline once for all cells.
+func (v Row) withOutline() Row {
+	v.outlined = v.outline()
+	return v
 }
 
 // outline is what other views of Jobs make their rows from.
 func (v Row) outline() *explain.Outline {
+	if v.outlined != nil {
+		return v.outlined
+	}
 	o := analysis.OutlineOf(v.Job, nil, v.Now)
 	o.Stalled, o.Why = v.Stalled, v.Why
 	return &o
@@ -156,12 +167,12 @@ func (t Table) layout() []layout.Column {
 
 // row is the row of one Job, safe for a terminal.
 func (t Table) row(v Row) []layout.Line {
-	o := v.outline()
+	v = v.withOutline()
 	var cells []layout.Line
 	for _, c := range t.columns() {
 		style := layout.Plain
 		if c.style != nil {
-			style = c.style(o)
+			style = c.style(v.outlined)
 		}
 		cells = append(cells, layout.Of(layout.Text(style, sanitize.Line(c.cell(v)))))
 	}
@@ -170,6 +181,7 @@ func (t Table) row(v Row) []layout.Line {
 
 // signature is equal for two views of a Job that show nothing different but the passing of time.
 func (t Table) signature(v Row) string {
+	v = v.withOutline()
 	var b strings.Builder
 	for _, c := range t.columns() {
 		if !c.ticks {

@@ -28,7 +28,7 @@ func explainRefusal(err error, f *Found) error {
 	what, hint := refusalText(refused, f)
 	kind := cmdutil.KindOther
 	switch refused.Kind {
-	case retry.NotIndexed, retry.OutOfRange, retry.NoIndexes, retry.ReadsNoList:
+	case retry.NotIndexed, retry.OutOfRange, retry.NoIndexes, retry.ReadsNoList, retry.Finished:
 		kind = cmdutil.KindUsage
 	}
 	return cmdutil.NewUserError(kind, err, what, hint)
@@ -38,7 +38,9 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 	name := "job.batch/" + refused.Job.Name
 	switch refused.Kind {
 	case retry.Running:
-		return name + " has not finished", "wait for it first: kubectl batchjob wait " + refused.Job.Name
+		return name + " has not finished", runningHint(refused.Job, f.Job)
+	case retry.Finished:
+		return "--replace: " + name + " has finished", "leave out --replace; its pods and logs stay"
 	case retry.Pending:
 		return name + " is a retry whose creation was interrupted, and runs nothing", "retry " + retry.RootOf(refused.Job) + ", which replaces it"
 	case retry.NothingMissing, retry.FamilyComplete, retry.LargerMissing:
@@ -57,6 +59,15 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 		return "MultiKueue runs " + name + " in another cluster, where its retry would run all indexes", "retry it in the cluster that has its pods"
 	}
 	return "--indexes: the list is empty", ""
+}
+
+// runningHint is what to do about a Job that has not finished: the one to retry can be replaced.
+func runningHint(running, job *batchv1.Job) string {
+	hint := "wait for it first: kubectl batchjob wait " + running.Name
+	if running.UID == job.UID {
+		hint += "; or end it and run what it has not completed: --replace"
+	}
+	return hint
 }
 
 func nothingMissingText(refused *retry.RefusedError, f *Found) (what, hint string) {
@@ -160,7 +171,7 @@ func RunsText(plan *retry.Retry) string {
 	case plan.Indexes.Len() == int(all):
 		text = "It runs all " + wording.Count(all, "indexes") + "."
 	default:
-		text = fmt.Sprintf("It runs %s; the other %s as completed.", indexesText(plan.Indexes), wording.Plural(all-int64(plan.Indexes.Len()), "index counts", "indexes count"))
+		text = fmt.Sprintf("It runs %s; the other %s as done.", indexesText(plan.Indexes), wording.Plural(all-int64(plan.Indexes.Len()), "index counts", "indexes count"))
 	}
 	if plan.Steps != nil && plan.Steps.Queue != "" {
 		text += " Kueue starts it (queue " + plan.Steps.Queue + ")."

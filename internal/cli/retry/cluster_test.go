@@ -115,7 +115,7 @@ func wantRun(t *testing.T, got clitest.Result, code int, parts ...string) {
 // What was created is shown as it runs.
 func TestRetryIsShown_RTY_19(t *testing.T) {
 	for args, parts := range map[string][]string{
-		"":        {"job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4); the other 4 indexes count as completed.\n"},
+		"":        {"job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4); the other 4 indexes count as done.\n"},
 		"-o name": {"job.batch/a-retry-1\n"},
 		"-o yaml": {"\n  parallelism: 3\n", "\n  suspend: false\n", "\n  completedIndexes: 0,1,3,5\n"},
 	} {

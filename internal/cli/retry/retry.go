@@ -28,6 +28,9 @@ error, 2 for wrong usage, 130 after Ctrl-C, and 143 after SIGTERM.
 Retries know the first Job: what one of them has completed does not run again.
 cronjob/NAME retries the last failed Job of a CronJob.
 
+--replace is for a Job that has not finished: it is deleted with its pods once
+the new Job exists. Its pods may run for their grace period beside the new ones.
+
 The copy is created suspended, its status is written so that all other indexes
 count as completed, and then it is resumed. This needs the permission to patch
 jobs/status. Without it, --by-annotation has the controller of this program run
@@ -45,8 +48,8 @@ const retryExample = `  # Rerun what is missing
   # Rerun two ranges of indexes with more memory, and wait for the result
   kubectl batchjob retry sweep --indexes 3,7-9 --limits memory=4Gi --wait
 
-  # Rerun the last failed Job of a CronJob
-  kubectl batchjob retry cronjob/nightly-report`
+  # Replace a Job whose image cannot be pulled
+  kubectl batchjob retry train --replace --image registry.example.com/train:v2`
 
 const (
 	dryRunNone   = "none"
@@ -65,6 +68,7 @@ type Options struct {
 	failedOnly   bool
 	name         string
 	byAnnotation bool
+	replace      bool
 	dryRun       string
 	fieldManager string
 	wait, watch  bool
@@ -111,6 +115,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.failedOnly, "failed-only", false, "Leave out indexes that never ran.")
 	flags.StringVar(&o.name, "name", "", "Name of the new Job; by default NAME-retry-N.")
 	flags.BoolVar(&o.byAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
+	flags.BoolVar(&o.replace, "replace", false, "Replace a Job that has not finished.")
 	o.changes.addTo(cmd)
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client, server.\nclient prints what would be sent, server sends it to be checked, but not stored.")
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
@@ -149,7 +154,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	if err := o.exclude(flags); err != nil {
 		return err
 	}
-	o.request.Name, o.request.FailedOnly, o.request.ByAnnotation = o.name, o.failedOnly, o.byAnnotation
+	o.request.Name, o.request.FailedOnly, o.request.ByAnnotation, o.request.Replace = o.name, o.failedOnly, o.byAnnotation, o.replace
 	return o.changes.validate(flags)
 }
 
@@ -221,7 +226,11 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if o.dryRun == dryRunClient {
 		return "", o.show(plan.Object, plan)
 	}
-	made, err := o.client.Create(ctx, found, plan)
+	create := o.client.Create
+	if o.replace {
+		create = o.client.Replace
+	}
+	made, err := create(ctx, found, plan)
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -16,6 +17,7 @@ func (o *Options) show(object *unstructured.Unstructured, plan *retry.Retry) err
 		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(rerun.DroppedText(dropped)))
 	}
 	if o.printer != nil {
+		o.noteSteps(plan)
 		return o.printer.PrintObj(object, o.Out)
 	}
 	line := "job.batch/" + sanitize.Line(object.GetName())
@@ -27,4 +29,22 @@ func (o *Options) show(object *unstructured.Unstructured, plan *retry.Retry) err
 	_, err := fmt.Fprintln(o.Out, line)
 	fmt.Fprintln(o.ErrOut, sanitize.Line(rerun.RunsText(plan)))
 	return err
+}
+
+// stepsNotes are on a Job as it is sent: stored somewhere and applied by others, it would run nothing.
+const stepsNotes = `# This Job is suspended until the verb retry has written its status and resumes it:
+# applied by something else, it runs nothing. For Git, use --by-annotation, with which
+# the controller of this program runs the chosen indexes.
+`
+
+// noteSteps says in a comment that a Job which is only printed needs more than to be created.
+func (o *Options) noteSteps(plan *retry.Retry) {
+	if plan.Steps == nil || o.dryRun == dryRunNone {
+		return
+	}
+	if o.print.Format() == "yaml" {
+		fmt.Fprint(o.Out, stepsNotes)
+		return
+	}
+	fmt.Fprint(o.ErrOut, strings.ReplaceAll(stepsNotes, "# ", ""))
 }

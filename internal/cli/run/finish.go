@@ -185,6 +185,7 @@ func (r *runner) explainAll() error {
 	env := r.o.Env
 	env.Out = env.ErrOut
 	options := r.o.color.TextOptions(env, false)
+	options.Namespace = cmdutil.CurrentNamespace(r.o.kube)
 	fmt.Fprintln(r.o.ErrOut)
 	if len(reports) == 1 {
 		options.Again = cmdutil.WhyCommand(r.o.kube, reports[0].Job.Namespace, reports[0].Job.Name) + " --full"

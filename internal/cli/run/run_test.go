@@ -304,7 +304,7 @@ func TestRetry_RUN_09(t *testing.T) {
 	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1", "--rm", "--junit", report)
 	s.WaitErr("train  Running")
 	server.failTrain()
-	s.WaitErr("job.batch/train-retry-1 created (retry 1 of 1). It runs index 1; the other 2 indexes count as completed.\n")
+	s.WaitErr("job.batch/train-retry-1 created (retry 1 of 1). It runs index 1; the other 2 indexes count as done.\n")
 	s.WaitOut("boom") // Logs of different pods are in no order.
 	retried := ofJob(clitest.TrainPod("c", 1, 1, corev1.PodSucceeded, clitest.Exited(0)), "train-retry-1")
 	server.Pods.WithLog(retried, "better")
@@ -690,7 +690,7 @@ func TestRunGivesUpOnAStalledJob(t *testing.T) {
 	clitest.WaitFor(t, func() bool { return server.API.Opened() > 0 }, s.ErrOut.String)
 	clitest.WaitFor(t, func() bool { clock.Advance(10 * time.Second); return strings.Contains(s.ErrOut.String(), "error:") }, s.ErrOut.String)
 	expect(t, s, cmdutil.ExitStalled, "", "job.batch/train keeps running; delete it with: kubectl delete job train -n ns1\n",
-		"error: job.batch/train has been stalled for 10m: no controller has worked on the Job", "; see: kubectl batchjob why train\n")
+		"error: job.batch/train has been stalled for 10m: nothing has run this Job", "; see: kubectl batchjob why train\n")
 	if xml := read(t, report); !strings.Contains(xml, `type="Stalled"`) {
 		t.Error(xml)
 	}

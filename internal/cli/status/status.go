@@ -258,7 +258,9 @@ func (o *Options) printSummary(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return text.Summary(o.Out, report, o.color.TextOptions(o.Env, o.full))
+	options := o.color.TextOptions(o.Env, o.full)
+	options.Namespace = cmdutil.CurrentNamespace(o.kube)
+	return text.Summary(o.Out, report, options)
 }
 
 // printNamed prints the Jobs that it gets, and returns an error for each that it does not.

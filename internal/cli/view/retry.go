@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -49,8 +50,9 @@ func (r *retrier) Find(ctx context.Context, job snapshot.JobKey) (*screen.Retrya
 	if err != nil {
 		return nil, cmdutil.ExplainError(err)
 	}
-	return &screen.Retryable{Indexed: jobspec.IsIndexed(&found.Job.Spec), Plan: func(indexes *indexset.Set) (*screen.RetryPlan, error) {
-		plan, err := found.Plan(retry.Request{Indexes: indexes})
+	replaces := !reconcile.IsFinished(found.Job)
+	return &screen.Retryable{Indexed: jobspec.IsIndexed(&found.Job.Spec), Replaces: replaces, Plan: func(indexes *indexset.Set) (*screen.RetryPlan, error) {
+		plan, err := found.Plan(retry.Request{Indexes: indexes, Replace: replaces})
 		if err != nil {
 			return nil, err
 		}
@@ -58,16 +60,20 @@ func (r *retrier) Find(ctx context.Context, job snapshot.JobKey) (*screen.Retrya
 		for _, dropped := range plan.Dropped {
 			shown.Warnings = append(shown.Warnings, rerun.DroppedText(dropped))
 		}
-		shown.Create = func(ctx context.Context) error { return r.create(ctx, client, found, plan) }
+		shown.Create = func(ctx context.Context) error { return r.create(ctx, client, found, plan, replaces) }
 		return shown, nil
 	}}, nil
 }
 
 // create prints the result as well if it was interrupted: the view may have ended before.
-func (r *retrier) create(ctx context.Context, client *rerun.Client, found *rerun.Found, plan *retry.Retry) error {
+func (r *retrier) create(ctx context.Context, client *rerun.Client, found *rerun.Found, plan *retry.Retry, replaces bool) error {
 	r.creating.Lock()
 	defer r.creating.Unlock()
-	made, err := client.Create(ctx, found, plan)
+	create := client.Create
+	if replaces {
+		create = client.Replace
+	}
+	made, err := create(ctx, found, plan)
 	if ctx.Err() != nil {
 		cmdutil.PrintError(r.out, err)
 		if err == nil {

@@ -249,6 +249,23 @@ func TestViewCreatesRetry_RTY_30_36(t *testing.T) {
 	}
 }
 
+// R replaces a Job that has not finished as retry --replace does.
+//
+// Requirements: RTY-37
+func TestViewReplacesAStalledJob(t *testing.T) {
+	stalled := failedSweep()
+	stalled.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
+	stalled.Object["status"] = map[string]any{} // No controller has worked on it.
+	api := newWritable(t, stalled)
+	s := startView(t, api)
+	s.confirm(api)
+	s.pressUntil("", func() bool { return api.job("sweep") == nil })
+	s.end()
+	if got := strings.Join(api.written(), ", "); got != "POST jobs, DELETE jobs/sweep" {
+		t.Errorf("it wrote %s", got)
+	}
+}
+
 // Issue 18: a view that ends during a creation returns once that is undone.
 func TestViewWaitsForTheUndo_RTY_33(t *testing.T) {
 	api := newWritable(t, failedSweep())

@@ -36,7 +36,7 @@ func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 			t.Fatalf("%s: %v, %s", command, err, got.ErrOut)
 		}
 		want := explain.WhatIf{
-			Text:      "with a FailJob rule on exit code 3, this Job would have failed after 1.3s instead of 12.3s and saved 1.3s of pod time",
+			Text:      "with a FailJob rule on exit code 3, this Job would have failed after 1.3s instead of 12s and saved 1.3s of pod time",
 			Condition: c.New.Outcome.Type, Reason: c.New.Outcome.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
 			PodSecondsSaved: 1.3, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
 		}

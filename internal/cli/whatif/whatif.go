@@ -28,9 +28,10 @@ These fields can be changed: activeDeadlineSeconds, backoffLimit,
 backoffLimitPerIndex, maxFailedIndexes, podFailurePolicy, podReplacementPolicy,
 successPolicy. -f reads a file with some of them, or a manifest of the Job, from
 which all are taken: one that it lacks is removed. --set FIELD=VALUE sets one,
-and removes it if VALUE is empty.
+and removes it if VALUE is empty.`
 
-Both columns of the table are replays. If the replay with the policies that the
+// whatIfDetails are for the reference.
+const whatIfDetails = `Both columns of the table are replays. If the replay with the policies that the
 Job had differs from what really happened, for example because pods are gone,
 that is shown, too.
 
@@ -69,6 +70,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Short:             "Show what other policies would have done to a Job",
 		Long:              whatIfLong,
 		Example:           whatIfExample,
+		Annotations:       cmdutil.Details(whatIfDetails),
 		ValidArgsFunction: cmdutil.CompleteJobs(o.Kube, func() bool { return false }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {

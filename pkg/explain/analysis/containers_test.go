@@ -180,8 +180,8 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 		sidecar corev1.ContainerStatus
 		says    string
 	}{
-		"waits":      {restarted(waitsFor("sidecar-cache", "CrashLoopBackOff"), 2, 1, 10*time.Second), "it last ended with exit code 1, restarted 2 times, and its startup probe has not succeeded"},
-		"runs again": {restarted(unready(runsSince("sidecar-cache", 8*time.Second)), 2, 1, 12*time.Second), "it last ended with exit code 1, restarted 2 times, and its startup probe has not succeeded"},
+		"waits":      {restarted(waitsFor("sidecar-cache", "CrashLoopBackOff"), 2, 1, 10*time.Second), "it last exited with code 1, restarted 2 times, and its startup probe has not succeeded"},
+		"runs again": {restarted(unready(runsSince("sidecar-cache", 8*time.Second)), 2, 1, 12*time.Second), "it last exited with code 1, restarted 2 times, and its startup probe has not succeeded"},
 		"never was":  {unready(runsSince("sidecar-cache", 2*time.Minute)), "its startup probe has not succeeded, and it has been running for 2m"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestReasonLeadsToItsRule_CLI_04(t *testing.T) {
 		ruleName        string
 		sentence        []string
 	}{
-		{name: "no suffix", reason: "PodFailurePolicy", message: exitMessage, rule: ptr.To[int32](1), sentence: []string{"rule 1 of its podFailurePolicy", "pod train-x: its container main ended with exit code 2"}},
+		{name: "no suffix", reason: "PodFailurePolicy", message: exitMessage, rule: ptr.To[int32](1), sentence: []string{"rule 1 of its podFailurePolicy", "pod train-x: its container main exited with code 2"}},
 		{name: "no suffix, but an annotation", reason: "PodFailurePolicy", message: exitMessage, annotation: "1=Corrupt", rule: ptr.To[int32](1), ruleName: "Corrupt"},
 		{name: "index", reason: "PodFailurePolicy_1", message: exitMessage, rule: ptr.To[int32](1), sentence: []string{"rule 1 of its"}},
 		{name: "index without a message", reason: "PodFailurePolicy_2", rule: ptr.To[int32](2), sentence: []string{"rule 2 of its podFailurePolicy matched"}},

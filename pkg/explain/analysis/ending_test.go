@@ -63,7 +63,7 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 	f := failedOnce(podOf("a", exits(137, "Error", 11*time.Minute)))
 	f.Events = probeEvents
 	r := wantFirst(t, f, first)
-	wantSaid(t, r, "exit code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
+	wantSaid(t, r, "code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
 	wantUnsaid(t, r, "grace period", "low on memory", "find out what stopped")
 
 	// A deletion since does not change it, with and without our controller's event.
@@ -160,7 +160,7 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := wantFirst(t, failedOnce(podOf("a", withStatus(tc.reason, tc.message, tc.disruption, tc.why, killed))), tc.first)
-			wantSaid(t, r, tc.said, "exit code 137")
+			wantSaid(t, r, tc.said, "code 137")
 			wantUnsaid(t, r, "low on memory", "find out what stopped", "no event names the cause", "pod has condition DisruptionTarget")
 			if name != "node low" {
 				wantUnsaid(t, r, "node was low", "ran low")
@@ -190,7 +190,7 @@ func TestRejectedPodNeverRan(t *testing.T) {
 
 			f = failedOnce() // The pod is gone.
 			f.Events = []explain.Event{about("a", "Warning", "kubelet", reason, whole)}
-			wantUnsaid(t, wantFirst(t, f, first), "find out what removed", "kubectl logs")
+			wantUnsaid(t, wantFirst(t, f, first), "find out what deletes", "kubectl logs")
 			f.Events = append(f.Events, failedEvent(cause.Failure{PodReason: reason}, "a", 1, 11*time.Minute))
 			wantFirst(t, f, first)
 		})

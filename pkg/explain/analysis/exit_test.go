@@ -18,12 +18,12 @@ func TestDecodedExitCodeIsInEveryPart_CLI_04(t *testing.T) {
 		reason                     string
 		evidence, meaning, sayings string
 	}{
-		{137, "OOMKilled", "exit code 137 (SIGKILL, OOMKilled)", "more memory", "memory request and a memory limit"},
-		{137, "Error", "exit code 137 (SIGKILL)", "grace period", "find out what stopped"},
-		{143, "Error", "exit code 143 (SIGTERM)", "asked to stop", "find out what stopped"},
-		{127, "Error", "exit code 127", "not found", "fix the command of container main"},
-		{126, "Error", "exit code 126", "could not be executed", "make the command of container main executable"},
-		{7, "Error", "exit code 7", "", "read the whole log"},
+		{137, "OOMKilled", "exited with code 137 (SIGKILL, OOMKilled)", "more memory", "memory request and a memory limit"},
+		{137, "Error", "exited with code 137 (SIGKILL)", "grace period", "find out what stopped"},
+		{143, "Error", "exited with code 143 (SIGTERM)", "asked to stop", "find out what stopped"},
+		{127, "Error", "exited with code 127", "not found", "fix the command of container main"},
+		{126, "Error", "exited with code 126", "could not be executed", "make the command of container main executable"},
+		{7, "Error", "exited with code 7", "", "read the whole log"},
 	} {
 		r := report(factsOf(jobWith(func(j *batchv1.Job) {
 			j.Status.Failed = 1

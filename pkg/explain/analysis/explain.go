@@ -87,7 +87,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		Accounting: counted, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
 	})
-	advice.AddCommands(in, shown, r.Causes, o)
+	advice.AddCommands(in, shown, r.Causes)
 	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownCounted, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
 	whole := r.Evidence
 	if o.IsNarrow() {

@@ -58,7 +58,7 @@ func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 		several(p)
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, stillRuns("logs"))
 	})))
-	wantSaid(t, r, "container main ended with exit code 42 in 2 pods, first 1h ago; the pods do not end or count as failed while container proxy is still running",
+	wantSaid(t, r, "container main exited with code 42 in 2 pods, first 1h ago; the pods do not end or count as failed while container proxy is still running",
 		"container main of pod c ended 1m ago with exit code 1", "while containers proxy and logs are still running", "recreate the Job with them as native sidecars (init containers with")
 	if len(r.Problems) != 3 {
 		t.Errorf("%+v", r.Problems)

@@ -23,7 +23,7 @@ func TestPostStartHookExplainsThatItsContainerWasKilled(t *testing.T) {
 	f := failedOnce(podOf("a", exits(137, "Error", 12*time.Minute)))
 	f.Events = hookEvents("main", "PostStartHook failed")
 	r := wantFirst(t, f, "container main was killed because its postStart hook failed;")
-	wantSaid(t, r, "fix the postStart hook of container main", "exit code 137")
+	wantSaid(t, r, "fix the postStart hook of container main", "code 137")
 	wantUnsaid(t, r, "low on memory", "grace period")
 
 	f.Events = hookEvents("", `Exec lifecycle hook ([sh -c x]) for Container "main" in Pod "a_ns(1)" failed - error: command 'sh -c x' exited with 1`)

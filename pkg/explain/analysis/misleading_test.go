@@ -172,7 +172,7 @@ func TestExplanationNamesWhoMayResume_CLI_06(t *testing.T) {
 		t.Errorf("%+v", r.Reconciler)
 	}
 	r = suspended(func(j *batchv1.Job) { j.Spec.ManagedBy, j.Status = ptr.To(recorded.OurName), batchv1.JobStatus{} })
-	wantSaid(t, r, "does not seem to be running") // Ours writes a status for suspended Jobs too.
+	wantSaid(t, r, "no such controller seems to be running") // Ours writes a status for suspended Jobs too.
 }
 
 // CLI-06: no command is advised that does not help: forced deletion leaves the finalizer.
@@ -213,7 +213,7 @@ func TestRestartedContainerKeepsItsReason_CLI_04(t *testing.T) {
 		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 9, Reason: "Error", Message: "no licence"}
 	}))
 	r := report(f)
-	wantSaid(t, r, "ended with exit code 9", "kubectl logs a --previous -n ns")
+	wantSaid(t, r, "exited with code 9", "kubectl logs a --previous -n ns")
 	wantUnsaid(t, r, "is gone", "action FailJob")
 }
 

@@ -67,7 +67,9 @@ func retryOf(job *batchv1.Job) *explain.RetryOf {
 	if attempt == 0 || first == "" || retry.IsPending(job) {
 		return nil
 	}
-	return &explain.RetryOf{Name: retry.RootOf(job), UID: first, Attempt: attempt}
+	of := &explain.RetryOf{Name: retry.RootOf(job), UID: first, Attempt: attempt}
+	of.Rerun, of.Completed = retry.Progress(job)
+	return of
 }
 
 // StallOf is what blocks the Job as far as a list can know (Input.Listed), nil if nothing does. It is the problem that the

@@ -41,5 +41,5 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 			p.Status.ContainerStatuses[len(p.Status.ContainerStatuses)-1].State.Terminated.FinishedAt.Time = end.Add(at)
 		}
 	})))
-	wantFirst(t, there, "container main of pod a had ended with exit code 0, and container cloudsql-proxy kept the pod running")
+	wantFirst(t, there, "container main of pod a had exited with code 0, and container cloudsql-proxy kept the pod running")
 }

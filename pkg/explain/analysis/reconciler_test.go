@@ -50,9 +50,9 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 		says  string
 		gone  bool
 	}{
-		"lease held":                        {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, says: "vm-1 holds its Lease"},
+		"lease held":                        {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, says: "seen 2s ago on vm-1"},
 		"lease expired":                     {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, says: "expired (last renewed 1m ago)", gone: true},
-		"lease just not expired":            {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, says: "vm-1 holds"},
+		"lease just not expired":            {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, says: "seen 15s ago on vm-1"},
 		"released, and nobody took it":      {job: ours(time.Hour), lease: lease("", time.Minute), alive: explain.NotAlive, says: "expired", gone: true},
 		"released a moment ago":             {job: ours(time.Hour), lease: lease("", time.Second), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
 		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
@@ -80,7 +80,7 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
 	f := factsOf(ours(30*time.Minute), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Hour)
-	if r := report(f).Reconciler; r.Alive == explain.Alive || strings.Contains(r.Text, "holds its Lease") {
+	if r := report(f).Reconciler; r.Alive == explain.Alive || strings.Contains(r.Text, "seen") {
 		t.Errorf("%s: %s", r.Alive, r.Text)
 	}
 }
@@ -144,7 +144,7 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
 	f := factsOf(ours(time.Hour), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Second)
-	if r := report(f).Reconciler; r.Text != "seen 1s ago, vm-1 holds its Lease in namespace sys" {
+	if r := report(f).Reconciler; r.Text != "seen 1s ago on vm-1, by its Lease in namespace sys" {
 		t.Error(r.Text)
 	}
 }
@@ -215,8 +215,8 @@ func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	}{
 		{"", []string{"kube-controller-manager does not seem to be running"}},
 		{"kubernetes.io/job-controller", []string{"kube-controller-manager does not seem to be running"}},
-		{"batchjob.dev/contoller", []string{"controller batchjob.dev/contoller", "looks like a misspelling of batchjob.dev/controller"}},
-		{"example.com/other", []string{"controller example.com/other", "start the controller for managedBy example.com/other"}},
+		{"batchjob.dev/contoller", []string{"managedBy is batchjob.dev/contoller", "looks like a misspelling of batchjob.dev/controller"}},
+		{"example.com/other", []string{"managedBy is example.com/other", "start the controller for managedBy example.com/other"}},
 		{recorded.OurName, []string{"kubectl batchjob controller"}},
 	} {
 		r := report(factsOf(neglected(tc.managedBy, time.Hour)))

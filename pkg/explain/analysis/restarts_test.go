@@ -72,28 +72,28 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 		want          []string
 	}{
 		"counted, and still ending": {3, 1, []*explain.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
-			"container main of pod a was restarted 3 times, which uses up backoffLimit 3; container main last ended with exit code 7, “no licence”",
+			"container main of pod a was restarted 3 times, which uses up backoffLimit 3; container main last exited with code 7, “no licence”",
 			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too (3 restarts); 1 pod counts as failed",
-			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
+			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"still ending": {1, 0, []*explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
-			"The Job is going to fail: container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last ended with exit code 7, “no licence”; it waits for 1 terminating pod",
-			"container main ended with exit code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
+			"The Job is going to fail: container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last exited with code 7, “no licence”; it waits for 1 terminating pod",
+			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"limit 0": {0, 1, []*explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 7",
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last exited with code 7",
 		}},
 		"killed by the deletion": {1, 1, []*explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last ended with exit code 7",
-			"container main ended with exit code 7 after 2s, before it was restarted",
+			"container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last exited with code 7",
+			"container main exited with code 7 after 2s, before it was restarted",
 		}},
 		"waited to be restarted": {0, 1, []*explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 9",
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last exited with code 9",
 		}},
 		"more pods than the limit": {2, 3, []*explain.Pod{
 			podOf("a", restartedPod(1, 7, 10*time.Minute)), podOf("b", restartedPod(2, 8, 10*time.Minute)), podOf("c", restartedPod(0, 9, 10*time.Minute)),
-		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main last ended with exit code 8"}},
-		"not deleted yet": {2, 0, []*explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last ended with exit code 7"}},
+		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main last exited with code 8"}},
+		"not deleted yet": {2, 0, []*explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last exited with code 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := restarting(tc.limit, tc.failed)
@@ -127,11 +127,11 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 		want          []string
 	}{
 		"its event tells": {3, 1, told(deletedAfterExit7), []string{
-			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main last ended with exit code 7",
-			"find out why container main ends with exit code 7",
+			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main last exited with code 7",
+			"find out why container main exits with code 7",
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
-			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last ended with exit code 137 (SIGKILL, OOMKilled)",
+			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last exited with code 137 (SIGKILL, OOMKilled)",
 			"a LimitRange may have set one in its pods",
 		}},
 		"its event does not tell": {3, 1, told(deletedPod), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},
@@ -168,7 +168,7 @@ func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 	// Of what was deleted long before the end, nobody knows whether restarts came to that.
 	f = factsOf(restarting(1, 2))
 	f.Events = []explain.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
-	wantSaid(t, report(f), "2 pods failed, and backoffLimit allows 1 retry", nobodyElse+" deletes the Job's pods")
+	wantSaid(t, report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", nobodyElse+" deletes the Job's pods")
 
 	evicted := func(p *corev1.Pod) {
 		stopped(restartedPod(5, 7, 9*time.Minute), 137, ago(15*time.Minute))(p)
@@ -189,7 +189,7 @@ func TestControllersDeletionsAreNoCause_CLI_04(t *testing.T) {
 		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
 		ended(j, "DeadlineExceeded", "")
 	}), stoppedPod))
-	wantSaid(t, r, "container main ended with exit code 137", "read the whole log")
+	wantSaid(t, r, "container main exited with code 137", "read the whole log")
 	wantUnsaid(t, r, nobodyElse)
 }
 
@@ -209,10 +209,10 @@ func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 		events        []explain.Event
 		want          string
 	}{
-		"drained long before":             {3, 5, []explain.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit allows 3 retries"},
-		"the drained one was restarted":   {2, 3, []explain.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit allows 2 retries"},
+		"drained long before":             {3, 5, []explain.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit 3 allows 3 retries"},
+		"the drained one was restarted":   {2, 3, []explain.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
 		"drained, but within the limit":   {3, 3, []explain.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "which uses up backoffLimit 3"},
-		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main last ended with exit code 7"},
+		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main last exited with code 7"},
 	} {
 		f := factsOf(restarting(tc.limit, tc.failed))
 		f.Events = tc.events

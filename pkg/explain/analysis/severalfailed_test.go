@@ -42,7 +42,7 @@ func TestAllContainersThatFailedAreNamed(t *testing.T) {
 		})
 	}
 	r := wantFirst(t, failedOnce(podOf("a", pair(3, 9))), "container extract exited with code 3, and container upload with code 9;")
-	wantSaid(t, r, "container upload ended with exit code 9", "no space left on device for /data/x")
+	wantSaid(t, r, "container upload exited with code 9", "no space left on device for /data/x")
 	if got := r.Causes[0].Also; len(got) != 1 || got[0].Container != "upload" || got[0].ExitCode != 9 {
 		t.Errorf("%+v", got)
 	}
@@ -74,8 +74,8 @@ func TestRuleThatMatchesASidecarHidesTheFailure(t *testing.T) {
 		ends(p, "zookeeper", 137, "", true)
 	}))
 	r := wantFirst(t, factsOf(jobWith(policy("Ignore", nil, 137, 143)), pod),
-		"container work exited with code 1, but rule 0 ignores it because of sidecar zookeeper, which ended with exit code 137 (SIGKILL)")
-	wantSaid(t, r, "containerName: work in onExitCodes of rule 0", "container work ended with exit code 1", "kubectl logs a -c work")
+		"container work exited with code 1, but rule 0 ignores it because of sidecar zookeeper, which exited with code 137 (SIGKILL)")
+	wantSaid(t, r, "containerName: work in onExitCodes of rule 0", "container work exited with code 1", "kubectl logs a -c work")
 	if h := r.Causes[0].Hidden; h == nil || h.Container != "work" || !h.Sidecar || r.Causes[0].Container != "zookeeper" {
 		t.Errorf("%+v", r.Causes[0])
 	}
@@ -83,7 +83,7 @@ func TestRuleThatMatchesASidecarHidesTheFailure(t *testing.T) {
 		policy("FailJob", nil, 137)(j)
 		ended(j, batchv1.JobReasonPodFailurePolicy, "Container zookeeper for pod ns/a failed with exit code 137 matching FailJob rule at index 0")
 	}), pod)
-	wantFirst(t, f, "its container zookeeper ended with exit code 137 (SIGKILL); container work exited with code 1, and the rule does not look at it")
+	wantFirst(t, f, "its container zookeeper exited with code 137 (SIGKILL); container work exited with code 1, and the rule does not look at it")
 
 	// A container that was stopped hides the failure of another one as well.
 	stopped := podOf("a", failedPod(func(p *corev1.Pod) {

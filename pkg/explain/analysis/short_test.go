@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -151,22 +150,6 @@ func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
 		}
 		if advised != want {
 			t.Errorf("exit code %d: a rule is advised: %v", code, advised)
-		}
-	}
-}
-
-// Requirements: CLI-42. Commands leave out the namespace that kubectl uses anyway.
-func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
-	for namespace, want := range map[string]bool{"": true, "other": true, "ns": false} {
-		r := analysis.Explain(twoCauses(), explain.Options{Namespace: namespace})
-		commands := []string{r.Causes[0].Command, r.Causes[1].Command}
-		for _, a := range r.Advice {
-			commands = append(commands, a.Command)
-		}
-		for _, c := range commands {
-			if c != "" && strings.HasSuffix(c, " -n ns") != want {
-				t.Errorf("current namespace %q: %s", namespace, c)
-			}
 		}
 	}
 }

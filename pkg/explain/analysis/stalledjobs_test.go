@@ -56,7 +56,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 	}
 	f.Pods = append(f.Pods, podOf("old", onIndex(5, 1, exits(2, "Error", time.Minute))))
 	r := report(f)
-	if want := "7 failed (3 counted); mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(r.Verdict.Sentence, want) {
+	if want := "7 failed (3 in the status); mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(r.Verdict.Sentence, want) {
 		t.Errorf("%s, want %s", r.Verdict.Sentence, want)
 	}
 	if r.FailuresWithoutPod != 2 || r.Counts.AwaitReplacement != 4 {

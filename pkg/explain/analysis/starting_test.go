@@ -42,19 +42,19 @@ func unscheduled(message string) *explain.Pod {
 // Requirements: PND-01
 func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice, command string }{
-		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 Insufficient nvidia.com/gpu, 8 node affinity/selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", "kubectl describe pod train-x -n ns"},
-		"0/5 nodes are available: 5 Insufficient memory.":                                                          {"5 Insufficient memory", "lower what the pod requests of memory, which is 900Gi,", "kubectl describe pod train-x -n ns"},
-		"0/5 nodes are available: 5 Insufficient cpu.":                                                             {"5 Insufficient cpu", "free cpu on the nodes", "kubectl describe pod train-x -n ns"},
+		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 Insufficient nvidia.com/gpu, 8 node affinity/selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", "kubectl describe nodes"},
+		"0/5 nodes are available: 5 Insufficient memory.":                                                          {"5 Insufficient memory", "lower what the pod requests of memory, which is 900Gi,", "kubectl describe nodes"},
+		"0/5 nodes are available: 5 Insufficient cpu.":                                                             {"5 Insufficient cpu", "free cpu on the nodes", "kubectl describe nodes"},
 		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.":                             {"3 untolerated taint {dedicated: batch}", "recreate the Job with a toleration for the taint {dedicated: batch}", "kubectl describe nodes"},
 		"0/3 nodes are available: 3 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":               {"3 untolerated taint {node.kubernetes.io/not-ready}", "find out why nodes have the taint {node.kubernetes.io/not-ready}", "kubectl describe nodes"},
 		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.":                            {"3 node affinity/selector", "compare nodeSelector and affinity", "kubectl get nodes --show-labels"},
-		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.":                         {"3 topology spread constraints", "recreate the Job with other topologySpreadConstraints", "kubectl describe pod train-x -n ns"},
+		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.":                         {"3 topology spread constraints", "recreate the Job with other topologySpreadConstraints", "kubectl get nodes --show-labels"},
 		"0/3 nodes are available: 3 node(s) had volume node affinity conflict.":                                    {"3 volume node affinity (claim data)", "make room for the pod where its volume is (claim data)", "kubectl describe pvc data -n ns"},
 		`0/3 nodes are available: persistentvolumeclaim "data" not found.`:                                         {"claim data does not exist", "create claim data; the pod is then scheduled", "kubectl get pvc -n ns"},
 		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: x":                 {"claim data is not bound", "find out why claim data is not bound", "kubectl describe pvc data -n ns"},
 		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 “a”, 1 “b”, 1 “c”, 1 “d”, 1 “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
 		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"“0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending”", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
-		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 Too many pods, 1 host port in use", "add nodes: these run as many pods as they may", "kubectl describe pod train-x -n ns"},
+		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 Too many pods, 1 host port in use", "add nodes: these run as many pods as they may", "kubectl describe nodes"},
 	} {
 		r := report(factsOf(jobOfOne("data"), unscheduled(message)))
 		wantSentence(t, r, "The Job is stalled: no node can take the pod: "+want.text+".")
@@ -111,7 +111,7 @@ func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets"},
 		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform of the nodes"},
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: its registry cannot be reached: “dial tcp: lookup registry.corp on 10.0.0.2:53: no such host”", "check the name of the registry"},
-		"stopped": {"cannot be pulled; this does not count", "recreate the Job with the correct image"},
+		"stopped": {"cannot be pulled; this does not count", "find out why in the events of the pod"},
 	} {
 		// Kubelets before 1.31 say why in an event only; the last one says nothing.
 		old := factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1"`))
@@ -154,7 +154,7 @@ func TestRefusedPodsHaveAdviceByMeaning(t *testing.T) {
 		`Error creating: pods is forbidden: failed quota: compute: must specify limits.cpu for: main; limits.memory for: main`:                                                       "recreate the Job with limits.cpu and limits.memory for its containers, which ResourceQuota compute demands",
 		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://guard.ns.svc:443/v": no endpoints available for service "guard"`: "start the pods of its Service guard",
 		`Error creating: Internal error occurred: failed calling webhook "v": failed to call webhook: Post "https://hooks.corp/v": x509: certificate signed by unknown authority`:    "correct the certificate of its server",
-		`Error creating: Internal error occurred: failed calling webhook "v": received invalid webhook response: expected response.uid="1"`:                                          "fix this; the controller then retries automatically",
+		`Error creating: Internal error occurred: failed calling webhook "v": received invalid webhook response: expected response.uid="1"`:                                          "have the webhook repaired; the controller then retries automatically",
 	} {
 		f := factsOf(jobWith(nil))
 		f.Events = []explain.Event{jobEvent("FailedCreate", message, 3, time.Minute)}

@@ -58,7 +58,7 @@ func TestHindranceIsNamed(t *testing.T) {
 		},
 		"being deleted": {
 			change: func(cj *batchv1.CronJob) { cj.DeletionTimestamp = ago(time.Hour) },
-			state:  explain.CronJobDeleting, says: "is being deleted 1h ago", command: "kubectl get cronjob backup -o jsonpath='{.metadata.finalizers}' -n ns",
+			state:  explain.CronJobDeleting, says: "was deleted 1h ago and is not gone yet, so", command: "kubectl get cronjob backup -o jsonpath='{.metadata.finalizers}' -n ns",
 		},
 		"refused by a quota": {
 			events: []explain.Event{event("FailedCreate", quota, time.Minute)}, state: explain.CronJobCreationRefused,

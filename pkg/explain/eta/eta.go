@@ -32,11 +32,14 @@ type ETA struct {
 const (
 	// rateWindow is how old the samples may be that a recent rate is computed from.
 	rateWindow = 10 * time.Minute
-	// minSpan and minDone are how long, and of how many successes, a rate has to be: less is
+	// MinSpan and minDone are how long, and of how many successes, a rate has to be: less is
 	// chance.
-	minSpan = 30 * time.Second
+	MinSpan = 30 * time.Second
 	minDone = 3
 )
+
+// JustStarted is the Method of a Job that has not run for long enough: there is an ETA after MinSpan.
+const JustStarted = "just started"
 
 // Estimate says when total is reached. The samples are what was seen, the oldest first,
 // taken at each change or more often: no sample for a while means that nothing happened.
@@ -99,7 +102,7 @@ func recentRate(samples []Progress, now time.Time) (perSecond float64, method st
 	}
 	span := now.Sub(samples[first].Time)
 	done := int64(samples[len(samples)-1].Done) - int64(max(samples[first].Done, 0))
-	if span < minSpan || span > rateWindow || done < minDone {
+	if span < MinSpan || span > rateWindow || done < minDone {
 		return 0, ""
 	}
 	return float64(done) / span.Seconds(), "last " + wording.Duration(span)
@@ -131,9 +134,9 @@ func meanRate(samples []Progress, started, now time.Time) (perSecond float64, me
 	switch {
 	case last.Done <= 0:
 		return 0, "nothing has succeeded yet"
-	case !started.IsZero() && span < minSpan:
-		return 0, "just started"
-	case done < minDone || span < minSpan:
+	case !started.IsZero() && span < MinSpan:
+		return 0, JustStarted
+	case done < minDone || span < MinSpan:
 		return 0, "too few successes to estimate"
 	}
 	return float64(done) / span.Seconds(), "mean"

@@ -218,8 +218,8 @@ func FailureTotals(r *explain.Report) Totals {
 	return t
 }
 
-// FailuresNote is "14 failures (6 counted, 6 awaiting the next pod, 2 ignored), 4 causes"; the
-// parts are left out if all failures are counted.
+// FailuresNote is "14 failures (6 not in the status yet, 2 ignored), 4 causes"; the parts are left out if the status
+// counts all.
 func FailuresNote(r *explain.Report) string {
 	t := FailureTotals(r)
 	if t.All == 0 {
@@ -229,7 +229,7 @@ func FailuresNote(r *explain.Report) string {
 	for _, part := range []struct {
 		n    int32
 		word string
-	}{{t.Counted, "counted"}, {t.Awaiting, "awaiting the next pod"}, {t.Ignored, "ignored"}} {
+	}{{max(0, t.All-t.Counted-t.Ignored), "not in the status yet"}, {t.Ignored, "ignored"}} {
 		if part.n > 0 && t.Counted != t.All {
 			parts = wording.Join(", ", parts, wording.Count(part.n, part.word))
 		}

@@ -24,7 +24,7 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 	for i := range family.Members {
 		rows = append(rows, memberRow(f, &family.Members[i]))
 	}
-	s := Section{Title: "Family", Note: family.Text, Lines: append(f.table(columns, rows), histories(f, family, most)...)}
+	s := Section{Title: "Retries", Note: family.Text, Lines: append(f.table(columns, rows), histories(f, family, most)...)}
 	if family.Missing != "" {
 		s.Note += " (" + f.Crop(family.Missing, indexesLimit) + ")"
 	}

@@ -46,15 +46,15 @@ func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
 	return layout.Text(style|layout.Bold, mark+" "+StatusWord(v))
 }
 
-// StatusWord is the status, with "(stalled)" for a Job that should progress and does not.
+// StatusWord is the status, StatusStalled for a Job that should progress and does not.
 func StatusWord(v *explain.Verdict) string {
 	if v.Stalled && v.Status != "Suspended" {
-		return v.Status + " (stalled)"
+		return StatusStalled
 	}
 	return v.Status
 }
 
-// StatusStalled is the STATUS of a Job that is stalled, in a list.
+// StatusStalled is the status of a Job that is stalled.
 const StatusStalled = "Stalled"
 
 // RowStatus is the STATUS of a Job in a list.
@@ -90,10 +90,11 @@ func Completions(o *explain.Outline) string { return string(AppendCompletions(ni
 
 // AppendCompletions appends them to a text: a list measures those of thousands of Jobs.
 func AppendCompletions(text []byte, o *explain.Outline) []byte {
-	text = wording.AppendThousands(text, o.Succeeded)
+	done, total := o.Done()
+	text = wording.AppendThousands(text, done)
 	switch {
-	case o.Completions != nil:
-		return wording.AppendThousands(append(text, '/'), *o.Completions)
+	case total != nil:
+		return wording.AppendThousands(append(text, '/'), *total)
 	case o.Parallelism != nil && *o.Parallelism > 1:
 		return wording.AppendThousands(append(text, "/1 of "...), *o.Parallelism)
 	}

@@ -68,17 +68,17 @@ type limitUse struct {
 	fails       string
 }
 
-// line is "2 of 6 failures, 5 more fail the Job".
+// line is "2 failures; the Job fails at 7".
 func (u limitUse) line(style layout.Style, left int64) layout.Line {
-	more := fmt.Sprintf("%s more %s %s", wording.Thousands(left), either(left == 1, "fails", "fail"), u.fails)
-	return layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(style&^layout.Bold, more))
+	end := fmt.Sprintf("%s fails at %s", u.fails, wording.Thousands(u.used+left))
+	return layout.Of(layout.Text(layout.Plain, wording.Plural(u.used, u.one, u.many)+"; "), layout.Text(style&^layout.Bold, end))
 }
 
 func (u limitUse) text() string {
 	return wording.Of(u.used, u.limit) + " " + either(u.limit == 1, u.one, u.many)
 }
 
-// limitMeter is "2 of 6 failures, 5 more fail the Job", or "exceeded: 3 failures, 2 allowed".
+// limitMeter is "2 failures; the Job fails at 7", or "exceeded: 3 failures, 2 allowed".
 func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Of 0 the first fills the bar.
 	switch {
@@ -137,14 +137,14 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	case most == 0:
 		return limitMeter(r, name, limitUse{0, int64(limit), "failure", "failures", "an index"})
 	}
-	whose := fmt.Sprintf(" (index %d)", index)
+	whose, fails := fmt.Sprintf(" (index %d)", index), either(n > 1 || r.Indexes.DetailsOmitted > 0, "an index", "the index")
 	switch {
 	case r.Indexes.DetailsOmitted > 0:
 		whose = " (at least " + wording.Plural(int64(n), "index", "indexes") + ")"
 	case n > 1:
 		whose = " (" + wording.Count(n, "indexes") + ")"
 	}
-	m := limitMeter(r, name, limitUse{int64(most), int64(limit), "failure", "failures", "the index"})
+	m := limitMeter(r, name, limitUse{int64(most), int64(limit), "failure", "failures", fails})
 	m.Text = append(m.Text, layout.Text(layout.Muted, whose))
 	return m
 }

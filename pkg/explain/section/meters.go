@@ -62,7 +62,7 @@ func barFor(f *Frame, all []Meter, names int) int {
 // Success is the progress towards each rule of the successPolicy, and towards the
 // completions.
 func Success(f *Frame, r *explain.Report, pods PodCounts) Section {
-	s := Section{Title: "Success criteria"}
+	s := Section{Title: "Success"}
 	if r.SuccessPolicy != nil {
 		s.Note = "the first one met completes the Job"
 	}

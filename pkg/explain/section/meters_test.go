@@ -29,16 +29,19 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 		name, want string
 		report     explain.Report
 	}{
-		{"left", "2 of 6 failures, 5 more fail the Job", explain.Report{BackoffLimit: failures(2, 6)}},
-		{"the last", "6 of 6 failures, 1 more fails the Job", explain.Report{BackoffLimit: failures(6, 6)}},
-		{"restarts", "1 of 2 restarts, 1 more fails the Job", explain.Report{BackoffLimit: restarts(1, 2, 1)}},
+		{"left", "2 failures; the Job fails at 7", explain.Report{BackoffLimit: failures(2, 6)}},
+		{"the last", "6 failures; the Job fails at 7", explain.Report{BackoffLimit: failures(6, 6)}},
+		{"restarts", "1 restart; the Job fails at 2", explain.Report{BackoffLimit: restarts(1, 2, 1)}},
 		{"used up", "used up by restarts", explain.Report{BackoffLimit: restarts(2, 2, 0), Verdict: explain.Verdict{Fate: explain.FateFailed}}},
-		{"failures nearer", "2 of 6 failures, 5 more fail the Job, restarts count too", explain.Report{Job: explain.Job{RestartPolicy: "OnFailure"}, BackoffLimit: failures(2, 6)}},
-		{"an index left", "1 of 2 failed indexes, 2 more fail the Job", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 1}}},
-		{"one index", "1 of 2 failures, 2 more fail the index (index 4)", explain.Report{
+		{"failures nearer", "2 failures; the Job fails at 7, restarts count too", explain.Report{Job: explain.Job{RestartPolicy: "OnFailure"}, BackoffLimit: failures(2, 6)}},
+		{"an index left", "1 failed index; the Job fails at 3", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 1}}},
+		{"one index", "1 failure; the index fails at 3 (index 4)", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(2)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 4, Failures: 1}}},
 		}},
-		{"any index", "0 of 3 failures, 4 more fail an index", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3)}}},
+		{"several indexes", "1 failure; an index fails at 3 (2 indexes)", explain.Report{
+			Job: explain.Job{BackoffLimitPerIndex: limit(2)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 4, Failures: 1}, {Index: 7, Failures: 1}}},
+		}},
+		{"any index", "0 failures; an index fails at 4", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3)}}},
 		{"pods unread", "unknown, 3 failures allowed", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(3)}, Gaps: []explain.Gap{{What: "pods"}},
 		}},

@@ -26,10 +26,13 @@ func CountPods(r *explain.Report) PodCounts {
 	}
 }
 
-// Done is how much of a Job has succeeded, of how much; total is 0 for a work queue.
+// Done is how much of a Job has succeeded, of how much: of a retry, what it runs. total is 0 for a work queue.
 func (c *PodCounts) Done(r *explain.Report) (done, total int32) {
-	if r.Indexes != nil {
-		return r.Indexes.CompletedCount, r.Indexes.Total
+	switch x := r.Indexes; {
+	case x != nil && x.Rerun > 0:
+		return x.RerunCompleted, x.Rerun
+	case x != nil:
+		return x.CompletedCount, x.Total
 	}
 	if r.Job.Completions != nil {
 		total = *r.Job.Completions

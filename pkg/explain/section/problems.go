@@ -63,7 +63,10 @@ func problemOrder(r *explain.Report) []int {
 }
 
 func problemMark(f *Frame, problem *explain.Problem) layout.Line {
-	if problem.Blocks {
+	switch {
+	case problem.Kind == explain.ProblemSuspended:
+		return cell(layout.Warn|layout.Bold, f.Glyphs.Paused+" ")
+	case problem.Blocks:
 		return cell(layout.Bad|layout.Bold, f.Glyphs.Bad+" ")
 	}
 	return cell(layout.Warn|layout.Bold, f.Glyphs.Warn+" ")
@@ -77,7 +80,7 @@ func ProblemLine(f *Frame, problem *explain.Problem) layout.Line {
 // problemNotes are "(blocks, 3 pods: a, b, …, for 2m)".
 func problemNotes(f *Frame, problem *explain.Problem, examples string) layout.Line {
 	blocks, pods := "", ""
-	if problem.Blocks {
+	if problem.Blocks && problem.Kind != explain.ProblemSuspended {
 		blocks = "blocks"
 	}
 	switch {

@@ -23,12 +23,13 @@ type Progress struct{ Done, Active, Terminating, FailedIndexes, Total int32 }
 
 // ProgressOf is that of a Job in a list.
 func ProgressOf(o *explain.Outline) Progress {
-	p := Progress{Done: o.Succeeded, Active: o.Active, FailedIndexes: o.FailedIndexCount}
+	done, total := o.Done()
+	p := Progress{Done: done, Active: o.Active, FailedIndexes: o.FailedIndexCount}
 	if o.Terminating != nil {
 		p.Terminating = *o.Terminating
 	}
-	if o.Completions != nil {
-		p.Total = *o.Completions
+	if total != nil {
+		p.Total = *total
 	}
 	return p
 }

@@ -107,7 +107,7 @@ func matchedCell(n *int32, style layout.Style) layout.Line {
 func failureRuleNotes(f *Frame, rule *explain.FailureRule, brief bool) []layout.Line {
 	var notes []layout.Line
 	if rule.Decided {
-		notes = append(notes, cell(layout.Bad|layout.Bold, f.Glyphs.Decided+" decided"))
+		notes = append(notes, cell(layout.Bad|layout.Bold, f.Glyphs.Decided+" ended the Job"))
 	}
 	if rule.PassedOver > 0 && !brief {
 		passed := "did not match " + wording.Plural(int64(rule.PassedOver), "pod", "pods")

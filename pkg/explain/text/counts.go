@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -61,13 +62,13 @@ func runs(pods int32) string {
 	return "run"
 }
 
-// failedPods is "3 failed", or "5 failed (3 counted)" as in the verdict.
+// failedPods is "3 failed", or "5 failed (3 in the status)" as in the verdict.
 func (v *view) failedPods() string {
 	t := section.FailureTotals(v.report)
 	if t.All == t.Counted {
 		return wording.Count(t.Counted, "failed")
 	}
-	return fmt.Sprintf("%s failed (%s counted)", wording.Thousands(t.All), wording.Thousands(t.Counted))
+	return fmt.Sprintf("%s failed (%s)", wording.Thousands(t.All), words.InStatus(t.Counted))
 }
 
 // uncounted is "2 succeeded and 1 failed", "" for none.
@@ -87,13 +88,13 @@ func (v *view) accounting() []string {
 	c := &v.report.Counts
 	var notes []string
 	if u := uncounted(c); u != "" {
-		notes = append(notes, "Recorded, not counted yet: "+u)
+		notes = append(notes, "Not in the counts of the status yet: "+u)
 	}
 	if c.IgnoredFailures > 0 {
 		notes = append(notes, wording.Plural(int64(c.IgnoredFailures), "failure", "failures")+" ignored by the podFailurePolicy")
 	}
 	if c.AwaitReplacement > 0 {
-		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" counted only once the index has its next pod")
+		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" in the status only once the index has its next pod")
 	}
 	if c.Pods != nil && !v.brief {
 		notes = append(notes, podsThere(c, v.finalizersStuck()))

@@ -39,7 +39,7 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 	n := func(n int32) *int32 { return &n }
 	for want, change := range map[string]func(*explain.Report){
-		"Counts: status says 5 active, 0 of them still run, 0 of 10 succeeded, 5 failed (0 counted)\n  5 pods exist: 5 failed\n": func(r *explain.Report) {
+		"Counts: status says 5 active, 0 of them still run, 0 of 10 succeeded, 5 failed (0 in the status)\n  5 pods exist: 5 failed\n": func(r *explain.Report) {
 			r.Counts.Active, r.Counts.Ready, r.Counts.ActivePods, r.Counts.ReadyPods = 5, n(5), n(0), n(0)
 			r.Counts.Pods, r.Counts.FailedPods, r.Counts.Finalizers = n(5), n(5), n(5)
 			r.Causes = []explain.Cause{{Count: 5, Text: "Container main exited with code 1"}}
@@ -65,6 +65,21 @@ func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 		got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{}) })
 		if !strings.Contains(got, want) {
 			t.Errorf("%s\nin\n%s", want, got)
+		}
+	}
+}
+
+// Requirements: CLI-42. Commands leave out the namespace that kubectl uses anyway, wherever they are from.
+func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
+	r := failedByRule()
+	r.Gaps = []explain.Gap{{What: "events", Text: "events could not be read", Command: "kubectl auth can-i list events -n ml"}}
+	r.Advice = append(r.Advice, explain.Advice{Text: "fix the rule names", Command: "kubectl get job train -n ml -o yaml | kubectl batchjob lint -f -"})
+	for _, draw := range []func(io.Writer, explain.Report, Options) error{Short, Explanation, Summary} {
+		for namespace, want := range map[string]bool{"": true, "other": true, "ml": false} {
+			got := render(t, func(w io.Writer) error { return draw(w, r, Options{Namespace: namespace}) })
+			if !strings.Contains(got, "kubectl") || strings.Contains(got, " -n ml") != want {
+				t.Errorf("current namespace %q:\n%s", namespace, got)
+			}
 		}
 	}
 }

@@ -160,7 +160,7 @@ func backoffLimit() explain.Report {
 	r.Job.Owner = &explain.Owner{Kind: "CronJob", Name: "nightly-report"}
 	r.Job.TTLSecondsAfterFinished = ptr.To(int32(3600))
 	r.Verdict.Reason = "BackoffLimitExceeded"
-	r.Verdict.Sentence = "The Job failed: 7 pods failed, and backoffLimit allows 6 retries; mostly (5 of 7) container main exited with code 137 (OOMKilled)."
+	r.Verdict.Sentence = "The Job failed: 7 pods failed, and backoffLimit 6 allows 6 retries; mostly (5 of 7) container main exited with code 137 (OOMKilled)."
 	r.Evidence = []explain.Evidence{
 		{Kind: explain.EvidenceCondition, Text: "condition Failed: BackoffLimitExceeded, “Job has reached the specified backoff limit”", Time: at(3725)},
 		{Kind: explain.EvidenceLimit, Text: "backoffLimit 6: 7 pods failed"},
@@ -355,7 +355,7 @@ func nothingReadable() explain.Report {
 	r := baseReport("secret", 60)
 	finish(&r, "Failed", explain.FateFailed, 50)
 	r.Verdict.Reason = "BackoffLimitExceeded"
-	r.Verdict.Sentence = "The Job failed: 7 pods failed, and backoffLimit allows 6 retries."
+	r.Verdict.Sentence = "The Job failed: 7 pods failed, and backoffLimit 6 allows 6 retries."
 	r.Counts.Failed = 7
 	r.FailuresWithoutPod = 7
 	r.Evidence = []explain.Evidence{
@@ -374,7 +374,7 @@ func nothingReadable() explain.Report {
 func wideRunes() explain.Report {
 	r := baseReport("unicode", 90)
 	finish(&r, "Failed", explain.FateFailed, 60)
-	r.Verdict.Sentence = "The Job failed: 1 pod failed, and backoffLimit allows 0 retries; container main exited with code 1."
+	r.Verdict.Sentence = "The Job failed: 1 pod failed, and backoffLimit 0 allows 0 retries; container main exited with code 1."
 	r.Evidence = []explain.Evidence{
 		{Kind: explain.EvidencePod, Text: "pod unicode-abcde failed", Time: at(55)},
 		{Kind: explain.EvidenceLogs, Text: "last lines of its log", Lines: []string{

@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
@@ -25,6 +27,18 @@ type Options struct {
 	Again string
 	// Location is the time zone, nil for UTC.
 	Location *time.Location
+	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
+	Namespace string
+}
+
+// Local is a command without the namespace that kubectl uses anyway, which comes last or before "-o yaml |".
+func (o *Options) Local(command string) string {
+	if o.Namespace == "" {
+		return command
+	}
+	in := " -n " + explain.ShellWord(o.Namespace)
+	const piped = " -o yaml | "
+	return strings.TrimSuffix(strings.Replace(command, in+piped, piped, 1), in)
 }
 
 // page collects what is drawn.
@@ -51,6 +65,9 @@ func (p *page) writeTo(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// Command writes a command as one may type it here.
+func (p *page) Command(indent int, command string) { p.Page.Command(indent, p.opts.Local(command)) }
 
 // again is how to see the whole.
 func (p *page) again() string { return cmp.Or(p.opts.Again, "--full") }

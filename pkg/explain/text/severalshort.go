@@ -74,7 +74,9 @@ func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup) layout.Lin
 // groupCause is the problem of the Jobs, or why the pods of the newest failed: of its causes, the one that the group has.
 func groupCause(g *explain.JobGroup, r *explain.Report) string {
 	own := section.OwnCauses(r)
-	switch {
+	switch at := r.Verdict.Problem; {
+	case g.Problem != nil && g.Count == 1 && at != nil && *at >= 0 && int(*at) < len(r.Problems):
+		return r.Problems[*at].Text // That of a group is about several Jobs.
 	case g.Problem != nil:
 		return g.Text
 	case len(own) == 0:

@@ -101,7 +101,7 @@ func (v *short) backoff() string {
 }
 
 // named is the problem that the verdict names, nil if it names none.
-func (v *short) named() *explain.Problem {
+func (v *view) named() *explain.Problem {
 	if at := v.report.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(v.report.Problems) {
 		return &v.report.Problems[*at]
 	}

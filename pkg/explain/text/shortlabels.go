@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -54,7 +55,7 @@ func (p *page) labeled(indent int, all []labeled) {
 				p.Command(hang, one.command)
 			}
 		default:
-			p.Place(indent, append(label, layout.Text(layout.Accent, one.command)))
+			p.Place(indent, append(label, layout.Text(layout.Accent, p.opts.Local(one.command))))
 		}
 	}
 }
@@ -97,7 +98,7 @@ func (v *short) pod() []labeled {
 		}
 		return labelOf("Pod", layout.Plain, words.PodPlace(v.podInfo(link.Pod), link.Attempt, attempts))
 	}
-	if note := v.evidence(explain.EvidenceNote); note != nil && len(v.own) > 0 {
+	if note := v.evidence(explain.EvidenceNote); note != nil && len(v.own) > 0 && !v.saysCause(note.Text) {
 		return labelOf("Pods", layout.Plain, wording.Sentence(note.Text))
 	}
 	p := v.named()
@@ -109,6 +110,11 @@ func (v *short) pod() []labeled {
 		text += fmt.Sprintf(", and %s more", wording.Thousands(p.Count-1))
 	}
 	return labelOf("Pod", layout.Plain, text)
+}
+
+// saysCause reports whether a note repeats what a cause quotes.
+func (v *short) saysCause(note string) bool {
+	return slices.ContainsFunc(v.own, func(c explain.Cause) bool { return c.Message != "" && strings.Contains(note, c.Message) })
 }
 
 // podInfo is the pod of that name, or one of which nothing else is known.
@@ -157,7 +163,7 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	if quoted == "" || p.Quoted || p.Refusal != "" {
+	if quoted == "" || p.Quoted || isUnderstood(p) {
 		return nil
 	}
 	text := layout.Plainly(quoted)
@@ -165,6 +171,11 @@ func (v *short) details() []labeled {
 		text = text.CutMiddle(lines*(v.page.Room(label)-loss), v.page.Glyphs.Ellipsis)
 	}
 	return []labeled{{label: "Says", text: text}}
+}
+
+// isUnderstood reports whether the text of the problem says what its details mean, so that these would only repeat it.
+func isUnderstood(p *explain.Problem) bool {
+	return p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
 }
 
 // others are problems that the answer does not name.
@@ -201,10 +212,13 @@ func (v *short) waits() (out []labeled) {
 	return out
 }
 
-// steps are those that come: that nothing happens is said by the problem that blocks the Job.
-func (v *short) steps() []section.Step {
-	r := *v.report
-	r.Next = slices.DeleteFunc(slices.Clone(r.Next), func(s explain.Step) bool { return s.Kind == explain.StepBlocked })
+// steps are those that come: that nothing happens, or what waits for terminating pods, is said by the problem that blocks the Job.
+func (v *view) steps() []section.Step {
+	r, p := *v.report, v.named()
+	isSaid := func(s explain.Step) bool {
+		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Holds == explain.HoldsReplacement
+	}
+	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isSaid)
 	return section.Steps(v.frame, &r)
 }
 

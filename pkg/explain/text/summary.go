@@ -38,7 +38,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	}
 	v.summaryRule()
 	v.summaryProblems()
-	for _, step := range first(section.Steps(v.frame, v.report), summarySteps) {
+	for _, step := range first(v.steps(), summarySteps) {
 		l := step.When
 		if len(l) > 0 {
 			l = append(l, plain(": "))
@@ -55,7 +55,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 
 func (v *view) uncountedNote() string {
 	if u := uncounted(&v.report.Counts); u != "" {
-		return "uncounted: " + u
+		return "not in the status yet: " + u
 	}
 	return ""
 }
@@ -129,9 +129,9 @@ func (v *view) runBy() layout.Line {
 	switch r.Alive {
 	case explain.NotAlive:
 		style = layout.Bad
-		spans = append(spans, layout.Text(layout.Bad|layout.Bold, " "+v.page.Glyphs.Bad+" not alive"))
+		spans = append(spans, layout.Text(layout.Bad|layout.Bold, " "+v.page.Glyphs.Bad+" not running"))
 	case explain.Alive:
-		spans = append(spans, layout.Text(layout.Good|layout.Bold, " "+v.page.Glyphs.Good+" alive"))
+		spans = append(spans, layout.Text(layout.Good|layout.Bold, " "+v.page.Glyphs.Good+" running"))
 	}
 	return append(spans, plain(" ("), layout.Text(style, r.Text), plain(")"))
 }

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -19,11 +20,11 @@ const (
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
 	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
-	FindRemover         = "find out what removed the Job's pods, as they ran or once they had failed (a node drain, a cleanup, a person); to see more next time, collect their logs elsewhere"
+	FindRemover         = "find out what deletes the Job's pods (a node drain, a cleanup, a person); bundle or a log collector keeps their logs"
 	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
-	RerunMissing        = "rerun what is missing once the cause is fixed; --image, --set-env and --limits change the Job"
+	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
-	RetryFirstOfFamily  = "retry the first Job of the family"
+	RetryOriginal       = "retry the original Job"
 )
 
 // Advice on problems.
@@ -31,6 +32,7 @@ const (
 	RaiseParallelism      = "raise parallelism to start pods"
 	FixRuleNames          = "fix the rule names: lint shows how, and create checks them"
 	StartController       = "check whether the controller is running, or start it"
+	RunWithBuiltIn        = "have the built-in controller run it: replace the Job with one without managedBy, which cannot be changed"
 	CheckBuiltIn          = "check whether kube-controller-manager is running"
 	AskKueue              = "find out why Kueue does not admit it"
 	AskOwner              = "check its owner, which resumes it"
@@ -41,13 +43,14 @@ const (
 	FindUpdateRejecter    = "find out whether an admission policy or webhook rejects changes of the Job: this dry run changes nothing, and its error names what rejects it"
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
+	CorrectImageName      = "correct the name of the image with kubectl batchjob retry --replace --image"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
 
 // podAdvice is what to do about problems of pods.
 var podAdvice = map[explain.ProblemKind]string{
 	explain.ProblemUnschedulable:    "compare what the pod requests with what the nodes offer",
-	explain.ProblemImagePull:        "recreate the Job with the correct image in its pod template, or make this image available",
+	explain.ProblemImagePull:        "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
 	explain.ProblemCrashLoop:        "read its log from before the last restart",
 	explain.ProblemSchedulingGated:  "find out what the pod is waiting for",
 	explain.ProblemPodPending:       "find out what the pod is waiting for",
@@ -98,8 +101,10 @@ func RefusalAdvice(reason string) string {
 		return "create the ServiceAccount; the controller then retries automatically"
 	case explain.RefusalPriorityClass:
 		return "create the PriorityClass; the controller then retries automatically"
-	case explain.RefusalWebhook, explain.RefusalWebhookDown:
-		return "fix this; the controller then retries automatically"
+	case explain.RefusalWebhook:
+		return "recreate the Job as the webhook demands, or have the webhook changed; the controller then retries automatically"
+	case explain.RefusalWebhookDown:
+		return "have the webhook repaired; the controller then retries automatically"
 	case explain.RefusalForbidden, // by a permission, a RuntimeClass that is missing, a namespace that is being deleted, …
 		explain.RefusalOther: // such as an outage of etcd
 		return "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
@@ -109,12 +114,12 @@ func RefusalAdvice(reason string) string {
 
 // MisspelledController is advice on a managedBy that looks like another name.
 func MisspelledController(managedBy, meant string) string {
-	return fmt.Sprintf("recreate the Job: its managedBy %s looks like a misspelling of %s, and the field is immutable", managedBy, meant)
+	return fmt.Sprintf("replace the Job: its managedBy %s looks like a misspelling of %s, and the field cannot be changed", managedBy, meant)
 }
 
 // StartOtherController is advice on a managedBy of a controller that is not of this project.
 func StartOtherController(managedBy string) string {
-	return fmt.Sprintf("start the controller for managedBy %s; the field is immutable, so recreate the Job to use another controller", managedBy)
+	return fmt.Sprintf("start the controller for managedBy %s", managedBy)
 }
 
 // ForgoPodGroup is advice on workload-aware scheduling; asked reports whether spec.scheduling asks for it.
@@ -197,5 +202,5 @@ func StartAdvice(container string) string {
 
 // FindExit is advice on a container that was restarted, if its exit code asks for nothing.
 func FindExit(e *cause.Exit) string {
-	return fmt.Sprintf("find out why container %s ends with %s", e.Container, cause.ExitText(e.ExitCode, e.Reason))
+	return fmt.Sprintf("find out why container %s exits with %s", e.Container, strings.TrimPrefix(cause.ExitText(e.ExitCode, e.Reason), "exit "))
 }

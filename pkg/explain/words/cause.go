@@ -70,6 +70,11 @@ func limitOrigin(l *explain.MemoryLimit) string {
 	return "the limit of " + l.Value + " was set in the pod, while the template " + template
 }
 
+// exited is "exited with code 137 (SIGKILL, OOMKilled)", as in the text of a cause.
+func exited(code int32, reason string) string {
+	return "exited with " + strings.TrimPrefix(cause.ExitText(code, reason), "exit ")
+}
+
 // AlsoText names the other containers that failed, behind the text of a cause.
 func AlsoText(others []cause.Exit) string {
 	texts := make([]string, len(others))
@@ -81,13 +86,13 @@ func AlsoText(others []cause.Exit) string {
 
 // HiddenText is the text of a cause that a rule hides.
 func HiddenText(hidden *explain.Hidden, c *cause.Cause) string {
-	return fmt.Sprintf("Container %s exited with %s, but %s %s because of %s, which ended with %s", hidden.Container, strings.TrimPrefix(cause.ExitText(hidden.ExitCode, hidden.Reason), "exit "),
-		RuleLabel(c.Rule, c.RuleName), hidingTexts[c.Action], hiderText(hidden, c.Container), cause.ExitText(c.ExitCode, c.Reason))
+	return fmt.Sprintf("Container %s %s, but %s %s because of %s, which %s", hidden.Container, exited(hidden.ExitCode, hidden.Reason),
+		RuleLabel(c.Rule, c.RuleName), hidingTexts[c.Action], hiderText(hidden, c.Container), exited(c.ExitCode, c.Reason))
 }
 
 // HiddenClause is the failure that the rule hides which failed the Job.
 func HiddenClause(hidden *explain.Hidden) string {
-	return fmt.Sprintf("container %s exited with %s, and the rule does not look at it", hidden.Container, strings.TrimPrefix(cause.ExitText(hidden.ExitCode, hidden.Reason), "exit "))
+	return fmt.Sprintf("container %s %s, and the rule does not look at it", hidden.Container, exited(hidden.ExitCode, hidden.Reason))
 }
 
 // hidingTexts are what a rule does with a failure that it hides.

@@ -56,13 +56,13 @@ func stillRunText(names []string) string {
 
 // containerEndedText is how a container of pods that have not ended did.
 func containerEndedText(p *explain.Problem, now time.Time) string {
-	exit, since := cause.ExitText(p.Exit.ExitCode, p.Exit.Reason), ago(p.Since, now)
-	text := fmt.Sprintf("container %s ended with %s", p.Container, exit)
+	since := ago(p.Since, now)
+	text := fmt.Sprintf("container %s %s", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason))
 	switch {
 	case p.Count > 1:
 		text = fmt.Sprintf("%s in %s", text, Joined(", first", Count(p.Count, "pods"), since))
 	case len(p.Pods) > 0:
-		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, exit)
+		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, cause.ExitText(p.Exit.ExitCode, p.Exit.Reason))
 	}
 	it := Plural(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {
@@ -77,11 +77,11 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 // OutlivedText is about a container that had ended, in a pod that others kept running until the deadline of the Job; exit is
 // nil if it is not known.
 func OutlivedText(pod, ended string, exit *cause.Exit, running []string) string {
-	how := ""
+	how := "ended"
 	if exit != nil {
-		how = " with " + cause.ExitText(exit.ExitCode, exit.Reason)
+		how = exited(exit.ExitCode, exit.Reason)
 	}
-	return fmt.Sprintf("container %s of pod %s had ended%s, and %s kept the pod running", ended, pod, how, ContainersText(running))
+	return fmt.Sprintf("container %s of pod %s had %s, and %s kept the pod running", ended, pod, how, ContainersText(running))
 }
 
 func sidecarsText(names []string) string {
@@ -130,7 +130,7 @@ func placed(p *explain.Problem) string {
 func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
 	var why []string
 	if p.Exit != nil {
-		why = append(why, "it last ended with "+RestartedText(p.Exit, p.Restarts))
+		why = append(why, "it last "+exited(p.Exit.ExitCode, p.Exit.Reason)+", restarted "+Times(p.Restarts, "time", "times"))
 	}
 	if p.Probed {
 		why = append(why, "its startup probe has not succeeded")

@@ -34,7 +34,7 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	case explain.CronJobSuspended:
 		return "is suspended (spec.suspend), so it starts no Jobs"
 	case explain.CronJobDeleting:
-		return "is being deleted" + ago(r.Since, now) + ", so it starts no more Jobs"
+		return "was deleted" + ago(r.Since, now) + " and is not gone yet, so it starts no more Jobs"
 	case explain.CronJobGone:
 		return "no longer exists, so it starts no more Jobs"
 	case explain.CronJobUnread:

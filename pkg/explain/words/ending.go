@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -12,7 +11,7 @@ import (
 func EndingText(c *explain.Cause) string {
 	text := endText(c.Ending)
 	if c.ExitCode != nil && c.Ending.Kind != explain.EndProbe && c.Ending.Kind != explain.EndPostStart && *c.ExitCode != 137 && *c.ExitCode != 143 {
-		text += fmt.Sprintf(", and container %s exited with %s", c.Container, cause.ExitText(*c.ExitCode, ""))
+		text += fmt.Sprintf(", and container %s %s", c.Container, exited(*c.ExitCode, ""))
 	}
 	return text
 }

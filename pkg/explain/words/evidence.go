@@ -107,7 +107,7 @@ func ContainerEvidence(c *explain.Container, known *explain.KnownError, guess bo
 	if c.Init {
 		kind = "init container"
 	}
-	text := fmt.Sprintf("%s %s ended with %s", kind, c.Name, cause.ExitText(c.ExitCode, c.Reason))
+	text := fmt.Sprintf("%s %s %s", kind, c.Name, exited(c.ExitCode, c.Reason))
 	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
 		text += " after " + Age(c.EndedAt.Sub(c.StartedAt))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -90,7 +91,10 @@ func CauseSentence(c *explain.Cause) string {
 	case c.MemoryLimit != nil:
 		return c.Text + ", " + LimitText(c.MemoryLimit)
 	}
-	return Joined(": ", c.Text, c.Meaning)
+	if c.ExitCode == nil {
+		return Joined(": ", c.Text, c.Meaning)
+	}
+	return Joined(": ", textWithSignal(c), cause.MeaningOnly(*c.ExitCode, c.Reason))
 }
 
 // lastLine is the last line of a message: of a stack trace, that is the error. A long one loses its middle, as the errors of

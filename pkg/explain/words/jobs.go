@@ -115,7 +115,7 @@ func groupProblem(p *explain.Problem) string {
 	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:
 		return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Exit: p.Exit, Running: p.Running}, time.Time{})
 	case explain.ProblemContainerFailed:
-		return "container " + p.Container + " ended with " + cause.ExitText(p.Exit.ExitCode, p.Exit.Reason) + ", and " + ContainersText(p.Running) + Plural(len(p.Running), " still runs", " still run")
+		return "container " + p.Container + " " + exited(p.Exit.ExitCode, p.Exit.Reason) + ", and " + ContainersText(p.Running) + Plural(len(p.Running), " still runs", " still run")
 	}
 	return ProblemWhat(p, time.Time{}, &explain.Reconciler{})
 }

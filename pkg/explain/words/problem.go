@@ -21,7 +21,7 @@ func ProblemText(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
 	switch p.Kind {
 	case explain.ProblemNotReconciled:
-		return "no controller has worked on the Job since it was created" + ago(p.Since, now)
+		return "nothing has run this Job since it was created" + ago(p.Since, now)
 	case explain.ProblemControllerGone:
 		return fmt.Sprintf("%s does not seem to be running: %s", ControllerWord(p.Controller), r.Text)
 	case explain.ProblemFinalizerStuck:
@@ -81,7 +81,7 @@ func ProblemNote(p *explain.Problem) string {
 		if p.Controller == "" {
 			return "kube-controller-manager does not seem to be running, or its Job controller is disabled"
 		}
-		return "its managedBy names " + ControllerWord(p.Controller) + ", which does not seem to be running"
+		return "its managedBy is " + p.Controller + ", and no such controller seems to be running"
 	case explain.ProblemFinalizerStuck:
 		return ControllerWord(p.Controller) + " should have removed it"
 	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
@@ -391,16 +391,16 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		if managedBy == explain.BuiltInManagedBy {
 			managedBy = ""
 		}
-		return fmt.Sprintf("no controller has worked on the Job since it was created: is %s running?", ControllerWord(managedBy))
+		return fmt.Sprintf("nothing has run this Job since it was created: is %s running?", ControllerWord(managedBy))
 	case explain.SignLeaseExpired:
 		return fmt.Sprintf("its Lease %s has expired (last renewed%s)", r.Lease, ago(r.LeaseRenewed, now))
 	case explain.SignLeaseHeld:
 		host, _, _ := strings.Cut(r.LeaseHolder, "_") // What follows tells processes of one host apart.
 		where := ""
 		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
-			where = " in namespace " + namespace // Its users can make up one.
+			where = ", by its Lease in namespace " + namespace // Its users can make up one.
 		}
-		return fmt.Sprintf("seen%s, %s holds its Lease%s", ago(r.LeaseRenewed, now), host, where)
+		return fmt.Sprintf("seen%s on %s%s", ago(r.LeaseRenewed, now), host, where)
 	case explain.SignOverdue:
 		since := ago(r.OverdueSince, now)
 		if since != "" {

@@ -20,7 +20,7 @@ type troubleWords struct {
 var imageTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleRateLimit:      {"rate limit", "cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets), which has a higher limit, or from a mirror of the registry; the kubelet retries automatically"},
 	explain.TroubleUnauthorized:   {"access denied", "cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name"},
-	explain.TroubleImageNotFound:  {"image not found", "cannot be pulled: the registry does not have it", "push this image, or recreate the Job with a name and tag that the registry has"},
+	explain.TroubleImageNotFound:  {"image not found", "cannot be pulled: the registry does not have it", "push this image, and the Job goes on; or run another image with kubectl batchjob retry --replace --image"},
 	explain.TroubleNoPlatform:     {"no image for the platform", "cannot be pulled: it does not exist for the platform (operating system and architecture) of the node", "build the image for the platform of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/arch)"},
 	explain.TroubleNotOnNode:      {"not on the node", "is not present on the node, and imagePullPolicy is Never", "load the image onto the node, or recreate the Job with imagePullPolicy IfNotPresent"},
 	explain.TroubleUnreachable:    {"registry unreachable", "cannot be pulled: its registry cannot be reached", "check the name of the registry, and DNS, proxy and firewall of the node; the kubelet retries automatically"},

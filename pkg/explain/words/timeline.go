@@ -104,7 +104,7 @@ func StepText(s *explain.Step) string {
 	case explain.StepTerminated:
 		return "the last terminating pod must have ended by then"
 	case explain.StepEnd:
-		return fmt.Sprintf("the condition %s is set once all pods have ended and are counted", s.Condition)
+		return fmt.Sprintf("the condition %s is set once all pods have ended and are in the status", s.Condition)
 	case explain.StepReplace:
 		return fmt.Sprintf("replacements are created once %s ended (podReplacementPolicy Failed)", Times(s.Count, "terminating pod has", "terminating pods have"))
 	}

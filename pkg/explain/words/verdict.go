@@ -31,8 +31,8 @@ func BlockedText(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 // BeingDeleted is the verdict on a Job that is being deleted.
 const BeingDeleted = "The Job is being deleted"
 
-// WaitsForText is what the terminal condition waits for: pods that run, that terminate, that have ended and are not
-// counted, or else the controller.
+// WaitsForText is what the terminal condition waits for: pods that run, that terminate, that have ended and are not in the
+// status, or else the controller.
 func WaitsForText(running, terminating, ended int32, controller string) string {
 	var parts []string
 	if running > 0 {
@@ -42,7 +42,7 @@ func WaitsForText(running, terminating, ended int32, controller string) string {
 		parts = append(parts, Times(terminating, "terminating pod", "terminating pods"))
 	}
 	if ended > 0 {
-		parts = append(parts, Times(ended, "ended pod to be counted", "ended pods to be counted"))
+		parts = append(parts, Times(ended, "ended pod to be recorded", "ended pods to be recorded"))
 	}
 	if len(parts) == 0 {
 		return ControllerWord(controller) + " to record it"
@@ -69,7 +69,7 @@ func BackoffLimitText(failed, limit int32) string {
 	case limit == 0:
 		return Times(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
 	}
-	return fmt.Sprintf("%s, and backoffLimit allows %s", Times(failed, "pod failed", "pods failed"), Times(limit, "retry", "retries"))
+	return fmt.Sprintf("%s, and backoffLimit %d allows %s", Times(failed, "pod failed", "pods failed"), limit, Times(limit, "retry", "retries"))
 }
 
 // Restarts are what a verdict says of restarts that used up the backoffLimit: at least Count, which are all if Exact; of
@@ -98,7 +98,7 @@ func RestartsText(r *Restarts, limit int32) string {
 // LastExitText is how a container ended before it was restarted last; message is its termination message, and known what
 // that or its log reports, or nil.
 func LastExitText(e *cause.Exit, message string, known *explain.KnownError) string {
-	return fmt.Sprintf("container %s last ended with %s%s", e.Container, cause.ExitText(e.ExitCode, e.Reason), said(known, message))
+	return fmt.Sprintf("container %s last %s%s", e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
 
 // DeadlineText is why the Job failed by its activeDeadlineSeconds, which may be unset now.
@@ -159,7 +159,7 @@ func MatchedByCondition(pod string, index int32, condition string, c *explain.Ca
 // MatchedByExit is the pod with the exit code that a rule matched; message is a termination message, and known what that
 // or the log reports, or nil.
 func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *explain.KnownError) string {
-	return fmt.Sprintf("%s: its container %s ended with %s%s", podLabel(pod, index), e.Container, cause.ExitText(e.ExitCode, e.Reason), said(known, message))
+	return fmt.Sprintf("%s: its container %s %s%s", podLabel(pod, index), e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
 
 func podLabel(pod string, index int32) string {
@@ -247,8 +247,11 @@ func FailedText(failures, counted int32) string {
 	case counted:
 		return ", " + Count(failures, "failed")
 	}
-	return fmt.Sprintf(", %s failed (%s counted)", Number(failures), Number(counted))
+	return fmt.Sprintf(", %s failed (%s)", Number(failures), InStatus(counted))
 }
+
+// InStatus is how many of the failures the status has: the others are ignored, or are not there yet.
+func InStatus(counted int32) string { return Number(counted) + " in the status" }
 
 // WillFailText is a clause on a Job that can no longer succeed.
 func WillFailText(failed int32) string {

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -39,10 +40,11 @@ func policiesText(p *explain.Policies) string {
 	return fmt.Sprintf("an %s rule on %s", rule.Action, rule.OnPodConditions[0].Type)
 }
 
-// FineSeconds is "12.3s", and from a minute on "2m5s".
+// FineSeconds is "2.3s", and from ten seconds on "25s" or "2m5s", as everywhere else.
 func FineSeconds(seconds float64) string {
-	if seconds < 60 {
+	const fine = 10
+	if seconds < fine {
 		return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
 	}
-	return Seconds(int64(seconds))
+	return Seconds(int64(math.Round(seconds)))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	etas "github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -48,6 +49,8 @@ func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 func etaLines(p *widget.Paint, j *screen.Job) []layout.Line {
 	eta, dot := &j.ETA, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" ")
 	switch {
+	case eta.Method == etas.JustStarted:
+		return []layout.Line{{dot, layout.Text(layout.Muted, "ETA after "+wording.Duration(etas.MinSpan))}}
 	case !eta.Known:
 		return []layout.Line{{dot, layout.Text(layout.Muted, "no ETA: "+eta.Method)}, {dot, layout.Text(layout.Muted, "no ETA")}}
 	case eta.PerMinute == 0:

@@ -103,7 +103,8 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	if len(lines)+min(minCauses, len(causes))+len(detail)+around > p.Height {
 		lines, blank = lines[1:], nil
 	}
-	header, table := layout.Table(causeColumns(p, causes), causeCells(p, j, causes), p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
+	has := hasCauseColumn(j.Report, causes)
+	header, table := layout.Table(causeColumns(p, has), causeCells(p, causes, has), p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
 	lines = append(append(lines, blank...), header.Indent(widget.CursorWidth))
 	left := p.Height - len(lines) - 1
 	o.list.Resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
@@ -164,14 +165,31 @@ func causeTexts(p *widget.Paint, causes []explain.Cause) []string {
 func leastCause(p *widget.Paint) int { return p.Width/2 + 2 }
 
 // causeColumns give most of the room to the text of causes, which often differ only at the end.
-func causeColumns(p *widget.Paint, causes []explain.Cause) []layout.Column {
-	columns := []layout.Column{
+func causeColumns(p *widget.Paint, has func(column int) bool) []layout.Column {
+	return widget.Present([]layout.Column{
 		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
+		{Header: "INDEXES", Min: 16, Drop: 3},
+	}, has)
+}
+
+// The columns that may be missing, by their place.
+const (
+	causeRuleColumn    = 2
+	causeIndexesColumn = 4
+)
+
+// hasCauseColumn says which columns have a value: there are rules only with a podFailurePolicy.
+func hasCauseColumn(r *explain.Report, causes []explain.Cause) func(column int) bool {
+	indexes := hasIndexes(causes)
+	return func(column int) bool {
+		switch column {
+		case causeRuleColumn:
+			return r.FailurePolicy != nil
+		case causeIndexesColumn:
+			return indexes
+		}
+		return true
 	}
-	if hasIndexes(causes) {
-		columns = append(columns, layout.Column{Header: "INDEXES", Min: 16, Drop: 3})
-	}
-	return columns
 }
 
 // hasIndexes reports whether a cause names indexes.
@@ -186,23 +204,20 @@ const (
 	indexListFrom = 120
 )
 
-func causeCells(p *widget.Paint, j *screen.Job, causes []explain.Cause) [][]layout.Line {
+func causeCells(p *widget.Paint, causes []explain.Cause, has func(column int) bool) [][]layout.Line {
 	cells := make([][]layout.Line, 0, len(causes))
-	indexes, texts := hasIndexes(causes), causeTexts(p, causes)
+	texts := causeTexts(p, causes)
 	for i := range causes {
 		c := &causes[i]
 		rule, style := section.CauseRule(c), layout.Accent
 		if rule == "" {
-			rule, style = pods.NoRule(j.Report), layout.Muted
+			rule, style = section.NoRule, layout.Muted
 		}
-		row := []layout.Line{
+		cells = append(cells, widget.Present([]layout.Line{
 			layout.Of(layout.Text(layout.Bad|layout.Bold, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
 			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
-		}
-		if indexes {
-			row = append(row, layout.Plainly(p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom))))
-		}
-		cells = append(cells, row)
+			layout.Plainly(p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom))),
+		}, has))
 	}
 	return cells
 }

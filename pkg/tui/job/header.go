@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -131,22 +132,22 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 		}
 		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
 	}
-	all, words := failureWords(j, brief)
-	add(all, words, section.FailureStyle(j.Verdict.Fate))
+	all, text := failureWords(j, brief)
+	add(all, text, section.FailureStyle(j.Verdict.Fate))
 	return l
 }
 
-// failureWords are how many failures there are, and "failures" or "failures (6 counted)".
-func failureWords(j *screen.Job, brief brevity) (all int32, words string) {
+// failureWords are how many failures there are, and "failures" or "failures (6 in the status)".
+func failureWords(j *screen.Job, brief brevity) (all int32, text string) {
 	t := section.FailureTotals(j.Report)
-	words = oneOrMany(t.All, "failure", "failures")
+	text = oneOrMany(t.All, "failure", "failures")
 	switch {
 	case brief >= fewWords:
-		words = "failed"
+		text = "failed"
 	case t.All != t.Counted:
-		words += fmt.Sprintf(" (%s counted)", wording.Thousands(t.Counted))
+		text += " (" + words.InStatus(t.Counted) + ")"
 	}
-	return t.All, words
+	return t.All, text
 }
 
 func oneOrMany(n int32, one, many string) string {

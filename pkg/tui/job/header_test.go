@@ -14,9 +14,9 @@ func TestFailureWords(t *testing.T) {
 		report explain.Report
 		all    int32
 	}{
-		"failures (6 counted)": {explain.Report{Causes: causes, FailuresWithoutPod: 2, Counts: explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 1}}, 14},
-		"failure":              {explain.Report{Counts: explain.Counts{Failed: 1}}, 1},
-		"failures":             {explain.Report{}, 0},
+		"failures (6 in the status)": {explain.Report{Causes: causes, FailuresWithoutPod: 2, Counts: explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 1}}, 14},
+		"failure":                    {explain.Report{Counts: explain.Counts{Failed: 1}}, 1},
+		"failures":                   {explain.Report{}, 0},
 	} {
 		if all, got := failureWords(&screen.Job{Report: &c.report}, allWords); all != c.all || got != words {
 			t.Errorf("%d %q, want %d %q", all, got, c.all, words)

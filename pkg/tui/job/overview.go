@@ -100,7 +100,7 @@ func stateBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	if j.SuccessPolicy == nil && j.Job.Completions != nil {
 		// That all have to succeed needs no heading of its own.
 		meters := append(section.SuccessMeters(&p.Frame, j.Report, j.PodCounts), section.LimitMeters(&p.Frame, j.Report)...)
-		success, limits = section.Section{}, section.Section{Title: "Completions and limits", Lines: section.Meters(&p.Frame, meters)}
+		success, limits = section.Section{}, section.Section{Title: "Success and limits", Lines: section.Meters(&p.Frame, meters)}
 	}
 	return []widget.Block{
 		mapBlock(p, j, mapRowsAtFirst(p)),

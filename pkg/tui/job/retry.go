@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// RetryForm shows what a retry of a failed Job would run, lets the user choose other indexes, and creates it once that is
+// RetryForm shows what a retry of a Job that failed or is stalled would run, lets the user choose other indexes, and creates it once that is
 // confirmed.
 type RetryForm struct {
 	job     snapshot.JobKey
@@ -42,7 +42,7 @@ var (
 	keyReturn = widget.Bind("esc/q", "back", "esc", "q", "backspace")
 )
 
-// OpenRetry opens the form for a failed Job.
+// OpenRetry opens the form for a Job that failed or is stalled.
 func OpenRetry(job snapshot.JobKey, retrier screen.Retrier) screen.Action {
 	s := &RetryForm{job: job, retrier: retrier}
 	return screen.Action{Open: s, Run: s.find}
@@ -169,7 +169,7 @@ func (s *RetryForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 		blocks[0] = append(blocks[0], field("new Job", layout.Text(layout.Bold, s.plan.Name)))
 		blocks[0] = append(blocks[0], p.Wrap(field("", layout.Text(layout.Plain, s.plan.Summary)), fieldWidth)...)
 		var warnings []layout.Line
-		for _, text := range s.plan.Warnings {
+		for _, text := range s.warnings() {
 			mark := layout.Text(layout.Warn|layout.Bold, p.Glyphs.Warn+" ")
 			warnings = append(warnings, p.Wrap(layout.Of(mark, layout.Text(layout.Plain, wording.Sentence(text))), 2)...)
 		}
@@ -187,6 +187,14 @@ func (s *RetryForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return widget.Stack(blocks, p.Height)
 }
 
+// warnings are what the user should know before the question.
+func (s *RetryForm) warnings() []string {
+	if !s.found.Replaces {
+		return s.plan.Warnings
+	}
+	return append([]string{"job " + s.job.Name + " has not finished: once the new Job exists, it is deleted with its pods"}, s.plan.Warnings...)
+}
+
 // stateLine is a question, a problem, or what the form waits for.
 func (s *RetryForm) stateLine(p *widget.Paint) []layout.Line {
 	style, text := layout.Muted, ""
@@ -199,6 +207,9 @@ func (s *RetryForm) stateLine(p *widget.Paint) []layout.Line {
 		style, text = layout.Accent|layout.Bold, "Create job "+s.plan.Name
 		if s.found.Indexed {
 			text += ", which runs " + wording.Plural(int64(s.plan.Indexes.Len()), "index", "indexes")
+		}
+		if s.found.Replaces {
+			text += ", and delete job " + s.job.Name
 		}
 		text += "? y/N"
 	case s.stop != nil:

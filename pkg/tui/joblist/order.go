@@ -24,7 +24,7 @@ const (
 
 func jobOrders() []widget.Order {
 	return []widget.Order{
-		jobsByStatus:   {Column: columnStatus, Name: "urgency", Descending: true},
+		jobsByStatus:   {Column: columnStatus, Name: "problems", Descending: true},
 		jobsByName:     {Column: columnName, Name: "name"},
 		jobsByAge:      {Column: columnAge, Name: "age"},
 		jobsByDuration: {Column: columnDuration, Name: "duration", Descending: true},
@@ -126,8 +126,9 @@ func sortValue(by int, now time.Time) func(*explain.Outline) int64 {
 // progressOf is the share that has succeeded, in millionths.
 func progressOf(o *explain.Outline) int64 {
 	const all = 1_000_000
-	if o.Completions == nil || *o.Completions <= 0 {
-		return int64(min(o.Succeeded, 1)) * all
+	done, total := o.Done()
+	if total == nil || *total <= 0 {
+		return int64(min(done, 1)) * all
 	}
-	return int64(o.Succeeded) * all / int64(*o.Completions)
+	return int64(done) * all / int64(*total)
 }

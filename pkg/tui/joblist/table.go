@@ -86,7 +86,7 @@ func leastWidthsFor(p *widget.Paint) leastWidths {
 	case p.Width < fullWhyFrom:
 		return leastWidths{name: 12, status: 10, why: 18, managedBy: 10}
 	case p.Width < 140:
-		return leastWidths{name: 14, status: 10, why: words.WhyWidth, managedBy: 12}
+		return leastWidths{name: 22, status: 10, why: words.WhyWidth, managedBy: 12}
 	}
 	return leastWidths{name: 20, status: 12, why: words.WhyWidth, managedBy: 23}
 }

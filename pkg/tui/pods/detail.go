@@ -169,7 +169,7 @@ func runWords(run *explain.ContainerRun, ready bool) string {
 func runTimes(p *widget.Paint, run *explain.ContainerRun) string {
 	switch {
 	case !run.Ended.IsZero() && !run.Started.IsZero():
-		return fmt.Sprintf(", ran %s, ended %s", wording.Duration(max(0, run.Ended.Sub(run.Started.Time))), p.When(run.Ended))
+		return fmt.Sprintf(", took %s, ended %s", wording.Duration(max(0, run.Ended.Sub(run.Started.Time))), p.When(run.Ended))
 	case !run.Ended.IsZero():
 		return ", ended " + p.When(run.Ended)
 	case !run.Started.IsZero():

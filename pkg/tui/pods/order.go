@@ -23,7 +23,7 @@ const (
 
 func podOrders() []widget.Order {
 	return []widget.Order{
-		podsByWeight: {Name: "urgency", Descending: true},
+		podsByWeight: {Name: "problems", Descending: true},
 		podsByName:   {Column: columnName, Name: "name"},
 		podsByIndex:  {Column: columnIndex, Name: "index and attempt"},
 		podsByState:  {Column: columnState, Name: "state"},

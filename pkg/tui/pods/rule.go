@@ -17,18 +17,10 @@ func ruleCell(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	switch {
 	case pod.Rule != nil:
 		return layout.Of(layout.Text(layout.Accent, strings.TrimSpace(fmt.Sprintf("%d %s", *pod.Rule, section.RuleName(r, *pod.Rule)))))
-	case pod.Phase != string(corev1.PodFailed):
+	case pod.Phase != string(corev1.PodFailed) || r.FailurePolicy == nil:
 		return nil
 	}
-	return layout.Of(layout.Text(layout.Muted, NoRule(r)))
-}
-
-// NoRule is said of a failure that no rule decided.
-func NoRule(r *explain.Report) string {
-	if r.FailurePolicy == nil {
-		return "no policy"
-	}
-	return section.NoRule
+	return layout.Of(layout.Text(layout.Muted, section.NoRule))
 }
 
 // verdict is podRule in a sentence, with what the failure counts against.

@@ -69,6 +69,7 @@ func minWidthsFor(p *widget.Paint) minWidths {
 const (
 	podIndexColumn  = 1
 	podTryColumn    = 2
+	podRuleColumn   = 5
 	podActionColumn = 6
 )
 
@@ -79,6 +80,8 @@ func (o *listPane) hasColumn(i int) bool {
 		return o.stats.indexed
 	case podTryColumn:
 		return o.stats.attempts
+	case podRuleColumn:
+		return o.stats.rule > 0
 	case podActionColumn:
 		return o.stats.actions
 	}

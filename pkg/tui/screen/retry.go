@@ -18,6 +18,8 @@ type Retrier interface {
 // Retryable is a Job to retry, as it was read.
 type Retryable struct {
 	Indexed bool
+	// Replaces is set for a Job that has not finished: once the retry is created, it is deleted.
+	Replaces bool
 	// Plan plans a retry that runs these indexes, or with nil all that is missing. It makes no requests.
 	Plan func(indexes *indexset.Set) (*RetryPlan, error)
 }
@@ -29,6 +31,6 @@ type RetryPlan struct {
 	Summary  string
 	Warnings []string
 	Indexes  indexset.Set
-	// Create creates the Job. Interrupted, it leaves nothing, or a suspended Job that the next retry removes.
+	// Create creates the Job, and deletes the one that it replaces. Interrupted, it leaves nothing, or a suspended Job that the next retry removes.
 	Create func(ctx context.Context) error
 }

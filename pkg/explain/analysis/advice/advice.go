@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,9 +47,6 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	}
 	if !o.IsNarrow() && needsRetry(in, v.Family) {
 		out = appendNew(out, toRetry(in, failed, v.Family))
-	}
-	for i := range out {
-		out[i].Command = shorten(in.Job, out[i].Command, o)
 	}
 	// Policies are for the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
@@ -101,17 +97,9 @@ func proposeFix(in *facts.Facts, text string, p *explain.Policies) []explain.Adv
 	return out
 }
 
-// kubectl is a command with the Job's namespace, which comes last: see shorten.
+// kubectl is a command with the Job's namespace, which comes last: texts leave it out where kubectl uses it anyway.
 func kubectl(job *batchv1.Job, format string, args ...any) string {
 	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(job.Namespace)
-}
-
-// shorten leaves the namespace out of a command where kubectl uses it anyway.
-func shorten(job *batchv1.Job, command string, o explain.Options) string {
-	if o.Namespace != job.Namespace {
-		return command
-	}
-	return strings.TrimSuffix(command, " -n "+shellWord(job.Namespace))
 }
 
 // logsOfFailed prints the logs of all failed pods.

@@ -96,7 +96,7 @@ func logOf(in *facts.Facts, pod *explain.Pod, c *explain.Container) string {
 }
 
 // AddCommands adds to each cause the command that prints the log of its first pod, if that may have one.
-func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Cause, o explain.Options) {
+func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Cause) {
 	for i := range causes {
 		c := &causes[i]
 		if c.Source != explain.SourcePods || len(c.Pods) == 0 {
@@ -108,7 +108,7 @@ func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Ca
 		}
 		f := &failed.All[at]
 		if container := f.Container(); container != nil && !container.NeverStarted() && !f.NeverRan() {
-			c.Command = shorten(in.Job, logOf(in, f.Pod, container), o)
+			c.Command = logOf(in, f.Pod, container)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -52,7 +53,7 @@ var advisers = map[explain.ProblemKind]adviser{
 // onProblems is what resolves what is wrong with the Job now.
 func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 	if retry.IsPending(in.Job) {
-		return advise(words.RetryFirstOfFamily, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
+		return advise(words.RetryOriginal, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
 	}
 	for i := range v.Problems {
 		if on := advisers[v.Problems[i].Kind]; on != nil {
@@ -74,7 +75,7 @@ func onPod(command string) adviser {
 			text = startRemedy(in, c, c.Message)
 		}
 		if text != "" {
-			return advise(text, kubectl(in.Job, "describe pod %s", pod))
+			return advise(text, startCommand(in, p))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
 			return adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))
@@ -88,12 +89,49 @@ func onPod(command string) adviser {
 	}
 }
 
+// startCommand shows what the startAdvice is about, "" if there is nothing to look at.
+func startCommand(in *facts.Facts, p *explain.Problem) string {
+	describe, node := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])), ""
+	if pod := activePod(in, p.Pods[0]); pod != nil {
+		node = pod.Node
+	}
+	switch t := p.Trouble; {
+	case p.Ending != nil, p.Kind == explain.ProblemCrashLoop:
+		return describe // It has the probe, and what that or the runtime says.
+	case t == nil:
+		return ""
+	case t.Kind == explain.TroubleObjectMissing, t.Kind == explain.TroubleKeyMissing:
+		return objectCommand(in, t.Object, t.Name, t.Key)
+	case t.Kind == explain.TroubleDriverMissing && node != "":
+		return "kubectl describe csinode " + shellWord(node)
+	case (t.Kind == explain.TroubleNetworkNotReady || t.Kind == explain.TroubleNetworkPlugin) && node != "":
+		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
+	case t.Kind == explain.TroubleMountTimeout, t.Kind == explain.TroubleVolume, t.Kind == explain.TroubleSandbox:
+		return describe // It has the whole message.
+	}
+	return ""
+}
+
+// objectCommand shows the keys of a Secret or ConfigMap that lacks one, or which objects of the kind there are.
+func objectCommand(in *facts.Facts, kind, name, key string) string {
+	resource := map[string]string{"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc"}[kind]
+	switch {
+	case resource == "" || name == "":
+		return ""
+	case key != "":
+		return kubectl(in.Job, "describe %s %s", resource, shellWord(name))
+	}
+	return kubectl(in.Job, "get %s", resource)
+}
+
 // startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {
 	case p.Ending != nil:
 		return words.ProbeAdvice(p.Ending)
+	case p.Reason == explain.InvalidImageName:
+		return words.CorrectImageName
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	}
@@ -142,19 +180,28 @@ func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice 
 // maxTypos is how far a misspelled name is from the one that was meant.
 const maxTypos = 2
 
-func onController(in *facts.Facts, v *Values, _ *explain.Problem) []explain.Advice {
+func onController(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice {
 	name := ptr.Deref(in.Spec.ManagedBy, "")
+	var builtIn []explain.Advice // A Job that no controller has touched loses nothing.
+	if p.Kind == explain.ProblemNotReconciled {
+		builtIn = advise(words.RunWithBuiltIn, replaceManagedBy(in.Job, "null"))
+	}
 	switch {
 	case v.Reconciler.Program != "":
 		return advise(words.StartController, "kubectl batchjob controller --leader-elect --replace-builtin")
 	case in.ManagedBy() == "":
 		return advise(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
 	case name == in.OurName:
-		return advise(words.StartController, "kubectl batchjob controller")
+		return append(builtIn, advise(words.StartController, "kubectl batchjob controller")...)
 	case in.OurName != "" && typo.Distance(name, in.OurName) <= maxTypos:
-		return advise(words.MisspelledController(name, in.OurName), "")
+		return advise(words.MisspelledController(name, in.OurName), replaceManagedBy(in.Job, strconv.Quote(in.OurName)))
 	}
-	return advise(words.StartOtherController(name), "")
+	return append(builtIn, advise(words.StartOtherController(name), "")...)
+}
+
+// replaceManagedBy replaces the Job by one with another managedBy, in JSON: the field is immutable.
+func replaceManagedBy(job *batchv1.Job, managedBy string) string {
+	return kubectl(job, "batchjob retry %s --replace --patch %s", jobWord(job), shellWord(`{"spec":{"managedBy":`+managedBy+`}}`))
 }
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -25,25 +26,31 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		if text == "" || len(out) == maxUnfits {
 			continue
 		}
-		command := describe
-		switch {
-		case u.Kind == explain.UnfitClaimMissing:
-			command = kubectl(in.Job, "get pvc")
-		case u.IsAboutClaim() && u.Name != "":
-			command = kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
-		case u.IsAboutClaim():
-			command = kubectl(in.Job, "get pvc")
-		case u.Kind == explain.UnfitNodeAffinity:
-			command = "kubectl get nodes --show-labels"
-		case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitCordoned:
-			command = "kubectl describe nodes"
-		}
-		out = appendNew(out, advise(text, command))
+		out = appendNew(out, advise(text, unfitCommand(in, u)))
 	}
 	if len(out) == 0 {
 		return advise(words.PodAdvice(p.Kind), describe)
 	}
 	return out
+}
+
+// unfitCommand shows what the advice on a reason is about, "" if there is nothing to look at.
+func unfitCommand(in *facts.Facts, u *explain.Unfit) string {
+	switch {
+	case u.Kind == explain.UnfitClaimMissing:
+		return kubectl(in.Job, "get pvc")
+	case u.IsAboutClaim() && u.Name != "":
+		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
+	case u.IsAboutClaim():
+		return kubectl(in.Job, "get pvc")
+	case u.Kind == explain.UnfitNodeAffinity, u.Kind == explain.UnfitTopologySpread:
+		return "kubectl get nodes --show-labels"
+	case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitResource, u.Kind == explain.UnfitPodCount:
+		return "kubectl describe nodes"
+	case u.Kind == explain.UnfitCordoned:
+		return "kubectl get nodes"
+	}
+	return ""
 }
 
 // What a kubelet says of a container that refers to what is not there.
@@ -59,24 +66,30 @@ var kindsOfObjects = map[string]string{"configmap": "ConfigMap", "secret": "Secr
 func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	c, message := &explain.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
 	object, key := missingObject.FindStringSubmatch(message), missingKey.FindStringSubmatch(message)
-	text := ""
+	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
+	text, command := "", ""
 	switch {
 	case object != nil:
-		text = words.CreateObject(kindsOfObjects[strings.ToLower(object[1])], object[2])
+		kind := kindsOfObjects[strings.ToLower(object[1])]
+		text, command = words.CreateObject(kind, object[2]), objectCommand(in, kind, object[2], "")
 	case key != nil:
-		text = words.AddKey(key[1], kindsOfObjects[strings.ToLower(key[2])], key[3])
+		kind := kindsOfObjects[strings.ToLower(key[2])]
+		text, command = words.AddKey(key[1], kind, key[3]), objectCommand(in, kind, key[3], key[1])
 	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
 		text = words.RunAsNonRoot
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
 		text = words.AwaitRuntime(p.Container)
 	case p.Reason == "PostStartHookError":
-		text = words.FixPostStartHook(p.Container)
+		text, command = words.FixPostStartHook(p.Container), describe
 	case p.Reason == "CreateContainerConfigError":
-		text = words.FixContainerConfig(p.Container)
+		text, command = words.FixContainerConfig(p.Container), describe
 	default:
 		text = startRemedy(in, c, message)
+		if eventtext.StartErrorIn(message) == nil {
+			command = describe
+		}
 	}
-	return advise(text, kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])))
+	return advise(text, command)
 }
 
 // onProcessOOMKilled is about a container that is not known to have done all of its work.

@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 // Describe returns the indexes by state, and those with failures that the report is about, which failed are the failures of. It
@@ -30,6 +31,7 @@ func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *ex
 		ReadyCount: int32(s.ready.Len()), OutOfRangeCount: int32(s.outOfRange.Len()),
 		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()), UnknownCount: int32(s.unknown.Len()),
 	}
+	out.Rerun, out.RerunCompleted = retry.Progress(in.Job)
 	out.Details, out.DetailsOmitted = detailsOf(in, failed, o, &s)
 	return out
 }

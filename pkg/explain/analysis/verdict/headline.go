@@ -58,7 +58,7 @@ func summary(in *facts.Facts, v *Values) string {
 	if v.Blocker != nil && v.Completed == 0 || in.Outcome.Failing() && one {
 		return ""
 	}
-	progress := words.ProgressText(v.Completed, in.Indexed(), in.Spec.Completions)
+	progress := progressOf(in, v.Completed)
 	if !in.Outcome.Decided() && one {
 		progress = ""
 	}
@@ -67,7 +67,11 @@ func summary(in *facts.Facts, v *Values) string {
 	case !in.Outcome.Decided():
 		return words.OpenSummary(progress, activePods(in), v.Accounting.Seen(), v.Accounting.CountedOwn())
 	case lost > 0:
-		return words.FailedIndexesSummary(lost, ptr.Deref(in.Spec.Completions, 0), v.Completed)
+		total, done := ptr.Deref(in.Spec.Completions, 0), v.Completed
+		if runs, of := retry.Progress(in.Job); runs > 0 {
+			total, done = runs, of
+		}
+		return words.FailedIndexesSummary(lost, total, done)
 	case in.Outcome.Failing() && v.Completed == 0:
 		return ""
 	}
@@ -131,4 +135,12 @@ func byRule(in *facts.Facts) string {
 		return ""
 	}
 	return words.RuleText(o.Rule, o.RuleName, "", "")
+}
+
+// progressOf is how much of the Job has succeeded: of a retry, how much of what it runs.
+func progressOf(in *facts.Facts, completed int32) string {
+	if runs, done := retry.Progress(in.Job); runs > 0 {
+		return words.ProgressText(done, true, &runs)
+	}
+	return words.ProgressText(completed, in.Indexed(), in.Spec.Completions)
 }

@@ -37,7 +37,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 	status, _ := facts.StatusOf(in.Job)
 	out := explain.Verdict{Status: status, Fate: in.Outcome.Fate, Reason: in.Outcome.Reason, Message: in.Outcome.Message, Stalled: v.Blocker != nil}
 	out.Rule, out.RuleName = in.Outcome.FailedBy()
-	progress := words.ProgressText(v.Completed, in.Indexed(), in.Spec.Completions)
+	progress := progressOf(in, v.Completed)
 
 	// The answer: why the end is decided, or what happens.
 	var why []string

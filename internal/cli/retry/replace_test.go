@@ -1,0 +1,81 @@
+package retry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// stalledJob has completed four of six indexes, and has not finished.
+func stalledJob(t *testing.T, name string) *unstructured.Unstructured {
+	t.Helper()
+	return failedJob(t, name, set([]any{}, "status", "conditions"))
+}
+
+// --replace creates what is missing of a Job that has not finished, and then deletes that Job: nothing is deleted before the
+// new one runs.
+//
+// Requirements: RTY-37
+func TestReplacedJobIsDeletedLast(t *testing.T) {
+	api := clitest.NewWrites(t, stalledJob(t, "a"))
+	got := program.Run(t, api.API, "retry", "a", "--replace", "--image", "fixed")
+	wantRun(t, got, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "job.batch/a deleted\n", "It runs 2 indexes (2,4)")
+	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
+	if calls := fmt.Sprint(api.Calls()); calls != "[create jobs patch jobs/status patch jobs delete jobs]" || api.Job("a") != nil {
+		t.Error(calls)
+	}
+}
+
+// A Job that cannot be replaced is left as it is, and an error names what is left.
+//
+// Requirements: RTY-37
+func TestReplaceLeavesTheJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		job   *unstructured.Unstructured
+		args  string
+		deny  []string
+		code  int
+		says  string
+		calls string
+	}{
+		"finished":      {job: failedJob(t, "a"), code: cmdutil.ExitUsage, says: "--replace: job.batch/a has finished; leave out --replace", calls: "[]"},
+		"no permission": {job: stalledJob(t, "a"), deny: []string{"delete jobs"}, code: cmdutil.ExitError, says: `you may not delete jobs in namespace "ns1", and --replace does`, calls: "[]"},
+		"not created":   {job: stalledJob(t, "a"), deny: []string{"create jobs"}, code: cmdutil.ExitError, says: "you may not create jobs", calls: "[create jobs]"},
+		"not deleted": {
+			job: stalledJob(t, "a"), deny: []string{"delete jobs", "create selfsubjectaccessreviews"}, code: cmdutil.ExitError,
+			says: "job.batch/a-retry-1 was created, and job.batch/a, which it replaces, may be left", calls: "[create jobs patch jobs/status patch jobs delete jobs]",
+		},
+		"a dry run": {job: stalledJob(t, "a"), args: "--dry-run=server", code: cmdutil.ExitDone, says: "job.batch/a-retry-1 created (server dry run)", calls: "[create jobs]"},
+		"without the flag": {
+			job: stalledJob(t, "a"), args: "--replace=false", code: cmdutil.ExitError,
+			says: "job.batch/a has not finished; wait for it first: kubectl batchjob wait a; or end it and run what it has not completed: --replace", calls: "[]",
+		},
+	} {
+		api := clitest.NewWrites(t, c.job)
+		api.Deny(c.deny...)
+		got := program.Run(t, api.API, append([]string{"retry", "a", "--replace"}, strings.Fields(c.args)...)...)
+		wantRun(t, got, c.code, c.says)
+		if calls := fmt.Sprint(api.Calls()); calls != c.calls || api.Job("a") == nil {
+			t.Errorf("%s: %s", name, calls)
+		}
+	}
+}
+
+// What is only printed says that it runs nothing as it is; what runs from the beginning says nothing.
+//
+// Requirements: RTY-39
+func TestPrintedJobSaysThatItIsSuspended(t *testing.T) {
+	for args, want := range map[string]bool{"--dry-run=client -o yaml": true, "--dry-run=server -o yaml": true, "-o yaml": false, "--dry-run=client -o yaml --indexes 0-5": false} {
+		api := clitest.NewWrites(t, failedJob(t, "a"))
+		got := program.Run(t, api.API, append([]string{"retry", "a"}, strings.Fields(args)...)...)
+		wantRun(t, got, cmdutil.ExitDone, "kind: Job")
+		if strings.HasPrefix(got.Out, "# This Job is suspended") != want {
+			t.Errorf("%s: %s", args, got.Out)
+		}
+	}
+}
