@@ -72,9 +72,7 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 		return c
 	}
 	failed := slices.IndexFunc(p.Terminated, func(t failurepolicy.Container) bool { return t.ExitCode != 0 })
-	if slices.Contains(p.Conditions, failurepolicy.Condition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}) {
-		c.Condition, c.ConditionReason = corev1.DisruptionTarget, reasons(p).Disrupted
-	}
+	c.disruption(p)
 	switch {
 	case failed >= 0:
 		c.exit(p, p.Terminated[failed].Name, p.Terminated[failed].ExitCode)
@@ -88,6 +86,13 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 		c.restarted(p)
 	}
 	return c
+}
+
+// disruption takes over the condition DisruptionTarget, if the pod has it.
+func (f *Failure) disruption(p *reconcile.Pod) {
+	if slices.Contains(p.Conditions, failurepolicy.Condition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}) {
+		f.Condition, f.ConditionReason = corev1.DisruptionTarget, reasons(p).Disrupted
+	}
 }
 
 func reasons(p *reconcile.Pod) reconcile.PodReasons {
