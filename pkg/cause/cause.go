@@ -63,12 +63,7 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 	}
 	if m != nil && m.Matched() {
 		c.RuleName = names.Name(m.Rule)
-		switch c.Condition = m.Condition; c.Condition {
-		case "":
-			c.exit(p, m.Container, m.ExitCode)
-		case corev1.DisruptionTarget:
-			c.ConditionReason = reasons(p).Disrupted
-		}
+		c.matched(p, m)
 		return c
 	}
 	failed := slices.IndexFunc(p.Terminated, func(t failurepolicy.Container) bool { return t.ExitCode != 0 })
@@ -86,6 +81,16 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 		c.restarted(p)
 	}
 	return c
+}
+
+// matched takes over what the rule matched.
+func (f *Failure) matched(p *reconcile.Pod, m *failurepolicy.Match) {
+	switch f.Condition = m.Condition; f.Condition {
+	case "":
+		f.exit(p, m.Container, m.ExitCode)
+	case corev1.DisruptionTarget:
+		f.ConditionReason = reasons(p).Disrupted
+	}
 }
 
 // disruption takes over the condition DisruptionTarget, if the pod has it.

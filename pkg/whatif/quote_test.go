@@ -64,7 +64,7 @@ func TestAdviceSaysWhatAPolicyWouldHaveChanged_WIF_01(t *testing.T) {
 		want   string
 	}{
 		{"an exit code", indexed(1, 1), sim.Script{{Index: -1, Act: fails}},
-			"with a FailJob rule on exit code 42, this Job would have failed after 2m instead of 24m30s and saved 12m1s of pod time"},
+			"with a FailJob rule on exit code 42, this Job would have failed after 2m instead of 24m30s and saved 12m2s of pod time"},
 		{"a deadline", late, sim.Script{{Index: -1, Act: runs(time.Minute)}},
 			"with activeDeadlineSeconds 1160, this Job would have completed after 10m instead of failing after 9m40s (1 of 10 pods estimated)"},
 		{"a disruption", evicted, sim.Script{{Index: -1, Act: runs(50 * time.Second)}, {Index: 3, Attempt: 1, Act: disrupted}},

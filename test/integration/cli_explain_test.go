@@ -217,13 +217,13 @@ func TestUnknownManagerIsExplained_MGB_12(t *testing.T) {
 	f.startController()
 	f.create(newJob(completions(1), managedBy("batchjob.dev/contoller")))
 	r, p := f.untilExplained("a", explain.ProblemNotReconciled)
-	if !strings.Contains(p.Text, "controller batchjob.dev/contoller") || !r.Verdict.Stalled || r.Reconciler.ManagedBy != "batchjob.dev/contoller" {
+	if !strings.Contains(p.Text, "managedBy is batchjob.dev/contoller") || !r.Verdict.Stalled || r.Reconciler.ManagedBy != "batchjob.dev/contoller" {
 		t.Errorf("%+v %+v", r.Verdict, p)
 	}
 	if len(r.Advice) == 0 || !strings.Contains(r.Advice[0].Text, "misspelling of batchjob.dev/controller") {
 		t.Errorf("%+v", r.Advice)
 	}
-	f.startPlugin("status", "a").wantEnd(0, "no controller has worked on the Job", "")
+	f.startPlugin("status", "a").wantEnd(0, "nothing has run this Job", "")
 }
 
 // PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no

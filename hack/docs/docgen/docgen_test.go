@@ -28,7 +28,7 @@ func TestReferenceIsTheSameEverywhere(t *testing.T) {
 func TestReferenceIsComplete(t *testing.T) {
 	root := cli.NewCommand()
 	text := Reference(root)
-	for _, code := range []string{"0    done", "1    error", "2    wrong usage", "3    ", "124  timeout", "130  interrupted"} {
+	for _, code := range []string{"0 done", "1 error", "2 wrong usage", "3 a Job that was waited for has", "4 it is stalled", "124 timeout", "130 Ctrl-C", "143 SIGTERM"} {
 		if !strings.Contains(text, code) {
 			t.Errorf("no exit code %q", code)
 		}
