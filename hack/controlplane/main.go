@@ -54,7 +54,14 @@ func main() { os.Exit(exitCode(os.Args[1:])) }
 func exitCode(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, args)
+	if len(args) > 0 && args[0] == "alone" {
+		return exitOf(ctx, runAlone(ctx, args[1:]))
+	}
+	return exitOf(ctx, run(ctx, args))
+}
+
+// exitOf reports an error, and returns the exit code.
+func exitOf(ctx context.Context, err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
@@ -64,20 +71,31 @@ func exitCode(args []string) int {
 	case errors.Is(err, errUsage):
 		return 2
 	}
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && len(args) > 0 && args[0] == "alone" {
-		return exit.ExitCode() // The command has said why.
+	if exit := (*aloneError)(nil); errors.As(err, &exit) {
+		return exit.code // The command has said why.
 	}
 	fmt.Fprintln(os.Stderr, "error:", err)
 	return 1
 }
 
-func run(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "alone" {
-		if len(args) < 3 {
-			return usageError("alone takes a file and a command")
-		}
-		return alone(ctx, args[1], args[2:])
+// runAlone runs a command while nobody else holds a file.
+func runAlone(ctx context.Context, args []string) error {
+	if len(args) < 2 {
+		return usageError("alone takes a file and a command")
 	}
+	err := alone(ctx, args[0], args[1:])
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return &aloneError{exit.ExitCode()}
+	}
+	return err
+}
+
+// aloneError is the exit code of the command that failed.
+type aloneError struct{ code int }
+
+func (e *aloneError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+func run(ctx context.Context, args []string) error {
 	o, err := parse(args)
 	if err != nil {
 		return err

@@ -26,9 +26,9 @@ type explained struct {
 
 // failures are the Jobs of examples/ that fail, by file.
 var failures = map[string]map[string]explained{
-	"over-backoff-limit": {"over-backoff-limit": {container: "worker", exitCode: 1, causes: 1, sentence: "backoffLimit allows 1 retry"}},
+	"over-backoff-limit": {"over-backoff-limit": {container: "worker", exitCode: 1, causes: 1, sentence: "backoffLimit 1 allows 1 retry"}},
 	"stories/kep-3329-story-1-a-bug-fails-the-job": {"protein-folding": {
-		container: "fold", exitCode: 134, rule: ptr.To[int32](0), causes: 2, sentence: "exit code 134 (SIGABRT)"}},
+		container: "fold", exitCode: 134, rule: ptr.To[int32](0), causes: 2, sentence: "exited with code 134 (SIGABRT)"}},
 	"stories/kep-3329-story-3-few-disruptions-and-no-bugs": {"tenant-training-run": {
 		container: "train", exitCode: 1, rule: ptr.To[int32](1), causes: 2, sentence: "rule 1"}},
 	"stories/kep-3850-story-1-one-retry-per-suite": {"nightly-suites": {

@@ -121,7 +121,7 @@ func TestInteractiveVerbs(t *testing.T) {
 	finished(t, ns, job.Name)
 	term.Shows("BackoffLimitExceeded")
 	term.leave("q")
-	term.Shows("over-backoff-limit failed after", "backoffLimit allows 1 retry")
+	term.Shows("over-backoff-limit failed after", "backoffLimit 1 allows 1 retry")
 	term.fresh("batchjob why over-backoff-limit -n " + ns)
 	term.Shows("Explain", "The Job failed")
 	term.leave("q")
