@@ -113,7 +113,11 @@ func constant[S ~string](s S, known ...S) S {
 
 // count reads a number of failures; anything else is 0 (BLI-05).
 func count(pod *corev1.Pod, annotation string) int32 {
-	n, err := strconv.ParseInt(pod.Annotations[annotation], 10, 32)
+	text := pod.Annotations[annotation]
+	if text == "" {
+		return 0 // An error would be made for each pod.
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
 		return 0
 	}
@@ -158,17 +162,17 @@ func conditions(pod *corev1.Pod) []failurepolicy.Condition {
 
 // reasons returns nil if there is nothing to say of the end of the pod as a whole.
 func reasons(pod *corev1.Pod) *reconcile.PodReasons {
-	var r reconcile.PodReasons
+	failed, disrupted := "", ""
 	if pod.Status.Phase == corev1.PodFailed {
-		r.Failed = pod.Status.Reason
+		failed = pod.Status.Reason
 	}
 	if c := condition(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
-		r.Disrupted = c.Reason
+		disrupted = c.Reason
 	}
-	if r == (reconcile.PodReasons{}) {
+	if failed == "" && disrupted == "" {
 		return nil
 	}
-	return &r
+	return &reconcile.PodReasons{Failed: failed, Disrupted: disrupted}
 }
 
 func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
