@@ -115,3 +115,18 @@ func TestScreenSaysWhatItWaitsFor(t *testing.T) {
 	shows(b, "Reading job quota/quota… (5s)")
 	b.press("down", "tab", "y", "a", "G")
 }
+
+// Requirements: CLI-42. Commands leave out the namespace that kubectl uses anyway.
+func TestCommandsOfTheViewLeaveOutTheCurrentNamespace(t *testing.T) {
+	s := load(t, "three-causes")
+	namespace := s.Job.Report.Job.Namespace
+	for current, named := range map[string]bool{"": true, "another": true, namespace: false} {
+		for _, start := range []Start{StartExplain, StartJob} {
+			b := open(t, s, size{120, 60}, func(o *Options) { o.Start, o.Namespace = start, current })
+			screen := b.picture()
+			if !strings.Contains(screen, "$ kubectl ") || strings.Contains(screen, " -n "+namespace) != named {
+				t.Errorf("%v with the current namespace %q:\n%s", start, current, screen)
+			}
+		}
+	}
+}

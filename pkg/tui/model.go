@@ -50,6 +50,8 @@ type Options struct {
 	// Mouse switches the reports of the mouse wheel on.
 	Mouse    bool
 	Location *time.Location
+	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
+	Namespace string
 	// Replay is the speed of a recording that is played, 0 for a cluster.
 	Replay float64
 	// Badge is shown beside the time: what is not a cluster, "" for one.

@@ -32,7 +32,7 @@ func (m *Model) explained(p *widget.Paint) []layout.Line {
 	case since != nil:
 		lines = append(lines, layout.Of(layout.Text(layout.Bold, "The API server has not answered since "+p.Clock(*since)+". The last known state:")), nil)
 	}
-	options := text.Options{Width: p.Width, ASCII: p.ASCII, Location: p.Location}
+	options := text.Options{Width: p.Width, ASCII: p.ASCII, Location: p.Location, Namespace: p.Namespace}
 	return append(lines, text.ShortLines(*m.data.Job.Report, options)...)
 }
 

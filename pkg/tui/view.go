@@ -91,7 +91,7 @@ func (m *Model) paint() *widget.Paint {
 			Width: max(m.width, minWidth), Now: m.now, Absolute: m.absolute,
 			Location: m.o.Location, Glyphs: m.glyphs, ASCII: m.o.ASCII,
 		},
-		Height: max(m.height, minHeight),
+		Height: max(m.height, minHeight), Namespace: m.o.Namespace,
 	}
 }
 

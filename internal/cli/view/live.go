@@ -92,6 +92,9 @@ func (v *Live) Check(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// CurrentNamespace is the one that kubectl uses where none is given, "" if other flags choose the cluster.
+func (v *Live) CurrentNamespace() string { return cmdutil.CurrentNamespace(v.kube) }
+
 // Single is the one Job that was named, zero if there is not exactly one.
 func (v *Live) Single() snapshot.JobKey {
 	if len(v.choice.Names) != 1 {

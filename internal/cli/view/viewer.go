@@ -108,7 +108,7 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 		return err
 	}
 	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: start, Job: live.Single(), What: live.What()})
+		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: start, Job: live.Single(), What: live.What(), Namespace: live.CurrentNamespace()})
 	})
 }
 

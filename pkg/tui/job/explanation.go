@@ -120,7 +120,7 @@ func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
 		return
 	}
 	s.drawn.report, s.drawn.width, s.drawn.full = j.Report, p.Width, s.full
-	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.Width, ASCII: p.ASCII, Full: s.full, Location: p.Location})
+	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.Width, ASCII: p.ASCII, Full: s.full, Location: p.Location, Namespace: p.Namespace})
 	s.commands = s.commands[:0]
 	for i, l := range s.lines {
 		if isCommand(l) {

@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -201,14 +202,15 @@ func adviceBlock(p *widget.Paint, j *screen.Job) widget.Block {
 			break
 		}
 	}
-	text := wording.Sentence(advice.Text)
+	step := wording.Sentence(advice.Text)
 	if advice.Command == "" {
-		return widget.Titled(p.Title("What to do", ""), p.Wrap(layout.Plainly(text), 0))
+		return widget.Titled(p.Title("What to do", ""), p.Wrap(layout.Plainly(step), 0))
 	}
-	command := p.Wrap(layout.Of(layout.Text(layout.Muted, "$ "), layout.Text(layout.Accent, advice.Command)), 2)
-	heading := layout.Of(layout.Text(layout.Bold, "What to do"), layout.Text(layout.Plain, "  "+text))
+	local := text.Options{Namespace: p.Namespace}
+	command := p.Wrap(layout.Of(layout.Text(layout.Muted, "$ "), layout.Text(layout.Accent, local.Local(advice.Command))), 2)
+	heading := layout.Of(layout.Text(layout.Bold, "What to do"), layout.Text(layout.Plain, "  "+step))
 	if heading.Width() > p.Width {
-		return widget.Titled(p.Title("What to do", ""), append(p.Wrap(layout.Plainly(text), 0), command...))
+		return widget.Titled(p.Title("What to do", ""), append(p.Wrap(layout.Plainly(step), 0), command...))
 	}
 	return widget.Titled(p.Rule(heading), command)
 }

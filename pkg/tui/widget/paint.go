@@ -13,6 +13,8 @@ type Paint struct {
 	Height int
 	// Stale has nothing drawn that is only true of the present: Now is the time of the last answer.
 	Stale bool
+	// Namespace is the one that kubectl uses where none is given, "" if that is not known.
+	Namespace string
 }
 
 // Sized is the same paint for a part of the screen.
