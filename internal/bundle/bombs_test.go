@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -60,49 +59,6 @@ func play(recording []byte) {
 	}
 	if input := reports.Input(); input.Job != nil {
 		explained(input)
-	}
-}
-
-// A small file that would become large in memory is refused with the reason, before it does.
-// Requirements: BUN-09
-func TestSmallFilesDoNotFillTheMemory(t *testing.T) {
-	const many = 3_000_000
-	list := func(s string, n int) string { return "[" + strings.Repeat(s+",", n) + s + "]" }
-	manifest := file{manifestFile, []byte(`{"kind":"JobBundle"}`)}
-	job := func(spec string) file {
-		return file{jobFile, []byte(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":` + spec + `}`)}
-	}
-	podOf := func(containers string) string { return `{"spec":{"containers":` + containers + `}}` }
-	heading := fmt.Sprintf(`{"kind":%q,"apiVersion":%q}`+"\n", snapshot.KindRecording, explain.APIVersion)
-	for name, files := range map[string][]file{
-		"containers of a pod":       {{podsFile, []byte("[" + podOf(list("{}", many)) + "]")}},
-		"pods with containers":      {{podsFile, []byte(list(podOf(list("{}", 1000)), 3000))}},
-		"null pods":                 {{podsFile, []byte(list("null", many))}},
-		"events":                    {{eventsFile, []byte(list(`{"series":{}}`, many))}},
-		"nodes":                     {{nodesFile, []byte(list(`{"status":{"images":`+list("{}", 1000)+`}}`, 10_000))}},
-		"relatives":                 {{relativesFile, []byte(list("{}", many))}},
-		"pods of a relative":        {{relativesFile, []byte(`[{"pods":` + list("{}", many) + `}]`)}},
-		"containers of a relative":  {{relativesFile, []byte(`[{"job":{"spec":{"template":` + podOf(list("{}", 2_000_000)) + `}}}]`)}},
-		"containers of the Job":     {job(`{"template":` + podOf(list("{}", 1_500_000)) + `}`)},
-		"nulls in the Job":          {job(`{"template":` + podOf(list("null", 1_500_000)) + `}`)},
-		"maps in the Job":           {job(list(`{"a":{}}`, 800_000))},
-		"gaps":                      {{manifestFile, []byte(`{"kind":"JobBundle","gaps":` + list("{}", 2_500_000) + `}`)}},
-		"lines of logs":             logsOf(strings.Repeat("\n", maxLog)),
-		"an endless value":          {{podsFile, []byte(`["` + strings.Repeat("x", 100<<20) + `"]`)}},
-		"an endless recording":      {manifest, job("{}"), {recordingFile, []byte(heading + strings.Repeat(" ", 100<<20))}},
-		"deep nesting":              {{podsFile, []byte("[" + strings.Repeat(`{"metadata":`, 1_000_000))}},
-		"Jobs of a recording":       {manifest, job("{}"), {recordingFile, []byte(heading + `{"jobs":{"items":` + list("{}", many) + `}}`)}},
-		"problems in a recording":   {manifest, job("{}"), {recordingFile, []byte(heading + `{"job":{"report":{"problems":` + list("{}", many) + `}}}`)}},
-		"lines of logs a recording": {manifest, job("{}"), {recordingFile, []byte(heading + `{"log":{"lines":` + list("{}", many) + `}}`)}},
-	} {
-		archive := archived(t, files...)
-		var err error
-		if took := memory.Allocated(func() { err = readAll(archive) }); took > maxAllocated {
-			t.Errorf("%s: %d MB for a file of %d kB", name, took>>20, len(archive)>>10)
-		}
-		if err == nil && !strings.Contains(name, "recording") {
-			t.Errorf("%s: no error", name)
-		}
 	}
 }
 

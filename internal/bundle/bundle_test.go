@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,13 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
@@ -181,123 +177,3 @@ type stopped struct{}
 func (stopped) Now() time.Time { return time.Time{} }
 
 func (stopped) Wait(context.Context, time.Duration) error { return nil }
-
-// A Job with the most pods fits: the page lists some of them, the file is small, and its recording can be played.
-// Requirements: BUN-07, BUN-09
-func TestLargeJobFits(t *testing.T) {
-	c := simple("exit 1")
-	template := c.Pods[0]
-	c.Pods = nil
-	for i := range maxPods {
-		pod := template.DeepCopy()
-		pod.Name = fmt.Sprintf("train-%d-abcde", i)
-		pod.UID = types.UID(pod.Name)
-		c.Pods = append(c.Pods, *pod)
-	}
-	read, archive := bundled(t, c)
-	if len(read.Pods) != len(c.Pods) {
-		t.Errorf("%d pods", len(read.Pods))
-	}
-	if len(archive) > 8<<20 {
-		t.Errorf("%d bytes", len(archive))
-	}
-	if page := unpacked(t, archive)[reportHTML]; len(page) > 1<<20 {
-		t.Errorf("the page has %d bytes", len(page))
-	}
-	input, err := read.Input()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took := memory.Allocated(func() { checkRecording(t, &input, archive) }); took > maxAllocated {
-		t.Errorf("the recording takes %d MB", took>>20)
-	}
-}
-
-// Pods that a reader would refuse are left out, the last ones first, and the bundle says so.
-// Requirements: BUN-07, BUN-09
-func TestPodsThatDoNotFitAreCut(t *testing.T) {
-	c := simple("exit 1")
-	large := c.Pods[0]
-	large.Spec.Volumes = make([]corev1.Volume, 2_000)
-	for i := range 200 {
-		pod := large
-		pod.Name = fmt.Sprint("train-large-", i)
-		c.Pods = append(c.Pods, pod)
-	}
-	read, _ := bundled(t, c)
-	cut := strings.Join(read.Manifest.Cut, ",")
-	if read.Manifest.PodsRead || len(read.Pods) < 50 || read.Pods[0].Name != "train-a" || cut != fmt.Sprintf("%d pods that would take too much memory", len(c.Pods)-len(read.Pods)) {
-		t.Errorf("%d pods, cut %q", len(read.Pods), cut)
-	}
-}
-
-// Objects that just fit leave no room for logs: pods are cut for them. Without pods, logs are.
-// Requirements: BUN-07, BUN-09
-func TestPodsAreCutForLogs(t *testing.T) {
-	c := simple("exit 1")
-	large := c.Pods[0]
-	large.Spec.Volumes = make([]corev1.Volume, 2_000)
-	c.Pods, c.Logs = []corev1.Pod{large}, nil
-	one := newReading()
-	data, err := json.Marshal(c.Pods)
-	if err == nil {
-		err = one.read(podsFile, bytes.NewReader(data))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Pods = slices.Repeat(c.Pods, int((maxMemory-10<<20)/(maxMemory-one.left)))
-	setLogs := func(n int, line string) {
-		c.Logs = nil
-		for i := range n {
-			c.Logs = append(c.Logs, Log{Pod: "train-a", Container: fmt.Sprint("c", i), Lines: slices.Repeat([]string{line}, maxLog/(len(line)+1))})
-		}
-	}
-	setLogs(50, strings.Repeat("x", 127))
-	read, _, err := readable(c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := strings.Join(read.Manifest.Cut, ",")
-	if read.Manifest.PodsRead || len(read.Logs) != 50 || len(read.Pods) == 0 || cut != fmt.Sprintf("%d pods that would take too much memory", len(c.Pods)-len(read.Pods)) {
-		t.Errorf("%d pods, %d logs, cut %q", len(read.Pods), len(read.Logs), cut)
-	}
-	c.Pods = nil
-	setLogs(40, "")
-	if read, _, err = readable(c, nil); err != nil {
-		t.Fatal(err)
-	}
-	cut = strings.Join(read.Manifest.Cut, ",")
-	if !read.Manifest.PodsRead || len(read.Logs) == 0 || cut != fmt.Sprintf("%d logs that would take too much memory", 40-len(read.Logs)) {
-		t.Errorf("%d logs, cut %q", len(read.Logs), cut)
-	}
-}
-
-// The pods of another Job of the family are cut, too: more of them than a list may have are no reason to write nothing.
-// Requirements: BUN-07
-func TestPodsOfRelativesAreCut(t *testing.T) {
-	c := simple("exit 1")
-	c.Relatives = []Relative{{PodsRead: true, Pods: make([]corev1.Pod, maxObjects+1)}}
-	read, _ := bundled(t, c)
-	other := &read.Relatives[0]
-	if len(other.Pods) == 0 || other.PodsRead || !strings.HasSuffix(strings.Join(read.Manifest.Cut, ","), "pods that would take too much memory") {
-		t.Errorf("%d pods of the other Job, cut %q", len(other.Pods), read.Manifest.Cut)
-	}
-}
-
-// A recording that would be too long as a whole ends before it is.
-// Requirements: BUN-09
-func TestRecordingIsNoLongerThanItMayBe(t *testing.T) {
-	c := simple(strings.Repeat("a long line ", 1000))
-	input, err := c.Input()
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := analysis.Explain(input, explain.Options{})
-	for most, want := range map[int]int{10_000: 2, 1 << 20: 4} {
-		var out bytes.Buffer
-		if err := record(&out, most, c, &input, &report); err != nil || bytes.Count(out.Bytes(), []byte("\n")) != want || out.Len() > most {
-			t.Errorf("at most %d: %d bytes, %d lines, %v", most, out.Len(), bytes.Count(out.Bytes(), []byte("\n")), err)
-		}
-	}
-}

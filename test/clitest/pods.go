@@ -361,11 +361,11 @@ func RunningPod(suffix string, index, attempt int) *corev1.Pod {
 	return TrainPod(suffix, index, attempt, corev1.PodRunning, nowRunning())
 }
 
-// WithLog creates a pod and its complete log.
+// WithLog creates a pod and its complete log, which is there when the pod is seen to have ended.
 func (f *Pods) WithLog(pod *corev1.Pod, lines ...string) {
-	f.Put(pod)
 	f.Write(pod.Name+"/main", lines...)
 	f.End(pod.Name + "/main")
+	f.Put(pod)
 }
 
 // WaitRequests waits until logs have been requested n times.
