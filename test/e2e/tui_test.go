@@ -119,7 +119,7 @@ func TestInteractiveVerbs(t *testing.T) {
 	term.run("batchjob status over-backoff-limit -n " + ns)
 	term.Shows("1 Overview", "over-backoff-limit")
 	finished(t, ns, job.Name)
-	term.Shows("BackoffLimitExceeded")
+	term.Shows("✗ Failed  BackoffLimitExceeded")
 	term.leave("q")
 	term.Shows("over-backoff-limit failed after", "backoffLimit 1 allows 1 retry")
 	term.fresh("batchjob why over-backoff-limit -n " + ns)
