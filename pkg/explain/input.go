@@ -197,6 +197,11 @@ type LogTarget struct {
 	Previous bool
 }
 
+// SaysWhyItWaits reports whether the container waits for more than what every container waits for.
+func (c *Container) SaysWhyItWaits() bool {
+	return c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing"
+}
+
 // NeverStarted reports whether the container had no process, and so there is no log of it.
 func (c *Container) NeverStarted() bool {
 	return c.Ended && c.StartedAt.IsZero() && IsStartFailure(c.Reason)

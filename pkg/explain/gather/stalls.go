@@ -121,9 +121,7 @@ func startsSlowly(p *explain.Pod, now time.Time) bool {
 	if p.Phase != corev1.PodPending || p.Node == "" || p.CreatedAt.IsZero() || now.Sub(p.CreatedAt) < slowStart {
 		return false
 	}
-	return !slices.ContainsFunc(p.Containers, func(c explain.Container) bool {
-		return c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing"
-	})
+	return !slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.SaysWhyItWaits() })
 }
 
 // lacks reports whether a Job has failures of which the pods were not read yet.

@@ -61,7 +61,7 @@ func Of(in *facts.Facts, fs *failures.Failures, o explain.Options) *Accounting {
 		}
 	}
 
-	a.addEvents(in, inPods, failures.ExplainedWithoutDeletions(in, fs))
+	a.addEvents(in, fs, inPods)
 	a.addStopped(in, fs)
 
 	for i := range a.Causes {

@@ -13,8 +13,8 @@ import (
 
 // addEvents adds the causes of pods that are gone, from the controller's events: at most as many failures as are
 // unexplained, as an event may refer to a pod that still exists and ended differently after it was counted.
-func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCause, withoutDeletions bool) {
-	ends := endings.Witnesses(in)
+func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods map[cause.Cause]countedCause) {
+	withoutDeletions := failures.ExplainedWithoutDeletions(in, fs)
 	for i := range in.Events {
 		e := &in.Events[i]
 		if !failures.IsAboutFailures(e) {
@@ -35,7 +35,7 @@ func (a *Accounting) addEvents(in *facts.Facts, inPods map[cause.Cause]countedCa
 			a.Causes[known.place].Count += c.Count
 		default:
 			if c.Failure != nil && c.Stopped == "" && !c.Consequence {
-				addEnding(&c, c.Failure, ends)
+				addEnding(&c, c.Failure, fs.Witnesses)
 			}
 			a.Causes = append(a.Causes, c)
 		}

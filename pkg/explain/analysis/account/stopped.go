@@ -37,7 +37,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range stoppedCauses(in, fs) {
 		add(c)
 	}
-	for _, c := range killedCauses(in, a.Unexplained) {
+	for _, c := range killedCauses(in, fs.Witnesses, a.Unexplained) {
 		add(c)
 	}
 	if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
@@ -119,9 +119,8 @@ func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource,
 }
 
 // killedCauses are those of killedPods, by what ended the pods; unexplained is how many failures have no cause yet.
-func killedCauses(in *facts.Facts, unexplained int32) []explain.Cause {
+func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []explain.Cause {
 	var causes []explain.Cause
-	ends := endings.Witnesses(in)
 	for _, pod := range killedPods(in, ends, unexplained) {
 		w := ends[pod]
 		same := func(c explain.Cause) bool { return ptr.Deref(c.Ending, explain.Ending{}) == w.Ending }

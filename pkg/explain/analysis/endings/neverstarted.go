@@ -128,7 +128,7 @@ func whyPending(p *explain.Pod) *NeverStarted {
 		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)
 	}
 	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing" {
+		if c := &p.Containers[i]; c.SaysWhyItWaits() {
 			return whyWaits(p.Name, c.Waiting, c.WaitingMessage)
 		}
 	}

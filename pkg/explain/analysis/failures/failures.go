@@ -78,6 +78,8 @@ type Failures struct {
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if its reason distinguishes them from others.
 	Decisive []*Group
+	// Witnesses are what events say about the ends of pods, by name.
+	Witnesses map[string]endings.Witness
 	// lastOfIndexes are the last failures of indexes that have failed.
 	lastOfIndexes []*Failure
 	// Examples are failures worth a look, the most informative first. Example is the first of them, nil if it explains
@@ -88,7 +90,7 @@ type Failures struct {
 
 // Find returns the failures of the pods that the report is about.
 func Find(in *facts.Facts, o explain.Options) *Failures {
-	fs := &Failures{All: collect(in, o)}
+	fs := &Failures{All: collect(in, o), Witnesses: endings.Witnesses(in)}
 
 	// The end of the Job stopped some of the pods: these failures are a consequence. But if nothing else explains why there
 	// were more failures than the backoffLimit, the deletions of that very second are the reason.
@@ -104,7 +106,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	for i := range fs.All {
 		fs.All[i].Stopped = stopReason(in, &fs.All[i])
 	}
-	setEndings(in, fs.All)
+	setEndings(fs)
 
 	// The latest first. The sort is stable, so that pods that ended in the same second stay in order.
 	slices.SortStableFunc(fs.All, func(x, y Failure) int { return y.Pod.FinishedAt.Compare(x.Pod.FinishedAt) })
@@ -184,15 +186,14 @@ func stopReason(in *facts.Facts, f *Failure) explain.StopReason {
 }
 
 // setEndings sets what ended the pods from outside their containers: their own status says so, or an event.
-func setEndings(in *facts.Facts, all []Failure) {
-	events := endings.Witnesses(in)
+func setEndings(fs *Failures) {
 	known := map[Kind]*Kind{}
-	for i := range all {
-		f := &all[i]
+	for i := range fs.All {
+		f := &fs.All[i]
 		if f.Consequence || f.Stopped != "" {
 			continue // The Job's controller deleted it.
 		}
-		w := endings.OfPod(f.Pod, events)
+		w := endings.OfPod(f.Pod, fs.Witnesses)
 		if w.Kind == "" {
 			continue
 		}
