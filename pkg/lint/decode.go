@@ -136,9 +136,3 @@ func (d *decoder) asWritten(path string) string {
 	}
 	return path
 }
-
-// lastOf returns the last name in a path.
-func lastOf(path *field.Path) string {
-	text := path.String()
-	return text[strings.LastIndexByte(text, '.')+1:]
-}

@@ -3,13 +3,13 @@ package lint
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -146,22 +146,13 @@ func (r *review) reject(id string, path *field.Path, fix, message string, args .
 // oneOf rejects a value that is not allowed.
 func (r *review) oneOf(id string, path *field.Path, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		fix := "use " + orList(allowed)
+		fix := "use " + phrase.Or(allowed)
 		if value == "" {
-			r.reject(id, path, fix, "%s is missing", lastOf(path))
+			r.reject(id, path, fix, "%s is missing", phrase.Last(path))
 			return
 		}
-		r.reject(id, path, fix, "there is no %s %q", lastOf(path), value)
+		r.reject(id, path, fix, "there is no %s %q", phrase.Last(path), value)
 	}
-}
-
-// orList returns "A", "A or B", "A, B or C".
-func orList(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // indexed reports whether the Job has indexes.
@@ -207,3 +198,6 @@ func (r *review) containers() []string {
 	}
 	return names
 }
+
+// shorten keeps messages readable that quote the manifest.
+func shorten(text string) string { return phrase.Shorten(text, 40) }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/podspec"
 )
 
 // RuleMatchesSidecars is the ID of findings about rules that the end of a sidecar matches.
@@ -46,15 +47,11 @@ func checkSidecarsMatch(r *review) {
 func (r *review) sidecars() []string {
 	var names []string
 	for i := range r.spec.Template.Spec.InitContainers {
-		if c := &r.spec.Template.Spec.InitContainers[i]; isSidecar(c) {
+		if c := &r.spec.Template.Spec.InitContainers[i]; podspec.IsSidecar(c) {
 			names = append(names, c.Name)
 		}
 	}
 	return names
-}
-
-func isSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // checkNeverEnds finds containers that run until something stops them. A pod succeeds when all of its containers have

@@ -132,14 +132,6 @@ func readInterval(fragment string, completions int32) (indexset.Interval, string
 	return indexset.Interval{First: ends[0], Last: ends[1]}, ""
 }
 
-func shorten(text string) string {
-	const enough = 40
-	if len(text) > enough {
-		return text[:enough] + "…"
-	}
-	return text
-}
-
 // goal is what a success rule waits for: a number of successes among indexes.
 type goal struct {
 	of   indexset.Set

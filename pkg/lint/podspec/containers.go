@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
 // containers checks the containers, whose names init containers must not repeat.
@@ -29,7 +31,7 @@ func (c *checker) containers(spec *corev1.PodSpec, path *field.Path, volumes []s
 		c.container(spec, container, at, volumes)
 		c.ports(container.Ports, at.Child("ports"))
 		c.hostPorts(container.Ports, at.Child("ports"), hostPorts{}, false) // they run one after the other
-		if isSidecar(container) {
+		if IsSidecar(container) {
 			c.handlers(container, at)
 		} else {
 			c.noHandlers(container, at)
@@ -40,7 +42,8 @@ func (c *checker) containers(spec *corev1.PodSpec, path *field.Path, volumes []s
 	}
 }
 
-func isSidecar(container *corev1.Container) bool {
+// IsSidecar reports whether an init container is a native sidecar (KEP-753).
+func IsSidecar(container *corev1.Container) bool {
 	return container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
@@ -126,7 +129,7 @@ func (c *checker) hostPorts(ports []corev1.ContainerPort, path *field.Path, take
 
 func (c *checker) portNumber(number int32, path *field.Path) {
 	if len(validation.IsValidPortNum(int(number))) > 0 {
-		c.add("port-invalid", path, "use 1 to 65535", "%s is %d", last(path), number)
+		c.add("port-invalid", path, "use 1 to 65535", "%s is %d", phrase.Last(path), number)
 	}
 }
 

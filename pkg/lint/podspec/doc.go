@@ -15,6 +15,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
 // Problem is one field for which the API server rejects the template.
@@ -60,20 +62,8 @@ func oneOf[T ~string](c *checker, id string, path *field.Path, value T, allowed 
 	for i := range allowed {
 		names[i] = string(allowed[i])
 	}
-	c.add(id, path, "use one of: "+strings.Join(names, ", "), "there is no %s %q", last(path), shorten(string(value)))
-}
-
-// last returns the last name of a path.
-func last(path *field.Path) string {
-	text := path.String()
-	return text[strings.LastIndexByte(text, '.')+1:]
+	c.add(id, path, "use one of: "+strings.Join(names, ", "), "there is no %s %q", phrase.Last(path), shorten(string(value)))
 }
 
 // shorten keeps messages readable that quote the template.
-func shorten(text string) string {
-	const enough = 60
-	if runes := []rune(text); len(runes) > enough {
-		return string(runes[:enough]) + "…"
-	}
-	return text
-}
+func shorten(text string) string { return phrase.Shorten(text, 60) }

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
 func (c *checker) env(vars []corev1.EnvVar, path *field.Path) {
@@ -65,7 +67,7 @@ func (c *checker) keyRef(name, key string, path *field.Path) {
 	c.objectName(name, path.Child("name"))
 	switch {
 	case key == "":
-		c.add("env-source-incomplete", path.Child("key"), "add the key", "%s needs a key", last(path))
+		c.add("env-source-incomplete", path.Child("key"), "add the key", "%s needs a key", phrase.Last(path))
 	case len(validation.IsConfigMapKey(key)) > 0:
 		c.add("env-source-incomplete", path.Child("key"), "use letters, digits, '-', '_' and '.'", "there cannot be a key %q", shorten(key))
 	}

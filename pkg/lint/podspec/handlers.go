@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
 // handler is what a probe or a lifecycle hook does.
@@ -67,11 +69,11 @@ func (c *checker) probe(probe *corev1.Probe, path *field.Path, restarts bool) {
 		}
 	}
 	if restarts && probe.SuccessThreshold > 1 {
-		c.add("probe-invalid", path.Child("successThreshold"), "use 1, or remove it", "successThreshold of a %s must be 1", last(path))
+		c.add("probe-invalid", path.Child("successThreshold"), "use 1, or remove it", "successThreshold of a %s must be 1", phrase.Last(path))
 	}
 	switch period := probe.TerminationGracePeriodSeconds; {
 	case period != nil && !restarts:
-		c.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "remove it", "a %s restarts nothing, so it cannot have terminationGracePeriodSeconds", last(path))
+		c.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "remove it", "a %s restarts nothing, so it cannot have terminationGracePeriodSeconds", phrase.Last(path))
 	case period != nil && *period <= 0:
 		c.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "use 1 or more", "terminationGracePeriodSeconds is %d", *period)
 	}
@@ -86,9 +88,9 @@ func (c *checker) handler(h handler, path *field.Path) {
 	}
 	switch {
 	case count == 0:
-		c.add("probe-invalid", path, "add exec, httpGet or tcpSocket", "%s does nothing", last(path))
+		c.add("probe-invalid", path, "add exec, httpGet or tcpSocket", "%s does nothing", phrase.Last(path))
 	case count > 1:
-		c.add("probe-invalid", path, "remove all but one", "%s can do only one thing, but has %d", last(path), count)
+		c.add("probe-invalid", path, "remove all but one", "%s can do only one thing, but has %d", phrase.Last(path), count)
 	}
 	if h.exec != nil && len(h.exec.Command) == 0 {
 		c.add("probe-invalid", path.Child("exec", "command"), "add the command", "exec has no command")
@@ -108,6 +110,6 @@ func (c *checker) handler(h handler, path *field.Path) {
 func (c *checker) port(port intstr.IntOrString, path *field.Path) {
 	if port.Type == intstr.Int && len(validation.IsValidPortNum(port.IntValue())) > 0 ||
 		port.Type == intstr.String && len(validation.IsValidPortName(port.StrVal)) > 0 {
-		c.add("port-invalid", path, "use 1 to 65535, or the name of a port", "%s is not a port: %s", last(path), shorten(port.String()))
+		c.add("port-invalid", path, "use 1 to 65535, or the name of a port", "%s is not a port: %s", phrase.Last(path), shorten(port.String()))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
 // Problem is a name or a value that the API does not have.
@@ -243,7 +245,7 @@ func (w *walk) oneOf(s *Schema, value string) (any, bool) {
 	if value == "" || s.allowed == nil || slices.Contains(s.allowed, value) {
 		return value, true
 	}
-	fix := "use " + orList(s.allowed)
+	fix := "use " + phrase.Or(s.allowed)
 	corrected, keep := any(nil), false
 	for _, allowed := range s.allowed {
 		if strings.EqualFold(allowed, value) {
@@ -262,25 +264,4 @@ func (w *walk) remove() {
 	if !w.silent {
 		w.result.Removed = append(w.result.Removed, w.path())
 	}
-}
-
-// andList returns "A", "A and B", "A, B and C", and how many more if there are many.
-func andList(words []string) string {
-	if len(words) > 4 {
-		words = append(slices.Clone(words[:3]), strconv.Itoa(len(words)-3)+" more")
-	}
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
-
-// orList returns "A", "A or B", "A, B or C".
-func orList(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
@@ -88,8 +89,8 @@ func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[
 		at = empty
 	}
 	w.report(Problem{
-		ID: "unknown-field", Path: at, Fix: "indent " + andList(names) + " more than " + name,
-		Message: empty + " is empty, but there is " + andList(names) + " beside it",
+		ID: "unknown-field", Path: at, Fix: "indent " + phrase.And(names) + " more than " + name,
+		Message: empty + " is empty, but there is " + phrase.And(names) + " beside it",
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
 // fits returns the value as it is decoded; false if it is of a wrong type. It is not for objects, lists, quantities and
@@ -185,10 +187,4 @@ func describe(value any, written string) string {
 }
 
 // quoted quotes a text, and shortens it.
-func quoted(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	return strconv.Quote(text)
-}
+func quoted(text string) string { return strconv.Quote(phrase.Shorten(text, 60)) }

@@ -1,0 +1,37 @@
+package phrase
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func TestLists(t *testing.T) {
+	for words, want := range map[string][2]string{
+		"":          {"", ""},
+		"a":         {"a", "a"},
+		"a b":       {"a or b", "a and b"},
+		"a b c":     {"a, b or c", "a, b and c"},
+		"a b c d e": {"a, b, c, d or e", "a, b, c and 2 more"},
+	} {
+		list := strings.Fields(words)
+		if got := [2]string{Or(list), And(list)}; got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
+		}
+	}
+}
+
+func TestTextsAreCutBetweenCharacters(t *testing.T) {
+	for text, want := range map[string]string{"abc": "abc", "abcd": "abc…", "äöü": "äöü", "äöüß": "äöü…"} {
+		if got := Shorten(text, 3); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestLastNameOfAPath(t *testing.T) {
+	if got := Last(field.NewPath("spec", "rules").Index(1)); got != "rules[1]" {
+		t.Errorf("%q", got)
+	}
+}
