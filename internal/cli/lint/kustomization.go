@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
@@ -23,14 +24,9 @@ type patchRef struct {
 	Path string `json:"path"`
 }
 
-// kustomizationNames are the names that kustomize looks for.
-func kustomizationNames() []string {
-	return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
-}
-
 // kustomizationIn returns the path of the kustomization in a folder.
 func kustomizationIn(folder string) string {
-	for _, name := range kustomizationNames() {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
 			return filepath.Join(folder, name)
 		}
@@ -63,7 +59,7 @@ func findPatches(files []string) patches {
 // reports it.
 func (p patches) read(folder string) {
 	var k kustomization
-	for _, name := range kustomizationNames() {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		data, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // beside a file that the user named
 		if err != nil || yaml.Unmarshal(data, &k) != nil {
 			continue
@@ -88,7 +84,7 @@ func (p patches) has(file string) bool { return p[filepath.Clean(file)] }
 // isKustomization reports whether a file that is not a Kubernetes object is a kustomization without a kind, as most are
 // that a person wrote.
 func isKustomization(file string) bool {
-	if !slices.Contains(kustomizationNames(), filepath.Base(file)) {
+	if !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(file)) {
 		return false
 	}
 	data, err := os.ReadFile(file) //nolint:gosec // a file that the user named

@@ -51,7 +51,7 @@ limit-per-index-on-failure: with restartPolicy OnFailure, failures that restart 
 managed-by-misspelled: managedBy looks like a misspelling, so no controller would run the Job
 max-failed-never-exceeded: maxFailedIndexes is the number of indexes, so it is never exceeded
 names-on-cronjob: names of rules are annotations of the CronJob, where they have no effect
-names-without-rules: the annotation names rules, but there are none
+names-without-rules: the annotation names rules, but the Job has none
 no-failed-history: with failedJobsHistoryLimit 0, failed Jobs are deleted at once, with their pods and logs
 object-twice: another object in the folder has the same kind, namespace and name
 quantity-tiny: a quantity of memory or storage is less than a kibibyte: m means thousandths, and no suffix means bytes
