@@ -1,0 +1,152 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+)
+
+// indent returns the spaces and tabs at the start of a line, and the rest.
+func indent(line string) (spaces, rest string) {
+	rest = strings.TrimLeft(line, " \t")
+	return line[:len(line)-len(rest)], rest
+}
+
+// openers returns lines before the others that begin an object or a list: their indentation may be wrong, too.
+func (f *finder) openers(near []int) []int {
+	var all []int
+	for i := slices.Min(append(near, len(f.lines))) - 1; i >= 0 && len(all) < linesBefore; i-- {
+		if !isBlank(f.lines[i]) && strings.HasSuffix(strings.TrimRight(f.lines[i], " \r"), ":") {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// levels returns the indentation of a line, and those of the fields after its dashes.
+func levels(line string) []int {
+	spaces, rest := indent(line)
+	all := []int{len(spaces)}
+	for strings.HasPrefix(rest, "- ") {
+		_, rest = indent(rest[1:])
+		all = append(all, len(line)-len(rest))
+	}
+	return all
+}
+
+// widths returns the indentations that a line may have: those of the lines before it and of the next one, and one
+// level more than the line before.
+func (f *finder) widths(i int) []int {
+	var all []int
+	seen := 0
+	for j := i - 1; j >= 0 && seen < linesBefore; j-- {
+		if isBlank(f.lines[j]) {
+			continue
+		}
+		before := levels(f.lines[j])
+		all = append(all, before...)
+		if seen++; seen == 1 {
+			all = append(all, before[0]+2, before[0]+4)
+		}
+	}
+	own := levels(f.lines[i])
+	for j := i + 1; j < len(f.lines); j++ {
+		if !isBlank(f.lines[j]) {
+			next := levels(f.lines[j])[0]
+			all = append(all, next, next-(own[len(own)-1]-own[0])) // its fields are where those after the dash are
+			break
+		}
+	}
+	all = append(all, 0)
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width < 0 || width == own[0] })
+}
+
+// indentation finds the line whose indentation does not fit: the one that leaves the document in the best order when
+// it has another one.
+func (f *finder) indentation(lines []int) *mistake {
+	var best *mistake
+	least := 0
+	unit := f.unit()
+	for _, i := range lines {
+		spaces, rest := indent(f.lines[i])
+		for _, width := range f.widths(i) {
+			text := strings.Repeat(" ", width) + rest
+			empty, readable := f.parsed(i, text)
+			if !readable {
+				continue
+			}
+			disorder := 10*empty + f.disorder(i, text, unit)
+			if len(spaces) == 0 { // few people indent less than nothing by mistake
+				disorder++
+			}
+			if best == nil || disorder < least || disorder == least && i+1 < best.line {
+				best, least = indentationMistake(i, len(spaces), width), disorder
+			}
+		}
+	}
+	return best
+}
+
+// unit returns how many spaces a level has: the most frequent one.
+func (f *finder) unit() int {
+	times, unit := map[int]int{}, 2
+	last := 0
+	for _, line := range f.lines {
+		if isBlank(line) {
+			continue
+		}
+		all := levels(line)
+		if by := all[0] - last; by > 0 {
+			times[by]++
+		}
+		last = all[len(all)-1]
+	}
+	for by, n := range times {
+		if n > times[unit] || n == times[unit] && by < unit {
+			unit = by
+		}
+	}
+	return unit
+}
+
+// disorder is how often the indentation changes, with one line replaced, and how often by another number of spaces than
+// a level has.
+func (f *finder) disorder(changed int, text string, unit int) int {
+	n, last := 0, 0
+	var lists [2]int // how many lists are indented less and more than their field
+	for i, line := range f.lines {
+		if i == changed {
+			line = text
+		}
+		if isBlank(line) {
+			continue
+		}
+		all := levels(line)
+		by := all[0] - last
+		if by != 0 {
+			n++
+		}
+		if by > 0 && by != unit {
+			n += 3
+		}
+		if len(all) > 1 && by >= 0 {
+			lists[min(by, 1)]++
+		}
+		last = all[len(all)-1]
+	}
+	return n + min(lists[0], lists[1])
+}
+
+func indentationMistake(i, has, needs int) *mistake {
+	word := "more"
+	if has < needs {
+		word = "less"
+	}
+	return &mistake{
+		line: i + 1, column: has + 1, fix: "indent it by " + wording.Plural(int64(needs), "space", "spaces"),
+		problem: fmt.Sprintf("this line is indented by %s, %d %s than the lines that it belongs to", wording.Plural(int64(has), "space", "spaces"), max(has-needs, needs-has), word),
+	}
+}

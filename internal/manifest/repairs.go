@@ -1,0 +1,165 @@
+package manifest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A kind of repair returns the changes of a line that may make it right, each with the mistake that it mends.
+
+func (f *finder) tab(i int) []repair {
+	spaces, rest := indent(f.lines[i])
+	at := strings.IndexByte(spaces, '\t')
+	if at < 0 {
+		return nil
+	}
+	var all []repair
+	for _, width := range append(f.widths(i), len(spaces)) {
+		all = append(all, repair{mistake{column: at + 1, problem: "this line is indented with a tab, but YAML allows only spaces", fix: "replace the tab by spaces"}, strings.Repeat(" ", width) + rest})
+	}
+	return all
+}
+
+var (
+	// bareName is a line with the name of a field and no colon, nameAndValue one with a value, too.
+	bareName     = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*)(\s*(?: #.*)?\r?)$`)
+	nameAndValue = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*)( +)([^\s:#].*)$`)
+	// noSpace is a field without a space after its colon.
+	noSpace = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*):([^\s:/].*)$`)
+)
+
+func (f *finder) colon(i int) []repair {
+	line := f.lines[i]
+	if m := bareName.FindStringSubmatch(line); m != nil {
+		return []repair{{mistake{column: len(m[1]+m[2]) + 1, problem: fmt.Sprintf("there is no colon after %q", m[2]), fix: "write " + m[2] + ":"}, m[1] + m[2] + ":" + m[3]}}
+	}
+	if m := noSpace.FindStringSubmatch(line); m != nil {
+		return []repair{{mistake{column: len(m[1]+m[2]) + 2, problem: "there is no space after the colon", fix: "write " + m[2] + ": " + shorten(m[3])}, m[1] + m[2] + ": " + m[3]}}
+	}
+	if m := nameAndValue.FindStringSubmatch(line); m != nil {
+		return []repair{{mistake{column: len(m[1]+m[2]) + 1, problem: fmt.Sprintf("there is no colon after %q", m[2]), fix: "write " + m[2] + ": " + shorten(m[4])}, m[1] + m[2] + ":" + m[3] + m[4]}}
+	}
+	return nil
+}
+
+// shorten shortens what a fix repeats.
+func shorten(text string) string {
+	const most = 40
+	if runes := []rune(strings.TrimSpace(text)); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return strings.TrimSpace(text)
+}
+
+// apostrophe is a quote inside a word.
+var apostrophe = regexp.MustCompile(`(\w)'(\w)`)
+
+// quotedValue is a value that starts with a quote.
+var quotedValue = regexp.MustCompile(`^(\s*(?:- +)*(?:[\w./-]+: +)?)(["'])(.*?)(\s*\r?)$`)
+
+func (f *finder) quote(i int) []repair {
+	line := f.lines[i]
+	var all []repair
+	if m := quotedValue.FindStringSubmatchIndex(line); m != nil {
+		start, quote, inside, end := line[:m[3]], line[m[4]:m[5]], line[m[6]:m[7]], line[m[8]:m[9]]
+		column := m[4] + 1
+		all = append(all, repair{mistake{column: column, problem: "the quote (" + quote + ") is not closed", fix: "add " + quote + " at the end"}, start + quote + inside + quote + end})
+		if inner, closed := strings.CutSuffix(inside, quote); closed && strings.Contains(inner, quote) {
+			escaped, fix := strings.ReplaceAll(inner, "'", "''"), "write '' for each quote inside, or use double quotes"
+			if quote == `"` {
+				escaped, fix = strings.ReplaceAll(inner, `"`, `\"`), `write \" for each quote inside, or use single quotes`
+			}
+			all = append(all, repair{mistake{column: column, problem: "a quote (" + quote + ") inside the text ends it", fix: fix}, start + quote + escaped + quote + end})
+		}
+	}
+	for _, quote := range []string{`"`, "'"} {
+		if strings.Count(line, quote)%2 == 0 {
+			continue
+		}
+		if quote == "'" && apostrophe.MatchString(line) {
+			m := mistake{column: apostrophe.FindStringIndex(line)[0] + 2, problem: "a quote (') inside the text ends it", fix: "write '' for it"}
+			all = append(all, repair{m, apostrophe.ReplaceAllString(line, "$1''$2")})
+		}
+		at := strings.LastIndex(line, quote)
+		m := mistake{column: at + 1, problem: "a quote (" + quote + ") is not closed", fix: "add the other " + quote + ", or remove this one"}
+		for _, closed := range closings(line, quote) {
+			all = append(all, repair{m, closed})
+		}
+	}
+	return all
+}
+
+// closings returns the line with a quote added: at its end, and before and after each comma and bracket.
+func closings(line, quote string) []string {
+	all := []string{line + quote}
+	for i := len(line) - 1; i > 0 && len(all) < 10; i-- {
+		if strings.IndexByte(",]}[{ ", line[i]) >= 0 {
+			all = append(all, line[:i]+quote+line[i:], line[:i+1]+quote+line[i+1:])
+		}
+	}
+	return all
+}
+
+// bracket adds or removes one bracket.
+func (f *finder) bracket(i int) []repair {
+	line := f.lines[i]
+	var all []repair
+	for _, pair := range []string{"[]", "{}"} {
+		open, closed := pair[:1], pair[1:]
+		opened, ended := strings.Count(line, open), strings.Count(line, closed)
+		switch {
+		case opened > ended:
+			m := mistake{column: strings.LastIndex(line, open) + 1, problem: fmt.Sprintf("%q is not closed", open), fix: "add " + closed}
+			all = append(all, repair{m, line + closed})
+			for at := len(line) - 1; at > 0; at-- {
+				if strings.IndexByte("]},", line[at]) >= 0 {
+					all = append(all, repair{m, line[:at] + closed + line[at:]})
+				}
+			}
+		case ended > opened:
+			at := strings.LastIndex(line, closed)
+			all = append(all, repair{mistake{column: at + 1, problem: fmt.Sprintf("%q was not opened", closed), fix: "remove it, or add " + open}, line[:at] + line[at+1:]})
+		}
+	}
+	return all
+}
+
+// plainValue is a field or an item with a value that has no quotes.
+var plainValue = regexp.MustCompile(`^(\s*(?:- +)*(?:[\w./-]+: +)?)([^\s"'\[{|>#].*?)(\s*\r?)$`)
+
+// isField is the start of a field, which is no value.
+var isField = regexp.MustCompile(`^[\w./-]+:(?: |$)`)
+
+// value puts a value in quotes that YAML does not read without them.
+func (f *finder) value(i int) []repair {
+	m := plainValue.FindStringSubmatch(f.lines[i])
+	if m == nil || strings.Trim(m[1], " -") == "" && isField.MatchString(m[2]) {
+		return nil
+	}
+	special := strings.IndexByte("@`%&*!,]}?", m[2][0]) >= 0
+	if !special && !strings.Contains(m[2], ": ") {
+		return nil
+	}
+	quoted := "'" + strings.ReplaceAll(m[2], "'", "''") + "'"
+	problem := "a value that contains a colon and a space must be in quotes"
+	if special {
+		problem = fmt.Sprintf("a value that starts with %c must be in quotes", m[2][0])
+	}
+	return []repair{{mistake{column: len(m[1]) + 1, problem: problem, fix: "write " + shorten(quoted)}, m[1] + quoted + m[3]}}
+}
+
+// dashSpace adds the space after the dash of an item.
+func (f *finder) dashSpace(i int) []repair {
+	spaces, rest := indent(f.lines[i])
+	if len(rest) < 2 || rest[0] != '-' || rest[1] == ' ' || rest[1] == '-' {
+		return nil
+	}
+	return []repair{{mistake{column: len(spaces) + 2, problem: "there is no space after the dash of a list item", fix: "write - " + shorten(rest[1:])}, spaces + "- " + rest[1:]}}
+}
+
+// dash adds the dash of an item.
+func (f *finder) dash(i int) []repair {
+	spaces, rest := indent(f.lines[i])
+	return []repair{{mistake{column: len(spaces) + 1, problem: "this line is beside the items of a list, but has no dash", fix: "write - " + shorten(rest)}, spaces + "- " + rest}}
+}
