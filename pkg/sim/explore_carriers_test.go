@@ -116,8 +116,8 @@ func (r *run) hashesAre(known map[uint64][]carrierHash) {
 // waiting returns all carriers, by the numbers of the events that they wait for.
 func (r *run) waiting() map[uint64]*carrier {
 	all := map[uint64]*carrier{}
-	for i := range r.world.events {
-		switch e := &r.world.events[i]; e.kind {
+	for _, e := range r.world.events {
+		switch e.kind {
 		case fromCall:
 			all[e.number] = r.carriers[e.routine]
 		case fromLateWrite:
@@ -143,8 +143,7 @@ func (r *run) engineHashes(p *process) (all []fingerprint) {
 // afterStep updates the carriers.
 func (r *run) afterStep(b beforeStep) {
 	alive := map[any]bool{}
-	for i := range r.world.events {
-		e := &r.world.events[i]
+	for _, e := range r.world.events {
 		var key any
 		switch e.kind {
 		case fromCall:

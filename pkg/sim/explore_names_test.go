@@ -105,8 +105,8 @@ func (r *run) signature(name string) (fingerprint, int64) {
 		e.value(reflect.ValueOf(pod))
 		version, _ = strconv.ParseInt(pod.ResourceVersion, 10, 64)
 	}
-	for i := range w.events {
-		if v := &w.events[i]; strings.HasSuffix(v.text, " "+name) || v.call.Object == name {
+	for _, v := range w.events {
+		if strings.HasSuffix(v.text, " "+name) || v.call.Object == name {
 			e.number(int64(v.kind))
 			e.text(v.text + v.call.Verb)
 		}

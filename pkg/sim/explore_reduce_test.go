@@ -101,7 +101,7 @@ func (r *run) jobMayChange() bool {
 			return true
 		}
 	}
-	return r.acted < len(r.user) || slices.ContainsFunc(r.world.events, func(e event) bool {
+	return r.acted < len(r.user) || slices.ContainsFunc(r.world.events, func(e *event) bool {
 		return e.kind == fromCollector || e.kind == fromLateWrite
 	})
 }

@@ -215,8 +215,8 @@ func (r *run) writers() (all []int) {
 		all = append(all, p.number)
 	}
 	var late []int
-	for i := range r.world.events {
-		if e := &r.world.events[i]; e.kind == fromLateWrite && !slices.Contains(all, e.process.number) {
+	for _, e := range r.world.events {
+		if e.kind == fromLateWrite && !slices.Contains(all, e.process.number) {
 			late = append(late, e.process.number)
 		}
 	}

@@ -49,8 +49,8 @@ func (e *encoder) store() {
 func (e *encoder) pending(p *process) []*event {
 	w := e.run.world
 	pending := make([]*event, 0, len(w.events))
-	for i := range w.events {
-		if v := &w.events[i]; v.kind != fromSweep && (p == nil || v.process == p) && (v.void == nil || !v.void()) {
+	for _, v := range w.events {
+		if v.kind != fromSweep && (p == nil || v.process == p) && (v.void == nil || !v.void()) {
 			pending = append(pending, v)
 		}
 	}

@@ -85,8 +85,7 @@ type pendingEvents struct {
 
 func (r *run) pendingEvents() pendingEvents {
 	p := pendingEvents{watches: map[streamKey]*event{}}
-	for i := range r.world.events {
-		e := &r.world.events[i]
+	for _, e := range r.world.events {
 		switch {
 		case e.void != nil && e.void() || e.kind == fromSweep:
 		case e.kind == fromWatch:

@@ -160,8 +160,8 @@ func (r *run) abandon() {
 	for _, p := range r.world.processes {
 		p.alive = false
 	}
-	for i := range r.world.events {
-		if e := &r.world.events[i]; e.kind == fromCall {
+	for _, e := range r.world.events {
+		if e.kind == fromCall {
 			e.routine.stop()
 		}
 	}
@@ -232,7 +232,7 @@ func (r *run) happen(s step) {
 	}
 	do := s.event.do
 	for i := range r.world.events {
-		if &r.world.events[i] == s.event {
+		if r.world.events[i] == s.event {
 			heap.Remove(&r.world.events, i)
 			break
 		}
@@ -245,7 +245,7 @@ func (r *run) happen(s step) {
 
 // endDead lets the syncs of processes that ended come to their end: nothing happens in them.
 func (r *run) endDead() {
-	r.world.events = slices.DeleteFunc(r.world.events, func(e event) bool {
+	r.world.events = slices.DeleteFunc(r.world.events, func(e *event) bool {
 		dead := e.kind == fromCall && !e.process.alive
 		if dead {
 			e.routine.resume()

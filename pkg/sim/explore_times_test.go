@@ -55,8 +55,8 @@ func (r *run) horizons() []time.Time {
 // before which a process knows everything, and when a write in flight was asked for.
 func (r *run) moments() []time.Time {
 	all := append(r.horizons(), r.undeliveredAt(r.mayFail())...)
-	for i := range r.world.events {
-		if e := &r.world.events[i]; e.kind == fromLateWrite {
+	for _, e := range r.world.events {
+		if e.kind == fromLateWrite {
 			all = append(all, r.carriers[e.number].asked)
 		}
 	}

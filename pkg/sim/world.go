@@ -137,13 +137,13 @@ func (w *World) after(wait time.Duration, do func()) { w.schedule(origin{}, wait
 // schedule is after with an origin.
 func (w *World) schedule(from origin, wait time.Duration, do func()) {
 	w.number++
-	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do, origin: from})
+	heap.Push(&w.events, &event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do, origin: from})
 }
 
 // afterAll schedules do after everything else at that instant. It draws no random number.
 func (w *World) afterAll(from origin, wait time.Duration, do func()) {
 	w.number++
-	heap.Push(&w.events, event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do, origin: from})
+	heap.Push(&w.events, &event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do, origin: from})
 }
 
 // random returns a duration between zero and most.
@@ -157,7 +157,7 @@ func (w *World) step(limit time.Time) bool {
 	if len(w.events) == 0 || w.busy == 0 && w.events[0].at.After(limit) {
 		return false
 	}
-	e := heap.Pop(&w.events).(event)
+	e := heap.Pop(&w.events).(*event)
 	w.advance(e.at)
 	e.do()
 	return true
@@ -349,7 +349,7 @@ type event struct {
 	origin
 }
 
-type eventQueue []event
+type eventQueue []*event
 
 func (q eventQueue) Len() int { return len(q) }
 func (q eventQueue) Less(i, j int) bool {
@@ -362,10 +362,10 @@ func (q eventQueue) Less(i, j int) bool {
 	return q[i].number < q[j].number
 }
 func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(e any)   { *q = append(*q, e.(event)) }
+func (q *eventQueue) Push(e any)   { *q = append(*q, e.(*event)) }
 func (q *eventQueue) Pop() any {
 	last := (*q)[len(*q)-1]
-	(*q)[len(*q)-1] = event{} // It refers to pods that have changed since.
+	(*q)[len(*q)-1] = nil // It refers to pods that have changed since.
 	*q = (*q)[:len(*q)-1]
 	return last
 }
