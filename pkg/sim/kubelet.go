@@ -162,7 +162,7 @@ func (k *kubelet) committed(c Commit) {
 
 // after lets a node do something.
 func (k *kubelet) after(text string, wait time.Duration, do func()) {
-	k.world.schedule(origin{kind: fromNode, text: text}, wait, do)
+	k.world.schedule(origin{kind: FromNode, text: text}, wait, do)
 }
 
 // expect plans the start of a new pod, and its removal by somebody else.
@@ -210,7 +210,7 @@ func (k *kubelet) start(name string, uid types.UID) {
 	k.world.Store.editOnNode("run", name, func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
 		p.Status.Phase = corev1.PodRunning
-		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+		k.world.Store.SetPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 	})
 	if act.Restarts > 0 {
 		k.after("restart "+name, act.RestartsAfter, func() { k.restart(name, uid, act.Restarts) })
@@ -272,8 +272,8 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	if pod == nil || pod.UID != uid || isTerminal(pod) {
 		return
 	}
-	if d := k.world.decider; d != nil {
-		act = d.end(pod, act, terminated)
+	if d := k.world.Decider; d != nil {
+		act = d.End(pod, act, terminated)
 	}
 	deleted := pod.DeletionTimestamp != nil
 	if deleted && !terminated && act.NodeGone {
@@ -286,9 +286,9 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	}
 	k.world.Store.editOnNode(verb, name, func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason = phase, edit.reason
-		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
+		k.world.Store.SetPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
 		for _, c := range act.Conditions {
-			k.world.Store.setPodCondition(p, c)
+			k.world.Store.SetPodCondition(p, c)
 		}
 		p.Status.InitContainerStatuses, p.Status.ContainerStatuses = edit.init, edit.app
 	})

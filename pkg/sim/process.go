@@ -72,15 +72,15 @@ func newProcess(w *World, o ProcessOptions) *process {
 		running: map[types.UID]bool{}, again: map[types.UID]bool{},
 	}
 	config := w.Controller
-	if w.decider != nil {
-		p.grain = w.decider.grain()
+	if w.Decider != nil {
+		p.grain = w.Decider.Grain()
 	}
 	config.Clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun}}, grain: p.grain}
 	var cache *observe.Cache
 	p.dispatcher, cache = controller.NewDispatcher(config, p)
 	p.clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun, by: w.skew + o.Clock}}, grain: p.grain}
 	config.Clock, config.Shard = p.clock, o.Shard
-	p.label = w.watchLabel()
+	p.label = w.WatchLabel()
 	api := cluster.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel}
 	if !config.ReplaceBuiltin {
 		api.Unwatched = p.unwatched
@@ -94,8 +94,8 @@ func newProcess(w *World, o ProcessOptions) *process {
 	return p
 }
 
-// watchLabel is the value of the label that the controller's watch of pods selects.
-func (w *World) watchLabel() string {
+// WatchLabel is the value of the label that the controller's watch of pods selects.
+func (w *World) WatchLabel() string {
 	return observe.ManagedByLabelValue(w.Controller.WithDefaults().ManagedBy)
 }
 
@@ -113,7 +113,7 @@ func (p *process) list() {
 	known := p.jobs.listed(p.jobs.seen)
 	p.pods.list(p.PodsOlder)
 	p.noteUnwatched(p.withoutLabel(p.pods.seen, labels.Everything()))
-	p.world.afterAll(origin{kind: fromSweep}, sweepPeriod, p.sweep)
+	p.world.afterAll(origin{kind: FromSweep}, sweepPeriod, p.sweep)
 	for _, job := range known {
 		p.engine.Trust(job.(*batchv1.Job))
 	}
@@ -135,7 +135,7 @@ func (p *process) sweep() {
 	if !p.alive {
 		return
 	}
-	p.world.afterAll(origin{kind: fromSweep}, sweepPeriod, p.sweep)
+	p.world.afterAll(origin{kind: FromSweep}, sweepPeriod, p.sweep)
 	if !p.world.isAway() {
 		p.noteUnwatched(p.withoutLabel(p.world.Store.version, labels.Everything()))
 	}
@@ -227,7 +227,7 @@ func (p *process) syncNow(job types.UID) {
 	}
 	if err != nil {
 		p.world.tracef("sync of %s failed: %v", job, err)
-		p.world.notify(callFailed{})
+		p.world.notify(CallFailed{})
 	}
 	p.dispatcher.Synced(job, result, err)
 	if p.again[job] {
@@ -256,7 +256,7 @@ func (p *process) recoverCrash() {
 
 // parallel runs the operations of a stage in a random order: any order must be correct.
 func (p *process) parallel(n int, do func(i int)) {
-	if d := p.world.decider; d != nil {
+	if d := p.world.Decider; d != nil {
 		p.decided(d, n, do)
 		return
 	}
@@ -265,14 +265,14 @@ func (p *process) parallel(n int, do func(i int)) {
 	}
 }
 
-// decided runs operations in the order that a decider wants.
-func (*process) decided(d decider, n int, do func(i int)) {
+// decided runs operations in the order that a Decider wants.
+func (*process) decided(d Decider, n int, do func(i int)) {
 	var left []int
 	for i := range n {
 		left = append(left, i)
 	}
 	for len(left) > 0 {
-		at := d.next(len(left))
+		at := d.Next(len(left))
 		i := left[at]
 		left = slices.Delete(left, at, at+1)
 		do(i)

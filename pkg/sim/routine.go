@@ -14,15 +14,15 @@ import (
 type routine struct {
 	// process runs it, and knew when it last planned.
 	process *process
-	knew    knowledge
+	knew    Knowledge
 	resume  func()
 	yield   func(struct{}) bool
 	// stop ends the routine where it waits: its wait returns at once.
 	stop func()
 }
 
-// knowledge is up to which versions the watches of a process had delivered everything.
-type knowledge struct {
+// Knowledge is up to which versions the watches of a process had delivered everything.
+type Knowledge struct {
 	process    *process
 	jobs, pods int64
 }
@@ -30,7 +30,7 @@ type knowledge struct {
 // plans notes that the running routine decides from what its process knows now.
 func (w *World) plans() {
 	if r := w.current; r != nil {
-		r.knew = knowledge{r.process, r.process.jobs.seen, r.process.pods.seen}
+		r.knew = Knowledge{r.process, r.process.jobs.seen, r.process.pods.seen}
 	}
 }
 

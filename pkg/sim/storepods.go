@@ -112,9 +112,9 @@ func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// setPodCondition adds a condition to an editable pod, or replaces it. Its time is when the
+// SetPodCondition adds a condition to an editable pod, or replaces it. Its time is when the
 // status changed.
-func (s *Store) setPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
+func (s *Store) SetPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	c.LastTransitionTime = s.timestamp()
 	i := slices.IndexFunc(pod.Status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type })
 	if i < 0 {
@@ -329,7 +329,7 @@ func (s *Store) EvictPod(name string) error {
 		return apierrors.NewNotFound(podsResource, name)
 	}
 	s.EditPod("evict", name, func(p *corev1.Pod) {
-		s.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+		s.SetPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
 			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting"})
 	})
 	_, err := s.DeletePod(name, "")

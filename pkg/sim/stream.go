@@ -92,7 +92,7 @@ func (s *stream) send(c Commit) {
 	}
 	s.last = at
 	void := s.lost()
-	w.schedule(origin{kind: fromWatch, process: s.process, text: s.resource.String(), commit: &c, void: void}, at.Sub(w.Now()), func() {
+	w.schedule(origin{kind: FromWatch, process: s.process, text: s.resource.String(), commit: &c, void: void}, at.Sub(w.Now()), func() {
 		if !void() {
 			s.arrive(c)
 		}
@@ -110,8 +110,8 @@ func (s *stream) arrive(c Commit) {
 	if w := s.process.world; w.WatchFault != nil {
 		fault = w.WatchFault()
 	}
-	if d := s.process.world.decider; d != nil {
-		fault = d.watchFault(s)
+	if d := s.process.world.Decider; d != nil {
+		fault = d.WatchFault()
 	}
 	if fault.Closed {
 		s.relist(fault.Gap, fault.Older)
@@ -156,8 +156,8 @@ func (s *stream) relist(gap, older time.Duration) {
 	s.connection++
 	s.open = false
 	void := s.lost()
-	w.notify(watchesBlind{w.Now().Add(gap + s.process.lag())})
-	w.schedule(origin{kind: fromWatch, process: s.process, text: "list " + s.resource.String(), void: void}, gap, func() {
+	w.notify(WatchesBlind{w.Now().Add(gap + s.process.lag())})
+	w.schedule(origin{kind: FromWatch, process: s.process, text: "list " + s.resource.String(), void: void}, gap, func() {
 		switch {
 		case void():
 		case w.isAway():
@@ -174,7 +174,7 @@ func (s *stream) answer(version int64) {
 	// A list is never older than what its client has seen, which its request contains.
 	version = max(version, s.seen)
 	void := s.lost()
-	w.schedule(origin{kind: fromWatch, process: s.process, text: "list of " + s.resource.String(), version: version, void: void}, w.random(s.process.lag()), func() {
+	w.schedule(origin{kind: FromWatch, process: s.process, text: "list of " + s.resource.String(), version: version, void: void}, w.random(s.process.lag()), func() {
 		if !void() {
 			w.tracef("%s are listed, %v old%s", s.resource, w.age(version), w.signature(s.process.number))
 			s.replace(version)

@@ -59,14 +59,17 @@ type Options struct {
 	// Successor configures a process that takes over from one that crashed.
 	Successor ProcessOptions
 
-	decider decider
+	// OnWork, if set, is called with what each stage of a sync is about to do, if the World has an Observer.
+	OnWork func(work any)
+	// Decider, if set, decides what Seed decides otherwise.
+	Decider Decider
 }
 
 // World is a cluster with one or two controller processes, a clock, and an order of events.
 type World struct {
 	Options
 	Store    *Store
-	observer observer
+	observer Observer
 	clock    *clocktesting.FakeClock
 	rng      *rand.Rand
 	begun    time.Time
@@ -131,19 +134,22 @@ func (w *World) Now() time.Time { return w.clock.Now() }
 // Elapsed returns the virtual time since the start.
 func (w *World) Elapsed() time.Duration { return w.Now().Sub(w.begun) }
 
+// After lets a test or a user do something after a while.
+func (w *World) After(wait time.Duration, do func()) { w.after(wait, do) }
+
 // after schedules do. Events at the same instant happen in random order.
 func (w *World) after(wait time.Duration, do func()) { w.schedule(origin{}, wait, do) }
 
 // schedule is after with an origin.
 func (w *World) schedule(from origin, wait time.Duration, do func()) {
 	w.number++
-	heap.Push(&w.events, &event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do, origin: from})
+	heap.Push(&w.events, &Event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do, origin: from})
 }
 
 // afterAll schedules do after everything else at that instant. It draws no random number.
 func (w *World) afterAll(from origin, wait time.Duration, do func()) {
 	w.number++
-	heap.Push(&w.events, &event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do, origin: from})
+	heap.Push(&w.events, &Event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do, origin: from})
 }
 
 // random returns a duration between zero and most.
@@ -157,16 +163,16 @@ func (w *World) step(limit time.Time) bool {
 	if len(w.events) == 0 || w.busy == 0 && w.events[0].at.After(limit) {
 		return false
 	}
-	e := heap.Pop(&w.events).(*event)
-	w.advance(e.at)
+	e := heap.Pop(&w.events).(*Event)
+	w.Advance(e.at)
 	e.do()
 	return true
 }
 
-// advance sets the clock, unless it is already later.
-func (w *World) advance(to time.Time) {
+// Advance sets the clock, unless it is already later.
+func (w *World) Advance(to time.Time) {
 	if to.After(w.Now()) {
-		w.notify(clockAdvancing{to})
+		w.notify(ClockAdvancing{to})
 		w.clock.SetTime(to)
 	}
 }
@@ -180,7 +186,7 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 			return false
 		}
 		if !w.step(end) {
-			w.advance(end)
+			w.Advance(end)
 			return condition()
 		}
 	}
@@ -199,11 +205,11 @@ func (w *World) givesUp() bool {
 	most := w.MaxWrites
 	if most > 0 && w.gaveUp == "" && (max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
 		w.gaveUp = fmt.Sprintf("more than %d writes and calls, or %d events: %d, %d and %d", most, eventsPerWrite*most, w.Store.version, w.calls, w.number)
-		w.notify(gaveUp{w.gaveUp})
+		w.notify(GaveUp{w.gaveUp})
 	}
 	if w.MaxPods > 0 && w.gaveUp == "" && len(w.Store.pods) > w.MaxPods {
 		w.gaveUp = fmt.Sprintf("more than %d pods at once", w.MaxPods)
-		w.notify(gaveUp{w.gaveUp})
+		w.notify(GaveUp{w.gaveUp})
 	}
 	return w.gaveUp != ""
 }
@@ -218,17 +224,24 @@ func (w *World) RestartAs(o ProcessOptions) {
 	}
 }
 
+// Stop ends every controller process at once; Restart starts new ones.
+func (w *World) Stop() {
+	for _, p := range w.processes {
+		p.alive = false
+	}
+}
+
 // replace ends a controller process, and starts another for the same shard in its place.
 func (w *World) replace(p *process, o ProcessOptions) {
 	o.Shard = p.Shard
 	p.alive = false
-	w.notify(processStarted{o})
+	w.notify(ProcessStarted{o})
 	w.processes[slices.Index(w.processes, p)] = newProcess(w, o)
 }
 
 // SecondLeader starts another process of the same controller.
 func (w *World) SecondLeader(o ProcessOptions) {
-	w.notify(processStarted{o})
+	w.notify(ProcessStarted{o})
 	w.processes = append(w.processes, newProcess(w, o))
 }
 
@@ -253,7 +266,7 @@ func (w *World) Reshard(count int, after time.Duration) {
 	old := w.processes
 	if after < 0 {
 		w.end(old)
-		w.notify(watchesBlind{w.Now().Add(-after)})
+		w.notify(WatchesBlind{w.Now().Add(-after)})
 		w.after(-after, func() {
 			w.end(w.processes) // Of a Reshard in between.
 			start()
@@ -270,7 +283,7 @@ func (w *World) end(processes []*process) {
 		p.alive = false
 	}
 	w.processes = slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return !p.alive })
-	w.notify(processStarted{})
+	w.notify(ProcessStarted{})
 }
 
 // signature identifies the process that did something, if there are several.
@@ -299,10 +312,30 @@ func (w *World) committed(c Commit) {
 // managedBy, a container and a restart policy if the spec has none.
 func (w *World) Play(job *batchv1.Job, pods Behavior) error {
 	w.kubelet.behaviors[job.Name] = pods
-	return w.createJob(job)
+	return w.Create(job)
 }
 
-func (w *World) createJob(job *batchv1.Job) error {
+// CreateJob is Play for a Job that has nothing but a name and a spec.
+func (w *World) CreateJob(name string, spec batchv1.JobSpec, pods Script) error {
+	job := &batchv1.Job{Spec: spec}
+	job.Name = name
+	return w.Play(job, pods)
+}
+
+// AddScene makes the pods of a Job, those that run too, act as the scene says.
+func (w *World) AddScene(job string, scene Scene) {
+	script, _ := w.kubelet.behaviors[job].(Script)
+	w.kubelet.behaviors[job] = append(script, scene)
+}
+
+// ActOf returns what a pod does.
+func (w *World) ActOf(pod *corev1.Pod) *Act { return w.kubelet.act(pod) }
+
+// NodeBack lets the node of a pod answer again: what was asked of it meanwhile happens now.
+func (w *World) NodeBack(pod *corev1.Pod) { w.kubelet.back(pod) }
+
+// Create is Play for a Job whose pods do what AddScene says.
+func (w *World) Create(job *batchv1.Job) error {
 	if job.Spec.ManagedBy == nil {
 		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
 	}
@@ -330,6 +363,16 @@ func (w *World) Finished(name string) bool {
 	return job != nil && Finished(job)
 }
 
+// FinishedAll reports whether all Jobs are finished.
+func (w *World) FinishedAll() bool {
+	for _, job := range w.Store.jobs {
+		if !Finished(job) {
+			return false
+		}
+	}
+	return true
+}
+
 // Suspended reports whether the controller has suspended the Job of that name.
 func (w *World) Suspended(name string) bool {
 	job := w.Store.jobs[name]
@@ -341,7 +384,8 @@ func (w *World) Suspended(name string) bool {
 // Finished reports whether the Job has a terminal condition.
 func Finished(job *batchv1.Job) bool { return view(job).finished() }
 
-type event struct {
+// Event is something that is to happen in a World. It is the same pointer until it happens.
+type Event struct {
 	at     time.Time
 	tie    uint64
 	number uint64
@@ -349,7 +393,7 @@ type event struct {
 	origin
 }
 
-type eventQueue []*event
+type eventQueue []*Event
 
 func (q eventQueue) Len() int { return len(q) }
 func (q eventQueue) Less(i, j int) bool {
@@ -362,7 +406,7 @@ func (q eventQueue) Less(i, j int) bool {
 	return q[i].number < q[j].number
 }
 func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(e any)   { *q = append(*q, e.(*event)) }
+func (q *eventQueue) Push(e any)   { *q = append(*q, e.(*Event)) }
 func (q *eventQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	(*q)[len(*q)-1] = nil // It refers to pods that have changed since.

@@ -1,4 +1,4 @@
-package sim
+package checker
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // maxStages is more than any observation needs to come to rest, besides two for each pod: a status may have room for one.
 const maxStages = 40
 
-// checkCore checks invariant S10 on one observation; order is a permutation of its
+// CheckCore checks invariant S10 on one observation; order is a permutation of its
 // pods. It returns what is broken.
-func checkCore(o reconcile.Observation, config reconcile.Config, order []int) []string {
+func CheckCore(o reconcile.Observation, config reconcile.Config, order []int) []string {
 	var broken []string
 	job, pods := o.Job.DeepCopy(), clonePods(o.Pods)
 	plan := reconcile.Compute(o, config)
@@ -69,12 +69,13 @@ func comesToRest(o reconcile.Observation, config reconcile.Config) bool {
 		if plan.IsEmpty() {
 			return true
 		}
-		o = applied(o, plan)
+		o = Applied(o, plan)
 	}
 	return false
 }
 
-func applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation {
+// Applied is an observation after a plan was carried out.
+func Applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation {
 	next := o
 	if plan.Status != nil {
 		next.Job = o.Job.DeepCopy()

@@ -1,4 +1,4 @@
-package sim
+package checker
 
 import (
 	"slices"
@@ -12,85 +12,74 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // exactlyOnce checks S1: the counters increase by exactly the UIDs that leave uncounted,
 // each only once, and after its pod has lost the finalizer; and S9: the lists are
 // bounded.
-func (c *Checker) exactlyOnce(h *history, m Commit) {
+func (c *Checker) exactlyOnce(h *History, m sim.Commit) {
 	old, next := &m.OldJob.Status, &m.NewJob.Status
-	leftFailed := c.left(h, failedUIDs(old), failedUIDs(next))
-	leftSucceeded := c.left(h, succeededUIDs(old), succeededUIDs(next))
+	leftFailed := c.left(h, rules.FailedUIDs(old), rules.FailedUIDs(next))
+	leftSucceeded := c.left(h, rules.SucceededUIDs(old), rules.SucceededUIDs(next))
 	if got := int(next.Failed - old.Failed); got != leftFailed {
-		c.violate("S1", "failed moved by %d, and %d UIDs left uncounted.failed", got, leftFailed)
+		c.Violate("S1", "failed moved by %d, and %d UIDs left uncounted.failed", got, leftFailed)
 	}
-	if isIndexed(&m.NewJob.Spec) {
+	if rules.IsIndexed(&m.NewJob.Spec) {
 		set, _ := indexset.Parse(next.CompletedIndexes)
 		elastic := ptr.Equal(m.NewJob.Spec.Completions, m.NewJob.Spec.Parallelism)
 		if kept := !elastic && next.Succeeded == old.Succeeded && set.Len() < int(next.Succeeded); set.Len() != int(next.Succeeded) && !kept {
-			c.violate("S1", "succeeded is %d, and completedIndexes holds %d", next.Succeeded, set.Len())
+			c.Violate("S1", "succeeded is %d, and completedIndexes holds %d", next.Succeeded, set.Len())
 		}
 	} else if got := int(next.Succeeded - old.Succeeded); got != leftSucceeded {
-		c.violate("S1", "succeeded moved by %d, and %d UIDs left uncounted.succeeded", got, leftSucceeded)
+		c.Violate("S1", "succeeded moved by %d, and %d UIDs left uncounted.succeeded", got, leftSucceeded)
 	}
-	for _, uid := range slices.Concat(failedUIDs(next), succeededUIDs(next)) {
+	for _, uid := range slices.Concat(rules.FailedUIDs(next), rules.SucceededUIDs(next)) {
 		if h.counted[uid] {
-			c.violate("S1", "%s is recorded again", uid)
+			c.Violate("S1", "%s is recorded again", uid)
 		}
 	}
 	limit := c.world.Controller.Limits.MaxUncounted
-	if n := len(failedUIDs(next)) + len(succeededUIDs(next)); n > limit {
-		c.violate("S9", "%d uncounted UIDs", n)
+	if n := len(rules.FailedUIDs(next)) + len(rules.SucceededUIDs(next)); n > limit {
+		c.Violate("S9", "%d uncounted UIDs", n)
 	}
 }
 
 // gauges checks S12: a status claims no active or ready pods that are not stored, except for
 // those that have just changed: a client that waits for them must find them.
-func (c *Checker) gauges(h *history, m Commit) {
+func (c *Checker) gauges(h *History, m sim.Commit) {
 	if !m.Ours() || m.Late() {
 		return
 	}
 	active, ready := int32(0), int32(0)
-	for _, l := range h.order {
-		if l.active() || !l.wasActive.IsZero() && c.recentOf(l.pod, l.wasActive) {
+	for _, l := range h.Order {
+		if l.active() || !l.WasActive.IsZero() && c.recentOf(l.Pod, l.WasActive) {
 			active++
 		}
-		if l.ready() || !l.wasReady.IsZero() && c.recentOf(l.pod, l.wasReady) {
+		if l.ready() || !l.WasReady.IsZero() && c.recentOf(l.Pod, l.WasReady) {
 			ready++
 		}
 	}
 	if s := &m.NewJob.Status; s.Active > active || ptr.Deref(s.Ready, 0) > ready {
-		c.violate("S12", "active %d and ready %d are claimed, and %d and %d pods are", s.Active, ptr.Deref(s.Ready, 0), active, ready)
+		c.Violate("S12", "active %d and ready %d are claimed, and %d and %d pods are", s.Active, ptr.Deref(s.Ready, 0), active, ready)
 	}
 }
 
-func failedUIDs(s *batchv1.JobStatus) []types.UID {
-	if s.UncountedTerminatedPods == nil {
-		return nil
-	}
-	return s.UncountedTerminatedPods.Failed
-}
-
-func succeededUIDs(s *batchv1.JobStatus) []types.UID {
-	if s.UncountedTerminatedPods == nil {
-		return nil
-	}
-	return s.UncountedTerminatedPods.Succeeded
-}
-
-func (c *Checker) left(h *history, old, next []types.UID) (n int) {
+func (c *Checker) left(h *History, old, next []types.UID) (n int) {
 	for _, uid := range old {
 		if slices.Contains(next, uid) {
 			continue
 		}
 		n++
 		if h.counted[uid] {
-			c.violate("S1", "%s is counted twice", uid)
+			c.Violate("S1", "%s is counted twice", uid)
 		}
 		h.counted[uid] = true
 		// One that somebody took from the Job while it is being deleted cannot come back.
-		if pod := c.world.Store.byUID[uid]; tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == h.job.UID) {
-			c.violate("S1", "%s is counted and holds its finalizer", pod.Name)
+		if pod := c.world.Store.PodByUID(uid); Tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == h.Job.UID) {
+			c.Violate("S1", "%s is counted and holds its finalizer", pod.Name)
 		}
 	}
 	return n
@@ -98,81 +87,76 @@ func (c *Checker) left(h *history, old, next []types.UID) (n int) {
 
 // recorded checks S3 for every UID that is newly recorded: the pod is the Job's, ended
 // as recorded, and no rule ignores its failure.
-func (c *Checker) recorded(h *history, m Commit) {
+func (c *Checker) recorded(h *History, m sim.Commit) {
 	old, next := &m.OldJob.Status, &m.NewJob.Status
-	for _, uid := range slices.Concat(failedUIDs(next), succeededUIDs(next)) {
+	for _, uid := range slices.Concat(rules.FailedUIDs(next), rules.SucceededUIDs(next)) {
 		h.recorded[uid] = true
-		if l := h.lives[uid]; l != nil {
+		if l := h.Lives[uid]; l != nil {
 			l.knows(m.By)
 		}
 	}
-	for _, uid := range failedUIDs(next) {
-		if l := h.lives[uid]; l != nil && !l.lost {
+	for _, uid := range rules.FailedUIDs(next) {
+		if l := h.Lives[uid]; l != nil && !l.lost {
 			succeeded := l.endedWell()
 			if l.lost = true; succeeded {
-				h.succeededAt = h.firstSuccess()
+				h.SucceededAt = h.firstSuccess()
 			}
 		}
 	}
-	if h.storedAt.IsZero() && int(next.Succeeded)+len(succeededUIDs(next)) > 0 {
-		h.storedAt = c.world.Now()
+	if h.StoredAt.IsZero() && int(next.Succeeded)+len(rules.SucceededUIDs(next)) > 0 {
+		h.StoredAt = c.world.Now()
 	}
 	if !m.Ours() {
 		return
 	}
-	for _, uid := range added(failedUIDs(old), failedUIDs(next)) {
-		c.recordedFailed(m.NewJob, uid, h.lives[uid])
+	for _, uid := range rules.Added(rules.FailedUIDs(old), rules.FailedUIDs(next)) {
+		c.recordedFailed(m.NewJob, uid, h.Lives[uid])
 	}
-	for _, uid := range added(succeededUIDs(old), succeededUIDs(next)) {
-		if l := h.lives[uid]; l == nil || !l.succeeded {
-			c.violate("S3", "%s is recorded as succeeded, and did not succeed", uid)
+	for _, uid := range rules.Added(rules.SucceededUIDs(old), rules.SucceededUIDs(next)) {
+		if l := h.Lives[uid]; l == nil || !l.succeeded {
+			c.Violate("S3", "%s is recorded as succeeded, and did not succeed", uid)
 		}
 	}
 }
 
-func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *life) {
+func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *Life) {
 	switch {
 	case l == nil:
-		c.violate("S3", "%s is recorded as failed, and no pod of the Job", uid)
-	case !l.failed && l.deletedAt.IsZero() && !view(job).failureTarget:
-		c.violate("S3", "pod %s is recorded as failed, and did not fail", l.pod.Name)
-	case l.failed && !l.tampered && c.knownToEnd(l) && c.ignored(job, l.pod):
-		c.violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.pod.Name)
+		c.Violate("S3", "%s is recorded as failed, and no pod of the Job", uid)
+	case !l.Failed && l.deletedAt.IsZero() && !history.Is(job, batchv1.JobFailureTarget):
+		c.Violate("S3", "pod %s is recorded as failed, and did not fail", l.Pod.Name)
+	case l.Failed && !l.tampered && c.knownToEnd(l) && c.ignored(job, l.Pod):
+		c.Violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.Pod.Name)
 	}
 	if l != nil && !l.deletedAt.IsZero() && c.recent(l.endedAt) && l.deletedAt.Before(l.failedAt) {
 		l.failedAt = l.deletedAt // All that was known is its deletion, which is a failure now.
 	}
 }
 
-// added returns the UIDs of a list that were not in it before.
-func added(before, now []types.UID) []types.UID {
-	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
-}
-
 // knownToEnd reports whether the pod ended, and the controller must know.
-func (c *Checker) knownToEnd(l *life) bool {
+func (c *Checker) knownToEnd(l *Life) bool {
 	return !l.endedAt.IsZero() && !c.recent(l.endedAt)
 }
 
 // writeAhead checks S2: a finished pod loses its finalizer only when its result is
 // stored, or no longer matters.
-func (c *Checker) writeAhead(h *history, m Commit) {
+func (c *Checker) writeAhead(h *History, m sim.Commit) {
 	pod := m.OldPod
-	lost := isTerminal(pod) && tracked(pod) && !tracked(m.NewPod)
+	lost := history.HasEnded(pod) && Tracked(pod) && !Tracked(m.NewPod)
 	if !m.Ours() || !lost || c.isOutOfRange(h, pod) {
 		return
 	}
-	job := c.world.Store.jobOf(h.job.Name, h.job.UID)
-	if l := h.lives[pod.UID]; l != nil {
+	job := c.storedJob(h)
+	if l := h.Lives[pod.UID]; l != nil {
 		l.ignored = job != nil && c.ignored(job, pod)
 	}
 	switch {
 	case job == nil || c.over(job, pod):
 	case !c.settled(job, pod) && !c.settledBefore(h, job, pod):
-		c.violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
+		c.Violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
 	case c.undecided(h, job, pod):
 		// The pod would no longer show why the Job fails (PFP-08, PFP-18).
-		c.violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
+		c.Violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
 	}
 }
 
@@ -183,60 +167,61 @@ func (c *Checker) settled(job *batchv1.Job, pod *corev1.Pod) bool {
 
 // settledBefore reports whether that was so before somebody changed how the pod had ended, of which
 // the controller may not know.
-func (c *Checker) settledBefore(h *history, job *batchv1.Job, pod *corev1.Pod) bool {
-	return slices.ContainsFunc(h.lives[pod.UID].tampers, func(v podVersion) bool {
-		return isTerminal(v.pod) && c.recent(v.until) && (c.settled(job, v.pod) || c.over(job, v.pod))
+func (c *Checker) settledBefore(h *History, job *batchv1.Job, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(h.Lives[pod.UID].tampers, func(v podVersion) bool {
+		return history.HasEnded(v.pod) && c.recent(v.until) && (c.settled(job, v.pod) || c.over(job, v.pod))
 	})
 }
 
 // undecided reports whether a rule fails the Job for the pod, and the Job has no condition yet.
-func (c *Checker) undecided(h *history, job *batchv1.Job, pod *corev1.Pod) bool {
-	return c.failsJob(job, pod) && !isDecided(job) && !h.lives[pod.UID].tampered
+func (c *Checker) undecided(h *History, job *batchv1.Job, pod *corev1.Pod) bool {
+	return c.failsJob(job, pod) && !history.IsDecided(job) && !h.Lives[pod.UID].tampered
 }
 
 // isOutOfRange reports whether the pod is out of range, or was when it was last read: before its Job was edited, or somebody
 // changed its index.
-func (c *Checker) isOutOfRange(h *history, pod *corev1.Pod) bool {
-	was := func(v podVersion) bool { return c.recent(v.until) && !inRange(&h.job.Spec, indexOf(v.pod)) }
-	l := h.lives[pod.UID]
-	return !inRange(&h.job.Spec, indexOf(pod)) || l != nil && (l.expired && c.recent(h.editedAt()) || slices.ContainsFunc(l.tampers, was))
+func (c *Checker) isOutOfRange(h *History, pod *corev1.Pod) bool {
+	was := func(v podVersion) bool {
+		return c.recent(v.until) && !rules.InRange(&h.Job.Spec, history.IndexOf(v.pod))
+	}
+	l := h.Lives[pod.UID]
+	return !rules.InRange(&h.Job.Spec, history.IndexOf(pod)) || l != nil && (l.expired && c.recent(h.editedAt()) || slices.ContainsFunc(l.tampers, was))
 }
 
 // over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).
 func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
-	v := view(job)
-	endedBySuccess := v.successCriteriaMet && pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp != nil
-	return job.DeletionTimestamp != nil || v.finished() || endedBySuccess || !inRange(&job.Spec, indexOf(pod)) || !selects(job, pod)
+	endedBySuccess := history.Is(job, batchv1.JobSuccessCriteriaMet) && pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp != nil
+	return job.DeletionTimestamp != nil || history.IsFinished(job) || endedBySuccess || !rules.InRange(&job.Spec, history.IndexOf(pod)) || !selects(job, pod)
 }
 
 // stored reports whether the status has the end of the pod, or of its index.
 func (c *Checker) stored(job *batchv1.Job, pod *corev1.Pod) bool {
-	if slices.Contains(slices.Concat(failedUIDs(&job.Status), succeededUIDs(&job.Status)), pod.UID) {
+	if slices.Contains(slices.Concat(history.UncountedFailed(job), history.UncountedSucceeded(job)), pod.UID) {
 		return true
 	}
 	completed, _ := indexset.Parse(job.Status.CompletedIndexes)
 	failed, _ := indexset.Parse(ptr.Deref(job.Status.FailedIndexes, ""))
-	return pod.Status.Phase == corev1.PodSucceeded && completed.Union(failed).Contains(indexOf(pod))
+	return pod.Status.Phase == corev1.PodSucceeded && completed.Union(failed).Contains(history.IndexOf(pod))
 }
 
 // indexes checks S6: completed and failed indexes are disjoint, and each keeps its state
 // as long as it is in range (BLI-11, BLI-12); and each has a pod that led to it.
-func (c *Checker) indexes(h *history, m Commit) {
+func (c *Checker) indexes(h *History, m sim.Commit) {
 	job, completions := m.NewJob, ptr.Deref(m.NewJob.Spec.Completions, 0)
 	completed, err := indexset.Parse(job.Status.CompletedIndexes)
 	failed, _ := indexset.Parse(ptr.Deref(job.Status.FailedIndexes, ""))
 	if err != nil || !completed.Intersection(failed).IsEmpty() {
-		c.violate("S6", "completed %q, failed %q", job.Status.CompletedIndexes, ptr.Deref(job.Status.FailedIndexes, ""))
+		c.Violate("S6", "completed %q, failed %q", job.Status.CompletedIndexes, ptr.Deref(job.Status.FailedIndexes, ""))
 	}
 	completedBefore, _ := indexset.ParseTolerant(m.OldJob.Status.CompletedIndexes, completions)
 	if lost := completedBefore.Difference(completed); !lost.IsEmpty() {
-		c.violate("S6", "completed indexes %v are gone", lost)
+		c.Violate("S6", "completed indexes %v are gone", lost)
 	}
 	if m.Ours() {
 		failedBefore, _ := indexset.ParseTolerant(ptr.Deref(m.OldJob.Status.FailedIndexes, ""), completions)
 		c.endedWhy(h, m, completed.Difference(completedBefore), failed.Difference(failedBefore))
 		if lost := failedBefore.Difference(failed); !lost.IsEmpty() && c.perIndex(&job.Spec) {
-			c.violate("S6", "failed indexes %v are gone", lost)
+			c.Violate("S6", "failed indexes %v are gone", lost)
 		}
 		c.missedIndexes(h, m, completed.Union(failed))
 	}
@@ -244,23 +229,23 @@ func (c *Checker) indexes(h *history, m Commit) {
 
 // endedWhy checks that a newly completed or failed index has a pod that led to it, and that
 // failedIndexes is set exactly if failures count for each index (BLI-10, BLI-34).
-func (c *Checker) endedWhy(h *history, m Commit, completed, failed indexset.Set) {
+func (c *Checker) endedWhy(h *History, m sim.Commit, completed, failed indexset.Set) {
 	if c.perIndex(&m.NewJob.Spec) != (m.NewJob.Status.FailedIndexes != nil) && !c.isLateFor(h.regatedAt) {
-		c.violate("S6", "failedIndexes is %s", quoteOrNone(m.NewJob.Status.FailedIndexes))
+		c.Violate("S6", "failedIndexes is %s", QuoteOrNone(m.NewJob.Status.FailedIndexes))
 	}
-	if h.tampered() {
+	if h.Tampered() {
 		return
 	}
 	for index := range completed.Difference(leftOut(m.NewJob)).All() {
-		if !slices.ContainsFunc(h.order, func(l *life) bool { return l.index() == index && l.succeeded }) {
-			c.violate("S6", "index %d is completed, and no pod of it succeeded", index)
+		if !slices.ContainsFunc(h.Order, func(l *Life) bool { return l.index() == index && l.succeeded }) {
+			c.Violate("S6", "index %d is completed, and no pod of it succeeded", index)
 		}
 	}
 	for index := range failed.All() {
-		if !slices.ContainsFunc(h.order, func(l *life) bool {
+		if !slices.ContainsFunc(h.Order, func(l *Life) bool {
 			return l.index() == index && c.mayHaveFailed(l, specVersion{spec: &m.NewJob.Spec}) && c.isLastFailure(m.NewJob, l)
 		}) {
-			c.violate("S6", "index %d is failed, and no failure of it was one too many", index)
+			c.Violate("S6", "index %d is failed, and no failure of it was one too many", index)
 		}
 	}
 }
@@ -274,30 +259,30 @@ func leftOut(job *batchv1.Job) indexset.Set {
 
 // missedIndexes checks that the write that records an index's last allowed failure also
 // stores that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
-func (c *Checker) missedIndexes(h *history, m Commit, ended indexset.Set) {
-	if isDecided(m.NewJob) || !c.perIndex(&m.NewJob.Spec) {
+func (c *Checker) missedIndexes(h *History, m sim.Commit, ended indexset.Set) {
+	if history.IsDecided(m.NewJob) || !c.perIndex(&m.NewJob.Spec) {
 		return
 	}
-	for _, uid := range added(failedUIDs(&m.OldJob.Status), failedUIDs(&m.NewJob.Status)) {
-		l := h.lives[uid]
+	for _, uid := range rules.Added(history.UncountedFailed(m.OldJob), history.UncountedFailed(m.NewJob)) {
+		l := h.Lives[uid]
 		if l == nil || l.tampered || !h.regatedAt.IsZero() || !c.failsIndex(m.NewJob, l) {
 			continue
 		}
 		// Of two pods of an index, the other one may have succeeded, and wait to be recorded, also if the index was out of
 		// range in between.
 		index := l.index()
-		twin := slices.ContainsFunc(h.order, func(l *life) bool {
-			return l.index() == index && (l.tampered && l.succeeded || l.pod.Status.Phase == corev1.PodSucceeded && !l.lost && !l.gone && tracked(l.pod))
+		twin := slices.ContainsFunc(h.Order, func(l *Life) bool {
+			return l.index() == index && (l.tampered && l.succeeded || l.Pod.Status.Phase == corev1.PodSucceeded && !l.lost && !l.gone && Tracked(l.Pod))
 		})
-		if inRange(&m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
-			c.violate("S6", "pod %s is recorded, and index %d is not failed", l.pod.Name, index)
+		if rules.InRange(&m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
+			c.Violate("S6", "pod %s is recorded, and index %d is not failed", l.Pod.Name, index)
 		}
 	}
 }
 
 // mayHaveFailed reports whether the pod failed, or did as far as the process behind the present write
 // knew: it was being deleted, under one of the specs, and how it ended came later, if it did.
-func (c *Checker) mayHaveFailed(l *life, specs ...specVersion) bool {
+func (c *Checker) mayHaveFailed(l *Life, specs ...specVersion) bool {
 	if l.failedAt.IsZero() && (l.deletedAt.IsZero() || !l.endedAt.IsZero() && !c.recent(l.endedAt)) {
 		return false
 	}
@@ -305,13 +290,13 @@ func (c *Checker) mayHaveFailed(l *life, specs ...specVersion) bool {
 }
 
 // failsIndex reports whether the pod failed, and its index may have no further failure.
-func (c *Checker) failsIndex(job *batchv1.Job, l *life) bool {
+func (c *Checker) failsIndex(job *batchv1.Job, l *Life) bool {
 	return !l.failedAt.IsZero() && c.isLastFailure(job, l)
 }
 
 // isLastFailure reports whether the failure of the pod is the last that its index may have.
-func (c *Checker) isLastFailure(job *batchv1.Job, l *life) bool {
-	switch action, _ := c.ruling(job, l.pod); action {
+func (c *Checker) isLastFailure(job *batchv1.Job, l *Life) bool {
+	switch action, _ := c.ruling(job, l.Pod); action {
 	case batchv1.PodFailurePolicyActionFailIndex:
 		return true
 	case batchv1.PodFailurePolicyActionIgnore:
@@ -323,40 +308,40 @@ func (c *Checker) isLastFailure(job *batchv1.Job, l *life) bool {
 
 // finished checks S3 at the end of a Job: everything that ended is counted, nothing
 // is left over.
-func (c *Checker) finished(h *history, m Commit) {
-	if !view(m.NewJob).finished() || view(m.OldJob).finished() {
+func (c *Checker) finished(h *History, m sim.Commit) {
+	if !history.IsFinished(m.NewJob) || history.IsFinished(m.OldJob) {
 		return
 	}
-	for _, l := range h.order {
-		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) && !c.isHidden(h, l.pod) {
-			c.violate("S3", "pod %s ended %s and is not counted", l.pod.Name, l.ended.Status.Phase)
+	for _, l := range h.Order {
+		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) && !c.isHidden(h, l.Pod) {
+			c.Violate("S3", "pod %s ended %s and is not counted", l.Pod.Name, l.ended.Status.Phase)
 		}
 	}
 	for _, pod := range c.world.Store.PodsOf(m.NewJob.UID) {
-		if tracked(pod) && !c.unseen(h.lives[pod.UID], m) && !c.isHidden(h, pod) {
-			c.violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
+		if Tracked(pod) && !c.unseen(h.Lives[pod.UID], m) && !c.isHidden(h, pod) {
+			c.Violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
 		}
 	}
 }
 
 // isHidden reports whether the process that writes cannot know of a pod: it was relabeled before a watch showed it, and
 // not labeled again, as far as the process knows.
-func (c *Checker) isHidden(h *history, pod *corev1.Pod) bool {
-	by := c.world.Store.knew.process
-	if by == nil {
+func (c *Checker) isHidden(h *History, pod *corev1.Pod) bool {
+	by := c.writer()
+	if !by.Exists() {
 		return false
 	}
 	relabeled, was := c.relabeled[pod.UID]
-	return (!by.watches(pod) || was && c.recent(relabeled)) && !c.sawPod(by, h, pod)
+	return (!by.Watches(pod) || was && c.recent(relabeled)) && !c.sawPod(by, h, pod)
 }
 
 // accounted reports whether the end of the pod is in the status, or need not be.
-func (c *Checker) accounted(h *history, l *life) bool {
-	if h.counted[l.ended.UID] || !inRange(&h.job.Spec, indexOf(l.ended)) || l.ignored || c.ignored(h.job, l.pod) {
+func (c *Checker) accounted(h *History, l *Life) bool {
+	if h.counted[l.ended.UID] || !rules.InRange(&h.Job.Spec, history.IndexOf(l.ended)) || l.ignored || c.ignored(h.Job, l.Pod) {
 		return true
 	}
-	if view(h.job).complete && l.failed && !l.deletedAt.IsZero() && !l.over {
+	if history.Is(h.Job, batchv1.JobComplete) && l.Failed && !l.deletedAt.IsZero() && !l.Over {
 		return true // For all that is known, it ended because the Job succeeded (SUC-14).
 	}
-	return l.succeeded && c.stored(h.job, l.ended)
+	return l.succeeded && c.stored(h.Job, l.ended)
 }

@@ -1,4 +1,4 @@
-package sim
+package checker
 
 import (
 	"fmt"
@@ -14,22 +14,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // created checks S5, S6, S8 and S9 when the controller has created a pod.
-func (c *Checker) created(h *history, m Commit) {
-	job, pod := h.job, m.NewPod
+func (c *Checker) created(h *History, m sim.Commit) {
+	job, pod := h.Job, m.NewPod
 	switch {
 	case !c.isOurs(job):
-		c.violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
+		c.Violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
 	case m.Late():
 		return // The process that made the call no longer decides anything.
 	case c.knowsEnd(h, m.By):
-		c.violate("S9", "pod %s is created in a Job that is about to end", pod.Name)
+		c.Violate("S9", "pod %s is created in a Job that is about to end", pod.Name)
 	case wantsPodGroup(job):
-		c.violate("S9", "pod %s is created without the group that its Job asks for", pod.Name)
+		c.Violate("S9", "pod %s is created without the group that its Job asks for", pod.Name)
 	case !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(h.suspendedSince):
-		c.violate("S9", "pod %s is created in a suspended Job", pod.Name)
+		c.Violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}
 	if !c.othersWrote(h, m.By) {
 		c.bounds(h, m)
@@ -57,14 +60,14 @@ func wantsPodGroup(job *batchv1.Job) bool {
 
 // knowsEnd reports whether a process must know that the Job is about to end. If it stored that itself and got no answer, it
 // must not create pods either: it has them all, unless another process released some of them, or somebody changed them.
-func (c *Checker) knowsEnd(h *history, process int) bool {
-	stored := h.endingBy == process && c.alone() && !h.tampered()
-	return !h.endingSince.IsZero() && (stored || !c.recent(h.endingSince))
+func (c *Checker) knowsEnd(h *History, process int) bool {
+	stored := h.EndingBy == process && c.alone() && !h.Tampered()
+	return !h.EndingSince.IsZero() && (stored || !c.recent(h.EndingSince))
 }
 
 // bounds checks S5 and S6: no more pods than may run, and one per index, under one of the specs
 // that the process may know.
-func (c *Checker) bounds(h *history, m Commit) {
+func (c *Checker) bounds(h *History, m sim.Commit) {
 	problem := ""
 	for _, v := range c.possible(h) {
 		running, terminating := c.running(h, m, v.spec)
@@ -77,22 +80,22 @@ func (c *Checker) bounds(h *history, m Commit) {
 		problem = fmt.Sprintf("%d pods run, and %d may", running, limit)
 	}
 	if problem != "" {
-		c.violate("S5", "%s", problem)
+		c.Violate("S5", "%s", problem)
 	}
-	index := indexOf(m.NewPod)
+	index := history.IndexOf(m.NewPod)
 	if twins := c.twins(h, m); len(twins) > 1 {
-		c.violate("S6", "index %d has pods %v", index, twins)
+		c.Violate("S6", "index %d has pods %v", index, twins)
 	}
-	if ended, _ := c.endedIndexes(h, c.knownStatus(h), &h.job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
-		c.violate("S6", "pod %s is created for index %d, which has ended", m.NewPod.Name, index)
+	if ended, _ := c.endedIndexes(h, c.knownStatus(h), &h.Job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
+		c.Violate("S6", "pod %s is created for index %d, which has ended", m.NewPod.Name, index)
 	}
 }
 
 // running counts the pods that take room, as far as the process that created one must know of
 // them, and those of them that terminate.
-func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running, terminating int) {
-	for _, l := range h.order {
-		if c.unseen(l, m) || c.isHidden(h, l.pod) || !selects(h.job, l.pod) || !c.takesRoom(spec, l) {
+func (c *Checker) running(h *History, m sim.Commit, spec *batchv1.JobSpec) (running, terminating int) {
+	for _, l := range h.Order {
+		if c.unseen(l, m) || c.isHidden(h, l.Pod) || !selects(h.Job, l.Pod) || !c.takesRoom(spec, l) {
 			continue // One that is not selected is released at the same time.
 		}
 		running++
@@ -106,41 +109,41 @@ func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running,
 // twins names the pods of a new pod's index that keep it from running again, and of which the process that created it
 // must know: those that run, and those that terminate if podReplacementPolicy is Failed, whatever it may know of the
 // spec (PRP-08).
-func (c *Checker) twins(h *history, m Commit) (names []string) {
-	index := indexOf(m.NewPod)
-	for _, l := range h.order {
+func (c *Checker) twins(h *History, m sim.Commit) (names []string) {
+	index := history.IndexOf(m.NewPod)
+	for _, l := range h.Order {
 		runs := !slices.ContainsFunc(c.possible(h), func(v specVersion) bool { return !c.takesRoom(v.spec, l) })
-		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
-			names = append(names, l.pod.Name)
+		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, m) && !c.isHidden(h, l.Pod) && selects(h.Job, l.Pod) {
+			names = append(names, l.Pod.Name)
 		}
 	}
 	return names
 }
 
-func (c *Checker) failedIndexes(h *history, spec *batchv1.JobSpec) int {
-	failed, _ := indexset.ParseTolerant(ptr.Deref(h.job.Status.FailedIndexes, ""), ptr.Deref(spec.Completions, 0))
+func (c *Checker) failedIndexes(h *History, spec *batchv1.JobSpec) int {
+	failed, _ := indexset.ParseTolerant(ptr.Deref(h.Job.Status.FailedIndexes, ""), ptr.Deref(spec.Completions, 0))
 	return failed.Len()
 }
 
 // bound returns how many pods may run: parallelism, or what completions leave. Nobody has to know
 // yet of a pod that has just succeeded, unless it is recorded.
-func (c *Checker) bound(h *history, spec *batchv1.JobSpec) int {
-	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *life) bool { return !c.recent(l.endedAt) && !c.isHidden(h, l.pod) }))
+func (c *Checker) bound(h *History, spec *batchv1.JobSpec) int {
+	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *Life) bool { return !c.recent(l.endedAt) && !c.isHidden(h, l.Pod) }))
 }
 
 // everyone is all successes, known or not.
-func everyone(*life) bool { return true }
+func everyone(*Life) bool { return true }
 
 // remaining returns how many successes, or indexes, a Job waits for. Those that are not in the
 // status count if they are known. Without completions, there is no limit before the first success.
-func (c *Checker) remaining(h *history, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*life) bool) int {
-	done := int(status.Succeeded) + len(succeededUIDs(status))
-	if isIndexed(spec) {
+func (c *Checker) remaining(h *History, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*Life) bool) int {
+	done := int(status.Succeeded) + len(rules.SucceededUIDs(status))
+	if rules.IsIndexed(spec) {
 		stored, seen := c.endedIndexes(h, status, spec, known)
 		done = stored.Union(seen).Len()
 	} else {
-		for _, l := range h.order {
-			if l.endedWell() && !h.recorded[l.pod.UID] && known(l) {
+		for _, l := range h.Order {
+			if l.endedWell() && !h.recorded[l.Pod.UID] && known(l) {
 				done++
 			}
 		}
@@ -156,7 +159,7 @@ func (c *Checker) remaining(h *history, status *batchv1.JobStatus, spec *batchv1
 
 // endedIndexes returns the indexes in range that completed or failed according to the status,
 // and those that completed according to pods that are known.
-func (c *Checker) endedIndexes(h *history, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*life) bool) (stored, seen indexset.Set) {
+func (c *Checker) endedIndexes(h *History, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*Life) bool) (stored, seen indexset.Set) {
 	completions := ptr.Deref(spec.Completions, 0)
 	stored, _ = indexset.ParseTolerant(status.CompletedIndexes, completions)
 	if c.perIndex(spec) {
@@ -164,8 +167,8 @@ func (c *Checker) endedIndexes(h *history, status *batchv1.JobStatus, spec *batc
 		stored = stored.Union(failed)
 	}
 	var succeeded []int32
-	for _, l := range h.order {
-		if l.endedWell() && inRange(spec, l.index()) && known(l) {
+	for _, l := range h.Order {
+		if l.endedWell() && rules.InRange(spec, l.index()) && known(l) {
 			succeeded = append(succeeded, l.index())
 		}
 	}
@@ -173,20 +176,20 @@ func (c *Checker) endedIndexes(h *history, status *batchv1.JobStatus, spec *batc
 }
 
 // failures counts the failures since the last success that a process must know of, and returns when the last of them was (JOB-18, D-13).
-func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
+func (c *Checker) failures(h *History, by int) (n int, last time.Time) {
 	var success time.Time
-	for _, l := range h.order {
+	for _, l := range h.Order {
 		for _, ended := range []time.Time{l.endedAt, l.finishedAt(), l.deletedSooner()} { // Not the same if somebody tampered.
 			if ended = ended.Truncate(time.Second); l.succeeded && ended.After(success) {
 				success = ended
 			}
 		}
 	}
-	for _, l := range h.order {
+	for _, l := range h.Order {
 		failed := l.failedAt.Truncate(time.Second)
 		// A pod that somebody took from the Job, or that the selector no longer matches, is not
 		// the Job's, and neither is its failure (TRK-25).
-		if !c.mustKnow(h, l, by) || l.expired || !failed.After(success) || l.taken || !selects(h.job, l.pod) {
+		if !c.mustKnow(h, l, by) || l.expired || !failed.After(success) || l.taken || !selects(h.Job, l.Pod) {
 			continue
 		}
 		n++
@@ -199,9 +202,9 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every
 // process can see it now. Of two processes, the other one may have released the pod.
-func (c *Checker) mustKnow(h *history, l *life, by int) bool {
-	early := (c.recentOf(l.pod, l.seenAt) || c.isHidden(h, l.pod)) && !l.known[by]
-	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
+func (c *Checker) mustKnow(h *History, l *Life, by int) bool {
+	early := (c.recentOf(l.Pod, l.SeenAt) || c.isHidden(h, l.Pod)) && !l.Known[by]
+	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.SeenAt.After(c.LostAt))
 }
 
 // backoffAfter returns the wait after n failures (JOB-18, BLI-22).
@@ -213,22 +216,22 @@ func backoffAfter(n int) time.Duration {
 // at most.
 func (c *Checker) waited(pod *corev1.Pod, n int, last time.Time) {
 	if n > 0 && c.world.Now().Before(last.Add(backoffAfter(n)-c.slack())) {
-		c.violate("S9", "pod %s is created %v after the last of %d failures", pod.Name, c.world.Now().Sub(last), n)
+		c.Violate("S9", "pod %s is created %v after the last of %d failures", pod.Name, c.world.Now().Sub(last), n)
 	}
 }
 
 // indexCreated checks what is special to backoffLimitPerIndex (KEP-3850): the pod has the
 // count of all failures of its index (BLI-03, BLI-04), and is created after the index's own
 // back-off (BLI-22), and never once the index has failed (BLI-13).
-func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
+func (c *Checker) indexCreated(h *History, pod *corev1.Pod) {
 	var total, least tally
-	var before *life
+	var before *Life
 	var others []tally
-	for _, l := range h.order {
-		if l.index() != indexOf(pod) || l.pod.UID == pod.UID || !c.mayHaveFailed(l, c.possible(h)...) {
+	for _, l := range h.Order {
+		if l.index() != history.IndexOf(pod) || l.Pod.UID == pod.UID || !c.mayHaveFailed(l, c.possible(h)...) {
 			continue
 		}
-		ignored := c.ignored(h.job, l.pod)
+		ignored := c.ignored(h.Job, l.Pod)
 		total.add(1, ignored)
 		if l.expired {
 			continue // Who never saw the index out of range may count on.
@@ -252,15 +255,15 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 		return
 	}
 	c.waited(pod, int(n), before.failedAt.Truncate(time.Second))
-	if h.regatedAt.IsZero() && c.failsIndex(h.job, before) {
-		c.violate("S6", "pod %s is created for an index that pod %s has failed", pod.Name, before.pod.Name)
+	if h.regatedAt.IsZero() && c.failsIndex(h.Job, before) {
+		c.Violate("S6", "pod %s is created for an index that pod %s has failed", pod.Name, before.Pod.Name)
 	}
 }
 
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
-func (c *Checker) showsFailures(h *history, l *life) bool {
-	return !l.failedAt.IsZero() && !c.recentOf(l.pod, l.seenAt) && !c.isHidden(h, l.pod) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
+func (c *Checker) showsFailures(h *History, l *Life) bool {
+	return !l.failedAt.IsZero() && !c.recentOf(l.Pod, l.SeenAt) && !c.isHidden(h, l.Pod) && !l.gone && !l.doubtful && Tracked(l.Pod) && !h.recorded[l.Pod.UID]
 }
 
 // tally counts the failures of an index.
@@ -279,7 +282,7 @@ func (t *tally) sum() int64 { return t.counted + t.ignored }
 // counts compares the failure counts of a new pod with the Checker's own:
 // at least the failures that the pods still show, at most all there ever were. The
 // two differ only if a scale-down, a suspension or a user removed a pod.
-func (c *Checker) counts(h *history, pod *corev1.Pod, least, most tally) {
+func (c *Checker) counts(h *History, pod *corev1.Pod, least, most tally) {
 	var told tally
 	told.counted = int64(countIn(pod, batchv1.JobIndexFailureCountAnnotation))
 	told.ignored = int64(countIn(pod, batchv1.JobIndexIgnoredFailureCountAnnotation))
@@ -288,11 +291,11 @@ func (c *Checker) counts(h *history, pod *corev1.Pod, least, most tally) {
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])
 	switch {
 	case !has || hasIgnored && told.ignored == 0:
-		c.violate("BLI-03", "pod %s has annotations %v", pod.Name, pod.Annotations)
+		c.Violate("BLI-03", "pod %s has annotations %v", pod.Name, pod.Annotations)
 	case int64(attempt) != min(told.sum()+1, math.MaxInt32):
-		c.violate("BLI-04", "pod %s is attempt %d after %d failures", pod.Name, attempt, told.sum())
-	case !h.regatedAt.IsZero() || h.tampered():
+		c.Violate("BLI-04", "pod %s is attempt %d after %d failures", pod.Name, attempt, told.sum())
+	case !h.regatedAt.IsZero() || h.Tampered():
 	case told.counted < least.counted || told.counted > most.counted || told.ignored < least.ignored || told.ignored > most.ignored:
-		c.violate("BLI-04", "pod %s is told of %+v failures, there were %+v to %+v", pod.Name, told, least, most)
+		c.Violate("BLI-04", "pod %s is told of %+v failures, there were %+v to %+v", pod.Name, told, least, most)
 	}
 }

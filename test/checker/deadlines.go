@@ -1,4 +1,4 @@
-package sim
+package checker
 
 import (
 	"fmt"
@@ -8,22 +8,25 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// expectation is something that has to happen until it is due.
-type expectation struct {
+// Expectation is something that has to happen until it is due.
+type Expectation struct {
 	due  time.Time
 	what string
 }
 
-func (e *expectation) postpone(by time.Duration) {
+func (e *Expectation) postpone(by time.Duration) {
 	if !e.due.IsZero() {
 		e.due = e.due.Add(by)
 	}
 }
 
 // set adds an expectation, and keeps the earlier of two moments.
-func (e *expectation) set(due time.Time, what string) {
+func (e *Expectation) set(due time.Time, what string) {
 	if due.IsZero() || e.due.IsZero() || e.what != what || due.Before(e.due) {
 		e.due, e.what = due, what
 	}
@@ -35,44 +38,44 @@ const manyIndexes = 200
 
 // expect checks L5, together with passing: a pod that may start does so, whatever else
 // waits (BLI-24), and a deadline ends the Job, both in time.
-func (c *Checker) expect(h *history) {
-	job := h.job
+func (c *Checker) expect(h *History) {
+	job := h.Job
 	c.expectDeadline(h)
-	if c.idle(h) || job.DeletionTimestamp != nil || len(h.order) > manyIndexes || ptr.Deref(job.Spec.Completions, 0) > manyIndexes {
-		h.creation.set(time.Time{}, "")
+	if c.idle(h) || job.DeletionTimestamp != nil || len(h.Order) > manyIndexes || ptr.Deref(job.Spec.Completions, 0) > manyIndexes {
+		h.Creation.set(time.Time{}, "")
 		return
 	}
 	// A pod that ends after its deletion begins its back-off anew.
 	failures, over := 0, 0
-	for _, l := range h.order {
-		if l.delays() {
+	for _, l := range h.Order {
+		if l.Delays() {
 			failures++
 			over += len(l.ends())
 		}
 	}
 	ended, _ := c.endedIndexes(h, &job.Status, &job.Spec, everyone)
-	h.creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created of %d, after %d others, %d failures with %d ends, and %d ended indexes",
-		ptr.Deref(job.Spec.Completions, 0), len(h.order), failures, over, ended.Len()))
+	h.Creation.set(c.patience(c.startable(h)), fmt.Sprintf("a pod is created of %d, after %d others, %d failures with %d ends, and %d ended indexes",
+		ptr.Deref(job.Spec.Completions, 0), len(h.Order), failures, over, ended.Len()))
 }
 
 // expectDeadline also applies to a Job that is being deleted: another client's finalizer may
 // wait for its end. Without a startTime, the time runs from the creation.
-func (c *Checker) expectDeadline(h *history) {
-	seconds, start := h.job.Spec.ActiveDeadlineSeconds, ptr.Deref(h.job.Status.StartTime, h.job.CreationTimestamp)
+func (c *Checker) expectDeadline(h *History) {
+	seconds, start := h.Job.Spec.ActiveDeadlineSeconds, ptr.Deref(h.Job.Status.StartTime, h.Job.CreationTimestamp)
 	if c.idle(h) || seconds == nil || *seconds >= 1<<31 || h.resumed() {
-		h.deadline.set(time.Time{}, "")
+		h.Deadline.set(time.Time{}, "")
 		return
 	}
 	deadline := start.Add(time.Duration(*seconds) * time.Second)
-	h.deadline.set(c.patience(deadline), fmt.Sprintf("the deadline of %s fires", deadline.Format(time.TimeOnly)))
+	h.Deadline.set(c.patience(deadline), fmt.Sprintf("the deadline of %s fires", deadline.Format(time.TimeOnly)))
 }
 
 // resumed reports whether the Job was suspended, and has no startTime since.
-func (h *history) resumed() bool { return h.job.Status.StartTime == nil && !h.suspendedSince.IsZero() }
+func (h *History) resumed() bool { return h.Job.Status.StartTime == nil && !h.suspendedSince.IsZero() }
 
 // idle reports whether nothing has to happen to a Job, because of what it is.
-func (c *Checker) idle(h *history) bool {
-	return h.gone || !c.isOurs(h.job) || ptr.Deref(h.job.Spec.Suspend, false) || !h.endingSince.IsZero()
+func (c *Checker) idle(h *History) bool {
+	return h.Gone || !c.isOurs(h.Job) || ptr.Deref(h.Job.Spec.Suspend, false) || !h.EndingSince.IsZero()
 }
 
 // patience returns when something must have happened that may happen from a moment on:
@@ -89,16 +92,16 @@ func (c *Checker) patience(from time.Time) time.Time {
 
 // passing is called before the clock advances.
 func (c *Checker) passing(to time.Time) {
-	for _, h := range c.order {
-		for _, e := range []*expectation{&h.creation, &h.deadline} {
+	for _, h := range c.Order {
+		for _, e := range []*Expectation{&h.Creation, &h.Deadline} {
 			switch {
 			case e.due.IsZero() || !e.due.Before(to):
-			case c.world.Now().Before(c.late):
-				e.due = c.patience(c.late)
+			case c.world.Now().Before(c.Late):
+				e.due = c.patience(c.Late)
 			case c.inSync(h):
 				e.due = c.patience(c.world.Now())
 			default:
-				c.violate("L5", "%s: %s, until %.3fs", h.job.Name, e.what, e.due.Sub(c.world.begun).Seconds())
+				c.Violate("L5", "%s: %s, until %.3fs", h.Job.Name, e.what, (c.world.Elapsed() + e.due.Sub(c.world.Now())).Seconds())
 				e.due = time.Time{}
 			}
 		}
@@ -107,19 +110,19 @@ func (c *Checker) passing(to time.Time) {
 
 // inSync reports whether a process is in the middle of a sync of the Job: what it has planned is
 // on its way, and it plans again then.
-func (c *Checker) inSync(h *history) bool {
-	return slices.ContainsFunc(c.world.processes, func(p *process) bool { return p.running[h.job.UID] })
+func (c *Checker) inSync(h *History) bool {
+	return slices.ContainsFunc(c.world.Processes(), func(p sim.Process) bool { return p.Syncs(h.Job.UID) })
 }
 
 // startable returns from when on another pod can run, as late as any process could compute
 // it; zero if that is not possible now.
-func (c *Checker) startable(h *history) time.Time {
-	job := h.job
-	if !c.hasRoom(h) || wantsPodGroup(job) || slices.ContainsFunc(h.order, c.isUnreported) {
+func (c *Checker) startable(h *History) time.Time {
+	job := h.Job
+	if !c.hasRoom(h) || wantsPodGroup(job) || slices.ContainsFunc(h.Order, c.isUnreported) {
 		return time.Time{}
 	}
-	if !isIndexed(&job.Spec) {
-		return c.latest(h, func(*life) bool { return true })
+	if !rules.IsIndexed(&job.Spec) {
+		return c.latest(h, func(*Life) bool { return true })
 	}
 	var first time.Time
 	stored, seen := c.endedIndexes(h, &job.Status, &job.Spec, everyone)
@@ -127,7 +130,7 @@ func (c *Checker) startable(h *history) time.Time {
 		if stored.Contains(index) || seen.Contains(index) || c.busy(h, index) {
 			continue
 		}
-		from := c.latest(h, func(l *life) bool { return !c.perIndex(&job.Spec) || l.index() == index })
+		from := c.latest(h, func(l *Life) bool { return !c.perIndex(&job.Spec) || l.index() == index })
 		if first.IsZero() || from.Before(first) {
 			first = from
 		}
@@ -137,50 +140,50 @@ func (c *Checker) startable(h *history) time.Time {
 
 // isUnreported reports whether it is unknown how the pod ended. A podFailurePolicy waits for
 // that, and starts over after a crash, so that the length of the wait is unknown.
-func (c *Checker) isUnreported(l *life) bool {
-	return l.pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(l.pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+func (c *Checker) isUnreported(l *Life) bool {
+	return l.Pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(l.Pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		return s.State.Running != nil
 	})
 }
 
 // hasRoom reports whether the Job may have one more pod.
-func (c *Checker) hasRoom(h *history) bool {
+func (c *Checker) hasRoom(h *History) bool {
 	taken := 0
-	for _, l := range h.order {
+	for _, l := range h.Order {
 		if l.tampered {
 			return false // Who knows what was seen of it.
 		}
-		if c.takesRoom(&h.job.Spec, l) {
+		if c.takesRoom(&h.Job.Spec, l) {
 			taken++
 		}
 	}
-	return taken < min(int(*h.job.Spec.Parallelism), c.remaining(h, &h.job.Status, &h.job.Spec, everyone))
+	return taken < min(int(*h.Job.Spec.Parallelism), c.remaining(h, &h.Job.Status, &h.Job.Spec, everyone))
 }
 
-func (c *Checker) takesRoom(spec *batchv1.JobSpec, l *life) bool {
+func (c *Checker) takesRoom(spec *batchv1.JobSpec, l *Life) bool {
 	return l.active() || l.terminating() && c.replacesFailedOnly(spec)
 }
 
 // busy reports whether an index has a pod, or is about to be recorded as failed.
-func (c *Checker) busy(h *history, index int32) bool {
-	return slices.ContainsFunc(h.order, func(l *life) bool {
+func (c *Checker) busy(h *History, index int32) bool {
+	return slices.ContainsFunc(h.Order, func(l *Life) bool {
 		if l.index() != index {
 			return false
 		}
-		return c.takesRoom(&h.job.Spec, l) || c.perIndex(&h.job.Spec) && !l.expired && c.failsIndex(h.job, l)
+		return c.takesRoom(&h.Job.Spec, l) || c.perIndex(&h.Job.Spec) && !l.expired && c.failsIndex(h.Job, l)
 	})
 }
 
-// delays reports whether a process that did not see the pod being released may take it for a
+// Delays reports whether a process that did not see the pod being released may take it for a
 // failure that delays others.
-func (l *life) delays() bool { return l.failed || !l.deletedAt.IsZero() }
+func (l *Life) Delays() bool { return l.Failed || !l.deletedAt.IsZero() }
 
 // ends are the moments from which a back-off may run. A shorter grace period moves the moment at which the deletion
 // seems to have been requested.
-func (l *life) ends() (out []time.Time) {
+func (l *Life) ends() (out []time.Time) {
 	out = []time.Time{l.deletedAt, l.endedAt}
-	if l.pod.DeletionTimestamp != nil {
-		if requested := deletionRequested(l.pod); requested.After(l.deletedAt) {
+	if l.Pod.DeletionTimestamp != nil {
+		if requested := deletionRequested(l.Pod); requested.After(l.deletedAt) {
 			out = append(out, requested)
 		}
 	}
@@ -188,10 +191,10 @@ func (l *life) ends() (out []time.Time) {
 }
 
 // latest returns the end of the longest back-off that the failures of the pods can cause.
-func (c *Checker) latest(h *history, of func(*life) bool) time.Time {
+func (c *Checker) latest(h *History, of func(*Life) bool) time.Time {
 	n, last := 0, time.Time{}
-	for _, l := range h.order {
-		if !of(l) || !l.delays() {
+	for _, l := range h.Order {
+		if !of(l) || !l.Delays() {
 			continue
 		}
 		n++

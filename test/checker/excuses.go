@@ -1,56 +1,35 @@
-package sim
+package checker
 
 import (
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // excuses are what a process could not know when it planned, or could not do: a watch event is
 // late, and a plan takes some calls to carry out.
 type excuses struct {
-	world *World
-	// late is until when retries after an injected fault may delay everything, lostAt
+	world *sim.World
+	// Late is until when retries after an injected fault may delay everything, lostAt
 	// when a fault or a restart last may have made the controller forget something.
-	late, lostAt time.Time
+	Late, LostAt time.Time
 	// ahead and behind are how far a clock of the controller ever was, slowest the longest
 	// lag of a process.
 	ahead, behind, slowest time.Duration
+	// skew is how far the clocks of new processes are ahead.
+	skew time.Duration
 	// relabeled is when a pod last lost the label of the watch, or got it back.
 	relabeled map[types.UID]time.Time
 	// horizon is the first moment of which a process with this knowledge does not know.
 	horizon struct {
-		knowledge
-		at time.Time
+		knew sim.Knowledge
+		at   time.Time
 	}
-	// exact reports whether only what a process knew is an excuse, and not how long something takes.
-	exact bool
-}
-
-// planSink notices when a sync plans a stage: it would log the plan then. And work, if set, gets what the
-// stage is about to do.
-type planSink struct {
-	logr.LogSink
-	planned func()
-	work    func(any)
-}
-
-// These are the levels at which plans are logged, and what stages do.
-const planLevel, workLevel = 5, 6
-
-func (planSink) Init(logr.RuntimeInfo) {}
-
-func (s planSink) Enabled(level int) bool {
-	if level == planLevel {
-		s.planned()
-	}
-	return level == workLevel && s.work != nil
-}
-
-func (s planSink) Info(_ int, _ string, keysAndValues ...any) {
-	s.work(keysAndValues[len(keysAndValues)-1])
+	// Exact reports whether only what a process knew is an excuse, and not how long something takes.
+	Exact bool
 }
 
 // lag returns how long the controller may act on outdated state: a stage makes up to 32
@@ -80,64 +59,51 @@ func (e *excuses) recent(at time.Time) bool {
 // recentOf is recent for what happened to a pod. If the pod has lost the label of the watch, only a list or a claim
 // shows it, some calls before the write, which may have to wait.
 func (e *excuses) recentOf(pod *corev1.Pod, at time.Time) bool {
-	by, now := e.world.Store.knew.process, e.world.Now()
-	if e.recent(at) || by == nil || e.exact {
+	by, now := e.writer(), e.world.Now()
+	if e.recent(at) || !by.Exists() || e.Exact {
 		return e.recent(at)
 	}
 	relabeled, was := e.relabeled[pod.UID]
-	unwatched := !by.watches(pod) || was && now.Sub(relabeled) <= e.lag()
-	return unwatched && (now.Sub(at) <= e.lag() || now.Before(e.late))
+	unwatched := !by.Watches(pod) || was && now.Sub(relabeled) <= e.lag()
+	return unwatched && (now.Sub(at) <= e.lag() || now.Before(e.Late))
 }
 
 // isLateFor reports whether the present write was sent before then, and came through late.
 func (e *excuses) isLateFor(at time.Time) bool {
-	asked := e.world.Store.asked
+	_, asked := e.world.Store.Writing()
 	return !asked.IsZero() && at.After(asked)
 }
 
 // unknown returns the first moment of which the plan behind the present write does not know.
 func (e *excuses) unknown() time.Time {
-	knew := e.world.Store.knew
+	knew, _ := e.world.Store.Writing()
 	switch {
-	case knew.process == nil: // Nobody in particular writes, and everything may be known.
+	case !knew.Process().Exists(): // Nobody in particular writes, and everything may be known.
 		return e.world.Now().Add(1)
-	case e.horizon.knowledge == knew:
+	case e.horizon.knew == knew:
 		return e.horizon.at
 	}
 	at := e.world.Now().Add(1)
-	for _, s := range []*stream{knew.process.jobs, knew.process.pods} {
-		seen := knew.pods
-		if s.resource == jobsOnly {
-			seen = knew.jobs
-		}
-		if missed, first := s.missed(seen); missed && first.Before(at) {
-			at = first
-		}
+	if first, known := knew.MissesSince(); !known && first.Before(at) {
+		at = first
 	}
 	if !at.After(e.world.Now()) {
-		e.horizon.knowledge, e.horizon.at = knew, at
+		e.horizon.knew, e.horizon.at = knew, at
 	}
 	return at
 }
 
-// missed returns when the first commit was made that a watch has not delivered, if it has
-// delivered all up to a version. Its process knows of its own commits.
-func (s *stream) missed(seen int64) (missed bool, at time.Time) {
-	j := &s.process.world.journal
-	for i := len(j.commits) - len(s.process.world.since(seen)); i < len(j.commits); i++ {
-		c, selected := s.selected(j.commits[i])
-		if selected && c.resource() == s.resource && !s.process.knowsOfOwn(c) {
-			return true, j.at[i]
-		}
-	}
-	return false, at
+// writer returns the process that makes the present write, or none.
+func (e *excuses) writer() sim.Process {
+	knew, _ := e.world.Store.Writing()
+	return knew.Process()
 }
 
 // alone reports whether no second process works on the same Jobs.
 func (e *excuses) alone() bool {
 	working := 0
-	for _, p := range e.world.processes {
-		if p.isWorking() {
+	for _, p := range e.world.Processes() {
+		if p.IsWorking() {
 			working++
 		}
 	}
@@ -152,12 +118,13 @@ func (e *excuses) skewed(ahead time.Duration) {
 	e.ahead, e.behind = max(e.ahead, ahead), max(e.behind, -ahead)
 }
 
-// troubled notes that a call went wrong: what is due may wait for two retries.
-func (e *excuses) troubled() {
-	e.extend(&e.late, e.world.Now().Add(2*time.Minute))
+// Troubled notes that a call went wrong: what is due may wait for two retries.
+func (e *excuses) Troubled() {
+	e.Extend(&e.Late, e.world.Now().Add(2*time.Minute))
 }
 
-func (*excuses) extend(t *time.Time, to time.Time) {
+// Extend moves a time, unless it is later already.
+func (*excuses) Extend(t *time.Time, to time.Time) {
 	if to.After(*t) {
 		*t = to
 	}
@@ -166,17 +133,17 @@ func (*excuses) extend(t *time.Time, to time.Time) {
 // blind notes that the controller learns what happens until then only at that time, and perhaps
 // not at all.
 func (e *excuses) blind(until time.Time) {
-	e.extend(&e.lostAt, until)
-	e.extend(&e.late, until)
+	e.Extend(&e.LostAt, until)
+	e.Extend(&e.Late, until)
 }
 
 // begins notes the start of a controller process.
-func (e *excuses) begins(o ProcessOptions) {
+func (e *excuses) begins(o sim.ProcessOptions) {
 	now := e.world.Now()
 	e.slowest = max(e.slowest, o.Lag)
-	e.skewed(e.world.skew + o.Clock)
-	e.extend(&e.lostAt, now)
-	if (o.JobsOlder > 0 || o.PodsOlder > 0) && !e.exact {
+	e.skewed(e.skew + o.Clock)
+	e.Extend(&e.LostAt, now)
+	if (o.JobsOlder > 0 || o.PodsOlder > 0) && !e.Exact {
 		e.blind(now.Add(e.lag()))
 	}
 }

@@ -1,4 +1,4 @@
-package sim
+package checker
 
 import (
 	"fmt"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // unexplained checks the end that a plan decides: the findings have the evidence for it, and a
 // condition agrees.
 func unexplained(o reconcile.Observation, plan reconcile.Plan) (missing []string) {
 	end := plan.Findings.Outcome
-	if v := view(o.Job); end == nil || v.failureTarget || v.successCriteriaMet || plan.Findings.WaitFinish != nil {
+	if end == nil || history.IsDecided(o.Job) || plan.Findings.WaitFinish != nil {
 		return nil
 	}
 	if !hasEvidence(o, &plan.Findings) {

@@ -1,4 +1,4 @@
-package sim
+package checker
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // freesStrays reports whether the pod has no controller, and ours releases such pods: it works in place
@@ -23,10 +24,10 @@ func (c *Checker) freesStrays(pod *corev1.Pod) bool {
 // freesStray checks S7 and S8 for such a pod: no Job may adopt it, and it is released only as it was seen.
 func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 	if ref.ResourceVersion == "" {
-		c.violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
+		c.Violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
 	}
-	if job := c.adopterOf(pod); job != nil && !c.recent(c.jobs[job.UID].specs[0].at) {
-		c.violate("S8", "pod %s is let go, and %s may adopt it", pod.Name, job.Name)
+	if job := c.adopterOf(pod); job != nil && !c.recent(c.jobs[job.UID].Specs[0].At) {
+		c.Violate("S8", "pod %s is let go, and %s may adopt it", pod.Name, job.Name)
 	}
 }
 
@@ -35,14 +36,14 @@ func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 func (c *Checker) freesClaimed(pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) bool {
 	h := c.jobs[job.UID]
 	return metav1.GetControllerOfNoCopy(pod) == nil && pod.Labels[batchv1.ControllerUidLabel] == string(job.UID) &&
-		(h == nil || h.gone) && ref.ResourceVersion != ""
+		(h == nil || h.Gone) && ref.ResourceVersion != ""
 }
 
 // adopterOf returns a Job of any controller that may adopt a pod without a controller, or nil.
 func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
-	for _, name := range slices.Sorted(maps.Keys(c.world.Store.jobs)) {
-		job := c.world.Store.jobs[name]
-		if pod.DeletionTimestamp == nil && job.DeletionTimestamp == nil && !view(job).finished() && selects(job, pod) {
+	for _, name := range slices.Sorted(maps.Keys(c.world.Store.Jobs())) {
+		job := c.world.Store.Jobs()[name]
+		if pod.DeletionTimestamp == nil && job.DeletionTimestamp == nil && !history.IsFinished(job) && selects(job, pod) {
 			return job
 		}
 	}
@@ -52,9 +53,9 @@ func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
 // strayHeld checks L2 in place of the built-in controller: a pod without a controller that no
 // Job may adopt does not hold the tracking finalizer.
 func (c *Checker) strayHeld() {
-	for _, name := range slices.Sorted(maps.Keys(c.world.Store.pods)) {
-		if pod := c.world.Store.pods[name]; c.freesStrays(pod) && tracked(pod) && c.adopterOf(pod) == nil {
-			c.violate("L2", "pod %s holds the finalizer, and has no Job", name)
+	for _, name := range slices.Sorted(maps.Keys(c.world.Store.Pods())) {
+		if pod := c.world.Store.Pods()[name]; c.freesStrays(pod) && Tracked(pod) && c.adopterOf(pod) == nil {
+			c.Violate("L2", "pod %s holds the finalizer, and has no Job", name)
 		}
 	}
 }

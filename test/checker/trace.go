@@ -1,4 +1,4 @@
-package sim
+package checker
 
 import (
 	"fmt"
@@ -9,30 +9,34 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // trace is what happens in a World, in lines for people.
 type trace struct {
-	of    *World
-	off   bool
-	lines []string
+	of       *sim.World
+	Untraced bool
+	lines    []string
 }
 
-func (t *trace) tracef(format string, args ...any) {
-	if !t.off {
+// Tracef adds a line to the trace.
+func (t *trace) Tracef(format string, args ...any) {
+	if !t.Untraced {
 		t.lines = append(t.lines, fmt.Sprintf("%9.3fs  ", t.of.Elapsed().Seconds())+fmt.Sprintf(format, args...))
 	}
 }
 
-func (t *trace) traceCommit(c Commit) {
-	if !t.off {
-		t.tracef("%s%s", commitText(c), t.of.signature(c.By))
+func (t *trace) traceCommit(c sim.Commit) {
+	if !t.Untraced {
+		t.Tracef("%s%s", CommitText(c), t.of.Signature(c.By))
 	}
 }
 
 // Trace returns what happened since the last call, one line for each event.
 func (w *World) Trace() string {
-	t := &w.checker().trace
+	t := &w.Checker.trace
 	out := strings.Join(t.lines, "\n")
 	t.lines = nil
 	if out != "" {
@@ -41,7 +45,15 @@ func (w *World) Trace() string {
 	return out
 }
 
-func commitText(c Commit) string {
+// PutBefore puts lines before those of the trace.
+func (t *trace) PutBefore(text string) {
+	if !t.Untraced && text != "" {
+		t.lines = slices.Concat(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), t.lines)
+	}
+}
+
+// CommitText is a commit in words.
+func CommitText(c sim.Commit) string {
 	switch {
 	case c.Verb == "status":
 		return fmt.Sprintf("status %s: %s", c.NewJob.Name, statusChange(&c.OldJob.Status, &c.NewJob.Status))
@@ -76,7 +88,7 @@ func statusChange(old, next *batchv1.JobStatus) string {
 	add("succeeded", old.Succeeded, next.Succeeded)
 	add("failed", old.Failed, next.Failed)
 	add("completedIndexes", strconv.Quote(old.CompletedIndexes), strconv.Quote(next.CompletedIndexes))
-	add("failedIndexes", quoteOrNone(old.FailedIndexes), quoteOrNone(next.FailedIndexes))
+	add("failedIndexes", QuoteOrNone(old.FailedIndexes), QuoteOrNone(next.FailedIndexes))
 	add("uncounted", uncountedText(old), uncountedText(next))
 	add("startTime", timeText(old.StartTime), timeText(next.StartTime))
 	for _, condition := range next.Conditions {
@@ -90,7 +102,8 @@ func statusChange(old, next *batchv1.JobStatus) string {
 	return strings.Join(out, ", ")
 }
 
-func quoteOrNone(text *string) string {
+// QuoteOrNone quotes a text that may not be there.
+func QuoteOrNone(text *string) string {
 	if text == nil {
 		return "none"
 	}
@@ -106,7 +119,7 @@ func timeText(t *metav1.Time) string {
 
 func uncountedText(s *batchv1.JobStatus) string {
 	const few = 6
-	succeeded, failed := succeededUIDs(s), failedUIDs(s)
+	succeeded, failed := rules.SucceededUIDs(s), rules.FailedUIDs(s)
 	if len(succeeded)+len(failed) > few {
 		return fmt.Sprintf("{%d succeeded, %d failed}", len(succeeded), len(failed))
 	}

@@ -1,32 +1,45 @@
-package sim
+package checker
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// CreateJob creates a Job of the given spec.
-func (w *World) CreateJob(name string, spec batchv1.JobSpec, script Script) error {
-	job := &batchv1.Job{Spec: spec}
-	job.Name = name
-	return w.Play(job, script)
+// World is a virtual cluster that a Checker watches, with what tests do in it.
+type World struct {
+	*sim.World
+	Checker *Checker
+}
+
+// NewWorld returns a World that a Checker watches closely.
+func NewWorld(o sim.Options) *World { return NewWorldWith(Checks{}, o) }
+
+// NewWorldWith is NewWorld with a Checker that may look less closely.
+func NewWorldWith(how Checks, o sim.Options) *World {
+	o.MaxWrites = cmp.Or(o.MaxWrites, 20_000)
+	w := sim.NewWorld(o)
+	c := &Checker{
+		excuses: excuses{world: w, relabeled: map[types.UID]time.Time{}}, trace: trace{of: w, Untraced: how.Untraced}, CoreEvery: how.CoreEvery,
+		jobs: map[types.UID]*History{}, Owners: map[types.UID]types.UID{}, Touched: map[types.UID]time.Time{}, Generated: map[string][]string{},
+	}
+	w.Attach(c)
+	return &World{w, c}
 }
 
 // SwitchFeatures starts a new controller process with other features.
 func (w *World) SwitchFeatures(f reconcile.Features) {
 	w.Controller.Limits.Features = f
-	w.checker().regated()
+	w.Checker.regated()
 	w.Restart()
-}
-
-// AddScene makes the pods of a Job, those that run too, act as the scene says.
-func (w *World) AddScene(job string, scene Scene) {
-	script, _ := w.kubelet.behaviors[job].(Script)
-	w.kubelet.behaviors[job] = append(script, scene)
 }
 
 // Settle lets virtual time pass and reports every write of the controller in it:
@@ -34,7 +47,7 @@ func (w *World) AddScene(job string, scene Scene) {
 // postponed may follow in the first two batch periods.
 func (w *World) Settle(d time.Duration) error {
 	w.RunUntil(func() bool { return false }, 2*time.Second+w.Lag)
-	c := w.checker()
+	c := w.Checker
 	before := c.ownWrites
 	w.RunUntil(func() bool { return false }, d)
 	c.AtRest()
@@ -44,12 +57,19 @@ func (w *World) Settle(d time.Duration) error {
 	return nil
 }
 
-// finishedAll reports whether all Jobs are finished.
-func (w *World) finishedAll() bool {
-	for _, job := range w.Store.jobs {
-		if !Finished(job) {
-			return false
+// Edit changes the spec of the Job a.
+func (w *World) Edit(change func(*batchv1.JobSpec)) {
+	if _, err := w.Store.EditJob("a", func(job *batchv1.Job) { change(&job.Spec) }); err != nil {
+		panic(err)
+	}
+}
+
+// EditJobs edits each Job in the order of their names, and returns those that could be edited.
+func (w *World) EditJobs(edit func(*batchv1.Job)) (edited []string) {
+	for _, name := range slices.Sorted(maps.Keys(w.Store.Jobs())) {
+		if _, err := w.Store.EditJob(name, edit); err == nil {
+			edited = append(edited, name)
 		}
 	}
-	return true
+	return edited
 }

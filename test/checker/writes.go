@@ -1,25 +1,25 @@
-package sim
+package checker
 
 import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // statusWrite checks S7 and S8 for a status that the controller is about to write.
 func (c *Checker) statusWrite(job *batchv1.Job) {
 	if job.UID == "" || job.ResourceVersion == "" {
-		c.violate("S7", "the status of %s is written without a precondition", job.Name)
+		c.Violate("S7", "the status of %s is written without a precondition", job.Name)
 	}
-	if stored := c.world.Store.jobs[job.Name]; stored != nil && stored.UID == job.UID && !c.isOurs(stored) {
-		c.violate("S8", "the status of %s is written, which is not ours", job.Name)
+	if stored := c.world.Store.Jobs()[job.Name]; stored != nil && stored.UID == job.UID && !c.isOurs(stored) {
+		c.Violate("S8", "the status of %s is written, which is not ours", job.Name)
 	}
 }
 
@@ -27,16 +27,16 @@ func (c *Checker) statusWrite(job *batchv1.Job) {
 // release: the write names the pod it means, and that is ours.
 func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
 	if ref.UID == "" {
-		c.violate("S7", "%s pod %s without its UID", verb, ref.Name)
+		c.Violate("S7", "%s pod %s without its UID", verb, ref.Name)
 	}
-	pod := c.world.Store.byUID[ref.UID]
+	pod := c.world.Store.PodByUID(ref.UID)
 	switch {
 	case pod == nil || isVoid(ref, pod):
 	case verb == "claim":
 		c.claims(pod)
-	case verb != "adopt" && c.recent(c.touched[pod.UID]):
+	case verb != "adopt" && c.recent(c.Touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
-		if h := c.jobs[c.owners[pod.UID]]; verb == "release" && h != nil {
+		if h := c.jobs[c.Owners[pod.UID]]; verb == "release" && h != nil {
 			c.mayFinish(h, pod, ref)
 		}
 	case verb == "adopt":
@@ -52,19 +52,19 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 // claims checks S8 for a pod that the controller is about to label: it is, was or may become a pod
 // of a Job of ours.
 func (c *Checker) claims(pod *corev1.Pod) {
-	owner := c.owners[pod.UID]
+	owner := c.Owners[pod.UID]
 	if owner == "" {
 		owner = types.UID(pod.Labels[batchv1.ControllerUidLabel])
 	}
-	if h := c.jobs[owner]; h != nil && c.isOurs(h.job) {
+	if h := c.jobs[owner]; h != nil && c.isOurs(h.Job) {
 		return
 	}
-	mayAdopt := func(h *history) bool {
-		over := h.gone || h.job.DeletionTimestamp != nil
-		return c.isOurs(h.job) && selects(h.job, pod) && (!over || c.recent(h.endingSince))
+	mayAdopt := func(h *History) bool {
+		over := h.Gone || h.Job.DeletionTimestamp != nil
+		return c.isOurs(h.Job) && selects(h.Job, pod) && (!over || c.recent(h.EndingSince))
 	}
-	if !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
-		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
+	if !slices.ContainsFunc(c.Order, mayAdopt) && !c.recent(c.Touched[pod.UID]) {
+		c.Violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
 }
 
@@ -76,8 +76,8 @@ func isVoid(ref reconcile.PodRef, pod *corev1.Pod) bool {
 // changes checks S8 for a pod that has a Job.
 func (c *Checker) changes(verb string, pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) {
 	owner := c.ownerForWrite(pod)
-	if h := c.jobs[owner]; h == nil || !c.isOurs(h.job) || job != nil && job.UID != owner {
-		c.violate("S8", "%s pod %s, which is not ours", verb, pod.Name)
+	if h := c.jobs[owner]; h == nil || !c.isOurs(h.Job) || job != nil && job.UID != owner {
+		c.Violate("S8", "%s pod %s, which is not ours", verb, pod.Name)
 	} else if verb == "release" {
 		c.mayFinish(h, pod, ref)
 	}
@@ -90,8 +90,8 @@ func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
 		return owner
 	}
-	if h := c.jobs[c.owners[pod.UID]]; h != nil && (h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || pod.DeletionTimestamp != nil || !selects(h.job, pod)) {
-		return h.job.UID
+	if h := c.jobs[c.Owners[pod.UID]]; h != nil && (h.Gone || h.Job.DeletionTimestamp != nil || history.IsFinished(h.Job) || pod.DeletionTimestamp != nil || !selects(h.Job, pod)) {
+		return h.Job.UID
 	}
 	return ""
 }
@@ -100,29 +100,29 @@ func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 // not being deleted (JOB-35, JOB-37).
 func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 	h := c.jobs[job.UID]
-	if h == nil || !c.isOurs(h.job) {
-		c.violate("S8", "adopt pod %s into a Job that is not ours", pod.Name)
+	if h == nil || !c.isOurs(h.Job) {
+		c.Violate("S8", "adopt pod %s into a Job that is not ours", pod.Name)
 		return
 	}
-	if (h.gone || h.job.DeletionTimestamp != nil) && !c.recent(h.endingSince) {
-		c.violate("S8", "adopt pod %s into a Job that is being deleted", pod.Name)
+	if (h.Gone || h.Job.DeletionTimestamp != nil) && !c.recent(h.EndingSince) {
+		c.Violate("S8", "adopt pod %s into a Job that is being deleted", pod.Name)
 	}
-	if c.recent(c.touched[pod.UID]) {
+	if c.recent(c.Touched[pod.UID]) {
 		return
 	}
 	if metav1.GetControllerOfNoCopy(pod) != nil && observe.JobUID(pod) != job.UID {
-		c.violate("S8", "adopt pod %s, which has a controller", pod.Name)
+		c.Violate("S8", "adopt pod %s, which has a controller", pod.Name)
 	}
-	if pod.DeletionTimestamp != nil || !selects(h.job, pod) {
-		c.violate("S8", "adopt pod %s, which is being deleted or not selected", pod.Name)
+	if pod.DeletionTimestamp != nil || !selects(h.Job, pod) {
+		c.Violate("S8", "adopt pod %s, which is being deleted or not selected", pod.Name)
 	}
 }
 
 // mayFinish checks that a pod that can still finish, and that is not recorded, is released only
 // as it was seen: otherwise its success could be lost (TRK-36).
-func (c *Checker) mayFinish(h *history, pod *corev1.Pod, ref reconcile.PodRef) {
-	over := h.gone || h.job.DeletionTimestamp != nil || view(h.job).finished() || c.isOutOfRange(h, pod)
-	if !over && !isTerminal(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {
-		c.violate("S7", "pod %s may still finish, and is let go whatever it does", pod.Name)
+func (c *Checker) mayFinish(h *History, pod *corev1.Pod, ref reconcile.PodRef) {
+	over := h.Gone || h.Job.DeletionTimestamp != nil || history.IsFinished(h.Job) || c.isOutOfRange(h, pod)
+	if !over && !history.HasEnded(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {
+		c.Violate("S7", "pod %s may still finish, and is let go whatever it does", pod.Name)
 	}
 }

@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // carrier is what has read something and acts on it later: a sync in the middle of a call, or a
@@ -53,7 +55,7 @@ type carrierHash struct {
 // it did not know when it last planned.
 type beginning struct {
 	depth   int
-	process *process
+	process sim.Process
 	unknown time.Time
 }
 
@@ -67,31 +69,31 @@ type beforeStep struct {
 	read    []objectVersion
 	unknown time.Time
 	carrier *carrier
-	process *process
+	process sim.Process
 	// arrival is set for a call that arrives at the API server.
-	arrival *Call
+	arrival *sim.Call
 	number  uint64
 	version int64
 }
 
 func (r *run) beforeStep(s step) beforeStep {
-	b := beforeStep{number: r.world.number, version: r.world.Store.version}
+	b := beforeStep{number: r.world.Scheduled(), version: r.world.Store.Version()}
 	if r.work = nil; r.hashing {
 		b.step = s.String()
 	}
-	if s.event == nil || s.event.process == nil {
+	if s.event == nil || !s.event.Process().Exists() {
 		return b
 	}
-	b.process = s.event.process
+	b.process = s.event.Process()
 	b.unknown = r.unknownTo(b.process)
-	if s.event.routine != nil {
-		b.carrier = r.carriers[s.event.routine]
+	if s.event.Sync() != nil {
+		b.carrier = r.carriers[s.event.Sync()]
 	}
 	switch {
-	case s.event.kind == fromCall && s.event.text == asking:
-		call := s.event.call
+	case s.event.Kind() == sim.FromCall && s.event.Asks():
+		call := s.event.Call()
 		b.arrival = &call
-	case s.event.kind == fromCall && !b.carrier.clean:
+	case s.event.Kind() == sim.FromCall && !b.carrier.clean:
 		b.engine, b.read = r.engineHashes(b.process), versionsIn(b.process)
 	}
 	return b
@@ -116,19 +118,19 @@ func (r *run) hashesAre(known map[uint64][]carrierHash) {
 // waiting returns all carriers, by the numbers of the events that they wait for.
 func (r *run) waiting() map[uint64]*carrier {
 	all := map[uint64]*carrier{}
-	for _, e := range r.world.events {
-		switch e.kind {
-		case fromCall:
-			all[e.number] = r.carriers[e.routine]
-		case fromLateWrite:
-			all[e.number] = r.carriers[e.number]
+	for _, e := range r.world.Pending() {
+		switch e.Kind() {
+		case sim.FromCall:
+			all[e.Number()] = r.carriers[e.Sync()]
+		case sim.FromLateWrite:
+			all[e.Number()] = r.carriers[e.Number()]
 		}
 	}
 	return all
 }
 
 // engineHashes returns the hashes of what a sync can read.
-func (r *run) engineHashes(p *process) (all []fingerprint) {
+func (r *run) engineHashes(p sim.Process) (all []fingerprint) {
 	if !r.hashing {
 		return nil
 	}
@@ -143,19 +145,19 @@ func (r *run) engineHashes(p *process) (all []fingerprint) {
 // afterStep updates the carriers.
 func (r *run) afterStep(b beforeStep) {
 	alive := map[any]bool{}
-	for _, e := range r.world.events {
+	for _, e := range r.world.Pending() {
 		var key any
-		switch e.kind {
-		case fromCall:
-			key = e.routine
-		case fromLateWrite:
-			key = e.number
+		switch e.Kind() {
+		case sim.FromCall:
+			key = e.Sync()
+		case sim.FromLateWrite:
+			key = e.Number()
 		default:
 			continue
 		}
 		alive[key] = true
-		if e.number > b.number {
-			r.carriers[key] = r.carried(b, e.call.Verb)
+		if e.Number() > b.number {
+			r.carriers[key] = r.carried(b, e.Call().Verb)
 		}
 	}
 	for key := range r.carriers {
@@ -189,7 +191,7 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 // again after a conflict, and some stages read it first.
 func (r *run) isSameStage(b beforeStep, verb string) bool {
 	c := b.carrier
-	if c == nil || c.work == nil || r.work != nil || len(b.process.cache.Jobs()) == 0 {
+	if c == nil || c.work == nil || r.work != nil || len(b.process.Cache().Jobs()) == 0 {
 		return false
 	}
 	return isStageCall(verb) && (isStageCall(c.verb) || c.verb == verbGet) || verb == verbGet && c.verb == verbStatus
@@ -222,7 +224,8 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 		return c
 	}
 	if verb == verbList && !c.claims {
-		c.listing, c.hashes = b.process.lists.job, r.listHashes(c, b.process.lists)
+		job, all := b.process.Listing()
+		c.listing, c.hashes = job, r.listHashes(c, job, all)
 		return c
 	}
 	if c.read = versionsIn(b.process); b.carrier != nil {
@@ -246,35 +249,35 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 }
 
 // listHashes returns the hashes of what a sync knows while it lists the pods of a Job, for each way to name the pods.
-func (r *run) listHashes(c *carrier, l podList) (all []carrierHash) {
+func (r *run) listHashes(c *carrier, job *batchv1.Job, all bool) (hashes []carrierHash) {
 	if !r.hashing {
 		return nil
 	}
 	for _, names := range r.renamings {
 		e := newEncoder(r, names)
 		e.unversioned = true
-		e.value(reflect.ValueOf(l.job))
-		e.flag(l.all)
+		e.value(reflect.ValueOf(job))
+		e.flag(all)
 		h := carrierHash{plan: e.sum()}
 		if c.planned != nil {
 			h.sync = r.syncHash(c.planned, names)
 		}
-		all = append(all, h)
+		hashes = append(hashes, h)
 	}
-	return all
+	return hashes
 }
 
 // arrived returns what a sync will read when the answer comes.
 func (r *run) arrived(b beforeStep) *carrier {
 	c := *b.carrier
-	c.asked, c.result, c.resultAt = r.world.Now(), r.result(*b.arrival), r.world.Store.version
+	c.asked, c.result, c.resultAt = r.world.Now(), r.result(*b.arrival), r.world.Store.Version()
 	fault := slices.ContainsFunc(r.taken[1:], func(choice uint8) bool { return choice > 0 })
-	stored := r.world.Store.version > b.version
+	stored := r.world.Store.Version() > b.version
 	if b.arrival.Verb == verbStatus && c.work != nil && !stored && !r.isCurrent(versionsOf(c.work)[0]) {
 		c.result = nil // A conflict shows nothing.
 	}
 	c.stored = c.stored || b.arrival.Verb == verbStatus && stored
-	c.clean = c.clean && !fault && !b.arrival.reads() && stored
+	c.clean = c.clean && !fault && !b.arrival.Reads() && stored
 	c.hashes = slices.Clone(c.hashes)
 	if !r.hashing || len(c.hashes) == 0 {
 		return &c
@@ -295,16 +298,16 @@ func (r *run) arrived(b beforeStep) *carrier {
 }
 
 // result returns the objects that an answer may hold.
-func (r *run) result(c Call) (all []objectVersion) {
+func (r *run) result(c sim.Call) (all []objectVersion) {
 	s := r.world.Store
-	for _, name := range slices.Sorted(maps.Keys(s.jobs)) {
-		if c.Verb == verbStatus || c.reads() {
-			all = append(all, objectVersion{string(s.jobs[name].UID), s.jobs[name].ResourceVersion})
+	for _, name := range slices.Sorted(maps.Keys(s.Jobs())) {
+		if c.Verb == verbStatus || c.Reads() {
+			all = append(all, objectVersion{string(s.Jobs()[name].UID), s.Jobs()[name].ResourceVersion})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
-		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.names) || c.Verb == verbList || c.Verb == verbListUnwatched {
-			all = append(all, objectVersion{string(s.pods[name].UID), s.pods[name].ResourceVersion})
+	for _, name := range slices.Sorted(maps.Keys(s.Pods())) {
+		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.Generated()) || c.Verb == verbList || c.Verb == verbListUnwatched {
+			all = append(all, objectVersion{string(s.Pods()[name].UID), s.Pods()[name].ResourceVersion})
 		}
 	}
 	return all
@@ -314,14 +317,14 @@ func (r *run) result(c Call) (all []objectVersion) {
 func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) string {
 	e := newEncoder(r, names)
 	e.unversioned = true // See carrier.result.
-	e.number(r.world.Store.version - b.version)
+	e.number(r.world.Store.Version() - b.version)
 	for _, v := range names.sorted(result) {
 		e.text(v.uid)
-		if pod := r.world.Store.byUID[types.UID(v.uid)]; pod != nil {
+		if pod := r.world.Store.PodByUID(types.UID(v.uid)); pod != nil {
 			e.value(reflect.ValueOf(pod))
 			continue
 		}
-		for _, job := range r.world.Store.jobs {
+		for _, job := range r.world.Store.Jobs() {
 			e.value(reflect.ValueOf(job))
 		}
 	}
@@ -329,8 +332,18 @@ func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) stri
 	return string(sum[:])
 }
 
+// The verbs of calls, as in scenarios.
+const (
+	verbStatus        = "status"
+	verbCreate        = "create pod"
+	verbClaim         = "claim pod"
+	verbGet           = "get job"
+	verbList          = "list pods of"
+	verbListUnwatched = "list unwatched pods of"
+)
+
 // versionIn returns the version of an object in a process's cache, or "".
-func versionIn(p *process, kind resource, uid types.UID) string {
+func versionIn(p sim.Process, kind resource, uid types.UID) string {
 	row := rowsOf(p, kind).MapIndex(reflect.ValueOf(uid))
 	if !row.IsValid() {
 		return ""
@@ -339,16 +352,16 @@ func versionIn(p *process, kind resource, uid types.UID) string {
 }
 
 // rowsOf returns the objects of one kind in a process's cache, by their UIDs.
-func rowsOf(p *process, kind resource) reflect.Value {
+func rowsOf(p sim.Process, kind resource) reflect.Value {
 	table := "pods"
 	if kind == jobsOnly {
 		table = "jobs"
 	}
-	return reflect.ValueOf(p.cache).Elem().FieldByName(table).FieldByName("rows")
+	return reflect.ValueOf(p.Cache()).Elem().FieldByName(table).FieldByName("rows")
 }
 
 // versionsIn returns the versions of objects in a process's cache.
-func versionsIn(p *process) (all []objectVersion) {
+func versionsIn(p sim.Process) (all []objectVersion) {
 	for _, kind := range []resource{jobsOnly, podsOnly} {
 		rows := rowsOf(p, kind)
 		for _, key := range rows.MapKeys() {

@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // onePod is the smallest world.
@@ -27,7 +29,7 @@ func neverRight() *smallWorld {
 // TestChoicesDetermineTheState_PRV_04 walks at random, with faults, and replays each walk: a state
 // has the same fingerprint, also if only the end of the history is hashed.
 func TestChoicesDetermineTheState_PRV_04(t *testing.T) {
-	for seed := range fewerSeeds(100) {
+	for seed := range scenario.FewerSeeds(100) {
 		s := allWorlds()[int(seed)%len(allWorlds())]
 		path, since, want := randomWalk(s, seed)
 		again := s.replayed(path, 0)
@@ -75,7 +77,7 @@ func randomWalk(s *smallWorld, seed uint64) (path [][]uint8, since int, end fing
 // TestReductionsKeepVerdicts_PRV_05 explores the smallest worlds with every step on its own.
 func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 	worlds := []*smallWorld{onePod(), neverRight()}
-	if !testing.Short() && !underRace {
+	if !testing.Short() && !scenario.UnderRace {
 		worlds = append(worlds, policyWorlds()[0])
 	}
 	for _, s := range worlds {
@@ -97,7 +99,7 @@ func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 // of a search that takes every step on its own.
 func TestReductionsKeepEnds_PRV_05(t *testing.T) {
 	worlds := plainWorlds()[:1]
-	if !testing.Short() && !underRace {
+	if !testing.Short() && !scenario.UnderRace {
 		worlds = append(worlds, worldNamed("a named rule fails the Job"), worldNamed("suspended, and nothing to do, one fault"))
 	}
 	if *proveAll { // With two processes, this takes minutes.
@@ -135,7 +137,7 @@ func TestEqualStatesContinueAlike_PRV_04(t *testing.T) {
 	compared := 0
 	for i, s := range allWorlds() {
 		known := map[fingerprint][][]uint8{}
-		for walk := range min(fewerSeeds(20), 3) {
+		for walk := range min(scenario.FewerSeeds(20), 3) {
 			for path := range prefixes(s, 100*uint64(i)+walk) {
 				r := s.replayed(path, 0)
 				hash := r.fingerprint()
@@ -176,8 +178,8 @@ func (s *smallWorld) followers(path [][]uint8) map[fingerprint]int {
 		for choices := []uint8{uint8(i)}; choices != nil; {
 			r.abandon()
 			r = s.replayed(path, 0)
-			c := r.world.checker()
-			c.Violations, c.coreEvery = nil, 1
+			c := r.world.Checker
+			c.Violations, c.CoreEvery = nil, 1
 			r.take(r.steps(), choices)
 			all[r.fingerprint()] = len(c.Violations)
 			choices = r.nextChoices()
@@ -210,7 +212,7 @@ func TestViolationIsReplayed_PRV_03(t *testing.T) {
 	}
 	r := s.followed(s.lines(x.violation.path))
 	defer r.abandon()
-	if wrong := fmt.Sprint(r.world.checker().Violations); !strings.Contains(wrong, "this is never right") {
+	if wrong := fmt.Sprint(r.world.Checker.Violations); !strings.Contains(wrong, "this is never right") {
 		t.Errorf("replayed: %q", wrong)
 	}
 	if text := s.narrate(x.violation.path); !strings.Contains(text, "create pod a-p1") {
@@ -221,7 +223,7 @@ func TestViolationIsReplayed_PRV_03(t *testing.T) {
 // TestHistoryLeadsToItsState_PRV_03 writes random histories, most of them of two processes, and follows them.
 func TestHistoryLeadsToItsState_PRV_03(t *testing.T) {
 	worlds := append(sharedWorlds(), onePod().withFaults("one fault", 1))
-	for seed := range fewerSeeds(200) {
+	for seed := range scenario.FewerSeeds(200) {
 		s := worlds[int(seed)%len(worlds)]
 		path, _, want := randomWalk(s, seed)
 		r := newRun(s, 0)
@@ -242,7 +244,7 @@ func TestHistoryThatIsNotPossibleAnymore_PRV_03(t *testing.T) {
 	if text := r.world.Trace(); !strings.Contains(text, "not possible: call: call delete pod a-p1") || !r.world.Finished("a") {
 		t.Error(text)
 	}
-	if broken := r.world.checker().Violations; len(broken) > 0 {
+	if broken := r.world.Checker.Violations; len(broken) > 0 {
 		t.Error(broken)
 	}
 }

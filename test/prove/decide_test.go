@@ -1,46 +1,49 @@
-package sim
+package prove
 
 import (
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// fault implements decider.
-func (r *run) fault(c Call) Fault {
+// Fault implements sim.Decider.
+func (r *run) Fault(c sim.Call) sim.Fault {
 	if r.usedFaults == r.maxFaults {
-		return Fault{}
+		return sim.Fault{}
 	}
-	kinds := slices.DeleteFunc(slices.Clone(r.faults), func(k FaultKind) bool { return !r.strikes(k, c) })
+	kinds := slices.DeleteFunc(slices.Clone(r.faults), func(k sim.FaultKind) bool { return !r.strikes(k, c) })
 	choice := r.choose(len(kinds) + 1)
 	if choice == 0 {
-		return Fault{}
+		return sim.Fault{}
 	}
 	r.usedFaults++
-	r.world.tracef("— %s", faultText(kinds[choice-1]))
+	r.world.Checker.Tracef("— %s", faultText(kinds[choice-1]))
 	r.fails()
-	r.world.Successor = ProcessOptions{}
-	if kinds[choice-1] == CrashAfter && r.stale && r.startsStale(c) {
-		r.world.Successor = ProcessOptions{JobsOlder: 1, PodsOlder: 1}
+	r.world.Successor = sim.ProcessOptions{}
+	if kinds[choice-1] == sim.CrashAfter && r.stale && r.startsStale(c) {
+		r.world.Successor = sim.ProcessOptions{JobsOlder: 1, PodsOlder: 1}
 	}
-	return Fault{Kind: kinds[choice-1]}
+	return sim.Fault{Kind: kinds[choice-1]}
 }
 
 // strikes reports whether a call may meet a fault.
-func (r *run) strikes(k FaultKind, c Call) bool {
+func (r *run) strikes(k sim.FaultKind, c sim.Call) bool {
 	switch {
-	case c.reads():
-		return !r.unseen && (k == CrashBefore || k == LoseResponse)
-	case c.Verb == verbCreate && k == CrashAfter:
+	case c.Reads():
+		return !r.unseen && (k == sim.CrashBefore || k == sim.LoseResponse)
+	case c.Verb == verbCreate && k == sim.CrashAfter:
 		return true // See startsStale.
 	}
-	return r.unseen == (c.Verb == verbCreate && (k == Late || k == Timeout))
+	return r.unseen == (c.Verb == verbCreate && (k == sim.Late || k == sim.Timeout))
 }
 
 // startsStale reports whether the successor of a process that crashed after a call begins with lists that
 // lack its write.
-func (r *run) startsStale(c Call) bool {
+func (r *run) startsStale(c sim.Call) bool {
 	if c.Verb == verbCreate {
 		return r.unseen
 	}
@@ -48,8 +51,8 @@ func (r *run) startsStale(c Call) bool {
 }
 
 // faultText is the name of a kind in scenarios.
-func faultText(kind FaultKind) string {
-	for text, k := range faultKinds {
+func faultText(kind sim.FaultKind) string {
+	for text, k := range scenario.FaultKinds {
 		if k == kind {
 			return text
 		}
@@ -57,40 +60,40 @@ func faultText(kind FaultKind) string {
 	return kind.String()
 }
 
-// watchFault implements decider: a watch is closed, and a new list shows what has happened
+// WatchFault implements sim.Decider: a watch is closed, and a new list shows what has happened
 // since.
-func (r *run) watchFault(*stream) WatchFault {
+func (r *run) WatchFault() sim.WatchFault {
 	if !r.closing && (r.echoing || !r.mayClose() || r.choose(2) == 0) {
-		return WatchFault{}
+		return sim.WatchFault{}
 	}
 	r.usedFaults++
-	r.world.tracef("— the watch is closed")
-	return WatchFault{Closed: true}
+	r.world.Checker.Tracef("— the watch is closed")
+	return sim.WatchFault{Closed: true}
 }
 
 // fails notes a fault. From then on, nothing is expected in time: retries may wait for minutes, longer
 // than anything lasts in these worlds.
 func (r *run) fails() {
-	r.world.notify(callFailed{})
-	r.world.checker().late = anyTime()
+	r.world.Checker.Observe(sim.CallFailed{})
+	r.world.Checker.Late = anyTime()
 }
 
 // mayClose reports whether a watch may be closed.
 func (r *run) mayClose() bool { return r.gaps && r.mayFail() }
 
-// next implements decider.
-func (r *run) next(n int) int {
+// Next implements sim.Decider.
+func (r *run) Next(n int) int {
 	if n == 1 {
 		return 0
 	}
 	return r.choose(n)
 }
 
-// grain implements decider.
-func (*run) grain() time.Duration { return timeGrain }
+// Grain implements sim.Decider.
+func (*run) Grain() time.Duration { return timeGrain }
 
-// end implements decider.
-func (r *run) end(_ *corev1.Pod, act *Act, terminated bool) *Act {
+// End implements sim.Decider.
+func (r *run) End(_ *corev1.Pod, act *sim.Act, terminated bool) *sim.Act {
 	exits := r.exits
 	if terminated {
 		exits = r.terminated

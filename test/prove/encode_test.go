@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"cmp"
@@ -16,7 +16,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
+
+// resource is a kind of objects.
+type resource bool
+
+const (
+	jobsOnly resource = true
+	podsOnly resource = false
+)
+
+// resourceOf is what a commit wrote.
+func resourceOf(c sim.Commit) resource { return resource(c.IsJob()) }
 
 // fingerprint stands for a state.
 type fingerprint [8]byte
@@ -132,7 +144,8 @@ func versionOf(text string) int64 {
 	return v
 }
 
-func (c *Commit) uid() types.UID {
+// uidOf is the UID of the object that a commit wrote.
+func uidOf(c *sim.Commit) types.UID {
 	switch {
 	case c.NewJob != nil:
 		return c.NewJob.UID
@@ -147,9 +160,9 @@ func (c *Commit) uid() types.UID {
 // lastWrite returns the index of the last commit that wrote to a resource up to a version, or -1: a list of it is the same
 // whatever is written to the other one.
 func (r *run) lastWrite(class tokenClass, version int64) int {
-	commits := r.world.journal.commits
-	for n := len(commits) - len(r.world.since(version)); n > 0; n-- {
-		if classOf(commits[n-1].resource()) == class {
+	commits := r.world.Commits()
+	for n := len(commits) - len(r.world.CommitsSince(version)); n > 0; n-- {
+		if classOf(resourceOf(commits[n-1])) == class {
 			return n - 1
 		}
 	}
@@ -212,12 +225,14 @@ var (
 
 // ignored are types of which nothing matters, and fields that are derived, or that only
 // reports depend on.
-var ignoredTypes = map[reflect.Type]bool{reflect.TypeFor[sync.RWMutex](): true, reflect.TypeFor[sync.Mutex](): true}
-var ignoredFields = map[string]bool{
-	"namespaces": true, "listener": true, "onHeld": true, "ManagedFields": true, "number": true, "emitted": true, "lastEnd": true,
-	// These are positions in an order that Compute does not depend on (S10).
-	"podRow.at": true, "strayAt": true,
-}
+var (
+	ignoredTypes  = map[reflect.Type]bool{reflect.TypeFor[sync.RWMutex](): true, reflect.TypeFor[sync.Mutex](): true}
+	ignoredFields = map[string]bool{
+		"namespaces": true, "listener": true, "onHeld": true, "ManagedFields": true, "number": true, "emitted": true, "lastEnd": true,
+		// These are positions in an order that Compute does not depend on (S10).
+		"podRow.at": true, "strayAt": true,
+	}
+)
 
 // neverChange are types of which a pointer always points to the same value.
 var neverChange = map[reflect.Type]bool{

@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // savePeriod is how often a search that can be continued is stored.
@@ -25,10 +27,10 @@ func (x *search) save() {
 		return
 	}
 	var out bytes.Buffer
-	must(binary.Write(&out, binary.LittleEndian, savedSearch{program(), int64(len(x.nodes)), int64(x.transitions)}))
-	must(binary.Write(&out, binary.LittleEndian, x.nodes))
-	must(os.WriteFile(x.file+".new", out.Bytes(), 0o600))
-	must(os.Rename(x.file+".new", x.file))
+	scenario.Must(binary.Write(&out, binary.LittleEndian, savedSearch{program(), int64(len(x.nodes)), int64(x.transitions)}))
+	scenario.Must(binary.Write(&out, binary.LittleEndian, x.nodes))
+	scenario.Must(os.WriteFile(x.file+".new", out.Bytes(), 0o600))
+	scenario.Must(os.Rename(x.file+".new", x.file))
 	x.saved = time.Now()
 }
 
@@ -41,12 +43,12 @@ func (x *search) load() bool {
 	}
 	var head savedSearch
 	in := bytes.NewReader(data)
-	must(binary.Read(in, binary.LittleEndian, &head))
+	scenario.Must(binary.Read(in, binary.LittleEndian, &head))
 	if head.Program != program() {
 		return false
 	}
 	x.nodes = make([]node, head.Nodes)
-	must(binary.Read(in, binary.LittleEndian, x.nodes))
+	scenario.Must(binary.Read(in, binary.LittleEndian, x.nodes))
 	for id := range x.nodes {
 		x.ids[x.nodes[id].Print] = int32(id)
 		if x.nodes[id].Next == unexplored {
@@ -60,8 +62,8 @@ func (x *search) load() bool {
 // program identifies the code: what was explored of another one means nothing.
 var program = sync.OnceValue(func() fingerprint {
 	name, err := os.Executable()
-	must(err)
+	scenario.Must(err)
 	data, err := os.ReadFile(name)
-	must(err)
+	scenario.Must(err)
 	return hashOf(data)
 })

@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"fmt"
@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // write stores a violation as a scenario file, and returns its name.
@@ -16,10 +19,10 @@ func (v *violation) write(dir string, s *smallWorld) (string, error) {
 	lines := s.lines(v.path)
 	r := s.followed(lines)
 	defer r.abandon()
-	d := withInput(command("history"), strings.Join(append([]string{s.name}, lines...), "\n"))
+	d := scenario.WithInput(scenario.Command("history"), strings.Join(append([]string{s.name}, lines...), "\n"))
 	d.Expected = r.world.Trace()
 	name := filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(s.name, ",", ""), " ", "-"))
-	return name, os.WriteFile(name, []byte(scenarioFile(v.what, []*datadriven.TestData{d})), 0o600)
+	return name, os.WriteFile(name, []byte(scenario.ScenarioFile(v.what, []*datadriven.TestData{d})), 0o600)
 }
 
 // lines are the steps of a history, as the command history reads them.
@@ -57,22 +60,24 @@ func line(steps []step, chosen step, choices []uint8) string {
 
 // anySteps returns everything that can happen next, even if the search would let one process continue first.
 func (r *run) anySteps() []step {
-	defer func(p *process) { r.going = p }(r.going)
-	r.going = nil
+	defer func(p sim.Process) { r.going = p }(r.going)
+	r.going = sim.Process{}
 	return r.steps()
 }
 
-// history runs a small world, whose name is the first line of the input, through a history that the model checker found.
-func (s *scenario) history(t *testing.T, d *datadriven.TestData) string {
+// playHistory runs a small world, whose name is the first line of the input, through a history that the model checker found.
+func playHistory(t *testing.T, d *datadriven.TestData) string {
 	lines := strings.Split(strings.TrimSpace(d.Input), "\n")
 	worlds := allWorlds()
 	at := slices.IndexFunc(worlds, func(w *smallWorld) bool { return w.name == lines[0] })
-	if at < 0 {
-		d.Fatalf(t, "there is no small world %q", lines[0])
+	if d.Cmd != "history" || at < 0 {
+		d.Fatalf(t, "%s: there is no small world %q", d.Cmd, lines[0])
 	}
 	r := worlds[at].followed(lines[1:])
 	defer r.abandon()
-	s.world = r.world
+	if broken := r.world.Checker.Violations; len(broken) > 0 {
+		t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(broken, "\n"))
+	}
 	return r.world.Trace()
 }
 
@@ -81,8 +86,8 @@ func (s *scenario) history(t *testing.T, d *datadriven.TestData) string {
 func (s *smallWorld) followed(lines []string) *run {
 	r := newRun(s, 0)
 	r.lenient = true
-	c := r.world.checker()
-	c.off, c.coreEvery = false, 1
+	c := r.world.Checker
+	c.Untraced, c.CoreEvery = false, 1
 	for _, line := range lines {
 		r.follow(line)
 	}
@@ -94,7 +99,7 @@ func (s *smallWorld) followed(lines []string) *run {
 		r.take(steps, []uint8{0})
 	}
 	if r.wrongSoFar(); len(r.steps()) > 0 && len(c.Violations) == 0 {
-		c.violate("L1", "the same happens again and again")
+		c.Violate("L1", "the same happens again and again")
 	}
 	return r
 }
@@ -108,9 +113,9 @@ func (r *run) follow(line string) {
 	choices := []uint8{0}
 	for _, word := range words[1:] {
 		if n, isNth := strings.CutPrefix(word, "#"); isNth {
-			nth = number(n)
+			nth = scenario.Number(n)
 		} else {
-			choices = append(choices, uint8(number(word))) //nolint:gosec // A small number, as it was written.
+			choices = append(choices, uint8(scenario.Number(word))) //nolint:gosec // A small number, as it was written.
 		}
 	}
 	for i, s := range steps {
@@ -118,11 +123,11 @@ func (r *run) follow(line string) {
 			continue
 		}
 		if nth--; nth == 0 {
-			r.world.tracef("— %s", words[0])
+			r.world.Checker.Tracef("— %s", words[0])
 			choices[0] = uint8(i)
 			r.take(steps, choices)
 			return
 		}
 	}
-	r.world.tracef("— not possible: %s", words[0])
+	r.world.Checker.Tracef("— not possible: %s", words[0])
 }

@@ -1,4 +1,4 @@
-package sim
+package prove
 
 // liveRuns are runs that are in the state of a node: it is expanded without a replay.
 type liveRuns struct {

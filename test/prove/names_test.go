@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // renaming gives pods other numbers: pod n gets the one at n-1. The empty one changes nothing.
@@ -71,7 +73,7 @@ func (f fingerprint) number() uint64 { return binary.LittleEndian.Uint64(f[:]) }
 // canonical returns names for the pods of a symmetric world that depend on their state: histories
 // that differ only in which pod is which get the same names, as far as its own state tells pods apart.
 func (r *run) canonical() renaming {
-	n := min(r.world.Store.names, r.symmetric)
+	n := min(r.world.Store.Generated(), r.symmetric)
 	if n < 2 || r.exact {
 		return ""
 	}
@@ -101,37 +103,37 @@ func (r *run) canonical() renaming {
 func (r *run) signature(name string) (fingerprint, int64) {
 	e, w := newEncoder(r, nameless), r.world
 	uid, version := "uid-"+name, int64(0)
-	if pod := w.Store.pods[name]; pod != nil {
+	if pod := w.Store.Pods()[name]; pod != nil {
 		e.value(reflect.ValueOf(pod))
 		version, _ = strconv.ParseInt(pod.ResourceVersion, 10, 64)
 	}
-	for _, v := range w.events {
-		if strings.HasSuffix(v.text, " "+name) || v.call.Object == name {
-			e.number(int64(v.kind))
-			e.text(v.text + v.call.Verb)
+	for _, v := range w.Pending() {
+		if strings.HasSuffix(v.Text(), " "+name) || v.Call().Object == name {
+			e.number(int64(v.Kind()))
+			e.text(v.Text() + v.Call().Verb)
 		}
 	}
-	for _, p := range w.processes {
+	for _, p := range w.Processes() {
 		for at, v := range e.pending(p) {
-			if c := v.commit; c != nil && c.NewPod != nil && c.NewPod.Name == name {
+			if c := v.Commit(); c != nil && c.NewPod != nil && c.NewPod.Name == name {
 				e.number(int64(at))
 				e.value(reflect.ValueOf(c.NewPod))
 			}
 		}
-		pods := reflect.ValueOf(p.cache).Elem().FieldByName("pods")
+		pods := reflect.ValueOf(p.Cache()).Elem().FieldByName("pods")
 		for _, table := range []string{"rows", "gone"} {
 			if row := pods.FieldByName(table).MapIndex(reflect.ValueOf(types.UID(uid))); row.IsValid() {
 				e.value(row)
 			}
 		}
 	}
-	for _, h := range w.checker().order {
-		if l := h.lives[types.UID(uid)]; l != nil {
+	for _, h := range w.Checker.Order {
+		if l := h.Lives[types.UID(uid)]; l != nil {
 			e.value(reflect.ValueOf(*l))
 		}
 	}
-	for _, job := range w.Store.jobs {
-		for _, list := range [][]types.UID{failedUIDs(&job.Status), succeededUIDs(&job.Status)} {
+	for _, job := range w.Store.Jobs() {
+		for _, list := range [][]types.UID{rules.FailedUIDs(&job.Status), rules.SucceededUIDs(&job.Status)} {
 			e.flag(slices.Contains(list, types.UID(uid)))
 		}
 	}

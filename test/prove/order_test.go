@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"slices"
@@ -34,7 +34,7 @@ func (e *encoder) token(class tokenClass, v int64) {
 		return
 	}
 	if n := e.run.lastWrite(class, v); n >= 0 {
-		e.written(class, n, e.run.world.journal.commits[n].uid())
+		e.written(class, n, uidOf(&e.run.world.Commits()[n]))
 		return
 	}
 	e.text("no version")
@@ -49,7 +49,7 @@ func (e *encoder) position(class tokenClass, v int64) {
 func (e *encoder) written(class tokenClass, commit int, object types.UID) {
 	v := int64(0)
 	if commit >= 0 {
-		v = e.run.world.journal.commits[commit].Version
+		v = e.run.world.Commits()[commit].Version
 	}
 	e.versions = append(e.versions, writtenVersion{v, object, class, e.owner})
 }
@@ -141,8 +141,13 @@ func TestOrderOfTimes_PRV_04(t *testing.T) {
 // TestOrderOfVersions_PRV_04: versions are compared within a process and with the store, not with another process.
 func TestOrderOfVersions_PRV_04(t *testing.T) {
 	all := []writtenVersion{
-		{5, "a", podVersions, inStore}, {3, "a", podVersions, 0}, {5, "a", podVersions, 0}, {4, "a", podVersions, 1},
-		{2, "", podVersions, 0}, {4, "b", podVersions, 0}, {9, "", jobVersions, 0},
+		{5, "a", podVersions, inStore},
+		{3, "a", podVersions, 0},
+		{5, "a", podVersions, 0},
+		{4, "a", podVersions, 1},
+		{2, "", podVersions, 0},
+		{4, "b", podVersions, 0},
+		{9, "", jobVersions, 0},
 	}
 	want := [][4]int64{{0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 1, 1}, {}, {}, {0, 0, 0, 1}, {}}
 	for i, v := range all {

@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"flag"
@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 var (
@@ -36,7 +40,7 @@ func TestProve_PRV_01_PRV_02(t *testing.T) {
 // isShort reports whether every test run explores the world; those with -short explore the
 // smallest one.
 func (s *smallWorld) isShort() bool {
-	if testing.Short() || underRace {
+	if testing.Short() || scenario.UnderRace {
 		return s.name == plainWorlds()[0].name
 	}
 	return s.short
@@ -68,27 +72,29 @@ func prove(t *testing.T, s *smallWorld) {
 	t.Errorf("%s: %s\n%s", s.name, v.what, s.narrate(v.path))
 	if *proveDir != "" {
 		file, err := v.write(*proveDir, s)
-		t.Logf("replay it with -history %s, and copy it to pkg/sim/testdata/histories to keep it (%v)", file, err)
+		t.Logf("replay it with -history %s, and copy it to test/prove/testdata/histories to keep it (%v)", file, err)
 	}
 }
 
-// TestHistory replays a history that was stored.
-func TestHistory(t *testing.T) {
-	if *historyFile == "" {
-		t.Skip("no -history")
+// TestHistories runs the small worlds of files through the histories in them: those that are kept, and one that was
+// stored just now. Rewrite what they print with -rewrite, and read the diff.
+func TestHistories(t *testing.T) {
+	if *historyFile != "" {
+		datadriven.RunTest(t, *historyFile, playHistory)
+		return
 	}
-	runScenario(t, *historyFile)
+	datadriven.Walk(t, "testdata/histories", func(t *testing.T, path string) { datadriven.RunTest(t, path, playHistory) })
 }
 
 // narrate returns what happens in a history.
 func (s *smallWorld) narrate(path [][]uint8) string {
 	r := newRun(s, 0)
 	defer r.abandon()
-	r.world.checker().off = false
-	r.world.checker().coreEvery = 1
+	r.world.Checker.Untraced = false
+	r.world.Checker.CoreEvery = 1
 	for _, choices := range path {
 		steps := r.steps()
-		r.world.tracef("— %v", steps[choices[0]])
+		r.world.Checker.Tracef("— %v", steps[choices[0]])
 		r.take(steps, choices)
 	}
 	return r.world.Trace()

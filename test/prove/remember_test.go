@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"cmp"
@@ -7,31 +7,36 @@ import (
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // checker writes what the Checker remembers. Most of its times excuse a process that may not know what
 // happened then: they matter as long as there is one, and then only by what they come before.
 func (e *encoder) checker() {
 	r := e.run
-	c := r.world.checker()
+	c := r.world.Checker
 	e.checking = true
 	for _, t := range r.undeliveredAt(r.mayFail()) {
 		e.comparedWith(t)
 	}
-	for _, h := range c.order {
+	for _, h := range c.Order {
 		e.history(h)
 	}
-	e.value(reflect.ValueOf(c.owners))
-	for _, uid := range slices.SortedFunc(maps.Keys(c.touched), func(a, b types.UID) int { return cmp.Compare(e.names.apply(string(a)), e.names.apply(string(b))) }) {
-		if at := c.touched[uid]; !e.isKnown(at) {
+	e.value(reflect.ValueOf(c.Owners))
+	for _, uid := range slices.SortedFunc(maps.Keys(c.Touched), func(a, b types.UID) int { return cmp.Compare(e.names.apply(string(a)), e.names.apply(string(b))) }) {
+		if at := c.Touched[uid]; !e.isKnown(at) {
 			e.text(string(uid))
 			e.moment(at)
 		}
 	}
-	e.age(c.late)
-	if c.lostAt.After(e.now) { // If it was before, each life says whether it came later.
-		e.age(c.lostAt)
+	e.age(c.Late)
+	if c.LostAt.After(e.now) { // If it was before, each life says whether it came later.
+		e.age(c.LostAt)
 	}
 	e.checking = false
 }
@@ -54,41 +59,41 @@ func (e *encoder) moment(t time.Time) {
 
 // momentFields are such times.
 var momentFields = map[string]bool{
-	"history.suspendedSince": true, "history.endingSince": true, "history.succeededAt": true, "history.storedAt": true,
-	"specVersion.at": true, "podVersion.until": true,
-	"life.seenAt": true, "life.wasActive": true, "life.wasReady": true, "life.joinedAt": true,
+	"History.suspendedSince": true, "History.EndingSince": true, "History.SucceededAt": true, "History.StoredAt": true,
+	"specVersion.At": true, "podVersion.until": true,
+	"Life.SeenAt": true, "Life.WasActive": true, "Life.WasReady": true, "Life.JoinedAt": true,
 }
 
 // history writes what the Checker remembers of a Job. After a fault, nothing is expected in time.
-func (e *encoder) history(h *history) {
+func (e *encoder) history(h *checker.History) {
 	copied := *h
 	// Of the specs, those matter that some process may plan with. The newest is in the Job.
-	for len(copied.specs) > 1 && e.isKnown(copied.specs[1].at) {
-		copied.specs = copied.specs[1:]
+	for len(copied.Specs) > 1 && e.isKnown(copied.Specs[1].At) {
+		copied.Specs = copied.Specs[1:]
 	}
-	if copied.specs = slices.Clone(copied.specs); len(copied.specs) == 1 {
-		copied.specs = nil
+	if copied.Specs = slices.Clone(copied.Specs); len(copied.Specs) == 1 {
+		copied.Specs = nil
 	} else {
-		copied.specs[0].at = time.Time{} // See possible.
+		copied.Specs[0].At = time.Time{} // See possible.
 	}
 	over := e.isOver(h)
 	if e.flag(over); over {
-		copied.endingSince, copied.endingBy = time.Time{}, 0
+		copied.EndingSince, copied.EndingBy = time.Time{}, 0
 	} else {
-		e.statuses(h.statuses)
+		e.statuses(h.Statuses)
 		e.wrote(h)
-		copied.endingBy = int(e.writer(copied.endingBy))
+		copied.EndingBy = int(e.writer(copied.EndingBy))
 	}
-	if e.run.world.checker().late.Equal(anyTime()) {
-		copied.creation, copied.deadline = expectation{}, expectation{}
+	if e.run.world.Checker.Late.Equal(anyTime()) {
+		copied.Creation, copied.Deadline = checker.Expectation{}, checker.Expectation{}
 	}
-	if h.job.Spec.Completions != nil { // See joined and tooMany.
-		copied.succeededAt, copied.storedAt = time.Time{}, time.Time{}
+	if h.Job.Spec.Completions != nil { // See joined and tooMany.
+		copied.SucceededAt, copied.StoredAt = time.Time{}, time.Time{}
 	}
-	copied.statuses, copied.wrote, copied.lives, copied.order = nil, nil, nil, nil
+	copied.Statuses, copied.Wrote, copied.Lives, copied.Order = nil, nil, nil, nil
 	e.value(reflect.ValueOf(copied))
-	lives := slices.SortedFunc(slices.Values(h.order), func(a, b *life) int {
-		return cmp.Compare(e.names.apply(a.pod.Name), e.names.apply(b.pod.Name))
+	lives := slices.SortedFunc(slices.Values(h.Order), func(a, b *checker.Life) int {
+		return cmp.Compare(e.names.apply(a.Pod.Name), e.names.apply(b.Pod.Name))
 	})
 	for _, l := range lives {
 		e.life(h, *l, over)
@@ -97,15 +102,15 @@ func (e *encoder) history(h *history) {
 
 // isOver reports whether every process knows that the Job is about to end: then each creation is wrong, and what else the
 // Checker would compare it with does not matter. See knowsEnd.
-func (e *encoder) isOver(h *history) bool {
+func (e *encoder) isOver(h *checker.History) bool {
 	r := e.run
-	alone := h.endingBy != 0 && !h.tampered() && r.acted == len(r.user) && e.writesAlone(h.endingBy)
-	return !h.endingSince.IsZero() && (alone || e.isKnown(h.endingSince))
+	alone := h.EndingBy != 0 && !h.Tampered() && r.acted == len(r.user) && e.writesAlone(h.EndingBy)
+	return !h.EndingSince.IsZero() && (alone || e.isKnown(h.EndingSince))
 }
 
 // statuses writes those that some process may plan with. The newest is in the Job.
-func (e *encoder) statuses(all []statusVersion) {
-	for len(all) > 1 && e.isKnown(all[1].at) {
+func (e *encoder) statuses(all []checker.StatusVersion) {
+	for len(all) > 1 && e.isKnown(all[1].At) {
 		all = all[1:]
 	}
 	by := e.authors(all)
@@ -116,11 +121,11 @@ func (e *encoder) statuses(all []statusVersion) {
 	for i := 1; i < len(all); i++ {
 		last := i+1 == len(all)
 		// Who does not know of a status does not know of the next one either, unless it wrote that, or learns of it in between.
-		if by[i] == 0 && !last && e.place(all[i].at) == e.place(all[i+1].at) {
+		if by[i] == 0 && !last && e.place(all[i].At) == e.place(all[i+1].At) {
 			continue
 		}
 		e.number(by[i])
-		e.moment(all[i].at)
+		e.moment(all[i].At)
 		if !last {
 			e.value(reflect.ValueOf(&all[i].NewJob.Status))
 		}
@@ -130,10 +135,10 @@ func (e *encoder) statuses(all []statusVersion) {
 
 // authors returns for each status which process knows of it because it wrote it, or 0. Of those that
 // a process wrote, only the last one matters. See knownStatus.
-func (e *encoder) authors(all []statusVersion) []int64 {
+func (e *encoder) authors(all []checker.StatusVersion) []int64 {
 	by := make([]int64, len(all))
 	for i, s := range slices.Backward(all) {
-		if s.Late() || e.run.world.journal.lost[s.Version] { // See knowsOfOwn.
+		if s.Late() || e.run.world.IsAnswerLost(s.Version) { // See knowsOfOwn.
 			continue
 		}
 		if writer := e.writer(s.By); writer != nobody && !slices.Contains(by, writer) {
@@ -144,9 +149,9 @@ func (e *encoder) authors(all []statusVersion) []int64 {
 }
 
 // wrote writes when each process last wrote to the Job or one of its pods, which concerns only the others.
-func (e *encoder) wrote(h *history) {
+func (e *encoder) wrote(h *checker.History) {
 	last := map[int64]time.Time{}
-	for number, at := range h.wrote {
+	for number, at := range h.Wrote {
 		if by := e.writer(number); number > 0 && !e.isKnown(at) && !e.writesAlone(number) && at.After(last[by]) {
 			last[by] = at
 		}
@@ -158,36 +163,36 @@ func (e *encoder) wrote(h *history) {
 }
 
 // life writes what the Checker remembers of a pod.
-func (e *encoder) life(h *history, l life, over bool) {
+func (e *encoder) life(h *checker.History, l checker.Life, over bool) {
 	if over { // These are for creations only.
-		l.seenAt, l.known = time.Time{}, nil
+		l.SeenAt, l.Known = time.Time{}, nil
 	}
-	e.flag(l.seenAt.After(e.run.world.checker().lostAt))
-	if h.job.Spec.Completions == nil {
-		e.flag(l.joinedAt.Before(h.succeededAt))
+	e.flag(l.SeenAt.After(e.run.world.Checker.LostAt))
+	if h.Job.Spec.Completions == nil {
+		e.flag(l.JoinedAt.Before(h.SucceededAt))
 	}
 	// See accounted.
-	l.over = l.over && l.failed && !view(h.job).failureTarget && !view(h.job).finished()
-	if e.isKnown(l.joinedAt) { // See unseen.
-		l.joinedAt, l.by, l.late = time.Time{}, 0, false
+	l.Over = l.Over && l.Failed && !history.Is(h.Job, batchv1.JobFailureTarget) && !history.IsFinished(h.Job)
+	if e.isKnown(l.JoinedAt) { // See unseen.
+		l.JoinedAt, l.By, l.Late = time.Time{}, 0, false
 	}
-	for _, t := range []*time.Time{&l.wasActive, &l.wasReady} {
+	for _, t := range []*time.Time{&l.WasActive, &l.WasReady} {
 		if e.isKnown(*t) {
 			*t = time.Time{}
 		}
 	}
-	l.by = int(e.writer(l.by))
-	l.known = e.acted(l)
+	l.By = int(e.writer(l.By))
+	l.Known = e.acted(l)
 	e.value(reflect.ValueOf(l))
 }
 
 // acted returns which processes are known to know that a pod failed, as long as others may not. See mustKnow.
-func (e *encoder) acted(l life) map[int]bool {
+func (e *encoder) acted(l checker.Life) map[int]bool {
 	known := map[int]bool{}
-	if !l.seenAt.IsZero() && e.isKnown(l.seenAt) {
+	if !l.SeenAt.IsZero() && e.isKnown(l.SeenAt) {
 		return known
 	}
-	for number := range l.known {
+	for number := range l.Known {
 		if by := e.writer(number); by != nobody {
 			known[int(by)] = true
 		}
@@ -211,13 +216,13 @@ func (e *encoder) writer(number int) int64 {
 // writers returns the numbers of the processes that run, and of those that ended while a write was on
 // its way.
 func (r *run) writers() (all []int) {
-	for _, p := range r.world.processes {
-		all = append(all, p.number)
+	for _, p := range r.world.Processes() {
+		all = append(all, p.Number())
 	}
 	var late []int
-	for _, e := range r.world.events {
-		if e.kind == fromLateWrite && !slices.Contains(all, e.process.number) {
-			late = append(late, e.process.number)
+	for _, e := range r.world.Pending() {
+		if e.Kind() == sim.FromLateWrite && !slices.Contains(all, e.Process().Number()) {
+			late = append(late, e.Process().Number())
 		}
 	}
 	slices.Sort(late)

@@ -1,19 +1,18 @@
-package sim
+package prove
 
 import (
-	"container/heap"
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // smallWorld is a world of which every history is tried, unless it is vast.
@@ -41,7 +40,7 @@ type smallWorld struct {
 	// at most maxFaults of them. stale lets the successor of a process that crashed begin with
 	// lists that lack the last write. With unseen, faults are those after which the controller does not know
 	// of a pod that it created, otherwise all others.
-	faults      []FaultKind
+	faults      []sim.FaultKind
 	gaps, stale bool
 	unseen      bool
 	maxFaults   int
@@ -83,9 +82,9 @@ func (s worldSize) most() int {
 
 type userStep struct {
 	name string
-	do   func(*World)
+	do   func(*checker.World)
 	// when, if set, reports whether it is possible.
-	when func(*World) bool
+	when func(*checker.World) bool
 }
 
 // stepTime is how long each step takes, so that no two things happen at the same time.
@@ -94,7 +93,7 @@ const stepTime = time.Microsecond
 // run is one history of a small world: it decides what happens next from a list of choices.
 type run struct {
 	*smallWorld
-	world *World
+	world *checker.World
 	// choices are those of the present step, as far as they are given; taken are all that were
 	// needed, and options how many there were. rng, if set, makes the others; one in rare of them
 	// is not the first.
@@ -107,7 +106,7 @@ type run struct {
 	// of users.
 	usedFaults, usedSlow, failed, acted int
 	// going is the process that took a local step and continues before others may act, or nil.
-	going *process
+	going sim.Process
 	// depth is the number of steps so far.
 	depth int
 	// carriers are what has read something and not yet finished: routines, and late writes by
@@ -131,41 +130,28 @@ type run struct {
 
 func newRun(s *smallWorld, since int) *run {
 	r := &run{smallWorld: s, since: since, carriers: map[any]*carrier{}, encoded: map[objectKey]*encodedObject{}, renamings: renamings(s.symmetric)}
-	o := Options{decider: r, Begun: time.Date(2026, 1, 1, 0, 0, 0, int(100*time.Millisecond), time.UTC)}
+	o := sim.Options{Decider: r, OnWork: func(work any) { r.work = work }, Begun: time.Date(2026, 1, 1, 0, 0, 0, int(100*time.Millisecond), time.UTC)}
 	if s.records > 0 {
 		o.Controller.Limits = reconcile.DefaultConfig()
 		o.Controller.Limits.MaxUncounted = s.records
 	}
-	r.world = newCheckedBy(checks{noTrace: true, coreEvery: 1 << 30}, o)
-	r.world.checker().exact = true
-	r.world.ctx = klog.NewContext(context.Background(), logr.New(planSink{
-		planned: r.world.plans,
-		work:    func(work any) { r.work = work },
-	}))
-	act := Act{TerminateExit: 143, NodeGone: s.lost}
+	r.world = checker.NewWorldWith(checker.Checks{Untraced: true, CoreEvery: 1 << 30}, o)
+	r.world.Checker.Exact = true
+	act := sim.Act{TerminateExit: 143, NodeGone: s.lost}
 	if s.runs {
 		act.Run = time.Second
 	}
 	if s.forever {
-		act.Run = Forever
+		act.Run = sim.Forever
 	}
 	job := &batchv1.Job{Spec: s.spec()}
 	job.Name, job.Annotations = "a", s.annotations
-	must(r.world.Play(job, Script{{Index: -1, Act: act}}))
+	scenario.Must(r.world.Play(job, sim.Script{{Index: -1, Act: act}}))
 	return r
 }
 
-// abandon ends the routines of a world that is no longer needed.
-func (r *run) abandon() {
-	for _, p := range r.world.processes {
-		p.alive = false
-	}
-	for _, e := range r.world.events {
-		if e.kind == fromCall {
-			e.routine.stop()
-		}
-	}
-}
+// abandon ends a world that is no longer needed.
+func (r *run) abandon() { r.world.Abandon() }
 
 // choose returns the next choice of n: a given one, or else mostly the first.
 func (r *run) choose(n int) int {
@@ -205,13 +191,13 @@ func (r *run) take(steps []step, choices []uint8) {
 	r.hashing = r.depth >= r.since
 	before, local := r.beforeStep(s), localProcess(s)
 	if s.user != nil {
-		r.world.advance(r.world.Now().Add(stepTime))
+		r.world.Advance(r.world.Now().Add(stepTime))
 		r.acted++
 		s.user.do(r.world)
 	} else {
 		r.happen(s)
 	}
-	r.endDead()
+	r.world.DropVoid()
 	if !r.plain {
 		r.deliverEchoes()
 	}
@@ -222,37 +208,17 @@ func (r *run) take(steps []step, choices []uint8) {
 
 func (r *run) happen(s step) {
 	at := r.world.Now().Add(stepTime)
-	if s.rank == rankTimer && s.event.at.After(at) {
-		at = s.event.at
+	if s.rank == rankTimer && s.event.At().After(at) {
+		at = s.event.At()
 		if s.slow {
 			r.usedSlow++
-			c := r.world.checker()
-			c.extend(&c.late, at.Add(stepTime))
+			c := r.world.Checker
+			c.Extend(&c.Late, at.Add(stepTime))
 		}
 	}
-	do := s.event.do
-	for i := range r.world.events {
-		if r.world.events[i] == s.event {
-			heap.Remove(&r.world.events, i)
-			break
-		}
-	}
-	r.world.advance(at)
 	r.closing = s.closes
-	do()
+	r.world.Do(s.event, at)
 	r.closing = false
-}
-
-// endDead lets the syncs of processes that ended come to their end: nothing happens in them.
-func (r *run) endDead() {
-	r.world.events = slices.DeleteFunc(r.world.events, func(e *event) bool {
-		dead := e.kind == fromCall && !e.process.alive
-		if dead {
-			e.routine.resume()
-		}
-		return dead || e.void != nil && e.void()
-	})
-	heap.Init(&r.world.events)
 }
 
 // deliverEchoes delivers what is no news to a process: its own writes, whose answers came first.
@@ -266,9 +232,9 @@ func (r *run) deliverEchoes() {
 }
 
 // echo returns the next event of a watch that is no news to its process, or nil.
-func (r *run) echo() (first *event) {
+func (r *run) echo() (first *sim.Event) {
 	for _, e := range r.pendingEvents().watches {
-		if e.commit != nil && (first == nil || e.number < first.number) && isEcho(e.process, *e.commit) {
+		if e.Commit() != nil && (first == nil || e.Number() < first.Number()) && isEcho(e.Process(), *e.Commit()) {
 			first = e
 		}
 	}
@@ -276,12 +242,12 @@ func (r *run) echo() (first *event) {
 }
 
 // isEcho reports whether a process's cache has what a watch is about to deliver.
-func isEcho(p *process, c Commit) bool {
+func isEcho(p sim.Process, c sim.Commit) bool {
 	known := ""
 	switch {
 	case c.NewJob != nil:
 		known = versionIn(p, jobsOnly, c.NewJob.UID)
-	case c.NewPod != nil && p.watches(c.NewPod):
+	case c.NewPod != nil && p.Watches(c.NewPod):
 		known = versionIn(p, podsOnly, c.NewPod.UID)
 	}
 	return versionOf(known) >= c.Version

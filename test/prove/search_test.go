@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"fmt"
@@ -6,6 +6,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // node is a state that was reached: from its parent, by choices.
@@ -206,8 +213,8 @@ func (x *search) expand(id int32) {
 
 // child takes one step, and returns the choices that follow for the same step, or nil.
 func (x *search) child(id int32, r *run, steps []step, choices []uint8, path [][]uint8) (next []uint8) {
-	c := r.world.checker()
-	c.coreEvery = 1
+	c := r.world.Checker
+	c.CoreEvery = 1
 	r.take(steps, choices)
 	if len(c.Violations) > 0 {
 		x.violated(append(path, slices.Clone(r.taken)), strings.Join(c.Violations, "\n"))
@@ -226,10 +233,10 @@ func (x *search) child(id int32, r *run, steps []step, choices []uint8, path [][
 
 // rest checks a state in which nothing is left to happen.
 func (x *search) rest(id int32, r *run, path [][]uint8) {
-	c := r.world.checker()
+	c := r.world.Checker
 	c.AtRest()
 	if wrong := x.wrongAtRest(r.world); wrong != "" {
-		c.violate("L1", "%s", wrong)
+		c.Violate("L1", "%s", wrong)
 	}
 	if len(c.Violations) > 0 {
 		x.violated(path, "nothing happens anymore, and "+strings.Join(c.Violations, "\n"))
@@ -241,17 +248,17 @@ func (x *search) rest(id int32, r *run, path [][]uint8) {
 }
 
 // wrongAtRest returns what is wrong with the Job once nothing happens anymore.
-func (s *smallWorld) wrongAtRest(w *World) string {
-	job := w.Store.jobs["a"]
+func (s *smallWorld) wrongAtRest(w *checker.World) string {
+	job := w.Store.Jobs()["a"]
 	switch {
 	case s.wrong != nil:
 		return s.wrong(job)
 	case job == nil:
 		return "the Job is gone"
-	case !Finished(job):
+	case !sim.Finished(job):
 		return "the Job is not finished"
 	}
-	return when(s.failures == 0 && !view(job).complete, "the Job failed, and none of its pods did")
+	return rules.When(s.failures == 0 && !history.Is(job, batchv1.JobComplete), "the Job failed, and none of its pods did")
 }
 
 func (x *search) violated(path [][]uint8, what string) {
@@ -305,7 +312,7 @@ func (x *search) String() string {
 func (s *smallWorld) violations(path [][]uint8) string {
 	r := newRun(s, 0)
 	defer r.abandon()
-	r.world.checker().coreEvery = 1
+	r.world.Checker.CoreEvery = 1
 	for _, choices := range path {
 		r.take(r.steps(), choices)
 	}
@@ -314,11 +321,11 @@ func (s *smallWorld) violations(path [][]uint8) string {
 
 // wrongSoFar returns what is wrong after a history, or "".
 func (r *run) wrongSoFar() string {
-	c := r.world.checker()
+	c := r.world.Checker
 	if len(r.steps()) == 0 {
 		c.AtRest()
 		if wrong := r.wrongAtRest(r.world); wrong != "" {
-			c.violate("L1", "%s", wrong)
+			c.Violate("L1", "%s", wrong)
 		}
 	}
 	return strings.Join(c.Violations, "\n")

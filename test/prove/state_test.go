@@ -1,15 +1,17 @@
-package sim
+package prove
 
 import (
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // fingerprint returns that of the whole state.
@@ -25,10 +27,10 @@ func (e *encoder) state() {
 	for _, n := range []int{r.usedFaults, r.usedSlow, r.failed, r.acted} {
 		e.number(int64(n))
 	}
-	e.number(int64(slices.Index(r.world.processes, r.going)))
+	e.number(int64(slices.Index(r.world.Processes(), r.going)))
 	e.store()
 	e.events()
-	for at, p := range r.world.processes {
+	for at, p := range r.world.Processes() {
 		e.owner = at
 		e.process(p)
 	}
@@ -38,52 +40,54 @@ func (e *encoder) state() {
 
 func (e *encoder) store() {
 	s := e.run.world.Store
-	e.value(reflect.ValueOf(s.jobs))
-	e.value(reflect.ValueOf(s.pods))
-	e.number(int64(s.quota))
-	e.flag(s.terminating)
+	e.value(reflect.ValueOf(s.Jobs()))
+	e.value(reflect.ValueOf(s.Pods()))
+	e.number(int64(s.Quota()))
+	e.flag(s.IsTerminating())
 }
 
-// pending returns the events of a process, or of all if it is nil, in an order that does not depend
+// pending returns the events of a process, or of all if it is none, in an order that does not depend
 // on how they came to be.
-func (e *encoder) pending(p *process) []*event {
+func (e *encoder) pending(p sim.Process) []*sim.Event {
 	w := e.run.world
-	pending := make([]*event, 0, len(w.events))
-	for _, v := range w.events {
-		if v.kind != fromSweep && (p == nil || v.process == p) && (v.void == nil || !v.void()) {
+	pending := make([]*sim.Event, 0, len(w.Pending()))
+	for _, v := range w.Pending() {
+		if v.Kind() != sim.FromSweep && (!p.Exists() || v.Process() == p) && !v.IsVoid() {
 			pending = append(pending, v)
 		}
 	}
-	slices.SortFunc(pending, func(a, b *event) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(e.placeOf(a), e.placeOf(b)),
-			cmp.Compare(e.names.apply(a.text), e.names.apply(b.text)), cmp.Compare(a.number, b.number))
+	slices.SortFunc(pending, func(a, b *sim.Event) int {
+		return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(e.placeOf(a), e.placeOf(b)),
+			cmp.Compare(e.names.apply(a.Text()), e.names.apply(b.Text())), cmp.Compare(a.Number(), b.Number()))
 	})
 	return pending
 }
 
 // placeOf returns the number of the process that an event is for, among those that live.
-func (e *encoder) placeOf(v *event) int { return slices.Index(e.run.world.processes, v.process) }
+func (e *encoder) placeOf(v *sim.Event) int {
+	return slices.Index(e.run.world.Processes(), v.Process())
+}
 
 // events writes what is pending.
 func (e *encoder) events() {
-	for _, v := range e.pending(nil) {
+	for _, v := range e.pending(sim.Process{}) {
 		e.owner = e.placeOf(v)
-		e.number(int64(v.kind))
+		e.number(int64(v.Kind()))
 		e.number(int64(e.owner))
-		e.text(v.text)
-		switch v.kind {
-		case fromTimer:
-			e.time(v.at)
+		e.text(v.Text())
+		switch v.Kind() {
+		case sim.FromTimer:
+			e.time(v.At())
 			e.number(e.timersBefore(v))
-		case fromWatch:
+		case sim.FromWatch:
 			e.delivery(v)
-		case fromCall:
-			e.text(v.call.Verb + " " + v.call.Object)
-			e.carrier(e.run.carriers[v.routine])
-		case fromLateWrite:
-			c := e.run.carriers[v.number]
+		case sim.FromCall:
+			e.text(v.Call().Verb + " " + v.Call().Object)
+			e.carrier(e.run.carriers[v.Sync()])
+		case sim.FromLateWrite:
+			c := e.run.carriers[v.Number()]
 			e.carrier(c)
-			e.number(e.writer(c.begun.process.number))
+			e.number(e.writer(c.begun.process.Number()))
 			e.comparedWith(c.begun.unknown)
 			e.comparedWith(c.asked)
 		}
@@ -92,12 +96,12 @@ func (e *encoder) events() {
 }
 
 // timersBefore returns how many timers come before one that time has to pass for.
-func (e *encoder) timersBefore(timer *event) (n int64) {
+func (e *encoder) timersBefore(timer *sim.Event) (n int64) {
 	if e.isDue(timer) {
 		return 0
 	}
-	for _, v := range e.pending(nil) {
-		if v.kind == fromTimer && !e.isDue(v) && compareTimers(v, timer) < 0 {
+	for _, v := range e.pending(sim.Process{}) {
+		if v.Kind() == sim.FromTimer && !e.isDue(v) && compareTimers(v, timer) < 0 {
 			n++
 		}
 	}
@@ -105,36 +109,40 @@ func (e *encoder) timersBefore(timer *event) (n int64) {
 }
 
 // isDue reports whether no time has to pass for an event.
-func (e *encoder) isDue(v *event) bool { return !v.at.After(e.now) }
+func (e *encoder) isDue(v *sim.Event) bool { return !v.At().After(e.now) }
 
 // delivery writes what a watch is about to deliver.
-func (e *encoder) delivery(v *event) {
+func (e *encoder) delivery(v *sim.Event) {
 	switch {
-	case v.commit != nil:
-		e.commit(v.process, *v.commit)
+	case v.Commit() != nil:
+		e.commit(v.Process(), *v.Commit())
 	case isDelivery(v):
 		w, kind := e.run.world, podsOnly
-		if strings.HasSuffix(v.text, jobsOnly.String()) {
+		if strings.HasSuffix(v.Text(), "Jobs") {
 			kind = jobsOnly
 		}
-		e.position(classOf(kind), v.version)
-		e.value(reflect.ValueOf(w.listAt(v.version, kind)))
-		for _, c := range w.since(v.version) {
-			if c.resource() == kind {
-				e.commit(v.process, c)
+		e.position(classOf(kind), v.Version())
+		list := w.PodsAt(v.Version())
+		if kind == jobsOnly {
+			list = w.JobsAt(v.Version())
+		}
+		e.value(reflect.ValueOf(list))
+		for _, c := range w.CommitsSince(v.Version()) {
+			if resourceOf(c) == kind {
+				e.commit(v.Process(), c)
 			}
 		}
 	}
 }
 
 // commit writes what a watch delivers of a commit, and whether its process knows of it: the old object only if there is no new one.
-func (e *encoder) commit(p *process, c Commit) {
-	e.flag(p.knowsOfOwn(c))
+func (e *encoder) commit(p sim.Process, c sim.Commit) {
+	e.flag(p.Wrote(c))
 	c.Verb, c.Asked, c.By = "", time.Time{}, 0
 	if c.NewJob != nil || c.NewPod != nil {
 		c.OldJob, c.OldPod = nil, nil
 	}
-	e.class = classOf(c.resource())
+	e.class = classOf(resourceOf(c))
 	e.value(reflect.ValueOf(c))
 	e.class = podVersions
 }
@@ -151,7 +159,7 @@ func (e *encoder) carrier(c *carrier) {
 	}
 	e.age(c.began)
 	e.age(c.plannedAt)
-	if c.begun.process.alive {
+	if c.begun.process.IsAlive() {
 		e.comparedWith(c.begun.unknown)
 	}
 	for _, v := range e.names.sorted(c.read) {
@@ -174,10 +182,10 @@ func (e *encoder) carrier(c *carrier) {
 // isCurrent reports whether a version of an object is the one that is stored.
 func (r *run) isCurrent(v objectVersion) bool {
 	s := r.world.Store
-	if pod := s.byUID[types.UID(v.uid)]; pod != nil {
+	if pod := s.PodByUID(types.UID(v.uid)); pod != nil {
 		return pod.ResourceVersion == v.version
 	}
-	for _, job := range s.jobs {
+	for _, job := range s.Jobs() {
 		if string(job.UID) == v.uid {
 			return job.ResourceVersion == v.version
 		}
@@ -186,14 +194,13 @@ func (r *run) isCurrent(v objectVersion) bool {
 }
 
 // process writes what a controller process knows.
-func (e *encoder) process(p *process) {
-	for _, s := range []*stream{p.jobs, p.pods} {
-		e.position(classOf(s.resource), s.seen)
-		e.flag(s.open)
-	}
-	dueAt := maps.Clone(p.dueAt)
-	maps.DeleteFunc(dueAt, func(job types.UID, _ time.Time) bool { return p.due[job] == 0 })
-	for _, part := range []any{dueAt, p.retries, p.running, p.again} {
+func (e *encoder) process(p sim.Process) {
+	m := p.Memory()
+	e.position(jobVersions, m.Jobs.Seen)
+	e.flag(m.Jobs.Open)
+	e.position(podVersions, m.Pods.Seen)
+	e.flag(m.Pods.Open)
+	for _, part := range []any{m.DueAt, m.Retries, m.Running, m.Again} {
 		e.value(reflect.ValueOf(part))
 	}
 	e.engine(p)
@@ -202,8 +209,8 @@ func (e *encoder) process(p *process) {
 
 // batches writes when the last sync of each Job was that waited for more changes. After a whole period,
 // that makes no difference.
-func (e *encoder) batches(p *process) {
-	batcher := reflect.ValueOf(p.dispatcher).Elem().FieldByName("batcher").Elem()
+func (e *encoder) batches(p sim.Process) {
+	batcher := reflect.ValueOf(p.Memory().Dispatcher).Elem().FieldByName("batcher").Elem()
 	period, next := time.Duration(batcher.FieldByName("period").Int()), batcher.FieldByName("next")
 	for _, job := range next.MapKeys() {
 		if at := timeOf(next.MapIndex(job)); e.now.Sub(at) < period {
@@ -217,8 +224,8 @@ func (e *encoder) batches(p *process) {
 var derivedFields = map[string]bool{"byJob": true, "strays": true}
 
 // engine writes what a sync can read.
-func (e *encoder) engine(p *process) {
-	cache := reflect.ValueOf(p.cache).Elem()
+func (e *encoder) engine(p sim.Process) {
+	cache := reflect.ValueOf(p.Cache()).Elem()
 	for i := range cache.NumField() {
 		name := cache.Type().Field(i).Name
 		if ignoredFields[name] || derivedFields[name] {
@@ -233,7 +240,7 @@ func (e *encoder) engine(p *process) {
 		e.text(job.String())
 		e.value(byJob.MapIndex(job).Elem().FieldByName("leftOut"))
 		listed := versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String())
-		if e.run.lastWrite(podVersions, listed) <= e.run.lastWrite(podVersions, p.pods.seen) {
+		if e.run.lastWrite(podVersions, listed) <= e.run.lastWrite(podVersions, p.Memory().Pods.Seen) {
 			listed = 0 // All that the watch delivers from now on is newer.
 		}
 		e.position(podVersions, listed)
@@ -243,14 +250,14 @@ func (e *encoder) engine(p *process) {
 
 // memories writes what a process remembers of its Jobs. Once it knows how one ends, it plans no creations, and what they
 // depend on does not matter.
-func (e *encoder) memories(p *process) {
-	jobs := reflect.ValueOf(p.engine).Elem().FieldByName("memory").FieldByName("jobs")
+func (e *encoder) memories(p sim.Process) {
+	jobs := reflect.ValueOf(p.Memory().Engine).Elem().FieldByName("memory").FieldByName("jobs")
 	uids := jobs.MapKeys()
 	slices.SortFunc(uids, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 	for _, uid := range uids {
 		e.text(uid.String())
 		unread := map[string]bool{}
-		if p.knowsEnd(types.UID(uid.String())) {
+		if knowsEnd(p, types.UID(uid.String())) {
 			unread["backoff"], unread["released"] = true, !e.run.mayCreate(p)
 		}
 		m := jobs.MapIndex(uid)
@@ -263,7 +270,7 @@ func (e *encoder) memories(p *process) {
 }
 
 // mayCreate reports whether a process has planned to create pods.
-func (r *run) mayCreate(p *process) bool {
+func (r *run) mayCreate(p sim.Process) bool {
 	for _, c := range r.carriers {
 		if c.begun.process == p && c.work != nil {
 			if _, plan := partsOf(c.work); plan.FieldByName("Create").Len() > 0 {
@@ -275,7 +282,7 @@ func (r *run) mayCreate(p *process) bool {
 }
 
 // knowsEnd reports whether a process's cache has a Job whose outcome is decided.
-func (p *process) knowsEnd(uid types.UID) bool {
-	job := p.cache.Job(uid)
-	return job != nil && isDecided(job)
+func knowsEnd(p sim.Process, uid types.UID) bool {
+	job := p.Cache().Job(uid)
+	return job != nil && history.IsDecided(job)
 }

@@ -1,13 +1,16 @@
-package sim
+package prove
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 )
 
 // step is what can happen next: an event, or what a user does.
 type step struct {
-	event *event
+	event *sim.Event
 	user  *userStep
 	// slow reports whether it lets time pass although messages are on their way, closes whether it
 	// ends a watch instead of delivering the event.
@@ -20,12 +23,12 @@ func (s step) String() string {
 		return s.user.name
 	}
 	names := [...]string{"timer", "call", "watch", "late write", "node", "collector", "sweep"}
-	text := names[s.event.kind] + ": " + s.event.text
-	if s.event.kind == fromCall {
-		text += " " + s.event.call.Verb + " " + s.event.call.Object
+	text := names[s.event.Kind()] + ": " + s.event.Text()
+	if s.event.Kind() == sim.FromCall {
+		text += " " + s.event.Call().Verb + " " + s.event.Call().Object
 	}
-	if s.event.commit != nil {
-		text += ", " + commitText(*s.event.commit)
+	if s.event.Commit() != nil {
+		text += ", " + checker.CommitText(*s.event.Commit())
 	}
 	return text
 }
@@ -42,7 +45,7 @@ const (
 
 // streamKey identifies a watch.
 type streamKey struct {
-	process  *process
+	process  sim.Process
 	resource string
 }
 
@@ -78,27 +81,27 @@ func (r *run) allSteps() []step {
 // way.
 type pendingEvents struct {
 	steps    []step
-	watches  map[streamKey]*event
-	timer    *event
+	watches  map[streamKey]*sim.Event
+	timer    *sim.Event
 	messages bool
 }
 
 func (r *run) pendingEvents() pendingEvents {
-	p := pendingEvents{watches: map[streamKey]*event{}}
-	for _, e := range r.world.events {
+	p := pendingEvents{watches: map[streamKey]*sim.Event{}}
+	for _, e := range r.world.Pending() {
 		switch {
-		case e.void != nil && e.void() || e.kind == fromSweep:
-		case e.kind == fromWatch:
+		case e.IsVoid() || e.Kind() == sim.FromSweep:
+		case e.Kind() == sim.FromWatch:
 			p.messages = true
-			if key := (streamKey{e.process, e.text}); p.watches[key] == nil || p.watches[key].number > e.number {
+			if key := (streamKey{e.Process(), e.Text()}); p.watches[key] == nil || p.watches[key].Number() > e.Number() {
 				p.watches[key] = e
 			}
-		case e.kind == fromTimer && e.at.After(r.world.Now()):
+		case e.Kind() == sim.FromTimer && e.At().After(r.world.Now()):
 			if p.timer == nil || compareTimers(e, p.timer) < 0 {
 				p.timer = e
 			}
 		default:
-			rank, known := ranks[e.kind]
+			rank, known := ranks[e.Kind()]
 			p.messages = p.messages || !known
 			p.steps = append(p.steps, step{event: e, rank: rank})
 		}
@@ -107,18 +110,18 @@ func (r *run) pendingEvents() pendingEvents {
 }
 
 // ranks are those of events that are no messages.
-var ranks = map[originKind]int{fromLateWrite: rankLate, fromNode: rankNode, fromCollector: rankNode}
+var ranks = map[sim.EventKind]int{sim.FromLateWrite: rankLate, sim.FromNode: rankNode, sim.FromCollector: rankNode}
 
-func compareTimers(a, b *event) int {
-	return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.number, b.number))
+func compareTimers(a, b *sim.Event) int {
+	return cmp.Or(a.At().Compare(b.At()), cmp.Compare(a.Number(), b.Number()))
 }
 
-func (u *userStep) isPossible(w *World) bool { return u.when == nil || u.when(w) }
+func (u *userStep) isPossible(w *checker.World) bool { return u.when == nil || u.when(w) }
 
 // compareSteps orders steps as a default schedule prefers them. There is one of a user at most.
 func compareSteps(a, b step) int {
 	if a.rank != b.rank || a.event == nil || b.event == nil {
 		return a.rank - b.rank
 	}
-	return cmp.Compare(a.event.number, b.event.number)
+	return cmp.Compare(a.event.Number(), b.event.Number())
 }

@@ -1,8 +1,11 @@
-package sim
+package prove
 
 import (
 	"slices"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 )
 
 // oldTime returns from when on everything is equally old. No wait is longer: a batch of changes waits
@@ -12,8 +15,8 @@ func (r *run) oldTime() time.Duration {
 	if r.exact {
 		return backoff
 	}
-	for _, h := range r.world.checker().order {
-		if h.job.Spec.ActiveDeadlineSeconds != nil || slices.ContainsFunc(h.order, (*life).delays) {
+	for _, h := range r.world.Checker.Order {
+		if h.Job.Spec.ActiveDeadlineSeconds != nil || slices.ContainsFunc(h.Order, (*checker.Life).Delays) {
 			return backoff
 		}
 	}
@@ -35,8 +38,8 @@ func (r *run) unknownSince() time.Time {
 }
 
 // unknownTo returns the first moment of which a process does not know.
-func (r *run) unknownTo(p *process) time.Time {
-	return slices.MinFunc(append(r.undeliveredTo(p, false), r.world.Now().Add(1)), time.Time.Compare)
+func (r *run) unknownTo(p sim.Process) time.Time {
+	return slices.MinFunc(append(p.Undelivered(false), r.world.Now().Add(1)), time.Time.Compare)
 }
 
 // horizons returns when what watches have not delivered was stored, and from when on each sync that
@@ -44,7 +47,7 @@ func (r *run) unknownTo(p *process) time.Time {
 func (r *run) horizons() []time.Time {
 	all := r.undeliveredAt(false)
 	for key, c := range r.carriers {
-		if _, late := key.(uint64); late || c.begun.process.alive {
+		if _, late := key.(uint64); late || c.begun.process.IsAlive() {
 			all = append(all, c.begun.unknown)
 		}
 	}
@@ -55,9 +58,9 @@ func (r *run) horizons() []time.Time {
 // before which a process knows everything, and when a write in flight was asked for.
 func (r *run) moments() []time.Time {
 	all := append(r.horizons(), r.undeliveredAt(r.mayFail())...)
-	for _, e := range r.world.events {
-		if e.kind == fromLateWrite {
-			all = append(all, r.carriers[e.number].asked)
+	for _, e := range r.world.Pending() {
+		if e.Kind() == sim.FromLateWrite {
+			all = append(all, r.carriers[e.Number()].asked)
 		}
 	}
 	slices.SortFunc(all, time.Time.Compare)
@@ -77,23 +80,8 @@ func (r *run) knownUntil() time.Time {
 // undeliveredAt returns when what some watch has not delivered was stored, with or without what its
 // process wrote itself.
 func (r *run) undeliveredAt(own bool) (all []time.Time) {
-	for _, p := range r.world.processes {
-		all = append(all, r.undeliveredTo(p, own)...)
-	}
-	return all
-}
-
-// undeliveredTo is undeliveredAt for the watches of one process.
-func (r *run) undeliveredTo(p *process, own bool) (all []time.Time) {
-	j := &r.world.journal
-	if p.isWorking() {
-		for _, s := range []*stream{p.jobs, p.pods} {
-			for i := len(j.commits) - len(r.world.since(s.seen)); i < len(j.commits); i++ {
-				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && (own || !p.knowsOfOwn(c)) {
-					all = append(all, j.at[i])
-				}
-			}
-		}
+	for _, p := range r.world.Processes() {
+		all = append(all, p.Undelivered(own)...)
 	}
 	return all
 }

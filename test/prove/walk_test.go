@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"math/rand/v2"
@@ -38,9 +38,9 @@ func (x *search) walkOnce(seed uint64) {
 	defer r.abandon()
 	r.rng = rand.New(rand.NewPCG(seed, 6))
 	r.rare = 4 << r.rng.IntN(4) // What goes wrong early keeps from what may go wrong later.
-	r.world.checker().coreEvery = 16
+	r.world.Checker.CoreEvery = 16
 	var path [][]uint8
-	for steps := r.steps(); len(steps) > 0 && len(path) < maxWalk && len(r.world.checker().Violations) == 0; steps = r.steps() {
+	for steps := r.steps(); len(steps) > 0 && len(path) < maxWalk && len(r.world.Checker.Violations) == 0; steps = r.steps() {
 		r.take(steps, []uint8{uint8(r.rng.IntN(len(steps)))})
 		path = append(path, slices.Clone(r.taken))
 	}

@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // workHashes returns the hashes of what a stage is about to do, for each way to name the pods. Whatever led to it:
@@ -33,7 +34,7 @@ func (r *run) statusHash(work any, names renaming) fingerprint {
 	e.unversioned = true
 	_, plan := partsOf(work)
 	e.value(plan.FieldByName("Status"))
-	if status := (*batchv1.JobStatus)(plan.FieldByName("Status").UnsafePointer()); status == nil || !isDecided(&batchv1.Job{Status: *status}) {
+	if status := (*batchv1.JobStatus)(plan.FieldByName("Status").UnsafePointer()); status == nil || !history.IsDecided(&batchv1.Job{Status: *status}) {
 		e.value(plan.FieldByName("Backoff"))
 	}
 	return e.sum()

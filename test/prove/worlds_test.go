@@ -1,4 +1,4 @@
-package sim
+package prove
 
 import (
 	"cmp"
@@ -14,14 +14,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // crashes are faults of the controller, refusals those that a webhook, a quota or a proxy causes, and
 // unanswered those of the network; the write may come late.
 var (
-	crashes    = []FaultKind{CrashBefore, CrashAfter, Late}
-	unanswered = []FaultKind{LoseResponse, Timeout, Fail}
-	refusals   = []FaultKind{Conflict, Reject, Malformed, Misrouted}
+	crashes    = []sim.FaultKind{sim.CrashBefore, sim.CrashAfter, sim.Late}
+	unanswered = []sim.FaultKind{sim.LoseResponse, sim.Timeout, sim.Fail}
+	refusals   = []sim.FaultKind{sim.Conflict, sim.Reject, sim.Malformed, sim.Misrouted}
 	allFaults  = slices.Concat(crashes, unanswered, refusals)
 )
 
@@ -61,7 +66,7 @@ func (s *smallWorld) withFaults(title string, n int) *smallWorld {
 // pod. As there may be a pod too many for as long as that, this world is some ten times as large.
 func (s *smallWorld) withUnseenCreation() *smallWorld {
 	out := s.withFaults("an unseen creation", 1)
-	out.faults, out.gaps, out.unseen = []FaultKind{CrashAfter, Late, Timeout}, false, true
+	out.faults, out.gaps, out.unseen = []sim.FaultKind{sim.CrashAfter, sim.Late, sim.Timeout}, false, true
 	if s.wrongUnseen != nil {
 		out.wrong = s.wrongUnseen
 	}
@@ -70,15 +75,15 @@ func (s *smallWorld) withUnseenCreation() *smallWorld {
 
 func plainWorlds() []*smallWorld {
 	spec := func(completions, parallelism, limit int32) func() batchv1.JobSpec {
-		return func() batchv1.JobSpec { return nonIndexedSpec(completions, parallelism, limit) }
+		return func() batchv1.JobSpec { return scenario.NonIndexedSpec(completions, parallelism, limit) }
 	}
 	runsOn := func(job *batchv1.Job) string {
 		s := job.Status
-		return when(s.Active != 1 || ptr.Deref(s.Ready, 0) != 1 || s.StartTime == nil, fmt.Sprintf("a pod is ready, and active is %d, ready %d", s.Active, ptr.Deref(s.Ready, 0)))
+		return rules.When(s.Active != 1 || ptr.Deref(s.Ready, 0) != 1 || s.StartTime == nil, fmt.Sprintf("a pod is ready, and active is %d, ready %d", s.Active, ptr.Deref(s.Ready, 0)))
 	}
 	pastLimit := func(limit int32) func(job *batchv1.Job) string {
 		return func(job *batchv1.Job) string {
-			return cmp.Or(unfinished(job), when(view(job).complete && job.Status.Failed > limit, "the Job is complete, with more failures than its limit"))
+			return cmp.Or(unfinished(job), rules.When(history.Is(job, batchv1.JobComplete) && job.Status.Failed > limit, "the Job is complete, with more failures than its limit"))
 		}
 	}
 	return []*smallWorld{
@@ -96,19 +101,19 @@ func plainWorlds() []*smallWorld {
 
 func policyWorlds() []*smallWorld {
 	perIndex := func() batchv1.JobSpec {
-		s := indexedSpec(2, 2)
+		s := scenario.IndexedSpec(2, 2)
 		s.BackoffLimitPerIndex = ptr.To[int32](0)
 		return s
 	}
 	success := func() batchv1.JobSpec {
-		s := indexedSpec(2, 2)
+		s := scenario.IndexedSpec(2, 2)
 		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 		return s
 	}
 	retriedTwice := changedSpec(perIndex, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) })
 	twice := changedSpec(retriedIndex, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](2) })
 	queue := func() batchv1.JobSpec {
-		s := nonIndexedSpec(0, 2, 6)
+		s := scenario.NonIndexedSpec(0, 2, 6)
 		s.Completions = nil
 		return s
 	}
@@ -129,22 +134,22 @@ func policyWorlds() []*smallWorld {
 		s.CompletionMode, s.BackoffLimitPerIndex = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](1)
 		return s
 	}
-	cleaned := func() batchv1.JobSpec { return nonIndexedSpec(2, 1, 6) }
+	cleaned := func() batchv1.JobSpec { return scenario.NonIndexedSpec(2, 1, 6) }
 	timed := func() batchv1.JobSpec {
-		s := nonIndexedSpec(1, 1, 6)
+		s := scenario.NonIndexedSpec(1, 1, 6)
 		s.ActiveDeadlineSeconds = ptr.To[int64](2)
 		return s
 	}
 	tooMany := changedSpec(perIndex, func(s *batchv1.JobSpec) { s.MaxFailedIndexes = ptr.To[int32](0) })
 	// The controller knows of the success once it has released the pod.
 	stop := edit("scale down to none", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](0) })
-	stop.when = func(w *World) bool { return succeededAndReleased(w) && len(w.Store.pods) == 2 }
+	stop.when = func(w *checker.World) bool { return succeededAndReleased(w) && len(w.Store.Pods()) == 2 }
 	stopped := func(job *batchv1.Job) string {
-		return cmp.Or(unfinished(job), when(*job.Spec.Parallelism == 0 && job.Status.Succeeded != 2, "of two workers, one was stopped"))
+		return cmp.Or(unfinished(job), rules.When(*job.Spec.Parallelism == 0 && job.Status.Succeeded != 2, "of two workers, one was stopped"))
 	}
 	clean := userStep{
 		name: "remove the pod that succeeded", when: succeededAndReleased,
-		do: func(w *World) { w.Store.KillPod(firstEnded(w).Name) },
+		do: func(w *checker.World) { w.Store.KillPod(firstEnded(w).Name) },
 	}
 	evict := evictFirst()
 	return []*smallWorld{
@@ -155,7 +160,7 @@ func policyWorlds() []*smallWorld {
 		{name: "two indexes, retried", size: large, spec: retriedTwice, exits: []int32{0, 1}, failures: 2},
 		{name: "limit per index", spec: perIndex, exits: []int32{0, 1}, failures: 2},
 		{name: "success policy", spec: success, exits: []int32{0}, terminated: []int32{143, 0}},
-		{name: "one index", size: tiny, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}},
+		{name: "one index", size: tiny, spec: func() batchv1.JobSpec { return scenario.IndexedSpec(1, 1) }, exits: []int32{0}},
 		{name: "work queue", symmetric: 2, spec: queue, exits: []int32{0}},
 		{name: "deadline", spec: timed, terminated: []int32{143}, runs: true, forever: true, wrong: unfinished},
 		{name: "deadline, or a success before", spec: timed, exits: []int32{0}, terminated: []int32{143}, runs: true, wrong: unfinished},
@@ -172,23 +177,23 @@ func policyWorlds() []*smallWorld {
 }
 
 func retriedIndex() batchv1.JobSpec {
-	s := indexedSpec(1, 1)
+	s := scenario.IndexedSpec(1, 1)
 	s.BackoffLimitPerIndex = ptr.To[int32](1)
 	return s
 }
 
 // evictedWorlds have a pod that is evicted.
 func evictedWorlds() []*smallWorld {
-	evicted := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
+	evicted := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
 	replaced := onlyFailed(evicted)
 	evict := evictFirst()
-	forced := userStep{name: "delete by force", when: isBeingDeleted, do: func(w *World) { w.Store.KillPod(firstPod(w).Name) }}
+	forced := userStep{name: "delete by force", when: isBeingDeleted, do: func(w *checker.World) { w.Store.KillPod(firstPod(w).Name) }}
 	evictRunning := evict
-	evictRunning.when = func(w *World) bool {
+	evictRunning.when = func(w *checker.World) bool {
 		return firstPod(w) != nil && firstPod(w).Spec.NodeName != ""
 	}
-	replacedIndex := onlyFailed(func() batchv1.JobSpec { return indexedSpec(1, 1) })
-	replacedIndexes := onlyFailed(func() batchv1.JobSpec { return indexedSpec(3, 2) })
+	replacedIndex := onlyFailed(func() batchv1.JobSpec { return scenario.IndexedSpec(1, 1) })
+	replacedIndexes := onlyFailed(func() batchv1.JobSpec { return scenario.IndexedSpec(3, 2) })
 	return []*smallWorld{
 		{name: "evicted", size: large, spec: evicted, exits: []int32{0}, runs: true, terminated: []int32{143, 0}, user: []userStep{evict}},
 		{name: "evicted from a node that is lost", size: tiny, spec: evicted, runs: true, forever: true, lost: true, user: []userStep{evictRunning}, wrong: notOneActive},
@@ -215,13 +220,13 @@ func onlyFailed(spec func() batchv1.JobSpec) func() batchv1.JobSpec {
 }
 
 func evictFirst() userStep {
-	return userStep{name: "evict", when: hasPod, do: func(w *World) {
-		must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.pods)))))
+	return userStep{name: "evict", when: hasPod, do: func(w *checker.World) {
+		scenario.Must(w.Store.EvictPod(slices.Min(slices.Collect(maps.Keys(w.Store.Pods())))))
 	}}
 }
 
 func namedRule() batchv1.JobSpec {
-	s := nonIndexedSpec(1, 1, 6)
+	s := scenario.NonIndexedSpec(1, 1, 6)
 	s.PodReplacementPolicy = ptr.To(batchv1.Failed)
 	s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 		Action:      batchv1.PodFailurePolicyActionFailJob,
@@ -231,49 +236,51 @@ func namedRule() batchv1.JobSpec {
 }
 
 func unfinished(job *batchv1.Job) string {
-	return when(job == nil || !Finished(job), "the Job is not finished, or gone")
+	return rules.When(job == nil || !sim.Finished(job), "the Job is not finished, or gone")
 }
 
-func hasPod(w *World) bool { return len(w.Store.pods) > 0 }
+func hasPod(w *checker.World) bool { return len(w.Store.Pods()) > 0 }
 
 // notOneActive is wrong with a Job that should have one pod at the end. The Checker compares the
 // status with the pods.
 func notOneActive(job *batchv1.Job) string {
-	return when(job.Status.Active != 1, fmt.Sprintf("%d pods are active, and one should be", job.Status.Active))
+	return rules.When(job.Status.Active != 1, fmt.Sprintf("%d pods are active, and one should be", job.Status.Active))
 }
 
-func isBeingDeleted(w *World) bool {
+func isBeingDeleted(w *checker.World) bool {
 	return firstPod(w) != nil && firstPod(w).DeletionTimestamp != nil
 }
 
 // firstEnded returns the first pod that succeeded, or nil.
-func firstEnded(w *World) *corev1.Pod {
-	for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
-		if pod := w.Store.pods[name]; pod.Status.Phase == corev1.PodSucceeded {
+func firstEnded(w *checker.World) *corev1.Pod {
+	for _, name := range slices.Sorted(maps.Keys(w.Store.Pods())) {
+		if pod := w.Store.Pods()[name]; pod.Status.Phase == corev1.PodSucceeded {
 			return pod
 		}
 	}
 	return nil
 }
 
-func succeededAndReleased(w *World) bool {
+func succeededAndReleased(w *checker.World) bool {
 	pod := firstEnded(w)
 	return pod != nil && len(pod.Finalizers) == 0
 }
 
 // firstPod returns the first pod of the Job, or nil once it is gone.
-func firstPod(w *World) *corev1.Pod { return cmp.Or(w.Store.pods["a-p1"], w.Store.pods["a-0-p1"]) }
+func firstPod(w *checker.World) *corev1.Pod {
+	return cmp.Or(w.Store.Pods()["a-p1"], w.Store.Pods()["a-0-p1"])
+}
 
 // whenPod makes a step possible as long as the first pod is as wanted.
 func whenPod(u userStep, wanted func(*corev1.Pod) bool) userStep {
-	u.when = func(w *World) bool { return wanted(firstPod(w)) }
+	u.when = func(w *checker.World) bool { return wanted(firstPod(w)) }
 	return u
 }
 
 func exists(pod *corev1.Pod) bool { return pod != nil }
 
 func edit(name string, change func(*batchv1.JobSpec)) userStep {
-	return userStep{name: name, do: func(w *World) { w.edit(change) }}
+	return userStep{name: name, do: func(w *checker.World) { w.Edit(change) }}
 }
 
 // size changes how many indexes a Job has, all of which may run at once.
@@ -287,22 +294,22 @@ func editedWorlds() []*smallWorld {
 	fewer := edit("scale down", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](1) })
 	more := edit("scale up", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })
 	resumed := func(job *batchv1.Job) string {
-		return when(!view(job).complete || view(job).suspended, "the Job was resumed, and is suspended or not complete")
+		return rules.When(!history.Is(job, batchv1.JobComplete) || history.Is(job, batchv1.JobSuspended), "the Job was resumed, and is suspended or not complete")
 	}
 	suspended := func(job *batchv1.Job) string {
-		return when(!view(job).suspended || job.Status.Active > 0 || job.Status.StartTime != nil, "the Job is suspended, and not called so, or active, or has a startTime")
+		return rules.When(!history.Is(job, batchv1.JobSuspended) || job.Status.Active > 0 || job.Status.StartTime != nil, "the Job is suspended, and not called so, or active, or has a startTime")
 	}
 	begun := func(job *batchv1.Job) string {
-		return cmp.Or(unfinished(job), when(job.Status.StartTime == nil, "the Job is finished, and has no startTime"))
+		return cmp.Or(unfinished(job), rules.When(job.Status.StartTime == nil, "the Job is finished, and has no startTime"))
 	}
 	scaled := func(job *batchv1.Job) string {
-		return cmp.Or(notOneActive(job), when(job.Status.Failed > 0, "a pod that there is no room for counts as failed"))
+		return cmp.Or(notOneActive(job), rules.When(job.Status.Failed > 0, "a pod that there is no room for counts as failed"))
 	}
-	one := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
-	two := func() batchv1.JobSpec { return nonIndexedSpec(2, 2, 6) }
-	elastic := func() batchv1.JobSpec { return indexedSpec(2, 2) }
+	one := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
+	two := func() batchv1.JobSpec { return scenario.NonIndexedSpec(2, 2, 6) }
+	elastic := func() batchv1.JobSpec { return scenario.IndexedSpec(2, 2) }
 	nothing := func() batchv1.JobSpec {
-		s := nonIndexedSpec(0, 1, 6)
+		s := scenario.NonIndexedSpec(0, 1, 6)
 		s.Suspend = ptr.To(true)
 		return s
 	}
@@ -318,22 +325,22 @@ func editedWorlds() []*smallWorld {
 }
 
 func deletedWorlds() (worlds []*smallWorld) {
-	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
-	limited := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 0) }
-	gone := func(job *batchv1.Job) string { return when(job != nil, "the Job is not gone") }
+	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
+	limited := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 0) }
+	gone := func(job *batchv1.Job) string { return rules.When(job != nil, "the Job is not gone") }
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
-		remove := userStep{name: "delete, " + string(how), do: func(w *World) { must(w.Store.DeleteJob("a", how)) }}
+		remove := userStep{name: "delete, " + string(how), do: func(w *checker.World) { scenario.Must(w.Store.DeleteJob("a", how)) }}
 		deleted := &smallWorld{name: "deleted, " + string(how), size: large, spec: spec, exits: []int32{0}, user: []userStep{remove}, wrong: gone}
 		worlds = append(worlds, deleted)
 		if how == metav1.DeletePropagationBackground {
 			deleted.size = medium
-			hold := userStep{name: "add a finalizer", do: func(w *World) {
-				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, foreignFinalizer) })
-				must(err)
+			hold := userStep{name: "add a finalizer", do: func(w *checker.World) {
+				_, err := w.Store.EditJob("a", func(job *batchv1.Job) { job.Finalizers = append(job.Finalizers, scenario.ForeignFinalizer) })
+				scenario.Must(err)
 			}}
-			release := userStep{name: "remove the finalizer", do: func(w *World) { w.Store.finalizeJob("a", foreignFinalizer) }}
+			release := userStep{name: "remove the finalizer", do: func(w *checker.World) { w.Store.FinalizeJob("a", scenario.ForeignFinalizer) }}
 			held := func(job *batchv1.Job) string {
-				return when(job.Status.Succeeded+job.Status.Failed > 0 && !view(job).finished(), "the Job is held, its pod has ended, and the Job is not finished")
+				return rules.When(job.Status.Succeeded+job.Status.Failed > 0 && !history.IsFinished(job), "the Job is held, its pod has ended, and the Job is not finished")
 			}
 			worlds = append(worlds,
 				&smallWorld{name: "deleted, held until it ends", size: large, spec: limited, exits: []int32{0, 1}, failures: 1, user: []userStep{hold, remove}, wrong: held},
@@ -345,17 +352,17 @@ func deletedWorlds() (worlds []*smallWorld) {
 
 // sharedWorlds have two controller processes for a while.
 func sharedWorlds() []*smallWorld {
-	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
-	second := userStep{name: "second leader", do: func(w *World) { w.SecondLeader(ProcessOptions{}) }}
+	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
+	second := userStep{name: "second leader", do: func(w *checker.World) { w.SecondLeader(sim.ProcessOptions{}) }}
 	afterwards := second
-	afterwards.when = func(w *World) bool {
-		job := w.Store.jobs["a"]
-		return job != nil && len(succeededUIDs(&job.Status))+len(failedUIDs(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
+	afterwards.when = func(w *checker.World) bool {
+		job := w.Store.Jobs()["a"]
+		return job != nil && len(rules.SucceededUIDs(&job.Status))+len(rules.FailedUIDs(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
 	}
-	limited := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 0) }
-	nothing := func() batchv1.JobSpec { return nonIndexedSpec(0, 1, 6) }
-	one := userStep{name: "one leader", do: (*World).OneLeader}
-	twice := userStep{name: "hold the shard twice", do: func(w *World) { w.SecondLeader(ProcessOptions{Shard: shard.Of(0, 1)}) }}
+	limited := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 0) }
+	nothing := func() batchv1.JobSpec { return scenario.NonIndexedSpec(0, 1, 6) }
+	one := userStep{name: "one leader", do: (*checker.World).OneLeader}
+	twice := userStep{name: "hold the shard twice", do: func(w *checker.World) { w.SecondLeader(sim.ProcessOptions{Shard: shard.Of(0, 1)}) }}
 	return []*smallWorld{
 		{name: "two leaders, and nothing to do", shared: true, spec: nothing, user: []userStep{second, one}},
 		{name: "two leaders, once a success is recorded", shared: true, spec: spec, exits: []int32{0}, user: []userStep{afterwards, one}},
@@ -368,21 +375,21 @@ func sharedWorlds() []*smallWorld {
 
 // otherPodWorlds have a pod that another leader created, which writes nothing else.
 func otherPodWorlds() []*smallWorld {
-	spec := func() batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }
-	more := whenPod(edit("two indexes", size(2)), func(pod *corev1.Pod) bool { return exists(pod) && isTerminal(pod) })
+	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
+	more := whenPod(edit("two indexes", size(2)), func(pod *corev1.Pod) bool { return exists(pod) && history.HasEnded(pod) })
 	return []*smallWorld{
 		{name: "a pod of another leader", size: large, spec: spec, exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(reconcile.NoIndex)}},
-		{name: "two indexes, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return indexedSpec(2, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(0)}},
-		{name: "scaled up, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return indexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{more, otherPod(1)}},
+		{name: "two indexes, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return scenario.IndexedSpec(2, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{otherPod(0)}},
+		{name: "scaled up, a pod of another leader", size: large, spec: func() batchv1.JobSpec { return scenario.IndexedSpec(1, 1) }, exits: []int32{0}, terminated: []int32{143}, user: []userStep{more, otherPod(1)}},
 	}
 }
 
 // otherPod creates a pod of an index, or without one for NoIndex, with the other labels and annotations, and the owner, of the first
 // one.
 func otherPod(index int32) userStep {
-	create := func(w *World) {
+	create := func(w *checker.World) {
 		meta := firstPod(w).ObjectMeta.DeepCopy()
-		pod := &corev1.Pod{Spec: w.Store.jobs["a"].Spec.Template.Spec, ObjectMeta: metav1.ObjectMeta{
+		pod := &corev1.Pod{Spec: w.Store.Jobs()["a"].Spec.Template.Spec, ObjectMeta: metav1.ObjectMeta{
 			GenerateName: meta.GenerateName, Labels: meta.Labels, Annotations: meta.Annotations, OwnerReferences: meta.OwnerReferences,
 			Finalizers: []string{batchv1.JobTrackingFinalizer},
 		}}
@@ -392,7 +399,7 @@ func otherPod(index int32) userStep {
 			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, batchv1.JobCompletionIndexAnnotation, fmt.Sprint(index))
 		}
 		_, err := w.Store.CreatePod(pod)
-		must(err)
+		scenario.Must(err)
 	}
 	return whenPod(userStep{name: "create another pod", do: create}, exists)
 }

@@ -1,4 +1,4 @@
-package sim
+package scenario
 
 import (
 	"fmt"
@@ -17,50 +17,54 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// scenario carries out the commands of one file, one world after the other.
-type scenario struct {
-	world *World
-	// options are added to every world.
-	options Options
-	checks  checks
+// Runner carries out the commands of one file, one world after the other.
+type Runner struct {
+	World *checker.World
+	// Options are added to every world.
+	Options sim.Options
+	Checks  checker.Checks
 	// begun is called when a world begins, worldEnds before another does.
-	begun     func(*World)
+	begun     func(*checker.World)
 	worldEnds func()
 	// waitForPods is how long a command waits for the pod that it names to be on a node,
 	// which a fault may have delayed.
 	waitForPods time.Duration
 	names       podNames
-	// prepared are the Jobs of commands without a text of their own.
-	prepared map[*datadriven.TestData]*batchv1.Job
+	// Prepared are the Jobs of commands without a text of their own.
+	Prepared map[*datadriven.TestData]*batchv1.Job
 	// scripted is what the fault commands asked for, injected what goes wrong besides.
 	scripted []scriptedFault
-	injected func(Call) Fault
-	// injectedWatch is what goes wrong with watches, and scriptedWatch what commands asked for,
+	Injected func(sim.Call) sim.Fault
+	// InjectedWatch is what goes wrong with watches, and scriptedWatch what commands asked for,
 	// by the number of the delivery; delivered counts them.
-	injectedWatch func() WatchFault
-	scriptedWatch map[int]WatchFault
-	delivered     int
+	InjectedWatch func() sim.WatchFault
+	scriptedWatch map[int]sim.WatchFault
+	Delivered     int
 }
 
 // commands are explained in testdata/README.md.
-var commands = map[string]func(*scenario, *testing.T, *datadriven.TestData) string{
-	"annotate": (*scenario).annotate, "annotate-pod": (*scenario).annotatePod, "clock": (*scenario).setClock,
-	"create-pod": (*scenario).createPod, "delete-job": (*scenario).deleteJob, "delete-pod": (*scenario).deletePod,
-	"edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault, "finalize": (*scenario).finalize, "findings": (*scenario).findings,
-	"gates": (*scenario).gates, "history": (*scenario).history, "job": (*scenario).job, "node-back": (*scenario).nodeBack, "node-deleted": (*scenario).nodeDeleted,
-	"older-version": (*scenario).olderVersion, "one-leader": (*scenario).oneLeader, "orphan-pod": (*scenario).orphanPod, "outage": (*scenario).outage, "phase": (*scenario).phase,
-	"pods": (*scenario).pods, "quota": (*scenario).quota, "reject": (*scenario).reject, "relabel": (*scenario).relabel, "relist": (*scenario).relist, "reshard": (*scenario).reshard,
-	"restart": (*scenario).restart, "run": (*scenario).runWorld, "script": (*scenario).script, "second-leader": (*scenario).secondLeader,
-	"settle": (*scenario).settle, "status": (*scenario).status, "status-by-others": (*scenario).foreignStatus,
-	"strip": (*scenario).strip, "terminate-namespace": (*scenario).terminateNamespace, "unlabel": (*scenario).unlabel,
-	"watch-fault": (*scenario).watchFault, "world": (*scenario).newWorld,
+var commands = map[string]func(*Runner, *testing.T, *datadriven.TestData) string{
+	"annotate": (*Runner).annotate, "annotate-pod": (*Runner).annotatePod, "clock": (*Runner).setClock,
+	"create-pod": (*Runner).createPod, "delete-job": (*Runner).deleteJob, "delete-pod": (*Runner).deletePod,
+	"edit": (*Runner).edit, "evict": (*Runner).evict, "fault": (*Runner).fault, "finalize": (*Runner).finalize, "findings": (*Runner).findings,
+	"gates": (*Runner).gates, "job": (*Runner).job, "node-back": (*Runner).nodeBack, "node-deleted": (*Runner).nodeDeleted,
+	"older-version": (*Runner).olderVersion, "one-leader": (*Runner).oneLeader, "orphan-pod": (*Runner).orphanPod, "outage": (*Runner).outage, "phase": (*Runner).phase,
+	"pods": (*Runner).pods, "quota": (*Runner).quota, "reject": (*Runner).reject, "relabel": (*Runner).relabel, "relist": (*Runner).relist, "reshard": (*Runner).reshard,
+	"restart": (*Runner).restart, "run": (*Runner).runWorld, "script": (*Runner).script, "second-leader": (*Runner).secondLeader,
+	"settle": (*Runner).settle, "status": (*Runner).status, "status-by-others": (*Runner).foreignStatus,
+	"strip": (*Runner).strip, "terminate-namespace": (*Runner).terminateNamespace, "unlabel": (*Runner).unlabel,
+	"watch-fault": (*Runner).watchFault, "world": (*Runner).newWorld,
 }
 
-func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
-	if s.world == nil && d.Cmd != "world" {
-		s.begin(Options{Seed: 1})
+// Run carries out a command, and returns what it prints.
+func (s *Runner) Run(t *testing.T, d *datadriven.TestData) string {
+	if s.World == nil && d.Cmd != "world" {
+		s.begin(sim.Options{Seed: 1})
 	}
 	command, ok := commands[d.Cmd]
 	if !ok {
@@ -75,33 +79,30 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 
 // later carries out a command after a while, even in the middle of a sync. What it prints is a
 // part of the trace.
-func (s *scenario) later(t *testing.T, d *datadriven.TestData, command func(*scenario, *testing.T, *datadriven.TestData) string) {
-	w, d := s.world, ptr.To(*d) // The next command reuses it.
-	w.after(duration(t, d, "after", 0), func() {
+func (s *Runner) later(t *testing.T, d *datadriven.TestData, command func(*Runner, *testing.T, *datadriven.TestData) string) {
+	w, d := s.World, ptr.To(*d) // The next command reuses it.
+	w.After(duration(t, d, "after", 0), func() {
 		before := w.Trace()
-		out := before + strings.TrimPrefix(command(s, t, d), "ok\n")
-		if trace := &w.checker().trace; !trace.off && out != "" {
-			trace.lines = slices.Concat(strings.Split(strings.TrimSuffix(out, "\n"), "\n"), trace.lines)
-		}
+		w.Checker.PutBefore(before + strings.TrimPrefix(command(s, t, d), "ok\n"))
 	})
 }
 
-func (s *scenario) begin(o Options) {
-	if s.world != nil && s.worldEnds != nil {
+func (s *Runner) begin(o sim.Options) {
+	if s.World != nil && s.worldEnds != nil {
 		s.worldEnds()
 	}
-	s.scripted, s.scriptedWatch, s.delivered = nil, map[int]WatchFault{}, 0
+	s.scripted, s.scriptedWatch, s.Delivered = nil, map[int]sim.WatchFault{}, 0
 	o.Fault, o.WatchFault = s.faultOf, s.watchFaultOf
-	o.Seed += s.options.Seed
-	o.Successor, o.OnSync, o.OnCommit = s.options.Successor, s.options.OnSync, s.options.OnCommit
-	s.world = newCheckedBy(s.checks, o)
+	o.Seed += s.Options.Seed
+	o.Successor, o.OnSync, o.OnCommit = s.Options.Successor, s.Options.OnSync, s.Options.OnCommit
+	s.World = checker.NewWorldWith(s.Checks, o)
 	if s.begun != nil {
-		s.begun(s.world)
+		s.begun(s.World)
 	}
 }
 
-func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
-	o := Options{Seed: 1}
+func (s *Runner) newWorld(t *testing.T, d *datadriven.TestData) string {
+	o := sim.Options{Seed: 1}
 	scanIf(t, d, "seed", &o.Seed)
 	o.Lag = duration(t, d, "lag", 0)
 	o.Controller.Limits = reconcile.DefaultConfig()
@@ -117,10 +118,10 @@ func (s *scenario) newWorld(t *testing.T, d *datadriven.TestData) string {
 }
 
 // gates starts a new controller process with features switched.
-func (s *scenario) gates(t *testing.T, d *datadriven.TestData) string {
-	f := s.world.Controller.Limits.Features
+func (s *Runner) gates(t *testing.T, d *datadriven.TestData) string {
+	f := s.World.Controller.Limits.Features
 	setFeatures(t, d, &f)
-	s.world.SwitchFeatures(f)
+	s.World.SwitchFeatures(f)
 	return "restarted\n"
 }
 
@@ -139,7 +140,7 @@ func duration(t *testing.T, d *datadriven.TestData, name string, otherwise time.
 		return otherwise
 	}
 	if text == "forever" {
-		return Forever
+		return sim.Forever
 	}
 	out, err := time.ParseDuration(text)
 	if err != nil {
@@ -155,42 +156,43 @@ func jobName(t *testing.T, d *datadriven.TestData) string {
 }
 
 // podName is the pod that a command is about. Without it, most do nothing.
-func (s *scenario) podName(t *testing.T, d *datadriven.TestData) string {
+func (s *Runner) podName(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	d.ScanArgs(t, "name", &name)
 	if d.HasArg("after") {
 		return s.meant(name)
 	}
-	s.world.RunUntil(func() bool {
-		pod := s.world.Store.pods[s.meant(name)]
-		return pod != nil && (pod.Spec.NodeName != "" || s.world.kubelet.act(pod).Unscheduled)
+	s.World.RunUntil(func() bool {
+		pod := s.World.Store.Pods()[s.meant(name)]
+		return pod != nil && (pod.Spec.NodeName != "" || s.World.ActOf(pod).Unscheduled)
 	}, duration(t, d, "wait", s.waitForPods))
 	return s.meant(name)
 }
 
 // meant is the pod of a name, or any pod that is there now, or one of a generateName.
-func (s *scenario) meant(name string) string {
+func (s *Runner) meant(name string) string {
 	kind, rest, found := strings.Cut(name, ":")
 	switch {
 	case !found:
-		return s.names.meant(s.world.checker().generated, name)
+		return s.names.meant(s.World.Checker.Generated, name)
 	case kind == "any":
-		names := slices.Sorted(maps.Keys(s.world.Store.pods))
+		names := slices.Sorted(maps.Keys(s.World.Store.Pods()))
 		if len(names) == 0 {
 			return ""
 		}
-		return names[number(rest)%len(names)]
+		return names[Number(rest)%len(names)]
 	}
 	prefix, place, _ := strings.Cut(rest, ":")
-	if list := s.world.checker().generated[prefix]; number(place) < len(list) {
-		return list[number(place)]
+	if list := s.World.Checker.Generated[prefix]; Number(place) < len(list) {
+		return list[Number(place)]
 	}
 	return ""
 }
 
-func number(text string) int {
+// Number reads a number that a scenario file contains.
+func Number(text string) int {
 	n, err := strconv.Atoi(text)
-	must(err)
+	Must(err)
 	return n
 }
 
@@ -200,8 +202,8 @@ type podNames map[string]ordinal
 
 // ordinal is the place of a pod among those of one generateName.
 type ordinal struct {
-	generateName string
-	place        int
+	GenerateName string
+	Place        int
 }
 
 // meant is the name that the pod has in the world with these generated names. The first world
@@ -219,8 +221,8 @@ func (n podNames) meant(generated map[string][]string, name string) string {
 		}
 		return name
 	}
-	if list := generated[o.generateName]; o.place < len(list) {
-		return list[o.place]
+	if list := generated[o.GenerateName]; o.Place < len(list) {
+		return list[o.Place]
 	}
 	return ""
 }
@@ -241,20 +243,20 @@ func scanIf(t *testing.T, d *datadriven.TestData, name string, into any) bool {
 }
 
 // answer is what a command prints that may be refused.
-func (s *scenario) answer(err error) string {
+func (s *Runner) answer(err error) string {
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	return s.world.Trace()
+	return s.World.Trace()
 }
 
 // job creates a Job from a JobSpec, or from a whole Job.
-func (s *scenario) job(t *testing.T, d *datadriven.TestData) string {
+func (s *Runner) job(t *testing.T, d *datadriven.TestData) string {
 	job := &batchv1.Job{}
-	if prepared := s.prepared[d]; prepared != nil {
+	if prepared := s.Prepared[d]; prepared != nil {
 		job = prepared.DeepCopy()
 		job.Name = jobName(t, d)
-		return s.answer(s.world.createJob(job))
+		return s.answer(s.World.Create(job))
 	}
 	var whole struct {
 		Metadata, Spec any
@@ -270,11 +272,11 @@ func (s *scenario) job(t *testing.T, d *datadriven.TestData) string {
 		return err.Error() + "\n"
 	}
 	job.Name = jobName(t, d)
-	return s.answer(s.world.createJob(job))
+	return s.answer(s.World.Create(job))
 }
 
-func (s *scenario) script(t *testing.T, d *datadriven.TestData) string {
-	scene := Scene{Index: -1, Act: Act{TerminateExit: 143}}
+func (s *Runner) script(t *testing.T, d *datadriven.TestData) string {
+	scene := sim.Scene{Index: -1, Act: sim.Act{TerminateExit: 143}}
 	act := &scene.Act
 	scanIf(t, d, "index", &scene.Index)
 	scanIf(t, d, "attempt", &scene.Attempt)
@@ -298,19 +300,19 @@ func (s *scenario) script(t *testing.T, d *datadriven.TestData) string {
 		}
 		act.Conditions = []corev1.PodCondition{{Type: corev1.PodConditionType(name), Status: corev1.ConditionStatus(status)}}
 	}
-	s.world.AddScene(jobName(t, d), scene)
+	s.World.AddScene(jobName(t, d), scene)
 	return "ok\n"
 }
 
-func (s *scenario) runWorld(t *testing.T, d *datadriven.TestData) string {
+func (s *Runner) runWorld(t *testing.T, d *datadriven.TestData) string {
 	name := jobName(t, d)
 	limit := duration(t, d, "limit", time.Hour)
-	condition := func() bool { return s.world.Finished(name) }
+	condition := func() bool { return s.World.Finished(name) }
 	if d.HasArg("for") {
 		limit, condition = duration(t, d, "for", 0), func() bool { return false }
 	}
-	reached := s.world.RunUntil(condition, limit)
-	trace := s.world.Trace()
+	reached := s.World.RunUntil(condition, limit)
+	trace := s.World.Trace()
 	if d.HasArg("quiet") {
 		trace = onlyStatus(trace)
 	}
@@ -334,21 +336,21 @@ func onlyStatus(trace string) string {
 	return out.String()
 }
 
-func (s *scenario) condition(name string) string {
-	job := s.world.Store.Job(name)
+func (s *Runner) condition(name string) string {
+	job := s.World.Store.Job(name)
 	if job == nil {
 		return "no Job\n"
 	}
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
-		if c := trueCondition(job, t); c != nil {
+		if c := history.Condition(job, t); c != nil {
 			return fmt.Sprintf("%s: %s (%s)\n", c.Type, c.Reason, c.Message)
 		}
 	}
 	return ""
 }
 
-func (s *scenario) status(t *testing.T, d *datadriven.TestData) string {
-	job := s.world.Store.Job(jobName(t, d))
+func (s *Runner) status(t *testing.T, d *datadriven.TestData) string {
+	job := s.World.Store.Job(jobName(t, d))
 	if job == nil {
 		return "no Job\n"
 	}
@@ -359,22 +361,22 @@ func (s *scenario) status(t *testing.T, d *datadriven.TestData) string {
 	return string(text)
 }
 
-func (s *scenario) pods(t *testing.T, d *datadriven.TestData) string {
+func (s *Runner) pods(t *testing.T, d *datadriven.TestData) string {
 	var out strings.Builder
-	job := s.world.Store.jobs[jobName(t, d)]
-	list := s.world.Store.PodsOf("")
+	job := s.World.Store.Jobs()[jobName(t, d)]
+	list := s.World.Store.PodsOf("")
 	if !d.HasArg("orphans") {
 		if job == nil {
 			return "no Job\n"
 		}
-		list = s.world.Store.PodsOf(job.UID)
+		list = s.World.Store.PodsOf(job.UID)
 	}
 	for _, p := range list {
 		fmt.Fprintf(&out, "%s %s", p.Name, p.Status.Phase)
 		if p.DeletionTimestamp != nil {
 			out.WriteString(" deleting")
 		}
-		if tracked(p) {
+		if checker.Tracked(p) {
 			out.WriteString(" tracked")
 		}
 		for _, a := range []struct{ key, name string }{
@@ -390,21 +392,21 @@ func (s *scenario) pods(t *testing.T, d *datadriven.TestData) string {
 }
 
 // findings are those of Compute on the stored state.
-func (s *scenario) findings(t *testing.T, d *datadriven.TestData) string {
-	job := s.world.Store.Job(jobName(t, d))
+func (s *Runner) findings(t *testing.T, d *datadriven.TestData) string {
+	job := s.World.Store.Job(jobName(t, d))
 	if job == nil {
 		return "no Job\n"
 	}
 	var out strings.Builder
-	plan := reconcile.Compute(s.world.observe(job), s.world.Controller.Limits)
-	for _, line := range plan.Findings.Lines(s.world.Now()) {
+	plan := reconcile.Compute(checker.Observation(s.World.World, job), s.World.Controller.Limits)
+	for _, line := range plan.Findings.Lines(s.World.Now()) {
 		out.WriteString(line + "\n")
 	}
 	return out.String()
 }
 
-func (s *scenario) edit(t *testing.T, d *datadriven.TestData) string {
-	_, err := s.world.Store.EditJob(jobName(t, d), func(job *batchv1.Job) {
+func (s *Runner) edit(t *testing.T, d *datadriven.TestData) string {
+	_, err := s.World.Store.EditJob(jobName(t, d), func(job *batchv1.Job) {
 		if err := yaml.UnmarshalStrict([]byte(d.Input), &job.Spec); err != nil {
 			d.Fatalf(t, "%v", err)
 		}
@@ -413,8 +415,8 @@ func (s *scenario) edit(t *testing.T, d *datadriven.TestData) string {
 }
 
 // annotate sets annotations of a Job, or removes those without a value.
-func (s *scenario) annotate(t *testing.T, d *datadriven.TestData) string {
-	_, err := s.world.Store.EditJob(jobName(t, d), func(job *batchv1.Job) { job.Annotations = changed(job.Annotations, d) })
+func (s *Runner) annotate(t *testing.T, d *datadriven.TestData) string {
+	_, err := s.World.Store.EditJob(jobName(t, d), func(job *batchv1.Job) { job.Annotations = changed(job.Annotations, d) })
 	return s.answer(err)
 }
 
@@ -435,7 +437,7 @@ func changed(values map[string]string, d *datadriven.TestData) map[string]string
 	return values
 }
 
-func (s *scenario) deleteJob(t *testing.T, d *datadriven.TestData) string {
+func (s *Runner) deleteJob(t *testing.T, d *datadriven.TestData) string {
 	propagation := "background"
 	scanIf(t, d, "propagation", &propagation)
 	how, ok := map[string]metav1.DeletionPropagation{
@@ -444,44 +446,45 @@ func (s *scenario) deleteJob(t *testing.T, d *datadriven.TestData) string {
 	if !ok {
 		d.Fatalf(t, "unknown propagation %s", propagation)
 	}
-	return s.answer(s.world.Store.DeleteJob(jobName(t, d), how))
+	return s.answer(s.World.Store.DeleteJob(jobName(t, d), how))
 }
 
 // finalize takes somebody's finalizer from a Job.
-func (s *scenario) finalize(t *testing.T, d *datadriven.TestData) string {
+func (s *Runner) finalize(t *testing.T, d *datadriven.TestData) string {
 	var finalizer string
 	d.ScanArgs(t, "finalizer", &finalizer)
-	s.world.Store.finalizeJob(jobName(t, d), finalizer)
-	return s.world.Trace()
+	s.World.Store.FinalizeJob(jobName(t, d), finalizer)
+	return s.World.Trace()
 }
 
 // quota bounds the pods of the namespace that have not ended.
-func (s *scenario) quota(t *testing.T, d *datadriven.TestData) string {
-	s.world.Store.quota = -1
-	scanIf(t, d, "pods", &s.world.Store.quota)
-	s.world.checker().troubled()
+func (s *Runner) quota(t *testing.T, d *datadriven.TestData) string {
+	pods := -1
+	scanIf(t, d, "pods", &pods)
+	s.World.Store.SetQuota(pods)
+	s.World.Checker.Troubled()
 	return "ok\n"
 }
 
 // foreignStatus writes a status as another controller would.
-func (s *scenario) foreignStatus(t *testing.T, d *datadriven.TestData) string {
-	job := s.world.Store.Job(jobName(t, d))
+func (s *Runner) foreignStatus(t *testing.T, d *datadriven.TestData) string {
+	job := s.World.Store.Job(jobName(t, d))
 	if job == nil {
 		return "no Job\n"
 	}
 	if err := yaml.UnmarshalStrict([]byte(d.Input), &job.Status); err != nil {
 		d.Fatalf(t, "%v", err)
 	}
-	_, err := s.world.Store.UpdateJobStatus(job)
+	_, err := s.World.Store.UpdateJobStatus(job)
 	return s.answer(err)
 }
 
 // settle lets an hour pass in which nothing may be written (L3), and nothing may be
 // left over afterward (L2, S3).
-func (s *scenario) settle(*testing.T, *datadriven.TestData) string {
-	if err := s.world.Settle(time.Hour); err != nil {
-		return err.Error() + "\n" + s.world.Trace()
+func (s *Runner) settle(*testing.T, *datadriven.TestData) string {
+	if err := s.World.Settle(time.Hour); err != nil {
+		return err.Error() + "\n" + s.World.Trace()
 	}
-	s.world.Trace()
+	s.World.Trace()
 	return "at rest\n"
 }

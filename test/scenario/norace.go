@@ -1,9 +1,9 @@
 //go:build !race
 
-package sim
+package scenario
 
-// underRace: see sweeprace_test.go.
-const underRace = false
+// UnderRace reports whether the race detector is on.
+const UnderRace = false
 
 // gcPercent trades memory for time: worlds are many and short-lived.
 const gcPercent = 400

@@ -1,10 +1,9 @@
-package sim
+package scenario
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -13,55 +12,36 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 )
 
-// sweepWait is how much later a pod may come into being than without a fault.
-const sweepWait = 5 * time.Second
+// SweepWait is how much later a pod may come into being than without a fault.
+const SweepWait = 5 * time.Second
 
-// sweepCore is of how many states one is used to check Compute itself.
-const sweepCore = 32
+// SweepCore is of how many states one is used to check Compute itself.
+const SweepCore = 32
 
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(gcPercent)
-	os.Exit(m.Run())
-}
-
-func replayAll(t *testing.T, do func(replay, *testing.T)) {
-	files, err := filepath.Glob("testdata/scenarios/*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenario files: %v", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			r := readReplay(t, file)
-			if r.off != "" {
-				t.Skip(r.off)
-			}
-			do(r, t)
-		})
-	}
-}
-
-// replay is a scenario file that is carried out with other faults than its own.
-type replay struct {
-	commands []*datadriven.TestData
-	// off says why the file is not replayed, mayDiffer why the number of pods that
+// Replay is a scenario file that is carried out with other faults than its own.
+type Replay struct {
+	Commands []*datadriven.TestData
+	// Off says why the file is not replayed, mayDiffer why the number of pods that
 	// succeed or fail may differ, twinsMatter why a pod more than there should be may
 	// change what a Job comes to, as its comments tell.
-	off, mayDiffer, twinsMatter string
-	names                       podNames
+	Off, mayDiffer, twinsMatter string
+	Names                       podNames
 }
 
-// trouble is what goes wrong in a replay, apart from what its file says.
-type trouble struct {
-	// seed is added to that of each world, begun is called with it at its beginning.
-	seed  uint64
-	begun func(*World)
-	fault func(Call) Fault
-	watch func() WatchFault
-	// successor is what takes over after a crash.
-	successor ProcessOptions
+// Trouble is what goes wrong in a replay, apart from what its file says.
+type Trouble struct {
+	// Seed is added to that of each world, begun is called with it at its beginning.
+	Seed  uint64
+	Begun func(*checker.World)
+	Fault func(sim.Call) sim.Fault
+	Watch func() sim.WatchFault
+	// Successor is what takes over after a crash.
+	Successor sim.ProcessOptions
 	// traced keeps the trace.
 	traced bool
 }
@@ -72,12 +52,23 @@ const (
 	sweepTwins     = "# sweep: twins matter, because "
 )
 
-func readReplay(t *testing.T, file string) replay {
+// Files returns the scenario files of pkg/sim, for a package that is as deep in the tree.
+func Files(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../pkg/sim/testdata/scenarios/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario files: %v", err)
+	}
+	return files
+}
+
+// ReadReplay reads a scenario file.
+func ReadReplay(t *testing.T, file string) Replay {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := replay{names: podNames{}}
+	r := Replay{Names: podNames{}}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		off, isOff := strings.CutPrefix(line, sweepOff)
@@ -85,7 +76,7 @@ func readReplay(t *testing.T, file string) replay {
 		twins, isTwins := strings.CutPrefix(line, sweepTwins)
 		switch {
 		case isOff:
-			r.off = off
+			r.Off = off
 		case isMayDiffer:
 			r.mayDiffer = mayDiffer
 		case isTwins:
@@ -95,7 +86,7 @@ func readReplay(t *testing.T, file string) replay {
 		}
 	}
 	datadriven.RunTestFromString(t, string(text), func(_ *testing.T, d *datadriven.TestData) string {
-		r.commands = append(r.commands, ptr.To(*d))
+		r.Commands = append(r.Commands, ptr.To(*d))
 		return d.Expected
 	})
 	return r
@@ -107,100 +98,100 @@ type result struct {
 	// there are more pods than there should be.
 	outcome, conditions string
 	trace               string
-	broken              []string
-	calls               []Call
+	Broken              []string
+	Calls               []sim.Call
 	// deadline reports whether a Job had one.
 	deadline bool
 }
 
-// comparison is how much of what it led to a replay must have in common with another.
-type comparison uint8
+// Comparison is how much of what it led to a replay must have in common with another.
+type Comparison uint8
 
 const (
-	nothing comparison = iota
-	// conditionsBeforeDeadlines leaves out Jobs with a deadline: of two clocks, the one that is
+	Nothing Comparison = iota
+	// ConditionsBeforeDeadlines leaves out Jobs with a deadline: of two clocks, the one that is
 	// behind may set the startTime, and the other one ends the Job early.
-	conditionsBeforeDeadlines
-	conditions
-	everything
+	ConditionsBeforeDeadlines
+	Conditions
+	Everything
 )
 
-// problem replays in a trouble, and says what is wrong with what that leads to, or "".
-func (r replay) problem(t *testing.T, trouble func() trouble, want result, same comparison) string {
-	got := r.run(t, trouble())
+// Problem replays in a trouble, and says what is wrong with what that leads to, or "".
+func (r Replay) Problem(t *testing.T, trouble func() Trouble, want result, same Comparison) string {
+	got := r.Run(t, trouble())
 	switch {
-	case len(got.broken) > 0:
-	case same == conditions && r.twinsMatter == "" && got.conditions != want.conditions:
-	case same == conditionsBeforeDeadlines && !got.deadline && r.twinsMatter == "" && got.conditions != want.conditions:
-	case same == everything && got.outcome != want.outcome:
+	case len(got.Broken) > 0:
+	case same == Conditions && r.twinsMatter == "" && got.conditions != want.conditions:
+	case same == ConditionsBeforeDeadlines && !got.deadline && r.twinsMatter == "" && got.conditions != want.conditions:
+	case same == Everything && got.outcome != want.outcome:
 	default:
 		return ""
 	}
 	again := trouble()
 	again.traced = true
-	return fmt.Sprintf("%s\n%s\ngot\n%swant\n%s", strings.Join(got.broken, "\n"), r.run(t, again).trace, got.outcome, want.outcome)
+	return fmt.Sprintf("%s\n%s\ngot\n%swant\n%s", strings.Join(got.Broken, "\n"), r.Run(t, again).trace, got.outcome, want.outcome)
 }
 
-// run carries out the commands, and lets every world go on until its Jobs are finished
+// Run carries out the commands, and lets every world go on until its Jobs are finished
 // and nothing happens anymore.
-func (r replay) run(t *testing.T, x trouble) result {
+func (r Replay) Run(t *testing.T, x Trouble) result {
 	var out result
-	s := &scenario{
-		options: Options{Seed: x.seed, Successor: x.successor}, checks: checks{coreEvery: sweepCore, noTrace: !x.traced},
-		begun: x.begun, injectedWatch: x.watch, waitForPods: sweepWait, names: r.names,
+	s := &Runner{
+		Options: sim.Options{Seed: x.Seed, Successor: x.Successor}, Checks: checker.Checks{CoreEvery: SweepCore, Untraced: !x.traced},
+		begun: x.Begun, InjectedWatch: x.Watch, waitForPods: SweepWait, names: r.Names,
 	}
-	s.injected = func(c Call) Fault {
-		c.Number = len(out.calls) + 1
-		out.calls = append(out.calls, c)
-		if x.fault != nil {
-			return x.fault(c)
+	s.Injected = func(c sim.Call) sim.Fault {
+		c.Number = len(out.Calls) + 1
+		out.Calls = append(out.Calls, c)
+		if x.Fault != nil {
+			return x.Fault(c)
 		}
-		return Fault{}
+		return sim.Fault{}
 	}
-	s.worldEnds = func() { r.end(s.world, &out) }
+	s.worldEnds = func() { r.end(s.World, &out) }
 	var trace strings.Builder
-	for _, d := range r.commands {
+	for _, d := range r.Commands {
 		if onlyPrints := d.Cmd == "status" || d.Cmd == "pods" || d.Cmd == "findings"; onlyPrints && !x.traced {
 			continue
 		}
-		fmt.Fprintf(&trace, "> %s\n%s", d.Cmd, s.run(t, d))
+		fmt.Fprintf(&trace, "> %s\n%s", d.Cmd, s.Run(t, d))
 	}
 	s.worldEnds()
 	out.trace = trace.String() + out.trace
 	return out
 }
 
-func (r replay) end(w *World, out *result) {
-	w.RunUntil(w.finishedAll, time.Hour)
+func (r Replay) end(w *checker.World, out *result) {
+	w.RunUntil(w.FinishedAll, time.Hour)
 	w.RunUntil(func() bool { return false }, time.Hour)
 	if err := w.Settle(time.Hour); err != nil {
-		out.broken = append(out.broken, "L3: "+err.Error())
+		out.Broken = append(out.Broken, "L3: "+err.Error())
 	}
-	out.broken = append(out.broken, w.checker().Violations...)
+	out.Broken = append(out.Broken, w.Checker.Violations...)
 	out.trace += w.Trace()
-	for _, h := range w.checker().order {
-		out.deadline = out.deadline || h.job.Spec.ActiveDeadlineSeconds != nil
-		if h.gone {
-			out.outcome += h.job.Name + ": gone\n"
-			out.conditions += h.job.Name + ": gone\n"
+	for _, h := range w.Checker.Order {
+		out.deadline = out.deadline || h.Job.Spec.ActiveDeadlineSeconds != nil
+		if h.Gone {
+			out.outcome += h.Job.Name + ": gone\n"
+			out.conditions += h.Job.Name + ": gone\n"
 			continue
 		}
-		job := h.job.DeepCopy()
+		job := h.Job.DeepCopy()
 		if r.mayDiffer != "" {
 			job.Status.Failed, job.Status.Succeeded = 0, 0
 		}
-		out.outcome += fmt.Sprintf("%s: %s\n", job.Name, outcomeOf(job))
+		out.outcome += fmt.Sprintf("%s: %s\n", job.Name, OutcomeOf(job))
 		out.conditions += fmt.Sprintf("%s:%s\n", job.Name, conditionsOf(job))
 	}
 	for _, pod := range w.Store.PodsOf("") {
-		out.outcome += fmt.Sprintf("%s: %s, tracked %v\n", pod.Labels[batchv1.JobNameLabel], pod.Status.Phase, tracked(pod))
+		out.outcome += fmt.Sprintf("%s: %s, tracked %v\n", pod.Labels[batchv1.JobNameLabel], pod.Status.Phase, checker.Tracked(pod))
 	}
 }
 
-// outcomeOf is what a Job has come to.
-func outcomeOf(job *batchv1.Job) string {
+// OutcomeOf is what a Job has come to.
+func OutcomeOf(job *batchv1.Job) string {
 	s := job.Status
-	return fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, quoteOrNone(s.FailedIndexes)) + conditionsOf(job)
+	return fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, checker.QuoteOrNone(s.FailedIndexes)) + conditionsOf(job)
 }
 
 func conditionsOf(job *batchv1.Job) (out string) {

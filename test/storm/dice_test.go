@@ -1,4 +1,4 @@
-package sim
+package storm
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // dice draw faults of calls and of watches while a storm is played.
@@ -13,7 +16,7 @@ type dice struct {
 	calls, watches *rand.Rand
 	// kinds are the kinds of faults that occur. One call in oneIn goes wrong, and one watch
 	// event in oneInWatch.
-	kinds             []FaultKind
+	kinds             []sim.FaultKind
 	oneIn, oneInWatch int
 	// until is when the last fault may occur.
 	until time.Duration
@@ -26,8 +29,8 @@ type dice struct {
 const mostCrashes = 1000
 
 func (m stormMaker) newDice() *dice {
-	d := &dice{oneIn: pick(m.Rand, 4, 16, 16, 64), oneInWatch: pick(m.Rand, 5, 20, 20, 100), until: m.within}
-	for kind := CrashBefore; kind <= Misrouted; kind++ {
+	d := &dice{oneIn: scenario.Pick(m.Rand, 4, 16, 16, 64), oneInWatch: scenario.Pick(m.Rand, 5, 20, 20, 100), until: m.within}
+	for kind := sim.CrashBefore; kind <= sim.Misrouted; kind++ {
 		if m.IntN(3) == 0 {
 			d.kinds = append(d.kinds, kind)
 		}
@@ -40,36 +43,36 @@ func (m stormMaker) newDice() *dice {
 }
 
 // thrown draws the faults of a scenario, and writes down those that occur.
-func (d *dice) thrown(s *scenario, out *played) {
+func (d *dice) thrown(s *scenario.Runner, out *played) {
 	note := func(kind string, c *datadriven.TestData) {
 		out.faults = append(out.faults, c)
 		out.kinds[kind]++
 	}
-	s.injected = func(c Call) Fault {
-		if len(d.kinds) == 0 || s.world.Elapsed() > d.until || d.calls.IntN(d.oneIn) > 0 {
-			return Fault{}
+	s.Injected = func(c sim.Call) sim.Fault {
+		if len(d.kinds) == 0 || s.World.Elapsed() > d.until || d.calls.IntN(d.oneIn) > 0 {
+			return sim.Fault{}
 		}
-		fault := Fault{Kind: pick(d.calls, d.kinds...), Wait: time.Duration(d.calls.IntN(4000)) * time.Millisecond}
-		if fault.Kind == CrashBefore || fault.Kind == CrashAfter {
+		fault := sim.Fault{Kind: scenario.Pick(d.calls, d.kinds...), Wait: time.Duration(d.calls.IntN(4000)) * time.Millisecond}
+		if fault.Kind == sim.CrashBefore || fault.Kind == sim.CrashAfter {
 			if d.crashes++; d.crashes > mostCrashes {
-				return Fault{}
+				return sim.Fault{}
 			}
 		}
 		note(faultName(fault.Kind), faultCommand(c.Number, fault))
 		return fault
 	}
-	s.injectedWatch = func() WatchFault {
-		if d.oneInWatch == 0 || s.world.Elapsed() > d.until || d.watches.IntN(d.oneInWatch) > 0 {
-			return WatchFault{}
+	s.InjectedWatch = func() sim.WatchFault {
+		if d.oneInWatch == 0 || s.World.Elapsed() > d.until || d.watches.IntN(d.oneInWatch) > 0 {
+			return sim.WatchFault{}
 		}
-		fault, args := WatchFault{Twice: true}, "twice"
+		fault, args := sim.WatchFault{Twice: true}, "twice"
 		switch d.watches.IntN(3) {
 		case 1:
-			fault, args = WatchFault{Closed: true}, "closed"
+			fault, args = sim.WatchFault{Closed: true}, "closed"
 		case 2:
-			fault, args = WatchFault{Closed: true, Gap: time.Duration(d.watches.IntN(4000)) * time.Millisecond, Older: time.Duration(d.watches.IntN(1000)) * time.Millisecond}, "closed"
+			fault, args = sim.WatchFault{Closed: true, Gap: time.Duration(d.watches.IntN(4000)) * time.Millisecond, Older: time.Duration(d.watches.IntN(1000)) * time.Millisecond}, "closed"
 		}
-		note("watch "+args, command("watch-fault", fmt.Sprintf("event=%d", s.delivered), args, nonzero("gap=", fault.Gap), nonzero("stale=", fault.Older)))
+		note("watch "+args, scenario.Command("watch-fault", fmt.Sprintf("event=%d", s.Delivered), args, nonzero("gap=", fault.Gap), nonzero("stale=", fault.Older)))
 		return fault
 	}
 }
@@ -82,19 +85,19 @@ func nonzero(name string, d time.Duration) string {
 }
 
 // faultCommand is the command for one fault at one call.
-func faultCommand(call int, f Fault) *datadriven.TestData {
+func faultCommand(call int, f sim.Fault) *datadriven.TestData {
 	name := ""
 	switch f.Kind {
-	case Throttle:
+	case sim.Throttle:
 		name = "retry-after=" + f.Wait.String()
-	case Late, Timeout:
+	case sim.Late, sim.Timeout:
 		name = "by=" + f.Wait.String()
 	}
-	return command("fault", fmt.Sprintf("call=%d", call), "kind="+faultName(f.Kind), name)
+	return scenario.Command("fault", fmt.Sprintf("call=%d", call), "kind="+faultName(f.Kind), name)
 }
 
-func faultName(kind FaultKind) string {
-	for name, k := range faultKinds {
+func faultName(kind sim.FaultKind) string {
+	for name, k := range scenario.FaultKinds {
 		if k == kind {
 			return name
 		}

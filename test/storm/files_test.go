@@ -1,4 +1,4 @@
-package sim
+package storm
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // stormFile is a scenario file that storms play.
@@ -19,15 +21,11 @@ type stormFile struct {
 
 // stormFiles returns the scenario files that are one world, and that are replayed.
 func stormFiles(t *testing.T) (files []stormFile) {
-	names, err := filepath.Glob("testdata/scenarios/*")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no scenario files: %v", err)
-	}
-	for _, name := range names {
-		r := readReplay(t, name)
-		if r.off == "" {
-			r.run(t, trouble{}) // Settles which pods are meant.
-			if file, ok := r.stormFile(filepath.Base(name)); ok {
+	for _, name := range scenario.Files(t) {
+		r := scenario.ReadReplay(t, name)
+		if r.Off == "" {
+			r.Run(t, scenario.Trouble{}) // Settles which pods are meant.
+			if file, ok := stormFileOf(r, filepath.Base(name)); ok {
 				files = append(files, file)
 			}
 		}
@@ -35,9 +33,9 @@ func stormFiles(t *testing.T) (files []stormFile) {
 	return files
 }
 
-func (r replay) stormFile(name string) (_ stormFile, ok bool) {
+func stormFileOf(r scenario.Replay, name string) (_ stormFile, ok bool) {
 	file := stormFile{name: name}
-	for i, d := range r.commands {
+	for i, d := range r.Commands {
 		switch d.Cmd {
 		case "status", "pods", "findings", "settle": // Storms end with a settle of their own.
 		case "world":
@@ -46,7 +44,7 @@ func (r replay) stormFile(name string) (_ stormFile, ok bool) {
 			}
 			file.world = slices.DeleteFunc(slices.Clone(d.CmdArgs), func(a datadriven.CmdArg) bool { return a.Key == "seed" })
 		default:
-			file.body = append(file.body, r.anyName(d))
+			file.body = append(file.body, anyName(r, d))
 		}
 	}
 	return file, true
@@ -54,15 +52,15 @@ func (r replay) stormFile(name string) (_ stormFile, ok bool) {
 
 // anyName returns a command that names pods by their places among those of one generateName, and
 // waits for them.
-func (r replay) anyName(d *datadriven.TestData) *datadriven.TestData {
+func anyName(r scenario.Replay, d *datadriven.TestData) *datadriven.TestData {
 	out := *d
 	out.Expected = ""
 	out.CmdArgs = nil
 	for _, arg := range d.CmdArgs {
 		if len(arg.Vals) == 1 {
-			if o, known := r.names[arg.Vals[0]]; known && (arg.Key == "name" || arg.Key == "pod") {
-				arg = datadriven.CmdArg{Key: arg.Key, Vals: []string{fmt.Sprintf("nth:%s:%d", o.generateName, o.place)}}
-				out.CmdArgs = append(out.CmdArgs, datadriven.CmdArg{Key: "wait", Vals: []string{sweepWait.String()}})
+			if o, known := r.Names[arg.Vals[0]]; known && (arg.Key == "name" || arg.Key == "pod") {
+				arg = datadriven.CmdArg{Key: arg.Key, Vals: []string{fmt.Sprintf("nth:%s:%d", o.GenerateName, o.Place)}}
+				out.CmdArgs = append(out.CmdArgs, datadriven.CmdArg{Key: "wait", Vals: []string{scenario.SweepWait.String()}})
 			}
 		}
 		out.CmdArgs = append(out.CmdArgs, arg)

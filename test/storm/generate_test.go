@@ -1,4 +1,4 @@
-package sim
+package storm
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/cases"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // stormMaker draws the parts of a storm.
@@ -27,8 +28,8 @@ type stormMaker struct {
 // newStorm returns the storm of a seed: on the Jobs of one of the files, or on random ones.
 func newStorm(seed uint64, files []stormFile) *randomStorm {
 	m := stormMaker{Rand: rand.New(rand.NewPCG(seed, 31)), storm: &randomStorm{seed: seed}}
-	m.within = pick(m.Rand, 10*time.Second, 30*time.Second, time.Minute, 3*time.Minute)
-	m.storm.world = command("world", "seed="+strconv.FormatUint(seed, 10))
+	m.within = scenario.Pick(m.Rand, 10*time.Second, 30*time.Second, time.Minute, 3*time.Minute)
+	m.storm.world = scenario.Command("world", "seed="+strconv.FormatUint(seed, 10))
 	if m.IntN(3) == 0 {
 		file := files[m.IntN(len(files))]
 		m.storm.file, m.storm.body = file.name, file.body
@@ -49,10 +50,10 @@ func newStorm(seed uint64, files []stormFile) *randomStorm {
 // world draws how slow everything is.
 func (m stormMaker) world() {
 	args := []string{
-		pick(m.Rand, "", "", "lag=1ms", "lag=500ms", "lag=2s"), pick(m.Rand, "", "", "latency=1ms", "latency=200ms"),
-		pick(m.Rand, "", "", "", "", "max-uncounted=1", "max-uncounted=2"), pick(m.Rand, "", "", "", "", "", "qps=5", "qps=20"),
+		scenario.Pick(m.Rand, "", "", "lag=1ms", "lag=500ms", "lag=2s"), scenario.Pick(m.Rand, "", "", "latency=1ms", "latency=200ms"),
+		scenario.Pick(m.Rand, "", "", "", "", "max-uncounted=1", "max-uncounted=2"), scenario.Pick(m.Rand, "", "", "", "", "", "qps=5", "qps=20"),
 	}
-	m.storm.world.CmdArgs = append(m.storm.world.CmdArgs, command("world", args...).CmdArgs...)
+	m.storm.world.CmdArgs = append(m.storm.world.CmdArgs, scenario.Command("world", args...).CmdArgs...)
 }
 
 // at returns the argument that puts off a command until some moment of the storm.
@@ -65,7 +66,7 @@ func (m stormMaker) seconds(most int) string {
 }
 
 func (m stormMaker) add(name string, args ...string) {
-	m.storm.actions = append(m.storm.actions, command(name, args...))
+	m.storm.actions = append(m.storm.actions, scenario.Command(name, args...))
 }
 
 // trouble draws actions. All of them are rare, so that most storms have only a few kinds.
@@ -76,7 +77,7 @@ func (m stormMaker) trouble() {
 	for range m.IntN(3) {
 		m.servers()
 	}
-	for range pick(m.Rand, 0, 0, 1, 2, 5) {
+	for range scenario.Pick(m.Rand, 0, 0, 1, 2, 5) {
 		m.users()
 	}
 	if m.IntN(3) == 0 {
@@ -131,7 +132,7 @@ func (m stormMaker) processes() {
 		if m.storm.file == "" { // An index of a file may fail forever without its limit.
 			gates = append(gates, "JobBackoffLimitPerIndex")
 		}
-		m.add("gates", pick(m.Rand, gates...)+"="+pick(m.Rand, "true", "false"), m.at())
+		m.add("gates", scenario.Pick(m.Rand, gates...)+"="+scenario.Pick(m.Rand, "true", "false"), m.at())
 	}
 }
 
@@ -141,16 +142,16 @@ func (m stormMaker) servers() {
 	case 0:
 		m.add("outage", "for="+m.seconds(300), m.at())
 	case 1:
-		m.add("relist", pick(m.Rand, "", "jobs", "pods"), "gap="+m.seconds(5), "stale="+m.seconds(2), m.at())
+		m.add("relist", scenario.Pick(m.Rand, "", "jobs", "pods"), "gap="+m.seconds(5), "stale="+m.seconds(2), m.at())
 	case 2:
 		for range 1 + m.IntN(4) {
 			m.add("quota", fmt.Sprintf("pods=%d", m.IntN(4)), m.at())
 		}
 		m.add("quota", "after="+m.within.String())
 	case 3:
-		m.add("reject", "verb="+pick(m.Rand, "create", "delete", "release", "status"), "for="+m.seconds(60), m.at())
+		m.add("reject", "verb="+scenario.Pick(m.Rand, "create", "delete", "release", "status"), "for="+m.seconds(60), m.at())
 	case 4:
-		m.add("fault", "verb="+pick(m.Rand, "create", "delete", "release", "status"), "kind="+pick(m.Rand, "conflict", "malformed", "misrouted", "fail", "throttle", "timeout"), "for="+m.seconds(60), m.at())
+		m.add("fault", "verb="+scenario.Pick(m.Rand, "create", "delete", "release", "status"), "kind="+scenario.Pick(m.Rand, "conflict", "malformed", "misrouted", "fail", "throttle", "timeout"), "for="+m.seconds(60), m.at())
 	}
 }
 
@@ -178,14 +179,14 @@ func (m stormMaker) users() {
 	case 7:
 		m.edit(job, fmt.Sprintf("backoffLimit: %d", m.IntN(4)))
 	case 8:
-		m.add("annotate", job, "batchjob.dev/pod-failure-policy-rule-names="+pick(m.Rand, "", "0=A", "x", "1=B"), m.at())
+		m.add("annotate", job, "batchjob.dev/pod-failure-policy-rule-names="+scenario.Pick(m.Rand, "", "0=A", "x", "1=B"), m.at())
 	case 9:
-		m.add("delete-job", job, "propagation="+pick(m.Rand, "background", "foreground", "orphan"), m.at())
+		m.add("delete-job", job, "propagation="+scenario.Pick(m.Rand, "background", "foreground", "orphan"), m.at())
 	}
 }
 
 func (m stormMaker) edit(job, text string) {
-	m.storm.actions = append(m.storm.actions, withInput(command("edit", job, m.at()), text))
+	m.storm.actions = append(m.storm.actions, scenario.WithInput(scenario.Command("edit", job, m.at()), text))
 }
 
 // pods draws what happens to pods.
@@ -202,7 +203,7 @@ func (m stormMaker) pods() {
 		if m.storm.dice != nil && m.storm.dice.oneInWatch > 0 {
 			return // Nobody finds a pod before the next sweep whose creation and new label were both missed.
 		}
-		m.add("relabel", pod, "batchjob.dev/managed-by="+pick(m.Rand, "", "somebody-else"), m.at())
+		m.add("relabel", pod, "batchjob.dev/managed-by="+scenario.Pick(m.Rand, "", "somebody-else"), m.at())
 	case 6:
 		m.add("node-deleted", pod, m.at())
 	case 7:
@@ -222,23 +223,23 @@ func (m stormMaker) tamper(pod string) {
 	case 2:
 		m.add("unlabel", pod, m.at())
 	case 3:
-		m.add("annotate-pod", pod, batchv1.JobCompletionIndexAnnotation+"="+pick(m.Rand, "0", "1", "7", "-1", "x", ""), m.at())
+		m.add("annotate-pod", pod, batchv1.JobCompletionIndexAnnotation+"="+scenario.Pick(m.Rand, "0", "1", "7", "-1", "x", ""), m.at())
 	case 4:
-		m.add("annotate-pod", pod, batchv1.JobIndexFailureCountAnnotation+"="+pick(m.Rand, "0", "5", "-1", "99999999999", ""), m.at())
+		m.add("annotate-pod", pod, batchv1.JobIndexFailureCountAnnotation+"="+scenario.Pick(m.Rand, "0", "5", "-1", "99999999999", ""), m.at())
 	case 5:
-		m.add("phase", pod, "phase="+pick(m.Rand, "Succeeded", "Failed"), pick(m.Rand, "", "exit=0", "exit=42"), m.at())
+		m.add("phase", pod, "phase="+scenario.Pick(m.Rand, "Succeeded", "Failed"), scenario.Pick(m.Rand, "", "exit=0", "exit=42"), m.at())
 	}
 }
 
 // caseCommands are what pods and users do with a random Job.
 func caseCommands(j stormJob) (out []*datadriven.TestData) {
 	name := "job=" + j.name
-	out = append(out, command("script", name, "run=2s", "terminate=2s"))
+	out = append(out, scenario.Command("script", name, "run=2s", "terminate=2s"))
 	for i := range j.Scripts {
 		out = append(out, sceneCommand(name, &j.Scripts[i]))
 	}
 	if j.Held {
-		out = append(out, command("finalize", name, "finalizer="+foreignFinalizer, "after=20m"))
+		out = append(out, scenario.Command("finalize", name, "finalizer="+scenario.ForeignFinalizer, "after=20m"))
 	}
 	for _, e := range j.Edits {
 		out = append(out, editCommand(name, e))
@@ -253,7 +254,7 @@ func (j stormJob) object() *batchv1.Job {
 		job.Annotations = map[string]string{"batchjob.dev/pod-failure-policy-rule-names": j.RuleNames}
 	}
 	if j.Held {
-		job.Finalizers = []string{foreignFinalizer}
+		job.Finalizers = []string{scenario.ForeignFinalizer}
 	}
 	return job
 }
@@ -261,7 +262,7 @@ func (j stormJob) object() *batchv1.Job {
 // manifest is a Job for a scenario file.
 func manifest(job *batchv1.Job) string {
 	text, err := yaml.Marshal(map[string]any{"metadata": job.ObjectMeta, "spec": job.Spec})
-	must(err)
+	scenario.Must(err)
 	return string(text)
 }
 
@@ -293,7 +294,7 @@ func sceneCommand(job string, s *model.Script) *datadriven.TestData {
 			args = append(args, name)
 		}
 	}
-	return command("script", args...)
+	return scenario.Command("script", args...)
 }
 
 // editCommand is what a user of a random Job does.
@@ -302,23 +303,23 @@ func editCommand(job string, e model.Edit) *datadriven.TestData {
 	pod := fmt.Sprintf("name=any:%d", max(e.Value, 0))
 	switch e.Action {
 	case model.DeleteJob:
-		return command("delete-job", job, at)
+		return scenario.Command("delete-job", job, at)
 	case model.DeletePod, model.CleanFailed, model.CleanSucceeded:
-		return command("delete-pod", pod, at)
+		return scenario.Command("delete-pod", pod, at)
 	case model.EvictPod:
-		return command("evict", pod, at)
+		return scenario.Command("evict", pod, at)
 	}
 	var spec batchv1.JobSpec
 	e.Change(&spec)
 	fields := map[string]any{}
 	text, err := yaml.Marshal(spec)
-	must(err)
-	must(yaml.Unmarshal(text, &fields))
+	scenario.Must(err)
+	scenario.Must(yaml.Unmarshal(text, &fields))
 	delete(fields, "template")
 	if e.Action == model.SetDeadline && e.Value < 0 {
 		fields["activeDeadlineSeconds"] = nil
 	}
 	text, err = yaml.Marshal(fields)
-	must(err)
-	return withInput(command("edit", job, at), strings.TrimSpace(string(text)))
+	scenario.Must(err)
+	return scenario.WithInput(scenario.Command("edit", job, at), strings.TrimSpace(string(text)))
 }

@@ -1,4 +1,4 @@
-package sim
+package storm
 
 import (
 	"encoding/json"
@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // ledger is what random storms have come to, one entry for each run.
@@ -77,7 +79,7 @@ func (e *entry) add(p played) {
 
 // ended notes what the run took.
 func (e *entry) ended(wall time.Duration) {
-	e.WallHours, e.CPUHours = wall.Hours(), cpuSeconds()/3600
+	e.WallHours, e.CPUHours = wall.Hours(), scenario.CPUSeconds()/3600
 }
 
 func (e *entry) short() string {
@@ -236,7 +238,7 @@ func TestInterruptedStormsAreInTheLedger_STO_03(t *testing.T) {
 		s := &stormRun{files: stormFiles(t)}
 		s.playLedger(t, file, 2, func() bool {
 			if s.next.Load() == 3 {
-				must(syscall.Kill(os.Getpid(), sig))
+				scenario.Must(syscall.Kill(os.Getpid(), sig))
 			}
 			return true
 		})
@@ -244,19 +246,5 @@ func TestInterruptedStormsAreInTheLedger_STO_03(t *testing.T) {
 		if len(l.Runs) != 1 || l.Runs[0].Worlds < 3 || l.Runs[0].Worlds != s.next.Load() || l.nextSeed() != shortStorms+s.next.Load() {
 			t.Errorf("%v after %d storms: %+v", sig, s.next.Load(), l.Runs)
 		}
-	}
-}
-
-// TestStepsAreEvents_STO_05: the steps of the ledger are the events that were carried out.
-func TestStepsAreEvents_STO_05(t *testing.T) {
-	w := newChecked(Options{Seed: 1})
-	must(w.CreateJob("a", indexedSpec(3, 2), nil))
-	steps, end := uint64(0), w.Now().Add(time.Hour)
-	for w.step(end) {
-		steps++
-	}
-	var out played
-	if out.note(w); out.steps != steps || steps < 20 {
-		t.Errorf("%d steps, %d are noted", steps, out.steps)
 	}
 }

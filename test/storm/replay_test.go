@@ -1,4 +1,4 @@
-package sim
+package storm
 
 import (
 	"slices"
@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // TestDrawnFaultsAreReplayed_STO_02 plays storms, and again with what their dice drew as commands: the
 // same happens, so that every violation can be written down as a scenario file.
 func TestDrawnFaultsAreReplayed_STO_02(t *testing.T) {
 	files := stormFiles(t)
-	for seed := range fewerSeeds(200) {
+	for seed := range scenario.FewerSeeds(200) {
 		first := newStorm(seed, files)
 		commands, prepared := first.quickCommands()
 		drawn := first.playCommands(t, commands, prepared, true)
@@ -51,7 +53,7 @@ func TestStormsAreShrunk_STO_04(t *testing.T) {
 		evictions := len(slices.DeleteFunc(slices.Clone(small.commands()), isOther))
 		others := len(small.faults) + len(slices.DeleteFunc(slices.Clone(small.actions), func(d *datadriven.TestData) bool { return !isOther(d) }))
 		if evictions != 1 || others != 1 || len(small.jobs) > 1 {
-			t.Errorf("seed %d: %s", seed, scenarioFile("", small.commands()))
+			t.Errorf("seed %d: %s", seed, scenario.ScenarioFile("", small.commands()))
 		}
 		return
 	}

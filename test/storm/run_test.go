@@ -1,4 +1,4 @@
-package sim
+package storm
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 var (
@@ -31,7 +33,7 @@ const shortStorms = 1500
 // TestRandomStorms_STO_01 plays storms with fixed seeds, so that the result of CI depends on the
 // code alone. TestEndlessStorms_STO_03 continues from there.
 func TestRandomStorms_STO_01(t *testing.T) {
-	s := &stormRun{files: stormFiles(t), most: fewerSeeds(shortStorms), entry: newEntry(0)}
+	s := &stormRun{files: stormFiles(t), most: scenario.FewerSeeds(shortStorms), entry: newEntry(0)}
 	s.play(t.Context(), t, 2, func() bool { return true })
 	t.Log(s.entry.String())
 	if s.entry.Worlds != s.most {
@@ -140,7 +142,7 @@ func (s *stormRun) report(t *testing.T, small *randomStorm, out played) {
 	commands := small.commands()
 	small.playCommands(t, commands, nil, true)
 	first, _, _ := strings.Cut(out.broken[0], "\n")
-	text := scenarioFile(fmt.Sprintf("Found by the random storm of seed %d (%s): %s", small.seed, small.file, first), commands)
+	text := scenario.ScenarioFile(fmt.Sprintf("Found by the random storm of seed %d (%s): %s", small.seed, small.file, first), commands)
 	if *stormFound == "" {
 		t.Errorf("seed %d: %s\n%s", small.seed, out.broken[0], text)
 		return
@@ -165,7 +167,7 @@ func (s *stormRun) progress(stop <-chan struct{}) {
 			e := s.entry
 			s.mu.Unlock()
 			fmt.Fprintf(os.Stderr, "%8v  %s, %.0f steps/s, %.0f per second of CPU\n", time.Since(begun).Round(time.Second), e.short(),
-				float64(e.Steps)/time.Since(begun).Seconds(), float64(e.Steps)/cpuSeconds())
+				float64(e.Steps)/time.Since(begun).Seconds(), float64(e.Steps)/scenario.CPUSeconds())
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package sim
+package storm
 
 import (
 	"fmt"
@@ -11,7 +11,11 @@ import (
 	"github.com/cockroachdb/datadriven"
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // randomStorm is a world with everything that goes wrong in it, as the commands of a scenario
@@ -65,7 +69,7 @@ func (s *randomStorm) commands() []*datadriven.TestData {
 	out := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body)
 	for _, job := range s.jobs {
 		out = append(out, caseCommands(job)...)
-		out = append(out, withInput(command("job", "job="+job.name), manifest(job.object())))
+		out = append(out, scenario.WithInput(scenario.Command("job", "job="+job.name), manifest(job.object())))
 	}
 	return append(out, calm()...)
 }
@@ -75,7 +79,7 @@ func (s *randomStorm) commands() []*datadriven.TestData {
 func (s *randomStorm) quickCommands() ([]*datadriven.TestData, map[*datadriven.TestData]*batchv1.Job) {
 	out, prepared := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body), map[*datadriven.TestData]*batchv1.Job{}
 	for _, job := range s.jobs {
-		create := command("job", "job="+job.name)
+		create := scenario.Command("job", "job="+job.name)
 		prepared[create] = job.object()
 		out = append(append(out, caseCommands(job)...), create)
 	}
@@ -84,7 +88,7 @@ func (s *randomStorm) quickCommands() ([]*datadriven.TestData, map[*datadriven.T
 
 // calm is the time without trouble after a storm.
 func calm() []*datadriven.TestData {
-	return []*datadriven.TestData{command("run", "for=5m"), command("fault", "kind=none"), command("run", "for=2h"), command("settle")}
+	return []*datadriven.TestData{scenario.Command("run", "for=5m"), scenario.Command("fault", "kind=none"), scenario.Command("run", "for=2h"), scenario.Command("settle")}
 }
 
 // closeLook is of how many storms one checks S10 at every write, which makes it slow.
@@ -99,11 +103,11 @@ func (s *randomStorm) play(t *testing.T) played {
 // playCommands carries out the commands of a storm. With traced, it keeps what they print.
 func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData, prepared map[*datadriven.TestData]*batchv1.Job, traced bool) (out played) {
 	out.kinds = map[string]uint64{}
-	every := sweepCore
+	every := scenario.SweepCore
 	if traced || s.seed%closeLook == 0 {
 		every = 1
 	}
-	w := &scenario{prepared: prepared, checks: checks{coreEvery: every, noTrace: !traced}, options: Options{
+	w := &scenario.Runner{Prepared: prepared, Checks: checker.Checks{CoreEvery: every, Untraced: !traced}, Options: sim.Options{
 		OnSync: func(time.Duration) { out.syncs++ }, OnCommit: out.committed,
 	}}
 	if s.dice != nil {
@@ -113,10 +117,10 @@ func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData
 		if r := recover(); r != nil {
 			out.broken = append(out.broken, fmt.Sprintf("0.000s panic: %v\n%s", r, debug.Stack()))
 		}
-		out.note(w.world)
+		out.note(w.World)
 	}()
 	for _, d := range commands {
-		text := w.run(t, d)
+		text := w.Run(t, d)
 		if kind := troubleKind(d); kind != "" {
 			out.kinds[kind]++
 		}
@@ -147,7 +151,7 @@ func troubleKind(d *datadriven.TestData) string {
 	return d.Cmd
 }
 
-func (p *played) committed(c Commit) {
+func (p *played) committed(c sim.Commit) {
 	switch {
 	case c.Verb == "status" && c.Ours():
 		p.writes++
@@ -158,63 +162,19 @@ func (p *played) committed(c Commit) {
 	}
 }
 
-// note counts a world that is over. A step is an event that World.step carried out: the arrival of a
-// watch event, the return of an API call, an act of a node or of a user, a timer.
-func (p *played) note(w *World) {
+// note counts a world that is over.
+func (p *played) note(w *checker.World) {
 	if w == nil {
 		return
 	}
-	p.steps += w.number - uint64(len(w.events))
-	p.calls += uint64(w.calls)
-	p.processes += uint64(len(w.started))
+	p.steps += w.Steps()
+	p.calls += uint64(w.Calls())
+	p.processes += uint64(w.Started())
 	p.elapsed += w.Elapsed()
-	p.broken = append(slices.Clone(w.checker().Violations), p.broken...)
-	for _, h := range w.checker().order {
-		if view(h.job).finished() {
+	p.broken = append(slices.Clone(w.Checker.Violations), p.broken...)
+	for _, h := range w.Checker.Order {
+		if history.IsFinished(h.Job) {
 			p.finished++
 		}
 	}
-}
-
-// command makes a command from its name and its arguments.
-func command(name string, args ...string) *datadriven.TestData {
-	d := &datadriven.TestData{Cmd: name}
-	for _, arg := range args {
-		if arg == "" {
-			continue
-		}
-		key, value, found := strings.Cut(arg, "=")
-		a := datadriven.CmdArg{Key: key}
-		if found {
-			a.Vals = []string{value}
-		}
-		d.CmdArgs = append(d.CmdArgs, a)
-	}
-	return d
-}
-
-// withInput adds the input to a command.
-func withInput(d *datadriven.TestData, input string) *datadriven.TestData {
-	d.Input = input
-	return d
-}
-
-// scenarioFile is the text of a scenario file with these commands.
-func scenarioFile(comment string, commands []*datadriven.TestData) string {
-	var b strings.Builder
-	for line := range strings.Lines(comment) {
-		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
-	}
-	for _, d := range commands {
-		b.WriteString("\n" + d.Cmd)
-		for _, arg := range d.CmdArgs {
-			b.WriteString(" " + arg.String())
-		}
-		b.WriteString("\n")
-		if d.Input != "" {
-			b.WriteString(strings.TrimSuffix(d.Input, "\n") + "\n")
-		}
-		b.WriteString("----\n" + d.Expected)
-	}
-	return b.String()
 }
