@@ -60,7 +60,7 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 # The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
 PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
-	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... ./test/structure \
+	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... ./test/prove ./test/storm ./test/structure \
 	./test/troubles ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
@@ -89,7 +89,7 @@ fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in
 # takes five minutes with it.
 .PHONY: test-race
 test-race: controlplane ## Run all random cases; then the tests of the product, and those beside kube-controller-manager, with the race detector
-	$(GO) test ./pkg/sim ./test/oracle
+	$(GO) test ./pkg/sim ./test/prove ./test/storm ./test/oracle
 	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v /pkg/sim$$)
 	$(GO) test -race -short -run TestScenarios ./pkg/sim
 	$(GO) test -race -tags builtin ./test/integration/...
@@ -135,8 +135,8 @@ soak: build controlplane ## Live through crashes, fail-overs and a cluster in tr
 .PHONY: storm
 storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM_STEPS; bin/storm has what they found
 	@mkdir -p bin/storm
-	$(GO) test -c -o bin/storm/sim.test ./pkg/sim
-	cd pkg/sim && ../../bin/storm/sim.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
+	$(GO) test -c -o bin/storm/storm.test ./test/storm
+	cd test/storm && ../../bin/storm/storm.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
 		-storm-time $(if $(filter 0,$(STORM_STEPS)),$(STORM_TIME),0) -storm-steps $(STORM_STEPS) \
 		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../bin/storm -storm-commit $(COMMIT)
 
@@ -190,13 +190,14 @@ mutants-doc: ## The same, and write what caught each into docs/proof/known-bugs.
 .PHONY: prove
 prove: ## Explore every history of small worlds in the virtual cluster, for about an hour; again, to continue. PROVE=REGEXP names worlds
 	mkdir -p bin/prove
-	$(GO) test -c -o bin/prove/prove.test ./pkg/sim
-	cd pkg/sim && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
+	$(GO) test -c -o bin/prove/prove.test ./test/prove
+	cd test/prove && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
 		-prove -prove-only '$(PROVE)' -prove-time $(PROVE_TIME) -prove-dir ../../bin/prove
 
 .PHONY: scenarios
-scenarios: ## Rewrite what the scenario files expect; read the diff
+scenarios: ## Rewrite what the scenario files and histories expect; read the diff
 	$(GO) test ./pkg/sim -run TestScenarios -rewrite
+	$(GO) test ./test/prove -run TestHistories -rewrite
 
 .PHONY: fixtures
 fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain read: a minute

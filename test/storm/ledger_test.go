@@ -206,7 +206,7 @@ func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("the tables are not those of the ledger: go test ./pkg/sim -run HasTheLedger -rewrite")
+		t.Error("the tables are not those of the ledger: go test ./test/storm -run HasTheLedger -rewrite")
 	}
 }
 
