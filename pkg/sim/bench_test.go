@@ -50,7 +50,7 @@ func runHuge(b *testing.B, spec batchv1.JobSpec) {
 		longest, total, looks = max(longest, took), total+took, looks+1
 	}
 	if !w.Finished("a") {
-		b.Fatalf("not finished: %s", w.WhyGaveUp())
+		b.Fatalf("not finished: %s", sim.WhyGaveUp(w))
 	}
 	b.ReportMetric(cpu, "CPU-s/op")
 	b.ReportMetric(w.Elapsed().Seconds(), "virtual-s/op")

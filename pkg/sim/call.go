@@ -114,7 +114,7 @@ const (
 
 // pass lets time pass for a call.
 func (p *process) pass(c Call, way string, d time.Duration) {
-	p.world.wait(origin{kind: FromCall, process: p, text: way, call: c}, d)
+	wait(p.world, origin{kind: FromCall, process: p, text: way, call: c}, d)
 	if !p.alive {
 		panic(crash{c})
 	}
@@ -206,7 +206,7 @@ func (p *process) unwatched(_ context.Context, namespace string, selector labels
 // withoutLabel returns the pods that matched a selector at a version, and that the watch does not
 // deliver.
 func (p *process) withoutLabel(version int64, selector labels.Selector) (pods []metav1.PartialObjectMetadata) {
-	for _, object := range p.world.listAt(version, podsOnly) {
+	for _, object := range listAt(p.world, version, podsOnly) {
 		if pod := object.(*corev1.Pod); !p.watches(pod) && selector.Matches(labels.Set(pod.Labels)) {
 			pods = append(pods, metav1.PartialObjectMetadata{ObjectMeta: *pod.ObjectMeta.DeepCopy()})
 		}

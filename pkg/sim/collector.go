@@ -170,18 +170,18 @@ func (w *World) TerminateNamespace() {
 // empty deletes what is left in the namespace, until nothing is.
 func (g *collector) empty() {
 	store := g.world.Store
-	g.world.after(g.world.random(collectorLatency), func() {
+	g.world.After(g.world.random(collectorLatency), func() {
 		for _, name := range slices.Sorted(maps.Keys(store.jobs)) {
 			must(store.DeleteJob(name, metav1.DeletePropagationBackground))
 		}
 	})
-	g.world.after(g.world.random(collectorLatency), func() {
+	g.world.After(g.world.random(collectorLatency), func() {
 		for _, name := range slices.Sorted(maps.Keys(store.pods)) {
 			_, err := store.DeletePod(name, "")
 			must(err)
 		}
 	})
-	g.world.after(namespacePeriod, func() {
+	g.world.After(namespacePeriod, func() {
 		if len(store.jobs)+len(store.pods) > 0 {
 			g.empty()
 		}

@@ -73,7 +73,7 @@ func TestCreationsDoNotWaitForever_TRK_03(t *testing.T) {
 			return sim.Fault{Kind: kind}
 		})
 		begun := w.Now()
-		second := func() bool { return w.Store.Generated() > 1 }
+		second := func() bool { return w.Store.State().Generated > 1 }
 		w.RunUntil(second, 10*time.Minute)
 		if took := w.Now().Sub(begun); !second() || took < time.Minute || took > 3*time.Minute {
 			t.Errorf("%v: after %v, there is a second pod: %v\n%s", kind, took, second(), w.Trace())

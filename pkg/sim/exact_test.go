@@ -52,7 +52,7 @@ func TestEachStageKnowsMore_S9(t *testing.T) {
 	knew := map[string]int64{}
 	w.Fault = func(c sim.Call) sim.Fault {
 		if _, is := knew[c.Verb]; !is {
-			knew[c.Verb] = w.KnownPods()
+			knew[c.Verb] = sim.KnownPods(w.World)
 		}
 		return sim.Fault{}
 	}

@@ -16,13 +16,13 @@ const SweepPeriod = sweepPeriod
 func ValidateStatus(old, next *batchv1.Job) field.ErrorList { return validateStatus(old, next) }
 
 // WhyGaveUp is why the World gave up, or "".
-func (w *World) WhyGaveUp() string { return w.gaveUp }
+func WhyGaveUp(w *World) string { return w.gaveUp }
 
 // Random draws a duration of up to most.
-func (w *World) Random(most time.Duration) time.Duration { return w.random(most) }
+func Random(w *World, most time.Duration) time.Duration { return w.random(most) }
 
 // Step lets the next event happen, if there is one until a limit.
-func (w *World) Step(limit time.Time) bool { return w.step(limit) }
+func Step(w *World, limit time.Time) bool { return w.step(limit) }
 
 // Write makes the writes of do those of the process, which knows all that its watches have delivered.
 func (p Process) Write(do func()) {
@@ -32,4 +32,4 @@ func (p Process) Write(do func()) {
 }
 
 // KnownPods is up to which version the running sync knew pods when it last planned.
-func (w *World) KnownPods() int64 { return w.current.knew.pods }
+func KnownPods(w *World) int64 { return w.current.knew.pods }

@@ -36,14 +36,14 @@ func TestWorldGivesUp(t *testing.T) {
 		}
 		gave := w.GaveUp()
 		if gave != c.gives || !gave && !w.Finished("a") {
-			t.Errorf("%s: gave up: %q, finished: %v", name, w.WhyGaveUp(), w.Finished("a"))
+			t.Errorf("%s: gave up: %q, finished: %v", name, sim.WhyGaveUp(w.World), w.Finished("a"))
 		}
 		if w.Checker == nil {
 			continue
 		}
 		broken := w.Checker.Violations
 		if gave && (len(broken) != 1 || !strings.Contains(broken[0], "L1")) || !gave && len(broken) > 0 {
-			t.Errorf("%s: gave up: %q, violations %q", name, w.WhyGaveUp(), broken)
+			t.Errorf("%s: gave up: %q, violations %q", name, sim.WhyGaveUp(w.World), broken)
 		}
 	}
 }

@@ -125,6 +125,24 @@ type kubelet struct {
 	lives map[types.UID]*podlife.Pod
 }
 
+// Nodes are the scheduler, and the nodes with their kubelets.
+type Nodes struct{ k *kubelet }
+
+// Nodes returns those of the World.
+func (w *World) Nodes() Nodes { return Nodes{&w.kubelet} }
+
+// AddScene makes the pods of a Job, those that run too, act as the scene says.
+func (n Nodes) AddScene(job string, scene Scene) {
+	script, _ := n.k.behaviors[job].(Script)
+	n.k.behaviors[job] = append(script, scene)
+}
+
+// ActOf returns what a pod does.
+func (n Nodes) ActOf(pod *corev1.Pod) *Act { return n.k.act(pod) }
+
+// Back lets the node of a pod answer again: what was asked of it meanwhile happens now.
+func (n Nodes) Back(pod *corev1.Pod) { n.k.back(pod) }
+
 // madeFor is what a pod was created for; the index is -1 in a NonIndexed Job.
 type madeFor struct {
 	job   string

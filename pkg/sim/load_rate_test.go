@@ -64,7 +64,7 @@ func (l *loaded) run() {
 func (l *loaded) until(what string, reached func() bool) {
 	l.t.Helper()
 	if !l.RunUntil(reached, 24*time.Hour) {
-		l.t.Fatalf("a day has passed before %s: %s", what, l.WhyGaveUp())
+		l.t.Fatalf("a day has passed before %s: %s", what, sim.WhyGaveUp(l.World))
 	}
 }
 

@@ -51,7 +51,7 @@ type (
 // be old, and the Store returns copies, so that nothing changes unobserved.
 func (w *World) Attach(o Observer) {
 	w.observer, w.journal.kept, w.Store.shared = o, true, false
-	w.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: w.plans, work: w.OnWork}))
+	w.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: func() { plans(w) }, work: w.OnWork}))
 }
 
 func (w *World) notify(event any) {

@@ -103,7 +103,7 @@ func (w *World) WatchLabel() string {
 // for the API server.
 func (p *process) list() {
 	if p.world.isAway() {
-		p.world.after(p.world.awayUntil.Sub(p.world.Now()), p.list)
+		p.world.After(p.world.awayUntil.Sub(p.world.Now()), p.list)
 		return
 	}
 	if !p.alive {
@@ -200,12 +200,12 @@ func (p *process) sync(job types.UID) {
 
 func (p *process) start(job types.UID) {
 	p.running[job] = true
-	p.world.begin(p, func() { p.syncNow(job) })
+	begin(p.world, p, func() { p.syncNow(job) })
 }
 
 func (p *process) syncNow(job types.UID) {
 	defer p.recoverCrash()
-	p.world.plans()
+	plans(p.world)
 	begun := p.world.Now()
 	result, err := p.engine.Sync(p.world.ctx, job)
 	delete(p.running, job)
@@ -216,7 +216,7 @@ func (p *process) syncNow(job types.UID) {
 		// The worker takes the next Job, as from a queue, even if others are due at this instant.
 		next := p.waiting[0]
 		p.waiting, p.running[next] = p.waiting[1:], true
-		p.world.after(0, func() {
+		p.world.After(0, func() {
 			if p.alive {
 				p.start(next)
 			}

@@ -14,7 +14,7 @@ func TestStepsAreEvents(t *testing.T) {
 	w := checker.NewWorld(sim.Options{Seed: 1})
 	scenario.Must(w.CreateJob("a", scenario.IndexedSpec(3, 2), nil))
 	steps, end := uint64(0), w.Now().Add(time.Hour)
-	for w.Step(end) {
+	for sim.Step(w.World, end) {
 		steps++
 	}
 	if got := w.Steps(); got != steps || steps < 20 {

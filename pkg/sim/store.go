@@ -98,9 +98,6 @@ func (s *Store) Terminate() { s.terminating = true }
 // SetQuota limits the pods that have not ended; a negative number is no limit.
 func (s *Store) SetQuota(pods int) { s.quota = pods }
 
-// Quota is the limit of SetQuota.
-func (s *Store) Quota() int { return s.quota }
-
 func (s *Store) next() int64 {
 	s.version++
 	return s.version

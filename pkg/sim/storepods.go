@@ -27,7 +27,7 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	if s.terminating {
 		return nil, namespaceTerminating(podsResource, pod.GenerateName)
 	}
-	if s.quota >= 0 && s.unended() >= s.quota {
+	if s.quota >= 0 && unended(s) >= s.quota {
 		return nil, apierrors.NewForbidden(podsResource, pod.GenerateName, fmt.Errorf("exceeded quota: pods, limited to %d", s.quota))
 	}
 	pod = editable(s.copy(pod))
@@ -71,7 +71,7 @@ func (s *Store) newUID(name string, generated bool) types.UID {
 }
 
 // unended counts the pods that use up a quota.
-func (s *Store) unended() (n int) {
+func unended(s *Store) (n int) {
 	for _, pod := range s.pods {
 		if !isTerminal(pod) {
 			n++

@@ -236,7 +236,7 @@ func labelsComeAndGo(seed uint64) scenario.Trouble {
 				name := names[rng.IntN(len(names))]
 				scenario.SetWatchLabel(w, name, scenario.Pick(rng, "", "", "somebody-else"))
 				if rng.IntN(3) == 0 {
-					w.After(w.Random(50*time.Millisecond), func() { scenario.SetWatchLabel(w, name, w.WatchLabel()) })
+					w.After(sim.Random(w.World, 50*time.Millisecond), func() { scenario.SetWatchLabel(w, name, w.WatchLabel()) })
 				}
 			})
 		}

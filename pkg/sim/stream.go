@@ -163,7 +163,7 @@ func (s *stream) relist(gap, older time.Duration) {
 		case w.isAway():
 			s.relist(w.awayUntil.Sub(w.Now()), older)
 		default:
-			s.answer(w.versionAt(w.Now().Add(-older)))
+			s.answer(versionAt(w, w.Now().Add(-older)))
 		}
 	})
 }
@@ -176,7 +176,7 @@ func (s *stream) answer(version int64) {
 	void := s.lost()
 	w.schedule(origin{kind: FromWatch, process: s.process, text: "list of " + s.resource.String(), version: version, void: void}, w.random(s.process.lag()), func() {
 		if !void() {
-			w.tracef("%s are listed, %v old%s", s.resource, w.age(version), w.signature(s.process.number))
+			w.tracef("%s are listed, %v old%s", s.resource, age(w, version), w.signature(s.process.number))
 			s.replace(version)
 		}
 	})
@@ -186,7 +186,7 @@ func (s *stream) answer(version int64) {
 func (s *stream) list(older time.Duration) {
 	w := s.process.world
 	s.connection++
-	s.replace(w.versionAt(w.Now().Add(-older)))
+	s.replace(versionAt(w, w.Now().Add(-older)))
 }
 
 // isWorking reports whether the namespace of the world belongs to the process's shard.
@@ -197,7 +197,7 @@ func (s *stream) listed(version int64) []any {
 	if !s.process.isWorking() {
 		return nil
 	}
-	return slices.DeleteFunc(s.process.world.listAt(version, s.resource), func(object any) bool {
+	return slices.DeleteFunc(listAt(s.process.world, version, s.resource), func(object any) bool {
 		pod, is := object.(*corev1.Pod)
 		return is && !s.process.watches(pod)
 	})
@@ -209,7 +209,7 @@ func (s *stream) replace(version int64) {
 	must(s.store.Replace(s.listed(version), strconv.FormatInt(version, 10)))
 	s.lists = append(s.lists, listing{s.seen, version})
 	s.seen, s.open = version, true
-	for _, c := range w.since(version) {
+	for _, c := range w.journal.Since(version) {
 		s.deliver(c)
 	}
 }

@@ -114,7 +114,7 @@ func (p Process) Undelivered(own bool) (all []time.Time) {
 func (s *stream) undelivered(seen int64, own bool) iter.Seq[time.Time] {
 	j := &s.process.world.journal
 	return func(yield func(time.Time) bool) {
-		for i := len(j.commits) - len(s.process.world.since(seen)); i < len(j.commits); i++ {
+		for i := len(j.commits) - len(j.Since(seen)); i < len(j.commits); i++ {
 			c, selected := s.selected(j.commits[i])
 			if selected && c.resource() == s.resource && (own || !Process{s.process}.Wrote(c)) && !yield(j.at[i]) {
 				return
@@ -167,42 +167,14 @@ func (k Knowledge) MissesSince() (at time.Time, known bool) {
 	return at, known
 }
 
-// Commits returns all commits, if the World has an Observer, and CommitsSince those after a version.
-func (w *World) Commits() []Commit { return w.journal.commits }
-
-// CommitsSince returns the commits after a version.
-func (w *World) CommitsSince(version int64) []Commit { return w.since(version) }
-
-// IsAnswerLost reports whether the answer to the write of a version was lost.
-func (w *World) IsAnswerLost(version int64) bool { return w.journal.lost[version] }
-
-// JobsAt returns the Jobs that were stored at a version, by name, and PodsAt the pods.
-func (w *World) JobsAt(version int64) []any { return w.listAt(version, jobsOnly) }
-
-// PodsAt returns the pods that were stored at a version, by name.
-func (w *World) PodsAt(version int64) []any { return w.listAt(version, podsOnly) }
-
 // IsJob reports whether the commit is one of a Job, and not of a pod.
 func (c Commit) IsJob() bool { return c.resource() == jobsOnly }
-
-// Scheduled returns how many events were ever pending: the number of the last one.
-func (w *World) Scheduled() uint64 { return w.number }
-
-// Steps returns how many events have happened: the arrival of a watch event, the return of an API call, an act of a node
-// or of a user, a timer.
-func (w *World) Steps() uint64 { return w.number - uint64(len(w.events)) }
 
 // Calls returns how many API calls the controller has made.
 func (w *World) Calls() int { return w.calls }
 
 // Started returns how many controller processes were ever started.
 func (w *World) Started() int { return len(w.started) }
-
-// Signature identifies the process of a number in a trace, if there are several.
-func (w *World) Signature(process int) string { return w.signature(process) }
-
-// Perm draws an order of n things from the seed.
-func (w *World) Perm(n int) []int { return w.rng.Perm(n) }
 
 // GiveUp ends the simulation.
 func (w *World) GiveUp(reason string) { w.gaveUp = reason }
@@ -219,11 +191,14 @@ func (s *Store) PodByUID(uid types.UID) *corev1.Pod { return s.byUID[uid] }
 // CountPods returns how many pods a Job controls.
 func (s *Store) CountPods(job types.UID) int { return len(s.podsOf(job)) }
 
-// Version is that of the last write.
-func (s *Store) Version() int64 { return s.version }
+// StoreState is what a Store has besides Jobs and pods.
+type StoreState struct {
+	// Version is that of the last write, Generated how many names were generated, Quota the limit of SetQuota.
+	Version          int64
+	Generated, Quota int
+	// Terminating reports whether the namespace is being deleted.
+	Terminating bool
+}
 
-// Generated returns how many names were generated.
-func (s *Store) Generated() int { return s.names }
-
-// IsTerminating reports whether the namespace is being deleted.
-func (s *Store) IsTerminating() bool { return s.terminating }
+// State returns what the Store has besides Jobs and pods.
+func (s *Store) State() StoreState { return StoreState{s.version, s.names, s.quota, s.terminating} }

@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -70,11 +69,7 @@ type World struct {
 	Options
 	Store    *Store
 	observer Observer
-	clock    *clocktesting.FakeClock
-	rng      *rand.Rand
-	begun    time.Time
-	events   eventQueue
-	number   uint64
+	timeline
 	// current is the running routine, busy is how many there are.
 	current *routine
 	busy    int
@@ -87,7 +82,7 @@ type World struct {
 	// each process, dead or alive, started with, by number.
 	processes []*process
 	started   []time.Time
-	journal   journal
+	journal   Journal
 	// awayUntil is when the API server is reachable again, skew how far the clocks of new
 	// processes are ahead.
 	awayUntil time.Time
@@ -111,11 +106,9 @@ func NewWorld(o Options) *World {
 		begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	w := &World{
-		Options: o,
-		clock:   clocktesting.NewFakeClock(begun),
-		begun:   begun,
-		rng:     rand.New(rand.NewPCG(o.Seed, 0)),
-		ctx:     klog.NewContext(context.Background(), logr.Discard()),
+		Options:  o,
+		timeline: timeline{clock: clocktesting.NewFakeClock(begun), begun: begun, rng: rand.New(rand.NewPCG(o.Seed, 0))},
+		ctx:      klog.NewContext(context.Background(), logr.Discard()),
 	}
 	w.kubelet = kubelet{
 		world: w, behaviors: map[string]Behavior{}, jobs: map[types.UID]string{},
@@ -126,35 +119,6 @@ func NewWorld(o Options) *World {
 	w.Store.shared = true
 	w.processes = []*process{newProcess(w, ProcessOptions{})}
 	return w
-}
-
-// Now returns the virtual time.
-func (w *World) Now() time.Time { return w.clock.Now() }
-
-// Elapsed returns the virtual time since the start.
-func (w *World) Elapsed() time.Duration { return w.Now().Sub(w.begun) }
-
-// After lets a test or a user do something after a while.
-func (w *World) After(wait time.Duration, do func()) { w.after(wait, do) }
-
-// after schedules do. Events at the same instant happen in random order.
-func (w *World) after(wait time.Duration, do func()) { w.schedule(origin{}, wait, do) }
-
-// schedule is after with an origin.
-func (w *World) schedule(from origin, wait time.Duration, do func()) {
-	w.number++
-	heap.Push(&w.events, &Event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do, origin: from})
-}
-
-// afterAll schedules do after everything else at that instant. It draws no random number.
-func (w *World) afterAll(from origin, wait time.Duration, do func()) {
-	w.number++
-	heap.Push(&w.events, &Event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do, origin: from})
-}
-
-// random returns a duration between zero and most.
-func (w *World) random(most time.Duration) time.Duration {
-	return time.Duration(w.rng.Int64N(int64(most) + 1))
 }
 
 // step runs the next event; it reports whether there was one by limit, or any while a
@@ -267,14 +231,14 @@ func (w *World) Reshard(count int, after time.Duration) {
 	if after < 0 {
 		w.end(old)
 		w.notify(WatchesBlind{w.Now().Add(-after)})
-		w.after(-after, func() {
+		w.After(-after, func() {
 			w.end(w.processes) // Of a Reshard in between.
 			start()
 		})
 		return
 	}
 	start()
-	w.after(after, func() { w.end(old) })
+	w.After(after, func() { w.end(old) })
 }
 
 // end ends processes, without others in their place.
@@ -322,18 +286,6 @@ func (w *World) CreateJob(name string, spec batchv1.JobSpec, pods Script) error 
 	return w.Play(job, pods)
 }
 
-// AddScene makes the pods of a Job, those that run too, act as the scene says.
-func (w *World) AddScene(job string, scene Scene) {
-	script, _ := w.kubelet.behaviors[job].(Script)
-	w.kubelet.behaviors[job] = append(script, scene)
-}
-
-// ActOf returns what a pod does.
-func (w *World) ActOf(pod *corev1.Pod) *Act { return w.kubelet.act(pod) }
-
-// NodeBack lets the node of a pod answer again: what was asked of it meanwhile happens now.
-func (w *World) NodeBack(pod *corev1.Pod) { w.kubelet.back(pod) }
-
 // Create is Play for a Job whose pods do what AddScene says.
 func (w *World) Create(job *batchv1.Job) error {
 	if job.Spec.ManagedBy == nil {
@@ -352,7 +304,7 @@ func (w *World) Create(job *batchv1.Job) error {
 
 // Resume sets spec.suspend of a Job to false, as a user or a queue would, after a while.
 func (w *World) Resume(name string, after time.Duration) {
-	w.after(after, func() {
+	w.After(after, func() {
 		_, _ = w.Store.EditJob(name, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(false) }) // It may be gone.
 	})
 }
@@ -383,33 +335,3 @@ func (w *World) Suspended(name string) bool {
 
 // Finished reports whether the Job has a terminal condition.
 func Finished(job *batchv1.Job) bool { return view(job).finished() }
-
-// Event is something that is to happen in a World. It is the same pointer until it happens.
-type Event struct {
-	at     time.Time
-	tie    uint64
-	number uint64
-	do     func()
-	origin
-}
-
-type eventQueue []*Event
-
-func (q eventQueue) Len() int { return len(q) }
-func (q eventQueue) Less(i, j int) bool {
-	if !q[i].at.Equal(q[j].at) {
-		return q[i].at.Before(q[j].at)
-	}
-	if q[i].tie != q[j].tie {
-		return q[i].tie < q[j].tie
-	}
-	return q[i].number < q[j].number
-}
-func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(e any)   { *q = append(*q, e.(*Event)) }
-func (q *eventQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	(*q)[len(*q)-1] = nil // It refers to pods that have changed since.
-	*q = (*q)[:len(*q)-1]
-	return last
-}

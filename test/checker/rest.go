@@ -41,7 +41,7 @@ func (c *Checker) AtRest() {
 // leftInNamespace checks L2 for a namespace that is being deleted: its deletion completes.
 func (c *Checker) leftInNamespace() {
 	store := c.world.Store
-	if !store.IsTerminating() {
+	if !store.State().Terminating {
 		return
 	}
 	for _, name := range slices.Concat(slices.Sorted(maps.Keys(store.Jobs())), slices.Sorted(maps.Keys(store.Pods()))) {

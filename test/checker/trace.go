@@ -30,8 +30,16 @@ func (t *trace) Tracef(format string, args ...any) {
 
 func (t *trace) traceCommit(c sim.Commit) {
 	if !t.Untraced {
-		t.Tracef("%s%s", CommitText(c), t.of.Signature(c.By))
+		t.Tracef("%s%s", CommitText(c), signature(t.of, c.By))
 	}
+}
+
+// signature identifies the process that made a write, if there are several.
+func signature(w *sim.World, process int) string {
+	if len(w.Processes()) < 2 || process == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d)", process)
 }
 
 // Trace returns what happened since the last call, one line for each event.

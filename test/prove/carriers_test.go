@@ -77,7 +77,7 @@ type beforeStep struct {
 }
 
 func (r *run) beforeStep(s step) beforeStep {
-	b := beforeStep{number: r.world.Scheduled(), version: r.world.Store.Version()}
+	b := beforeStep{number: r.world.Scheduled(), version: r.world.Store.State().Version}
 	if r.work = nil; r.hashing {
 		b.step = s.String()
 	}
@@ -270,9 +270,9 @@ func (r *run) listHashes(c *carrier, job *batchv1.Job, all bool) (hashes []carri
 // arrived returns what a sync will read when the answer comes.
 func (r *run) arrived(b beforeStep) *carrier {
 	c := *b.carrier
-	c.asked, c.result, c.resultAt = r.world.Now(), r.result(*b.arrival), r.world.Store.Version()
+	c.asked, c.result, c.resultAt = r.world.Now(), r.result(*b.arrival), r.world.Store.State().Version
 	fault := slices.ContainsFunc(r.taken[1:], func(choice uint8) bool { return choice > 0 })
-	stored := r.world.Store.Version() > b.version
+	stored := r.world.Store.State().Version > b.version
 	if b.arrival.Verb == verbStatus && c.work != nil && !stored && !r.isCurrent(versionsOf(c.work)[0]) {
 		c.result = nil // A conflict shows nothing.
 	}
@@ -306,7 +306,7 @@ func (r *run) result(c sim.Call) (all []objectVersion) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Pods())) {
-		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.Generated()) || c.Verb == verbList || c.Verb == verbListUnwatched {
+		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.State().Generated) || c.Verb == verbList || c.Verb == verbListUnwatched {
 			all = append(all, objectVersion{string(s.Pods()[name].UID), s.Pods()[name].ResourceVersion})
 		}
 	}
@@ -317,7 +317,7 @@ func (r *run) result(c sim.Call) (all []objectVersion) {
 func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) string {
 	e := newEncoder(r, names)
 	e.unversioned = true // See carrier.result.
-	e.number(r.world.Store.Version() - b.version)
+	e.number(r.world.Store.State().Version - b.version)
 	for _, v := range names.sorted(result) {
 		e.text(v.uid)
 		if pod := r.world.Store.PodByUID(types.UID(v.uid)); pod != nil {

@@ -160,8 +160,8 @@ func uidOf(c *sim.Commit) types.UID {
 // lastWrite returns the index of the last commit that wrote to a resource up to a version, or -1: a list of it is the same
 // whatever is written to the other one.
 func (r *run) lastWrite(class tokenClass, version int64) int {
-	commits := r.world.Commits()
-	for n := len(commits) - len(r.world.CommitsSince(version)); n > 0; n-- {
+	commits := r.world.Journal().Commits()
+	for n := len(commits) - len(r.world.Journal().Since(version)); n > 0; n-- {
 		if classOf(resourceOf(commits[n-1])) == class {
 			return n - 1
 		}

@@ -73,7 +73,7 @@ func (f fingerprint) number() uint64 { return binary.LittleEndian.Uint64(f[:]) }
 // canonical returns names for the pods of a symmetric world that depend on their state: histories
 // that differ only in which pod is which get the same names, as far as its own state tells pods apart.
 func (r *run) canonical() renaming {
-	n := min(r.world.Store.Generated(), r.symmetric)
+	n := min(r.world.Store.State().Generated, r.symmetric)
 	if n < 2 || r.exact {
 		return ""
 	}

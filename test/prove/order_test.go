@@ -34,7 +34,7 @@ func (e *encoder) token(class tokenClass, v int64) {
 		return
 	}
 	if n := e.run.lastWrite(class, v); n >= 0 {
-		e.written(class, n, uidOf(&e.run.world.Commits()[n]))
+		e.written(class, n, uidOf(&e.run.world.Journal().Commits()[n]))
 		return
 	}
 	e.text("no version")
@@ -49,7 +49,7 @@ func (e *encoder) position(class tokenClass, v int64) {
 func (e *encoder) written(class tokenClass, commit int, object types.UID) {
 	v := int64(0)
 	if commit >= 0 {
-		v = e.run.world.Commits()[commit].Version
+		v = e.run.world.Journal().Commits()[commit].Version
 	}
 	e.versions = append(e.versions, writtenVersion{v, object, class, e.owner})
 }

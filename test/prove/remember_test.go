@@ -138,7 +138,7 @@ func (e *encoder) statuses(all []checker.StatusVersion) {
 func (e *encoder) authors(all []checker.StatusVersion) []int64 {
 	by := make([]int64, len(all))
 	for i, s := range slices.Backward(all) {
-		if s.Late() || e.run.world.IsAnswerLost(s.Version) { // See knowsOfOwn.
+		if s.Late() || e.run.world.Journal().IsAnswerLost(s.Version) { // See knowsOfOwn.
 			continue
 		}
 		if writer := e.writer(s.By); writer != nobody && !slices.Contains(by, writer) {

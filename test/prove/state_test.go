@@ -42,8 +42,8 @@ func (e *encoder) store() {
 	s := e.run.world.Store
 	e.value(reflect.ValueOf(s.Jobs()))
 	e.value(reflect.ValueOf(s.Pods()))
-	e.number(int64(s.Quota()))
-	e.flag(s.IsTerminating())
+	e.number(int64(s.State().Quota))
+	e.flag(s.State().Terminating)
 }
 
 // pending returns the events of a process, or of all if it is none, in an order that does not depend
@@ -122,12 +122,12 @@ func (e *encoder) delivery(v *sim.Event) {
 			kind = jobsOnly
 		}
 		e.position(classOf(kind), v.Version())
-		list := w.PodsAt(v.Version())
+		list := sim.PodsAt(w.World, v.Version())
 		if kind == jobsOnly {
-			list = w.JobsAt(v.Version())
+			list = sim.JobsAt(w.World, v.Version())
 		}
 		e.value(reflect.ValueOf(list))
-		for _, c := range w.CommitsSince(v.Version()) {
+		for _, c := range w.Journal().Since(v.Version()) {
 			if resourceOf(c) == kind {
 				e.commit(v.Process(), c)
 			}

@@ -164,7 +164,7 @@ func (s *Runner) podName(t *testing.T, d *datadriven.TestData) string {
 	}
 	s.World.RunUntil(func() bool {
 		pod := s.World.Store.Pods()[s.meant(name)]
-		return pod != nil && (pod.Spec.NodeName != "" || s.World.ActOf(pod).Unscheduled)
+		return pod != nil && (pod.Spec.NodeName != "" || s.World.Nodes().ActOf(pod).Unscheduled)
 	}, duration(t, d, "wait", s.waitForPods))
 	return s.meant(name)
 }
@@ -300,7 +300,7 @@ func (s *Runner) script(t *testing.T, d *datadriven.TestData) string {
 		}
 		act.Conditions = []corev1.PodCondition{{Type: corev1.PodConditionType(name), Status: corev1.ConditionStatus(status)}}
 	}
-	s.World.AddScene(jobName(t, d), scene)
+	s.World.Nodes().AddScene(jobName(t, d), scene)
 	return "ok\n"
 }
 

@@ -31,7 +31,7 @@ func (s *Runner) evict(t *testing.T, d *datadriven.TestData) string {
 // nodeBack lets a node answer again: what was asked of it meanwhile happens now.
 func (s *Runner) nodeBack(t *testing.T, d *datadriven.TestData) string {
 	if pod := s.World.Store.Pods()[s.podName(t, d)]; pod != nil {
-		s.World.NodeBack(pod)
+		s.World.Nodes().Back(pod)
 	}
 	return s.World.Trace()
 }
