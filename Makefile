@@ -60,7 +60,8 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 # The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
 PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
-	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... ./test/prove ./test/storm ./test/structure \
+	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/invariants ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... \
+	./test/prove ./test/rules ./test/storm ./test/structure \
 	./test/troubles ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random

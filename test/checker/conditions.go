@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
@@ -32,14 +29,15 @@ func (c *Checker) conditions(h *History, m sim.Commit) {
 	if !m.Ours() {
 		return
 	}
-	if history.IsFinished(old) {
-		c.Violate("S11", "the status of a finished Job changes")
+	for _, p := range rules.ConditionProblems(old, next) {
+		c.Violate(p.ID, "%s", p.Says)
 	}
 	if history.Is(next, batchv1.JobFailureTarget) && history.Is(next, batchv1.JobSuccessCriteriaMet) || history.Is(next, batchv1.JobFailed) && history.Is(next, batchv1.JobComplete) {
 		c.Violate("S11", "the Job succeeds and fails")
 	}
-	c.becomes(h, m, batchv1.JobFailureTarget, batchv1.JobFailed)
-	c.becomes(h, m, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	for _, pair := range rules.Pairs {
+		c.becomes(h, m, pair.Interim)
+	}
 	if !history.Is(old, batchv1.JobSuspended) && history.Is(next, batchv1.JobSuspended) && c.runs(h, m) {
 		c.Violate("S11", "the Job is called suspended, and a pod is active") // JOB-26
 	}
@@ -50,95 +48,37 @@ func (c *Checker) runs(h *History, m sim.Commit) bool {
 	return slices.ContainsFunc(h.Order, func(l *Life) bool { return l.active() && !c.unseen(l, m) && !c.isHidden(h, l.Pod) })
 }
 
-// becomes checks one pair of conditions.
-func (c *Checker) becomes(h *History, m sim.Commit, interim, terminal batchv1.JobConditionType) {
-	before, now, end := history.Condition(m.OldJob, interim), history.Condition(m.NewJob, interim), history.Condition(m.NewJob, terminal)
-	switch {
-	case before != nil && now == nil:
+// becomes checks an interim condition: it stays, and its reason applies.
+func (c *Checker) becomes(h *History, m sim.Commit, interim batchv1.JobConditionType) {
+	job, before, now := m.NewJob, history.Condition(m.OldJob, interim), history.Condition(m.NewJob, interim)
+	if before != nil && now == nil {
 		c.Violate("S11", "%s is gone", interim)
-	case before != nil && !sameCause(before, now):
-		c.Violate("S11", "%s was %s (%s), and is %s (%s)", interim, before.Reason, before.Message, now.Reason, now.Message)
-	case end != nil && before == nil:
-		c.Violate("S11", "%s without %s in an earlier write", terminal, interim)
-	case end != nil && !sameCause(now, end):
-		c.Violate("S11", "%s is %s (%s), and %s is %s (%s)", interim, now.Reason, now.Message, terminal, end.Reason, end.Message)
-	case before == nil && now != nil:
-		if problem := c.causeProblem(h, m, now); problem != "" {
-			c.Violate("S11", "%s is %s (%s): %s", interim, now.Reason, now.Message, problem)
-		}
 	}
-}
-
-func sameCause(a, b *batchv1.JobCondition) bool {
-	return a.Reason == b.Reason && a.Message == b.Message
-}
-
-// causeProblem returns why the reason of an interim condition does not apply, or "".
-func (c *Checker) causeProblem(h *History, m sim.Commit, condition *batchv1.JobCondition) string {
-	job := m.NewJob
-	completed, _ := indexset.Parse(job.Status.CompletedIndexes)
-	failed, _ := indexset.Parse(ptr.Deref(job.Status.FailedIndexes, ""))
-	switch condition.Reason {
-	case batchv1.JobReasonBackoffLimitExceeded:
-		n := c.countedFailures(h)
-		onFailure := job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
-		return rules.When(n <= *job.Spec.BackoffLimit && !onFailure, fmt.Sprintf("%d failures", n))
-	case batchv1.JobReasonDeadlineExceeded:
-		return c.deadlineProblem(m)
-	case batchv1.JobReasonMaxFailedIndexesExceeded:
-		limit := job.Spec.MaxFailedIndexes
-		return rules.When(limit == nil || failed.Len() <= int(*limit), "there are not so many")
-	case batchv1.JobReasonFailedIndexes:
-		return rules.When(failed.IsEmpty() || completed.Union(failed).Len() < int(*job.Spec.Completions), "some may still run, or none failed")
-	case batchv1.JobReasonSuccessPolicy:
-		rule := rules.MetRule(job.Spec.SuccessPolicy, completed)
-		return rules.When(rule < 0 || !strings.HasSuffix(condition.Message, fmt.Sprintf("at index %d", rule)), fmt.Sprintf("it is rule %d that is met", rule))
-	case batchv1.JobReasonCompletionsReached:
-		return c.completionsProblem(h, m, completed)
-	case "":
-		return rules.When(c.features().SuccessPolicy, "it has no reason") + c.completionsProblem(h, m, completed)
+	if before != nil || now == nil {
+		return
 	}
-	return c.ruleProblem(h, job, condition)
+	known := rules.Known{
+		Failures: c.countedFailures(h),
+		// Also one that the status calls terminating because it is about to be deleted.
+		Running:  c.runs(h, m),
+		Deadline: rules.DeadlineProblem(job.Spec.ActiveDeadlineSeconds, m.OldJob.Status.StartTime, c.world.Now().Add(c.slack())),
+		NoReason: rules.When(c.features().SuccessPolicy, "it has no reason"),
+		NoRule:   c.ruleProblem(h, job, now),
+	}
+	if problem := rules.CauseProblem(job, now, known); problem != "" {
+		c.Violate("S11", "%s is %s (%s): %s", interim, now.Reason, now.Message, problem)
+	}
 }
 
 // countedFailures returns the Checker's own count of the pods that failed, as far as the process behind the present write
 // knew, or were rightly recorded as failed before they succeeded.
-func (c *Checker) countedFailures(h *History) (n int32) {
+func (c *Checker) countedFailures(h *History) (n int) {
 	for _, l := range h.Order {
 		if l.lost || c.mayHaveFailed(l, c.possible(h)...) && (l.tampered || !c.ignored(h.Job, l.Pod)) {
 			n++
 		}
 	}
 	return n
-}
-
-func (c *Checker) deadlineProblem(m sim.Commit) string {
-	seconds, start := m.NewJob.Spec.ActiveDeadlineSeconds, m.OldJob.Status.StartTime
-	switch {
-	case seconds == nil:
-		return "there is no deadline"
-	case start == nil:
-		return rules.When(*seconds > 0, "it has not started")
-	}
-	return rules.When(c.world.Now().Before(start.Add(time.Duration(*seconds)*time.Second-c.slack())), "it has not passed")
-}
-
-// completionsProblem returns why a Job is not complete by its completions, or "": too little succeeded,
-// or a pod is active (JOB-02, JOB-03), also one that the status calls terminating because it is about
-// to be deleted.
-func (c *Checker) completionsProblem(h *History, m sim.Commit, completed indexset.Set) string {
-	job := m.NewJob
-	succeeded := int(job.Status.Succeeded) + len(history.UncountedSucceeded(job))
-	if rules.IsIndexed(&job.Spec) {
-		succeeded = completed.Len()
-	}
-	switch {
-	case job.Status.Active > 0, c.runs(h, m):
-		return "pods are active"
-	case job.Spec.Completions == nil:
-		return rules.When(succeeded == 0, "nothing succeeded")
-	}
-	return rules.When(succeeded < int(*job.Spec.Completions), fmt.Sprintf("%d succeeded", succeeded))
 }
 
 // shown returns the pods of a Job, also as they were until somebody changed how they had ended, if a process may not know that.
@@ -159,11 +99,8 @@ func (c *Checker) shown(h *History) (pods []*corev1.Pod) {
 func (c *Checker) ruleProblem(h *History, job *batchv1.Job, condition *batchv1.JobCondition) string {
 	for _, pod := range c.shown(h) {
 		action, rule := c.ruling(job, pod)
-		if action != batchv1.PodFailurePolicyActionFailJob || !strings.HasSuffix(condition.Message, fmt.Sprintf("matching FailJob rule at index %d", rule)) ||
-			!strings.Contains(condition.Message, " "+sim.Namespace+"/"+pod.Name+" ") {
-			continue
-		}
-		if slices.Contains(c.ruleReasons(job, rule), condition.Reason) {
+		if action == batchv1.PodFailurePolicyActionFailJob && rules.NamesRule(condition, rule, " "+sim.Namespace+"/"+pod.Name) &&
+			slices.Contains(c.ruleReasons(job, rule), condition.Reason) {
 			return ""
 		}
 	}
@@ -185,4 +122,5 @@ func (c *Checker) ruleReasons(job *batchv1.Job, rule int) []string {
 	return reasons
 }
 
+// RuleNamesAnnotation has the names of the rules of a podFailurePolicy.
 const RuleNamesAnnotation = "batchjob.dev/pod-failure-policy-rule-names"

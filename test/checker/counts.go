@@ -2,7 +2,6 @@ package checker
 
 import (
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -10,7 +9,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
@@ -21,29 +19,27 @@ import (
 // each only once, and after its pod has lost the finalizer; and S9: the lists are
 // bounded.
 func (c *Checker) exactlyOnce(h *History, m sim.Commit) {
-	old, next := &m.OldJob.Status, &m.NewJob.Status
-	leftFailed := c.left(h, rules.FailedUIDs(old), rules.FailedUIDs(next))
-	leftSucceeded := c.left(h, rules.SucceededUIDs(old), rules.SucceededUIDs(next))
-	if got := int(next.Failed - old.Failed); got != leftFailed {
-		c.Violate("S1", "failed moved by %d, and %d UIDs left uncounted.failed", got, leftFailed)
+	for _, problem := range rules.CountProblems(m.OldJob, m.NewJob) {
+		c.Violate("S1", "%s", problem)
 	}
-	if rules.IsIndexed(&m.NewJob.Spec) {
-		set, _ := indexset.Parse(next.CompletedIndexes)
-		elastic := ptr.Equal(m.NewJob.Spec.Completions, m.NewJob.Spec.Parallelism)
-		if kept := !elastic && next.Succeeded == old.Succeeded && set.Len() < int(next.Succeeded); set.Len() != int(next.Succeeded) && !kept {
-			c.Violate("S1", "succeeded is %d, and completedIndexes holds %d", next.Succeeded, set.Len())
+	for _, uid := range rules.Settled(&m.OldJob.Status, &m.NewJob.Status) {
+		if h.counted[uid] {
+			c.Violate("S1", "%s is counted twice", uid)
 		}
-	} else if got := int(next.Succeeded - old.Succeeded); got != leftSucceeded {
-		c.Violate("S1", "succeeded moved by %d, and %d UIDs left uncounted.succeeded", got, leftSucceeded)
+		h.counted[uid] = true
+		// One that somebody took from the Job while it is being deleted cannot come back.
+		if pod := c.world.Store.PodByUID(uid); Tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == h.Job.UID) {
+			c.Violate("S1", "%s is counted and holds its finalizer", pod.Name)
+		}
 	}
-	for _, uid := range slices.Concat(rules.FailedUIDs(next), rules.SucceededUIDs(next)) {
+	recorded := rules.Recorded(&m.NewJob.Status)
+	for _, uid := range recorded {
 		if h.counted[uid] {
 			c.Violate("S1", "%s is recorded again", uid)
 		}
 	}
-	limit := c.world.Controller.Limits.MaxUncounted
-	if n := len(rules.FailedUIDs(next)) + len(rules.SucceededUIDs(next)); n > limit {
-		c.Violate("S9", "%d uncounted UIDs", n)
+	if len(recorded) > c.world.Controller.Limits.MaxUncounted {
+		c.Violate("S9", "%d uncounted UIDs", len(recorded))
 	}
 }
 
@@ -65,24 +61,6 @@ func (c *Checker) gauges(h *History, m sim.Commit) {
 	if s := &m.NewJob.Status; s.Active > active || ptr.Deref(s.Ready, 0) > ready {
 		c.Violate("S12", "active %d and ready %d are claimed, and %d and %d pods are", s.Active, ptr.Deref(s.Ready, 0), active, ready)
 	}
-}
-
-func (c *Checker) left(h *History, old, next []types.UID) (n int) {
-	for _, uid := range old {
-		if slices.Contains(next, uid) {
-			continue
-		}
-		n++
-		if h.counted[uid] {
-			c.Violate("S1", "%s is counted twice", uid)
-		}
-		h.counted[uid] = true
-		// One that somebody took from the Job while it is being deleted cannot come back.
-		if pod := c.world.Store.PodByUID(uid); Tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == h.Job.UID) {
-			c.Violate("S1", "%s is counted and holds its finalizer", pod.Name)
-		}
-	}
-	return n
 }
 
 // recorded checks S3 for every UID that is newly recorded: the pod is the Job's, ended
@@ -190,18 +168,13 @@ func (c *Checker) isOutOfRange(h *History, pod *corev1.Pod) bool {
 
 // over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).
 func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
-	endedBySuccess := history.Is(job, batchv1.JobSuccessCriteriaMet) && pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp != nil
-	return job.DeletionTimestamp != nil || history.IsFinished(job) || endedBySuccess || !rules.InRange(&job.Spec, history.IndexOf(pod)) || !selects(job, pod)
+	return job.DeletionTimestamp != nil || history.IsFinished(job) || rules.EndsWithSuccess(job, pod) ||
+		!rules.InRange(&job.Spec, history.IndexOf(pod)) || !selects(job, pod)
 }
 
 // stored reports whether the status has the end of the pod, or of its index.
 func (c *Checker) stored(job *batchv1.Job, pod *corev1.Pod) bool {
-	if slices.Contains(slices.Concat(history.UncountedFailed(job), history.UncountedSucceeded(job)), pod.UID) {
-		return true
-	}
-	completed, _ := indexset.Parse(job.Status.CompletedIndexes)
-	failed, _ := indexset.Parse(ptr.Deref(job.Status.FailedIndexes, ""))
-	return pod.Status.Phase == corev1.PodSucceeded && completed.Union(failed).Contains(history.IndexOf(pod))
+	return slices.Contains(rules.Recorded(&job.Status), pod.UID) || rules.IsStoredByIndex(job, pod)
 }
 
 // indexes checks S6: completed and failed indexes are disjoint, and each keeps its state
@@ -214,7 +187,7 @@ func (c *Checker) indexes(h *History, m sim.Commit) {
 		c.Violate("S6", "completed %q, failed %q", job.Status.CompletedIndexes, ptr.Deref(job.Status.FailedIndexes, ""))
 	}
 	completedBefore, _ := indexset.ParseTolerant(m.OldJob.Status.CompletedIndexes, completions)
-	if lost := completedBefore.Difference(completed); !lost.IsEmpty() {
+	if lost := rules.LostIndexes(m.OldJob, job); !lost.IsEmpty() {
 		c.Violate("S6", "completed indexes %v are gone", lost)
 	}
 	if m.Ours() {
@@ -236,25 +209,18 @@ func (c *Checker) endedWhy(h *History, m sim.Commit, completed, failed indexset.
 	if h.Tampered() {
 		return
 	}
-	for index := range completed.Difference(leftOut(m.NewJob)).All() {
+	for index := range completed.Difference(rules.LeftOut(m.NewJob)).All() {
 		if !slices.ContainsFunc(h.Order, func(l *Life) bool { return l.index() == index && l.succeeded }) {
 			c.Violate("S6", "index %d is completed, and no pod of it succeeded", index)
 		}
 	}
 	for index := range failed.All() {
 		if !slices.ContainsFunc(h.Order, func(l *Life) bool {
-			return l.index() == index && c.mayHaveFailed(l, specVersion{spec: &m.NewJob.Spec}) && c.isLastFailure(m.NewJob, l)
+			return l.index() == index && c.mayHaveFailed(l, specVersion{spec: &m.NewJob.Spec}) && rules.IsLastFailure(&m.NewJob.Spec, l.Pod, c.perIndex(&m.NewJob.Spec))
 		}) {
 			c.Violate("S6", "index %d is failed, and no failure of it was one too many", index)
 		}
 	}
-}
-
-// leftOut returns the indexes that a retry does not run, of those that it had when it was made.
-func leftOut(job *batchv1.Job) indexset.Set {
-	made, _ := strconv.ParseInt(job.Annotations[reconcile.RetryCompletionsAnnotation], 10, 32)
-	retried, _ := indexset.Parse(job.Annotations[reconcile.RetryIndexesAnnotation])
-	return indexset.Below(int32(made)).Difference(retried)
 }
 
 // missedIndexes checks that the write that records an index's last allowed failure also
@@ -291,19 +257,7 @@ func (c *Checker) mayHaveFailed(l *Life, specs ...specVersion) bool {
 
 // failsIndex reports whether the pod failed, and its index may have no further failure.
 func (c *Checker) failsIndex(job *batchv1.Job, l *Life) bool {
-	return !l.failedAt.IsZero() && c.isLastFailure(job, l)
-}
-
-// isLastFailure reports whether the failure of the pod is the last that its index may have.
-func (c *Checker) isLastFailure(job *batchv1.Job, l *Life) bool {
-	switch action, _ := c.ruling(job, l.Pod); action {
-	case batchv1.PodFailurePolicyActionFailIndex:
-		return true
-	case batchv1.PodFailurePolicyActionIgnore:
-		return false
-	}
-	counted, _ := l.failures()
-	return counted >= ptr.Deref(job.Spec.BackoffLimitPerIndex, 0)
+	return !l.failedAt.IsZero() && rules.IsLastFailure(&job.Spec, l.Pod, c.perIndex(&job.Spec))
 }
 
 // finished checks S3 at the end of a Job: everything that ended is counted, nothing

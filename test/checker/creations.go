@@ -284,8 +284,8 @@ func (t *tally) sum() int64 { return t.counted + t.ignored }
 // two differ only if a scale-down, a suspension or a user removed a pod.
 func (c *Checker) counts(h *History, pod *corev1.Pod, least, most tally) {
 	var told tally
-	told.counted = int64(countIn(pod, batchv1.JobIndexFailureCountAnnotation))
-	told.ignored = int64(countIn(pod, batchv1.JobIndexIgnoredFailureCountAnnotation))
+	told.counted = int64(rules.CountIn(pod, batchv1.JobIndexFailureCountAnnotation))
+	told.ignored = int64(rules.CountIn(pod, batchv1.JobIndexIgnoredFailureCountAnnotation))
 	_, has := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]
 	_, hasIgnored := pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -223,15 +222,7 @@ func (h *History) forget(l *Life) {
 // failures returns the counted and the ignored failures of its index that the pod was
 // created with.
 func (l *Life) failures() (counted, ignored int32) {
-	return countIn(l.Pod, batchv1.JobIndexFailureCountAnnotation), countIn(l.Pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
-}
-
-func countIn(pod *corev1.Pod, annotation string) int32 {
-	n, err := strconv.ParseInt(pod.Annotations[annotation], 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int32(n)
+	return rules.CountIn(l.Pod, batchv1.JobIndexFailureCountAnnotation), rules.CountIn(l.Pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
 // lived notes a new version of a pod that the Job controls.

@@ -3,7 +3,6 @@ package checker
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
@@ -11,13 +10,12 @@ import (
 // replacesFailedOnly reports whether a pod that is being deleted keeps its place until it
 // has ended (PRP-02, PRP-18).
 func (c *Checker) replacesFailedOnly(spec *batchv1.JobSpec) bool {
-	return spec.PodFailurePolicy != nil ||
-		c.features().PodReplacementPolicy && ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed
+	return rules.ReplacesFailedOnly(spec, c.features().PodReplacementPolicy)
 }
 
 // perIndex reports whether failures count for each index (BLI-01, BLI-34).
 func (c *Checker) perIndex(spec *batchv1.JobSpec) bool {
-	return rules.IsIndexed(spec) && spec.BackoffLimitPerIndex != nil && c.features().BackoffLimitPerIndex
+	return rules.PerIndex(spec, c.features().BackoffLimitPerIndex)
 }
 
 // ruling returns the action of the first rule of the podFailurePolicy that matches a failed
