@@ -70,7 +70,7 @@ func (c *Checker) Observe(event any) {
 	case sim.StatusAnswered:
 		c.answered(e.Err)
 	case sim.WritingPod:
-		c.podWrite(e.Verb, e.Pod, e.Job)
+		writing{c, e.Pod, e.Job}.podWrite(e.Verb)
 	case sim.CallFailed:
 		c.Troubled()
 	case sim.WatchesBlind:
@@ -92,15 +92,6 @@ func (c *Checker) Violate(invariant, format string, args ...any) {
 	}
 }
 
-// features returns those of the process that makes the present write, which may come through late, and be of a process that
-// is gone.
-func (c *Checker) features() reconcile.Features {
-	if by := c.writer(); by.Exists() {
-		return by.Features()
-	}
-	return c.world.Controller.Limits.Features
-}
-
 func (c *Checker) committed(m sim.Commit) {
 	if m.Ours() {
 		c.ownWrites++
@@ -114,7 +105,7 @@ func (c *Checker) committed(m sim.Commit) {
 		if h.EndingSince.IsZero() {
 			h.EndingSince = c.world.Now()
 		}
-		c.expect(h)
+		progress{c, h}.expect()
 	default:
 		c.pod(m)
 	}
@@ -133,39 +124,46 @@ func (c *Checker) job(m sim.Commit) {
 		h.Statuses = append(h.Statuses, StatusVersion{c.world.Now(), m})
 	}
 	if m.Verb != "status" {
-		c.edited(h, m)
+		change{c, h, m}.edited()
 	} else {
-		c.gauges(h, m)
-		c.exactlyOnce(h, m)
-		c.recorded(h, m)
-		c.indexes(h, m)
-		c.conditions(h, m)
-		c.finished(h, m)
+		counting{c, h, m}.gauges()
+		counting{c, h, m}.exactlyOnce()
+		counting{c, h, m}.recorded()
+		counting{c, h, m}.indexes()
+		ending{c, h, m}.conditions()
+		counting{c, h, m}.finished()
 	}
-	c.expect(h)
+	progress{c, h}.expect()
 	c.core(m.NewJob)
 }
 
+// change is a write that changes the History of a Job.
+type change struct {
+	*Checker
+	h *History
+	m sim.Commit
+}
+
 // edited notes what a late watch event may excuse.
-func (c *Checker) edited(h *History, m sim.Commit) {
+func (c change) edited() {
 	now := c.world.Now()
 	suspended := func(j *batchv1.Job) bool { return j != nil && ptr.Deref(j.Spec.Suspend, false) }
-	if suspended(m.NewJob) && !suspended(m.OldJob) {
-		h.suspendedSince = now
+	if suspended(c.m.NewJob) && !suspended(c.m.OldJob) {
+		c.h.suspendedSince = now
 	}
-	if m.NewJob.DeletionTimestamp != nil && h.EndingSince.IsZero() {
-		h.EndingSince = now
+	if c.m.NewJob.DeletionTimestamp != nil && c.h.EndingSince.IsZero() {
+		c.h.EndingSince = now
 	}
-	if m.OldJob == nil || m.OldJob.Generation != m.NewJob.Generation {
-		h.Specs = append(h.Specs, specVersion{now, &m.NewJob.Spec})
+	if c.m.OldJob == nil || c.m.OldJob.Generation != c.m.NewJob.Generation {
+		c.h.Specs = append(c.h.Specs, specVersion{now, &c.m.NewJob.Spec})
 	}
-	for _, l := range h.Order {
-		if !rules.InRange(&m.NewJob.Spec, l.index()) {
+	for _, l := range c.h.Order {
+		if !rules.InRange(&c.m.NewJob.Spec, l.index()) {
 			l.expired = true
-			h.forget(l)
+			c.h.forget(l)
 		}
 	}
-	c.replaces(h)
+	c.replaces(c.h)
 }
 
 func (c *Checker) pod(m sim.Commit) {
@@ -193,15 +191,15 @@ func (c *Checker) pod(m sim.Commit) {
 		delete(c.Owners, m.OldPod.UID)
 	}
 	if h := c.jobs[was]; h != nil {
-		c.writeAhead(h, m)
+		release{c, h, m}.writeAhead()
 		if is != was {
-			c.parted(h, m)
+			change{c, h, m}.parted()
 		}
 	}
 	if h := c.jobs[is]; h != nil {
-		c.lived(h, m)
+		change{c, h, m}.lived()
 		if m.OldPod == nil && m.Ours() {
-			c.created(h, m)
+			creation{c, h, m}.created()
 		}
 	}
 	c.afterPod(m, was, is)
@@ -212,7 +210,7 @@ func (c *Checker) afterPod(m sim.Commit, was, is types.UID) {
 	for _, uid := range []types.UID{was, is} {
 		if h := c.jobs[uid]; h != nil && (uid == is || was != is) {
 			h.Wrote[m.By] = c.world.Now()
-			c.expect(h)
+			progress{c, h}.expect()
 		}
 	}
 	owner := is

@@ -13,20 +13,27 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
+// ending is a write of a status, looked at for what it decides about the end of the Job.
+type ending struct {
+	*Checker
+	h *History
+	m sim.Commit
+}
+
 // conditions checks S11: a decision about the end of a Job stays. The interim condition comes
 // first, in a write of its own, with a reason that applies; then the terminal one, with the
 // same reason and message; and then nothing (MGB-09, MGB-11).
-func (c *Checker) conditions(h *History, m sim.Commit) {
-	old, next := m.OldJob, m.NewJob
+func (c ending) conditions() {
+	old, next := c.m.OldJob, c.m.NewJob
 	if history.IsDecided(next) || history.IsFinished(next) {
-		if h.EndingSince.IsZero() {
-			h.EndingSince, h.EndingBy = c.world.Now(), m.By
-			for _, l := range h.Order {
-				l.Over = c.knownToEnd(l) && !c.isHidden(h, l.Pod)
+		if c.h.EndingSince.IsZero() {
+			c.h.EndingSince, c.h.EndingBy = c.world.Now(), c.m.By
+			for _, l := range c.h.Order {
+				l.Over = c.knownToEnd(l) && !c.isHidden(c.h, l.Pod)
 			}
 		}
 	}
-	if !m.Ours() {
+	if !c.m.Ours() {
 		return
 	}
 	for _, p := range rules.ConditionProblems(old, next) {
@@ -36,21 +43,21 @@ func (c *Checker) conditions(h *History, m sim.Commit) {
 		c.Violate("S11", "the Job succeeds and fails")
 	}
 	for _, pair := range rules.Pairs {
-		c.becomes(h, m, pair.Interim)
+		c.becomes(pair.Interim)
 	}
-	if !history.Is(old, batchv1.JobSuspended) && history.Is(next, batchv1.JobSuspended) && c.runs(h, m) {
+	if !history.Is(old, batchv1.JobSuspended) && history.Is(next, batchv1.JobSuspended) && c.runs() {
 		c.Violate("S11", "the Job is called suspended, and a pod is active") // JOB-26
 	}
 }
 
 // runs reports whether a pod is active of which the process behind a write must know.
-func (c *Checker) runs(h *History, m sim.Commit) bool {
-	return slices.ContainsFunc(h.Order, func(l *Life) bool { return l.active() && !c.unseen(l, m) && !c.isHidden(h, l.Pod) })
+func (c ending) runs() bool {
+	return slices.ContainsFunc(c.h.Order, func(l *Life) bool { return l.active() && !c.unseen(l, c.m) && !c.isHidden(c.h, l.Pod) })
 }
 
 // becomes checks an interim condition: it stays, and its reason applies.
-func (c *Checker) becomes(h *History, m sim.Commit, interim batchv1.JobConditionType) {
-	job, before, now := m.NewJob, history.Condition(m.OldJob, interim), history.Condition(m.NewJob, interim)
+func (c ending) becomes(interim batchv1.JobConditionType) {
+	job, before, now := c.m.NewJob, history.Condition(c.m.OldJob, interim), history.Condition(c.m.NewJob, interim)
 	if before != nil && now == nil {
 		c.Violate("S11", "%s is gone", interim)
 	}
@@ -58,12 +65,12 @@ func (c *Checker) becomes(h *History, m sim.Commit, interim batchv1.JobCondition
 		return
 	}
 	known := rules.Known{
-		Failures: c.countedFailures(h),
+		Failures: c.countedFailures(),
 		// Also one that the status calls terminating because it is about to be deleted.
-		Running:  c.runs(h, m),
-		Deadline: rules.DeadlineProblem(job.Spec.ActiveDeadlineSeconds, m.OldJob.Status.StartTime, c.world.Now().Add(c.slack())),
+		Running:  c.runs(),
+		Deadline: rules.DeadlineProblem(job.Spec.ActiveDeadlineSeconds, c.m.OldJob.Status.StartTime, c.world.Now().Add(c.slack())),
 		NoReason: rules.When(c.features().SuccessPolicy, "it has no reason"),
-		NoRule:   c.ruleProblem(h, job, now),
+		NoRule:   c.ruleProblem(job, now),
 	}
 	if problem := rules.CauseProblem(job, now, known); problem != "" {
 		c.Violate("S11", "%s is %s (%s): %s", interim, now.Reason, now.Message, problem)
@@ -72,9 +79,9 @@ func (c *Checker) becomes(h *History, m sim.Commit, interim batchv1.JobCondition
 
 // countedFailures returns the Checker's own count of the pods that failed, as far as the process behind the present write
 // knew, or were rightly recorded as failed before they succeeded.
-func (c *Checker) countedFailures(h *History) (n int) {
-	for _, l := range h.Order {
-		if l.lost || c.mayHaveFailed(l, c.possible(h)...) && (l.tampered || !c.ignored(h.Job, l.Pod)) {
+func (c ending) countedFailures() (n int) {
+	for _, l := range c.h.Order {
+		if l.lost || c.mayHaveFailed(l, c.possible(c.h)...) && (l.tampered || !c.features().ignored(c.h.Job, l.Pod)) {
 			n++
 		}
 	}
@@ -82,8 +89,8 @@ func (c *Checker) countedFailures(h *History) (n int) {
 }
 
 // shown returns the pods of a Job, also as they were until somebody changed how they had ended, if a process may not know that.
-func (c *Checker) shown(h *History) (pods []*corev1.Pod) {
-	for _, l := range h.Order {
+func (c ending) shown() (pods []*corev1.Pod) {
+	for _, l := range c.h.Order {
 		pods = append(pods, l.Pod)
 		for _, v := range l.tampers {
 			if c.recent(v.until) {
@@ -96,9 +103,9 @@ func (c *Checker) shown(h *History) (pods []*corev1.Pod) {
 
 // ruleProblem checks a Job that a rule of its podFailurePolicy failed: a pod did match
 // the rule, and reason and message report it (PFN-02, PFN-09, PFP-10).
-func (c *Checker) ruleProblem(h *History, job *batchv1.Job, condition *batchv1.JobCondition) string {
-	for _, pod := range c.shown(h) {
-		action, rule := c.ruling(job, pod)
+func (c ending) ruleProblem(job *batchv1.Job, condition *batchv1.JobCondition) string {
+	for _, pod := range c.shown() {
+		action, rule := c.features().ruling(job, pod)
 		if action == batchv1.PodFailurePolicyActionFailJob && rules.NamesRule(condition, rule, " "+sim.Namespace+"/"+pod.Name) &&
 			slices.Contains(c.ruleReasons(job, rule), condition.Reason) {
 			return ""
@@ -109,7 +116,7 @@ func (c *Checker) ruleProblem(h *History, job *batchv1.Job, condition *batchv1.J
 
 // ruleReasons returns the reasons that a rule may lead to: with its name, if it has a valid
 // one, or with its index.
-func (c *Checker) ruleReasons(job *batchv1.Job, rule int) []string {
+func (c ending) ruleReasons(job *batchv1.Job, rule int) []string {
 	if !c.features().RuleNames {
 		return []string{batchv1.JobReasonPodFailurePolicy}
 	}

@@ -15,26 +15,33 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
+// counting is a write of a status, looked at for what it counts.
+type counting struct {
+	*Checker
+	h *History
+	m sim.Commit
+}
+
 // exactlyOnce checks S1: the counters increase by exactly the UIDs that leave uncounted,
 // each only once, and after its pod has lost the finalizer; and S9: the lists are
 // bounded.
-func (c *Checker) exactlyOnce(h *History, m sim.Commit) {
-	for _, problem := range rules.CountProblems(m.OldJob, m.NewJob) {
+func (c counting) exactlyOnce() {
+	for _, problem := range rules.CountProblems(c.m.OldJob, c.m.NewJob) {
 		c.Violate("S1", "%s", problem)
 	}
-	for _, uid := range rules.Settled(&m.OldJob.Status, &m.NewJob.Status) {
-		if h.counted[uid] {
+	for _, uid := range rules.Settled(&c.m.OldJob.Status, &c.m.NewJob.Status) {
+		if c.h.counted[uid] {
 			c.Violate("S1", "%s is counted twice", uid)
 		}
-		h.counted[uid] = true
+		c.h.counted[uid] = true
 		// One that somebody took from the Job while it is being deleted cannot come back.
-		if pod := c.world.Store.PodByUID(uid); Tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == h.Job.UID) {
+		if pod := c.world.Store.PodByUID(uid); Tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == c.h.Job.UID) {
 			c.Violate("S1", "%s is counted and holds its finalizer", pod.Name)
 		}
 	}
-	recorded := rules.Recorded(&m.NewJob.Status)
+	recorded := rules.Recorded(&c.m.NewJob.Status)
 	for _, uid := range recorded {
-		if h.counted[uid] {
+		if c.h.counted[uid] {
 			c.Violate("S1", "%s is recorded again", uid)
 		}
 	}
@@ -45,12 +52,12 @@ func (c *Checker) exactlyOnce(h *History, m sim.Commit) {
 
 // gauges checks S12: a status claims no active or ready pods that are not stored, except for
 // those that have just changed: a client that waits for them must find them.
-func (c *Checker) gauges(h *History, m sim.Commit) {
-	if !m.Ours() || m.Late() {
+func (c counting) gauges() {
+	if !c.m.Ours() || c.m.Late() {
 		return
 	}
 	active, ready := int32(0), int32(0)
-	for _, l := range h.Order {
+	for _, l := range c.h.Order {
 		if l.active() || !l.WasActive.IsZero() && c.recentOf(l.Pod, l.WasActive) {
 			active++
 		}
@@ -58,52 +65,52 @@ func (c *Checker) gauges(h *History, m sim.Commit) {
 			ready++
 		}
 	}
-	if s := &m.NewJob.Status; s.Active > active || ptr.Deref(s.Ready, 0) > ready {
+	if s := &c.m.NewJob.Status; s.Active > active || ptr.Deref(s.Ready, 0) > ready {
 		c.Violate("S12", "active %d and ready %d are claimed, and %d and %d pods are", s.Active, ptr.Deref(s.Ready, 0), active, ready)
 	}
 }
 
 // recorded checks S3 for every UID that is newly recorded: the pod is the Job's, ended
 // as recorded, and no rule ignores its failure.
-func (c *Checker) recorded(h *History, m sim.Commit) {
-	old, next := &m.OldJob.Status, &m.NewJob.Status
+func (c counting) recorded() {
+	old, next := &c.m.OldJob.Status, &c.m.NewJob.Status
 	for _, uid := range slices.Concat(rules.FailedUIDs(next), rules.SucceededUIDs(next)) {
-		h.recorded[uid] = true
-		if l := h.Lives[uid]; l != nil {
-			l.knows(m.By)
+		c.h.recorded[uid] = true
+		if l := c.h.Lives[uid]; l != nil {
+			l.knows(c.m.By)
 		}
 	}
 	for _, uid := range rules.FailedUIDs(next) {
-		if l := h.Lives[uid]; l != nil && !l.lost {
+		if l := c.h.Lives[uid]; l != nil && !l.lost {
 			succeeded := l.endedWell()
 			if l.lost = true; succeeded {
-				h.SucceededAt = h.firstSuccess()
+				c.h.SucceededAt = c.h.firstSuccess()
 			}
 		}
 	}
-	if h.StoredAt.IsZero() && int(next.Succeeded)+len(rules.SucceededUIDs(next)) > 0 {
-		h.StoredAt = c.world.Now()
+	if c.h.StoredAt.IsZero() && int(next.Succeeded)+len(rules.SucceededUIDs(next)) > 0 {
+		c.h.StoredAt = c.world.Now()
 	}
-	if !m.Ours() {
+	if !c.m.Ours() {
 		return
 	}
 	for _, uid := range rules.Added(rules.FailedUIDs(old), rules.FailedUIDs(next)) {
-		c.recordedFailed(m.NewJob, uid, h.Lives[uid])
+		c.recordedFailed(c.m.NewJob, uid, c.h.Lives[uid])
 	}
 	for _, uid := range rules.Added(rules.SucceededUIDs(old), rules.SucceededUIDs(next)) {
-		if l := h.Lives[uid]; l == nil || !l.succeeded {
+		if l := c.h.Lives[uid]; l == nil || !l.succeeded {
 			c.Violate("S3", "%s is recorded as succeeded, and did not succeed", uid)
 		}
 	}
 }
 
-func (c *Checker) recordedFailed(job *batchv1.Job, uid types.UID, l *Life) {
+func (c counting) recordedFailed(job *batchv1.Job, uid types.UID, l *Life) {
 	switch {
 	case l == nil:
 		c.Violate("S3", "%s is recorded as failed, and no pod of the Job", uid)
 	case !l.Failed && l.deletedAt.IsZero() && !history.Is(job, batchv1.JobFailureTarget):
 		c.Violate("S3", "pod %s is recorded as failed, and did not fail", l.Pod.Name)
-	case l.Failed && !l.tampered && c.knownToEnd(l) && c.ignored(job, l.Pod):
+	case l.Failed && !l.tampered && c.knownToEnd(l) && c.features().ignored(job, l.Pod):
 		c.Violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.Pod.Name)
 	}
 	if l != nil && !l.deletedAt.IsZero() && c.recent(l.endedAt) && l.deletedAt.Before(l.failedAt) {
@@ -116,44 +123,51 @@ func (c *Checker) knownToEnd(l *Life) bool {
 	return !l.endedAt.IsZero() && !c.recent(l.endedAt)
 }
 
+// release is a write by which a pod may lose its finalizer.
+type release struct {
+	*Checker
+	h *History
+	m sim.Commit
+}
+
 // writeAhead checks S2: a finished pod loses its finalizer only when its result is
 // stored, or no longer matters.
-func (c *Checker) writeAhead(h *History, m sim.Commit) {
-	pod := m.OldPod
-	lost := history.HasEnded(pod) && Tracked(pod) && !Tracked(m.NewPod)
-	if !m.Ours() || !lost || c.isOutOfRange(h, pod) {
+func (c release) writeAhead() {
+	pod := c.m.OldPod
+	lost := history.HasEnded(pod) && Tracked(pod) && !Tracked(c.m.NewPod)
+	if !c.m.Ours() || !lost || c.isOutOfRange(c.h, pod) {
 		return
 	}
-	job := c.storedJob(h)
-	if l := h.Lives[pod.UID]; l != nil {
-		l.ignored = job != nil && c.ignored(job, pod)
+	job := c.storedJob(c.h)
+	if l := c.h.Lives[pod.UID]; l != nil {
+		l.ignored = job != nil && c.features().ignored(job, pod)
 	}
 	switch {
-	case job == nil || c.over(job, pod):
-	case !c.settled(job, pod) && !c.settledBefore(h, job, pod):
+	case job == nil || over(job, pod):
+	case !c.settled(job, pod) && !c.settledBefore(job, pod):
 		c.Violate("S2", "pod %s lost its finalizer, and its end is not recorded", pod.Name)
-	case c.undecided(h, job, pod):
+	case c.undecided(job, pod):
 		// The pod would no longer show why the Job fails (PFP-08, PFP-18).
 		c.Violate("S2", "pod %s lost its finalizer, and that a rule fails the Job for it is not stored", pod.Name)
 	}
 }
 
 // settled reports whether the end of the pod is stored, or does not count.
-func (c *Checker) settled(job *batchv1.Job, pod *corev1.Pod) bool {
-	return c.stored(job, pod) || c.ignored(job, pod)
+func (c release) settled(job *batchv1.Job, pod *corev1.Pod) bool {
+	return stored(job, pod) || c.features().ignored(job, pod)
 }
 
 // settledBefore reports whether that was so before somebody changed how the pod had ended, of which
 // the controller may not know.
-func (c *Checker) settledBefore(h *History, job *batchv1.Job, pod *corev1.Pod) bool {
-	return slices.ContainsFunc(h.Lives[pod.UID].tampers, func(v podVersion) bool {
-		return history.HasEnded(v.pod) && c.recent(v.until) && (c.settled(job, v.pod) || c.over(job, v.pod))
+func (c release) settledBefore(job *batchv1.Job, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(c.h.Lives[pod.UID].tampers, func(v podVersion) bool {
+		return history.HasEnded(v.pod) && c.recent(v.until) && (c.settled(job, v.pod) || over(job, v.pod))
 	})
 }
 
 // undecided reports whether a rule fails the Job for the pod, and the Job has no condition yet.
-func (c *Checker) undecided(h *History, job *batchv1.Job, pod *corev1.Pod) bool {
-	return c.failsJob(job, pod) && !history.IsDecided(job) && !h.Lives[pod.UID].tampered
+func (c release) undecided(job *batchv1.Job, pod *corev1.Pod) bool {
+	return c.features().failsJob(job, pod) && !history.IsDecided(job) && !c.h.Lives[pod.UID].tampered
 }
 
 // isOutOfRange reports whether the pod is out of range, or was when it was last read: before its Job was edited, or somebody
@@ -167,56 +181,56 @@ func (c *Checker) isOutOfRange(h *History, pod *corev1.Pod) bool {
 }
 
 // over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).
-func (c *Checker) over(job *batchv1.Job, pod *corev1.Pod) bool {
+func over(job *batchv1.Job, pod *corev1.Pod) bool {
 	return job.DeletionTimestamp != nil || history.IsFinished(job) || rules.EndsWithSuccess(job, pod) ||
 		!rules.InRange(&job.Spec, history.IndexOf(pod)) || !selects(job, pod)
 }
 
 // stored reports whether the status has the end of the pod, or of its index.
-func (c *Checker) stored(job *batchv1.Job, pod *corev1.Pod) bool {
+func stored(job *batchv1.Job, pod *corev1.Pod) bool {
 	return slices.Contains(rules.Recorded(&job.Status), pod.UID) || rules.IsStoredByIndex(job, pod)
 }
 
 // indexes checks S6: completed and failed indexes are disjoint, and each keeps its state
 // as long as it is in range (BLI-11, BLI-12); and each has a pod that led to it.
-func (c *Checker) indexes(h *History, m sim.Commit) {
-	job, completions := m.NewJob, ptr.Deref(m.NewJob.Spec.Completions, 0)
+func (c counting) indexes() {
+	job, completions := c.m.NewJob, ptr.Deref(c.m.NewJob.Spec.Completions, 0)
 	completed, err := indexset.Parse(job.Status.CompletedIndexes)
 	failed, _ := indexset.Parse(ptr.Deref(job.Status.FailedIndexes, ""))
 	if err != nil || !completed.Intersection(failed).IsEmpty() {
 		c.Violate("S6", "completed %q, failed %q", job.Status.CompletedIndexes, ptr.Deref(job.Status.FailedIndexes, ""))
 	}
-	completedBefore, _ := indexset.ParseTolerant(m.OldJob.Status.CompletedIndexes, completions)
-	if lost := rules.LostIndexes(m.OldJob, job); !lost.IsEmpty() {
+	completedBefore, _ := indexset.ParseTolerant(c.m.OldJob.Status.CompletedIndexes, completions)
+	if lost := rules.LostIndexes(c.m.OldJob, job); !lost.IsEmpty() {
 		c.Violate("S6", "completed indexes %v are gone", lost)
 	}
-	if m.Ours() {
-		failedBefore, _ := indexset.ParseTolerant(ptr.Deref(m.OldJob.Status.FailedIndexes, ""), completions)
-		c.endedWhy(h, m, completed.Difference(completedBefore), failed.Difference(failedBefore))
-		if lost := failedBefore.Difference(failed); !lost.IsEmpty() && c.perIndex(&job.Spec) {
+	if c.m.Ours() {
+		failedBefore, _ := indexset.ParseTolerant(ptr.Deref(c.m.OldJob.Status.FailedIndexes, ""), completions)
+		c.endedWhy(completed.Difference(completedBefore), failed.Difference(failedBefore))
+		if lost := failedBefore.Difference(failed); !lost.IsEmpty() && c.features().perIndex(&job.Spec) {
 			c.Violate("S6", "failed indexes %v are gone", lost)
 		}
-		c.missedIndexes(h, m, completed.Union(failed))
+		c.missedIndexes(completed.Union(failed))
 	}
 }
 
 // endedWhy checks that a newly completed or failed index has a pod that led to it, and that
 // failedIndexes is set exactly if failures count for each index (BLI-10, BLI-34).
-func (c *Checker) endedWhy(h *History, m sim.Commit, completed, failed indexset.Set) {
-	if c.perIndex(&m.NewJob.Spec) != (m.NewJob.Status.FailedIndexes != nil) && !c.isLateFor(h.regatedAt) {
-		c.Violate("S6", "failedIndexes is %s", QuoteOrNone(m.NewJob.Status.FailedIndexes))
+func (c counting) endedWhy(completed, failed indexset.Set) {
+	if c.features().perIndex(&c.m.NewJob.Spec) != (c.m.NewJob.Status.FailedIndexes != nil) && !c.isLateFor(c.h.regatedAt) {
+		c.Violate("S6", "failedIndexes is %s", QuoteOrNone(c.m.NewJob.Status.FailedIndexes))
 	}
-	if h.Tampered() {
+	if c.h.Tampered() {
 		return
 	}
-	for index := range completed.Difference(rules.LeftOut(m.NewJob)).All() {
-		if !slices.ContainsFunc(h.Order, func(l *Life) bool { return l.index() == index && l.succeeded }) {
+	for index := range completed.Difference(rules.LeftOut(c.m.NewJob)).All() {
+		if !slices.ContainsFunc(c.h.Order, func(l *Life) bool { return l.index() == index && l.succeeded }) {
 			c.Violate("S6", "index %d is completed, and no pod of it succeeded", index)
 		}
 	}
 	for index := range failed.All() {
-		if !slices.ContainsFunc(h.Order, func(l *Life) bool {
-			return l.index() == index && c.mayHaveFailed(l, specVersion{spec: &m.NewJob.Spec}) && rules.IsLastFailure(&m.NewJob.Spec, l.Pod, c.perIndex(&m.NewJob.Spec))
+		if !slices.ContainsFunc(c.h.Order, func(l *Life) bool {
+			return l.index() == index && c.mayHaveFailed(l, specVersion{spec: &c.m.NewJob.Spec}) && rules.IsLastFailure(&c.m.NewJob.Spec, l.Pod, c.features().perIndex(&c.m.NewJob.Spec))
 		}) {
 			c.Violate("S6", "index %d is failed, and no failure of it was one too many", index)
 		}
@@ -225,22 +239,22 @@ func (c *Checker) endedWhy(h *History, m sim.Commit, completed, failed indexset.
 
 // missedIndexes checks that the write that records an index's last allowed failure also
 // stores that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
-func (c *Checker) missedIndexes(h *History, m sim.Commit, ended indexset.Set) {
-	if history.IsDecided(m.NewJob) || !c.perIndex(&m.NewJob.Spec) {
+func (c counting) missedIndexes(ended indexset.Set) {
+	if history.IsDecided(c.m.NewJob) || !c.features().perIndex(&c.m.NewJob.Spec) {
 		return
 	}
-	for _, uid := range rules.Added(history.UncountedFailed(m.OldJob), history.UncountedFailed(m.NewJob)) {
-		l := h.Lives[uid]
-		if l == nil || l.tampered || !h.regatedAt.IsZero() || !c.failsIndex(m.NewJob, l) {
+	for _, uid := range rules.Added(history.UncountedFailed(c.m.OldJob), history.UncountedFailed(c.m.NewJob)) {
+		l := c.h.Lives[uid]
+		if l == nil || l.tampered || !c.h.regatedAt.IsZero() || !c.failsIndex(c.m.NewJob, l) {
 			continue
 		}
 		// Of two pods of an index, the other one may have succeeded, and wait to be recorded, also if the index was out of
 		// range in between.
 		index := l.index()
-		twin := slices.ContainsFunc(h.Order, func(l *Life) bool {
+		twin := slices.ContainsFunc(c.h.Order, func(l *Life) bool {
 			return l.index() == index && (l.tampered && l.succeeded || l.Pod.Status.Phase == corev1.PodSucceeded && !l.lost && !l.gone && Tracked(l.Pod))
 		})
-		if rules.InRange(&m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
+		if rules.InRange(&c.m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
 			c.Violate("S6", "pod %s is recorded, and index %d is not failed", l.Pod.Name, index)
 		}
 	}
@@ -252,27 +266,27 @@ func (c *Checker) mayHaveFailed(l *Life, specs ...specVersion) bool {
 	if l.failedAt.IsZero() && (l.deletedAt.IsZero() || !l.endedAt.IsZero() && !c.recent(l.endedAt)) {
 		return false
 	}
-	return !l.failedAt.IsZero() || slices.ContainsFunc(specs, func(v specVersion) bool { return !c.replacesFailedOnly(v.spec) })
+	return !l.failedAt.IsZero() || slices.ContainsFunc(specs, func(v specVersion) bool { return !c.features().replacesFailedOnly(v.spec) })
 }
 
 // failsIndex reports whether the pod failed, and its index may have no further failure.
 func (c *Checker) failsIndex(job *batchv1.Job, l *Life) bool {
-	return !l.failedAt.IsZero() && rules.IsLastFailure(&job.Spec, l.Pod, c.perIndex(&job.Spec))
+	return !l.failedAt.IsZero() && rules.IsLastFailure(&job.Spec, l.Pod, c.features().perIndex(&job.Spec))
 }
 
 // finished checks S3 at the end of a Job: everything that ended is counted, nothing
 // is left over.
-func (c *Checker) finished(h *History, m sim.Commit) {
-	if !history.IsFinished(m.NewJob) || history.IsFinished(m.OldJob) {
+func (c counting) finished() {
+	if !history.IsFinished(c.m.NewJob) || history.IsFinished(c.m.OldJob) {
 		return
 	}
-	for _, l := range h.Order {
-		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) && !c.isHidden(h, l.Pod) {
+	for _, l := range c.h.Order {
+		if l.ended != nil && !l.tampered && !c.accounted(l) && !c.unseen(l, c.m) && !c.isHidden(c.h, l.Pod) {
 			c.Violate("S3", "pod %s ended %s and is not counted", l.Pod.Name, l.ended.Status.Phase)
 		}
 	}
-	for _, pod := range c.world.Store.PodsOf(m.NewJob.UID) {
-		if Tracked(pod) && !c.unseen(h.Lives[pod.UID], m) && !c.isHidden(h, pod) {
+	for _, pod := range c.world.Store.PodsOf(c.m.NewJob.UID) {
+		if Tracked(pod) && !c.unseen(c.h.Lives[pod.UID], c.m) && !c.isHidden(c.h, pod) {
 			c.Violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
 		}
 	}
@@ -286,16 +300,16 @@ func (c *Checker) isHidden(h *History, pod *corev1.Pod) bool {
 		return false
 	}
 	relabeled, was := c.relabeled[pod.UID]
-	return (!by.Watches(pod) || was && c.recent(relabeled)) && !c.sawPod(by, h, pod)
+	return (!by.Watches(pod) || was && c.recent(relabeled)) && !sawPod(by, h, pod)
 }
 
 // accounted reports whether the end of the pod is in the status, or need not be.
-func (c *Checker) accounted(h *History, l *Life) bool {
-	if h.counted[l.ended.UID] || !rules.InRange(&h.Job.Spec, history.IndexOf(l.ended)) || l.ignored || c.ignored(h.Job, l.Pod) {
+func (c counting) accounted(l *Life) bool {
+	if c.h.counted[l.ended.UID] || !rules.InRange(&c.h.Job.Spec, history.IndexOf(l.ended)) || l.ignored || c.features().ignored(c.h.Job, l.Pod) {
 		return true
 	}
-	if history.Is(h.Job, batchv1.JobComplete) && l.Failed && !l.deletedAt.IsZero() && !l.Over {
+	if history.Is(c.h.Job, batchv1.JobComplete) && l.Failed && !l.deletedAt.IsZero() && !l.Over {
 		return true // For all that is known, it ended because the Job succeeded (SUC-14).
 	}
-	return l.succeeded && c.stored(h.Job, l.ended)
+	return l.succeeded && stored(c.h.Job, l.ended)
 }

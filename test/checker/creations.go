@@ -19,29 +19,36 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
+// creation is the creation of a pod.
+type creation struct {
+	*Checker
+	h *History
+	m sim.Commit
+}
+
 // created checks S5, S6, S8 and S9 when the controller has created a pod.
-func (c *Checker) created(h *History, m sim.Commit) {
-	job, pod := h.Job, m.NewPod
+func (c creation) created() {
+	job, pod := c.h.Job, c.m.NewPod
 	switch {
 	case !c.isOurs(job):
 		c.Violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
-	case m.Late():
+	case c.m.Late():
 		return // The process that made the call no longer decides anything.
-	case c.knowsEnd(h, m.By):
+	case c.knowsEnd(c.m.By):
 		c.Violate("S9", "pod %s is created in a Job that is about to end", pod.Name)
 	case wantsPodGroup(job):
 		c.Violate("S9", "pod %s is created without the group that its Job asks for", pod.Name)
-	case !h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(h.suspendedSince):
+	case !c.h.suspendedSince.IsZero() && ptr.Deref(job.Spec.Suspend, false) && !c.recent(c.h.suspendedSince):
 		c.Violate("S9", "pod %s is created in a suspended Job", pod.Name)
 	}
-	if !c.othersWrote(h, m.By) {
-		c.bounds(h, m)
+	if !c.othersWrote(c.m.By) {
+		c.bounds()
 	}
-	if c.perIndex(&job.Spec) {
-		c.indexCreated(h, pod)
+	if c.features().perIndex(&job.Spec) {
+		c.indexCreated(pod)
 		return
 	}
-	n, last := c.failures(h, m.By)
+	n, last := c.failures(c.m.By)
 	c.waited(pod, n, last)
 }
 
@@ -60,20 +67,20 @@ func wantsPodGroup(job *batchv1.Job) bool {
 
 // knowsEnd reports whether a process must know that the Job is about to end. If it stored that itself and got no answer, it
 // must not create pods either: it has them all, unless another process released some of them, or somebody changed them.
-func (c *Checker) knowsEnd(h *History, process int) bool {
-	stored := h.EndingBy == process && c.alone() && !h.Tampered()
-	return !h.EndingSince.IsZero() && (stored || !c.recent(h.EndingSince))
+func (c creation) knowsEnd(process int) bool {
+	stored := c.h.EndingBy == process && c.alone() && !c.h.Tampered()
+	return !c.h.EndingSince.IsZero() && (stored || !c.recent(c.h.EndingSince))
 }
 
 // bounds checks S5 and S6: no more pods than may run, and one per index, under one of the specs
 // that the process may know.
-func (c *Checker) bounds(h *History, m sim.Commit) {
+func (c creation) bounds() {
 	problem := ""
-	for _, v := range c.possible(h) {
-		running, terminating := c.running(h, m, v.spec)
-		limit := c.bound(h, v.spec)
+	for _, v := range c.possible(c.h) {
+		running, terminating := c.running(v.spec)
+		limit := c.bound(c.h, v.spec)
 		// A pod that terminates may have the place of an index that has failed (PRP-07).
-		if running <= limit+min(terminating, c.failedIndexes(h, v.spec)) && running <= max(limit, int(*v.spec.Parallelism)) {
+		if running <= limit+min(terminating, failedIndexes(c.h, v.spec)) && running <= max(limit, int(*v.spec.Parallelism)) {
 			problem = ""
 			break
 		}
@@ -82,20 +89,20 @@ func (c *Checker) bounds(h *History, m sim.Commit) {
 	if problem != "" {
 		c.Violate("S5", "%s", problem)
 	}
-	index := history.IndexOf(m.NewPod)
-	if twins := c.twins(h, m); len(twins) > 1 {
+	index := history.IndexOf(c.m.NewPod)
+	if twins := c.twins(); len(twins) > 1 {
 		c.Violate("S6", "index %d has pods %v", index, twins)
 	}
-	if ended, _ := c.endedIndexes(h, c.knownStatus(h), &h.Job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
-		c.Violate("S6", "pod %s is created for index %d, which has ended", m.NewPod.Name, index)
+	if ended, _ := c.endedIndexes(c.h, c.knownStatus(c.h), &c.h.Job.Spec, everyone); index != reconcile.NoIndex && ended.Contains(index) {
+		c.Violate("S6", "pod %s is created for index %d, which has ended", c.m.NewPod.Name, index)
 	}
 }
 
 // running counts the pods that take room, as far as the process that created one must know of
 // them, and those of them that terminate.
-func (c *Checker) running(h *History, m sim.Commit, spec *batchv1.JobSpec) (running, terminating int) {
-	for _, l := range h.Order {
-		if c.unseen(l, m) || c.isHidden(h, l.Pod) || !selects(h.Job, l.Pod) || !c.takesRoom(spec, l) {
+func (c creation) running(spec *batchv1.JobSpec) (running, terminating int) {
+	for _, l := range c.h.Order {
+		if c.unseen(l, c.m) || c.isHidden(c.h, l.Pod) || !selects(c.h.Job, l.Pod) || !c.takesRoom(spec, l) {
 			continue // One that is not selected is released at the same time.
 		}
 		running++
@@ -109,18 +116,18 @@ func (c *Checker) running(h *History, m sim.Commit, spec *batchv1.JobSpec) (runn
 // twins names the pods of a new pod's index that keep it from running again, and of which the process that created it
 // must know: those that run, and those that terminate if podReplacementPolicy is Failed, whatever it may know of the
 // spec (PRP-08).
-func (c *Checker) twins(h *History, m sim.Commit) (names []string) {
-	index := history.IndexOf(m.NewPod)
-	for _, l := range h.Order {
-		runs := !slices.ContainsFunc(c.possible(h), func(v specVersion) bool { return !c.takesRoom(v.spec, l) })
-		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, m) && !c.isHidden(h, l.Pod) && selects(h.Job, l.Pod) {
+func (c creation) twins() (names []string) {
+	index := history.IndexOf(c.m.NewPod)
+	for _, l := range c.h.Order {
+		runs := !slices.ContainsFunc(c.possible(c.h), func(v specVersion) bool { return !c.takesRoom(v.spec, l) })
+		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, c.m) && !c.isHidden(c.h, l.Pod) && selects(c.h.Job, l.Pod) {
 			names = append(names, l.Pod.Name)
 		}
 	}
 	return names
 }
 
-func (c *Checker) failedIndexes(h *History, spec *batchv1.JobSpec) int {
+func failedIndexes(h *History, spec *batchv1.JobSpec) int {
 	failed, _ := indexset.ParseTolerant(ptr.Deref(h.Job.Status.FailedIndexes, ""), ptr.Deref(spec.Completions, 0))
 	return failed.Len()
 }
@@ -162,7 +169,7 @@ func (c *Checker) remaining(h *History, status *batchv1.JobStatus, spec *batchv1
 func (c *Checker) endedIndexes(h *History, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*Life) bool) (stored, seen indexset.Set) {
 	completions := ptr.Deref(spec.Completions, 0)
 	stored, _ = indexset.ParseTolerant(status.CompletedIndexes, completions)
-	if c.perIndex(spec) {
+	if c.features().perIndex(spec) {
 		failed, _ := indexset.ParseTolerant(ptr.Deref(status.FailedIndexes, ""), completions)
 		stored = stored.Union(failed)
 	}
@@ -176,20 +183,20 @@ func (c *Checker) endedIndexes(h *History, status *batchv1.JobStatus, spec *batc
 }
 
 // failures counts the failures since the last success that a process must know of, and returns when the last of them was (JOB-18, D-13).
-func (c *Checker) failures(h *History, by int) (n int, last time.Time) {
+func (c creation) failures(by int) (n int, last time.Time) {
 	var success time.Time
-	for _, l := range h.Order {
+	for _, l := range c.h.Order {
 		for _, ended := range []time.Time{l.endedAt, l.finishedAt(), l.deletedSooner()} { // Not the same if somebody tampered.
 			if ended = ended.Truncate(time.Second); l.succeeded && ended.After(success) {
 				success = ended
 			}
 		}
 	}
-	for _, l := range h.Order {
+	for _, l := range c.h.Order {
 		failed := l.failedAt.Truncate(time.Second)
 		// A pod that somebody took from the Job, or that the selector no longer matches, is not
 		// the Job's, and neither is its failure (TRK-25).
-		if !c.mustKnow(h, l, by) || l.expired || !failed.After(success) || l.taken || !selects(h.Job, l.Pod) {
+		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || l.taken || !selects(c.h.Job, l.Pod) {
 			continue
 		}
 		n++
@@ -202,8 +209,8 @@ func (c *Checker) failures(h *History, by int) (n int, last time.Time) {
 
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every
 // process can see it now. Of two processes, the other one may have released the pod.
-func (c *Checker) mustKnow(h *History, l *Life, by int) bool {
-	early := (c.recentOf(l.Pod, l.SeenAt) || c.isHidden(h, l.Pod)) && !l.Known[by]
+func (c creation) mustKnow(l *Life, by int) bool {
+	early := (c.recentOf(l.Pod, l.SeenAt) || c.isHidden(c.h, l.Pod)) && !l.Known[by]
 	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.SeenAt.After(c.LostAt))
 }
 
@@ -214,7 +221,7 @@ func backoffAfter(n int) time.Duration {
 
 // waited checks S9: no retry earlier than 10s·2^(n-1) after the last of n failures, 10 min
 // at most.
-func (c *Checker) waited(pod *corev1.Pod, n int, last time.Time) {
+func (c creation) waited(pod *corev1.Pod, n int, last time.Time) {
 	if n > 0 && c.world.Now().Before(last.Add(backoffAfter(n)-c.slack())) {
 		c.Violate("S9", "pod %s is created %v after the last of %d failures", pod.Name, c.world.Now().Sub(last), n)
 	}
@@ -223,15 +230,15 @@ func (c *Checker) waited(pod *corev1.Pod, n int, last time.Time) {
 // indexCreated checks what is special to backoffLimitPerIndex (KEP-3850): the pod has the
 // count of all failures of its index (BLI-03, BLI-04), and is created after the index's own
 // back-off (BLI-22), and never once the index has failed (BLI-13).
-func (c *Checker) indexCreated(h *History, pod *corev1.Pod) {
+func (c creation) indexCreated(pod *corev1.Pod) {
 	var total, least tally
 	var before *Life
 	var others []tally
-	for _, l := range h.Order {
-		if l.index() != history.IndexOf(pod) || l.Pod.UID == pod.UID || !c.mayHaveFailed(l, c.possible(h)...) {
+	for _, l := range c.h.Order {
+		if l.index() != history.IndexOf(pod) || l.Pod.UID == pod.UID || !c.mayHaveFailed(l, c.possible(c.h)...) {
 			continue
 		}
-		ignored := c.ignored(h.Job, l.Pod)
+		ignored := c.features().ignored(c.h.Job, l.Pod)
 		total.add(1, ignored)
 		if l.expired {
 			continue // Who never saw the index out of range may count on.
@@ -240,7 +247,7 @@ func (c *Checker) indexCreated(h *History, pod *corev1.Pod) {
 		counted, ignoredBefore := l.failures()
 		t.counted, t.ignored = int64(counted), int64(ignoredBefore)
 		t.add(1, ignored)
-		if others = append(others, t); c.showsFailures(h, l) && (before == nil || t.sum() > least.sum()) {
+		if others = append(others, t); c.showsFailures(l) && (before == nil || t.sum() > least.sum()) {
 			before, least = l, t
 		}
 	}
@@ -250,20 +257,20 @@ func (c *Checker) indexCreated(h *History, pod *corev1.Pod) {
 			least = tally{min(least.counted, t.counted), min(least.ignored, t.ignored)}
 		}
 	}
-	c.counts(h, pod, least, total)
+	c.counts(pod, least, total)
 	if before == nil || before.tampered {
 		return
 	}
 	c.waited(pod, int(n), before.failedAt.Truncate(time.Second))
-	if h.regatedAt.IsZero() && c.failsIndex(h.Job, before) {
+	if c.h.regatedAt.IsZero() && c.failsIndex(c.h.Job, before) {
 		c.Violate("S6", "pod %s is created for an index that pod %s has failed", pod.Name, before.Pod.Name)
 	}
 }
 
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
-func (c *Checker) showsFailures(h *History, l *Life) bool {
-	return !l.failedAt.IsZero() && !c.recentOf(l.Pod, l.SeenAt) && !c.isHidden(h, l.Pod) && !l.gone && !l.doubtful && Tracked(l.Pod) && !h.recorded[l.Pod.UID]
+func (c creation) showsFailures(l *Life) bool {
+	return !l.failedAt.IsZero() && !c.recentOf(l.Pod, l.SeenAt) && !c.isHidden(c.h, l.Pod) && !l.gone && !l.doubtful && Tracked(l.Pod) && !c.h.recorded[l.Pod.UID]
 }
 
 // tally counts the failures of an index.
@@ -282,7 +289,7 @@ func (t *tally) sum() int64 { return t.counted + t.ignored }
 // counts compares the failure counts of a new pod with the Checker's own:
 // at least the failures that the pods still show, at most all there ever were. The
 // two differ only if a scale-down, a suspension or a user removed a pod.
-func (c *Checker) counts(h *History, pod *corev1.Pod, least, most tally) {
+func (c creation) counts(pod *corev1.Pod, least, most tally) {
 	var told tally
 	told.counted = int64(rules.CountIn(pod, batchv1.JobIndexFailureCountAnnotation))
 	told.ignored = int64(rules.CountIn(pod, batchv1.JobIndexIgnoredFailureCountAnnotation))
@@ -294,7 +301,7 @@ func (c *Checker) counts(h *History, pod *corev1.Pod, least, most tally) {
 		c.Violate("BLI-03", "pod %s has annotations %v", pod.Name, pod.Annotations)
 	case int64(attempt) != min(told.sum()+1, math.MaxInt32):
 		c.Violate("BLI-04", "pod %s is attempt %d after %d failures", pod.Name, attempt, told.sum())
-	case !h.regatedAt.IsZero() || h.Tampered():
+	case !c.h.regatedAt.IsZero() || c.h.Tampered():
 	case told.counted < least.counted || told.counted > most.counted || told.ignored < least.ignored || told.ignored > most.ignored:
 		c.Violate("BLI-04", "pod %s is told of %+v failures, there were %+v to %+v", pod.Name, told, least, most)
 	}

@@ -144,8 +144,8 @@ func (c *Checker) unseen(l *Life, m sim.Commit) bool {
 }
 
 // othersWrote reports whether another process has just changed what a process decides from.
-func (c *Checker) othersWrote(h *History, by int) bool {
-	for other, at := range h.Wrote {
+func (c creation) othersWrote(by int) bool {
+	for other, at := range c.h.Wrote {
 		if other != by && other > 0 && c.recent(at) {
 			return true
 		}
@@ -226,63 +226,63 @@ func (l *Life) failures() (counted, ignored int32) {
 }
 
 // lived notes a new version of a pod that the Job controls.
-func (c *Checker) lived(h *History, m sim.Commit) {
-	pod := m.NewPod
-	l := h.Lives[pod.UID]
+func (c change) lived() {
+	pod := c.m.NewPod
+	l := c.h.Lives[pod.UID]
 	if l == nil {
 		l = &Life{}
-		h.Lives[pod.UID] = l
-		h.Order = append(h.Order, l)
-		c.joined(h, l, m)
+		c.h.Lives[pod.UID] = l
+		c.h.Order = append(c.h.Order, l)
+		c.joined(l)
 	}
 	if l.gone {
-		h.Creation = Expectation{} // It is back, and fills its place again.
-		c.joined(h, l, m)
+		c.h.Creation = Expectation{} // It is back, and fills its place again.
+		c.joined(l)
 	}
 	l.noteGauges(c.world.Now())
 	l.Pod, l.gone, l.taken = pod, false, false
-	if !m.Ours() {
-		c.meddled(h, l, m)
+	if !c.m.Ours() {
+		c.meddled(l)
 	}
 	c.changed(l)
 	switch {
 	case !Tracked(pod):
-		l.knows(m.By)
-		if Tracked(m.OldPod) && (!m.Ours() || l.expired) {
-			h.forget(l) // Whoever released it as out of range need not have known that it was back.
+		l.knows(c.m.By)
+		if Tracked(c.m.OldPod) && (!c.m.Ours() || l.expired) {
+			c.h.forget(l) // Whoever released it as out of range need not have known that it was back.
 		}
 		return
-	case !rules.InRange(&h.Job.Spec, l.index()):
+	case !rules.InRange(&c.h.Job.Spec, l.index()):
 		l.expired = true
 	case history.HasEnded(pod) && l.ended == nil:
-		if l.ended = pod; l.endedWell() && h.SucceededAt.IsZero() {
-			h.SucceededAt = c.world.Now()
+		if l.ended = pod; l.endedWell() && c.h.SucceededAt.IsZero() {
+			c.h.SucceededAt = c.world.Now()
 		}
 	}
-	c.failing(h, l)
+	c.failing(c.h, l)
 }
 
 // joined notes that a pod is the Job's from now on.
-func (c *Checker) joined(h *History, l *Life, m sim.Commit) {
-	l.By, l.JoinedAt, l.Late = m.By, c.world.Now(), m.Late()
-	created := m.Verb == "create" && m.Ours() && !m.Late()
-	unknown := c.recent(h.SucceededAt) || !h.StoredAt.IsZero() && c.recent(h.StoredAt)
-	l.unasked = h.Job.Spec.Completions == nil && !h.SucceededAt.IsZero() && (!created || unknown)
+func (c change) joined(l *Life) {
+	l.By, l.JoinedAt, l.Late = c.m.By, c.world.Now(), c.m.Late()
+	created := c.m.Verb == "create" && c.m.Ours() && !c.m.Late()
+	unknown := c.recent(c.h.SucceededAt) || !c.h.StoredAt.IsZero() && c.recent(c.h.StoredAt)
+	l.unasked = c.h.Job.Spec.Completions == nil && !c.h.SucceededAt.IsZero() && (!created || unknown)
 }
 
 // meddled notes a change to a pod that the controller could not expect.
-func (c *Checker) meddled(h *History, l *Life, m sim.Commit) {
-	changed := slices.Contains([]string{"phase", "evict", "pod-gc"}, m.Verb) && history.HasEnded(m.OldPod) || m.Verb == "annotate"
-	if changed || Tracked(m.OldPod) && !Tracked(m.NewPod) {
-		l.tampered, l.tampers = true, append(l.tampers, podVersion{c.world.Now(), m.OldPod})
+func (c change) meddled(l *Life) {
+	changed := slices.Contains([]string{"phase", "evict", "pod-gc"}, c.m.Verb) && history.HasEnded(c.m.OldPod) || c.m.Verb == "annotate"
+	if changed || Tracked(c.m.OldPod) && !Tracked(c.m.NewPod) {
+		l.tampered, l.tampers = true, append(l.tampers, podVersion{c.world.Now(), c.m.OldPod})
 	}
-	if m.Verb == "relabel" || m.Verb == "annotate" { // Another label or index may make it another pod.
-		c.joined(h, l, m)
+	if c.m.Verb == "relabel" || c.m.Verb == "annotate" { // Another label or index may make it another pod.
+		c.joined(l)
 	}
 }
 
 // changed notes the new state of a pod, and since when.
-func (c *Checker) changed(l *Life) {
+func (c change) changed(l *Life) {
 	now := c.world.Now()
 	if l.Pod.DeletionTimestamp != nil && l.deletedAt.IsZero() {
 		l.deletedAt = now
@@ -303,7 +303,7 @@ func (c *Checker) failing(h *History, l *Life) {
 	switch {
 	case l.Pod.Status.Phase == corev1.PodFailed:
 		l.failedAt, l.SeenAt, l.doubtful = l.finishedAt(), c.world.Now(), false
-	case l.terminating() && !c.replacesFailedOnly(&h.Job.Spec):
+	case l.terminating() && !c.features().replacesFailedOnly(&h.Job.Spec):
 		l.failedAt, l.SeenAt, l.doubtful = l.deletedAt, c.world.Now(), false
 	}
 }
@@ -315,7 +315,7 @@ func (c *Checker) replaces(h *History) {
 			continue
 		}
 		c.failing(h, l)
-		l.doubtful = l.doubtful || !l.failedAt.IsZero() && l.terminating() && c.replacesFailedOnly(&h.Job.Spec)
+		l.doubtful = l.doubtful || !l.failedAt.IsZero() && l.terminating() && c.features().replacesFailedOnly(&h.Job.Spec)
 	}
 }
 
@@ -357,24 +357,24 @@ func deletionRequested(pod *corev1.Pod) time.Time {
 }
 
 // parted notes that a pod is gone, or has left the Job.
-func (c *Checker) parted(h *History, m sim.Commit) {
-	l := h.Lives[m.OldPod.UID]
+func (c change) parted() {
+	l := c.h.Lives[c.m.OldPod.UID]
 	if l == nil {
 		return
 	}
 	l.noteGauges(c.world.Now())
 	l.gone = true
 	switch {
-	case m.NewPod != nil:
-		if l.Pod = m.NewPod; !h.counted[l.Pod.UID] {
-			h.forget(l)
+	case c.m.NewPod != nil:
+		if l.Pod = c.m.NewPod; !c.h.counted[l.Pod.UID] {
+			c.h.forget(l)
 		}
-		l.taken = l.taken || !m.Ours()
-	case !m.Ours() && Tracked(m.OldPod):
-		h.forget(l)
+		l.taken = l.taken || !c.m.Ours()
+	case !c.m.Ours() && Tracked(c.m.OldPod):
+		c.h.forget(l)
 		l.tampered = true
-	case m.Verb == "disown", l.expired:
-		h.forget(l) // It was nobody's before it was gone, or was released as out of range.
+	case c.m.Verb == "disown", l.expired:
+		c.h.forget(l) // It was nobody's before it was gone, or was released as out of range.
 	}
 }
 

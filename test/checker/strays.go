@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
@@ -22,8 +21,8 @@ func (c *Checker) freesStrays(pod *corev1.Pod) bool {
 }
 
 // freesStray checks S7 and S8 for such a pod: no Job may adopt it, and it is released only as it was seen.
-func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
-	if ref.ResourceVersion == "" {
+func (c writing) freesStray(pod *corev1.Pod) {
+	if c.ref.ResourceVersion == "" {
 		c.Violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
 	}
 	if job := c.adopterOf(pod); job != nil && !c.recent(c.jobs[job.UID].Specs[0].At) {
@@ -33,10 +32,10 @@ func (c *Checker) freesStray(pod *corev1.Pod, ref reconcile.PodRef) {
 
 // freesClaimed reports whether a pod without a controller is released for the Job that its label
 // names, and that does not exist: the label was edited. It is released as it was seen.
-func (c *Checker) freesClaimed(pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) bool {
-	h := c.jobs[job.UID]
-	return metav1.GetControllerOfNoCopy(pod) == nil && pod.Labels[batchv1.ControllerUidLabel] == string(job.UID) &&
-		(h == nil || h.Gone) && ref.ResourceVersion != ""
+func (c writing) freesClaimed(pod *corev1.Pod) bool {
+	h := c.jobs[c.job.UID]
+	return metav1.GetControllerOfNoCopy(pod) == nil && pod.Labels[batchv1.ControllerUidLabel] == string(c.job.UID) &&
+		(h == nil || h.Gone) && c.ref.ResourceVersion != ""
 }
 
 // adopterOf returns a Job of any controller that may adopt a pod without a controller, or nil.

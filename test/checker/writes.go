@@ -23,35 +23,42 @@ func (c *Checker) statusWrite(job *batchv1.Job) {
 	}
 }
 
+// writing is a write of a pod that is about to be made: of which pod, and for which Job.
+type writing struct {
+	*Checker
+	ref reconcile.PodRef
+	job *batchv1.Job
+}
+
 // podWrite checks S7 and S8 for a pod that the controller is about to delete, adopt, disown or
 // release: the write names the pod it means, and that is ours.
-func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) {
-	if ref.UID == "" {
-		c.Violate("S7", "%s pod %s without its UID", verb, ref.Name)
+func (c writing) podWrite(verb string) {
+	if c.ref.UID == "" {
+		c.Violate("S7", "%s pod %s without its UID", verb, c.ref.Name)
 	}
-	pod := c.world.Store.PodByUID(ref.UID)
+	pod := c.world.Store.PodByUID(c.ref.UID)
 	switch {
-	case pod == nil || isVoid(ref, pod):
+	case pod == nil || isVoid(c.ref, pod):
 	case verb == "claim":
 		c.claims(pod)
 	case verb != "adopt" && c.recent(c.Touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
 		if h := c.jobs[c.Owners[pod.UID]]; verb == "release" && h != nil {
-			c.mayFinish(h, pod, ref)
+			c.mayFinish(h, pod)
 		}
 	case verb == "adopt":
-		c.adopts(pod, job)
+		c.adopts(pod)
 	case verb == "release" && c.freesStrays(pod):
-		c.freesStray(pod, ref)
-	case verb == "release" && c.freesClaimed(pod, ref, job):
+		c.freesStray(pod)
+	case verb == "release" && c.freesClaimed(pod):
 	default:
-		c.changes(verb, pod, ref, job)
+		c.changes(verb, pod)
 	}
 }
 
 // claims checks S8 for a pod that the controller is about to label: it is, was or may become a pod
 // of a Job of ours.
-func (c *Checker) claims(pod *corev1.Pod) {
+func (c writing) claims(pod *corev1.Pod) {
 	owner := c.Owners[pod.UID]
 	if owner == "" {
 		owner = types.UID(pod.Labels[batchv1.ControllerUidLabel])
@@ -74,19 +81,19 @@ func isVoid(ref reconcile.PodRef, pod *corev1.Pod) bool {
 }
 
 // changes checks S8 for a pod that has a Job.
-func (c *Checker) changes(verb string, pod *corev1.Pod, ref reconcile.PodRef, job *batchv1.Job) {
+func (c writing) changes(verb string, pod *corev1.Pod) {
 	owner := c.ownerForWrite(pod)
-	if h := c.jobs[owner]; h == nil || !c.isOurs(h.Job) || job != nil && job.UID != owner {
+	if h := c.jobs[owner]; h == nil || !c.isOurs(h.Job) || c.job != nil && c.job.UID != owner {
 		c.Violate("S8", "%s pod %s, which is not ours", verb, pod.Name)
 	} else if verb == "release" {
-		c.mayFinish(h, pod, ref)
+		c.mayFinish(h, pod)
 	}
 }
 
 // ownerForWrite returns the Job for which a pod may be written: the one that controls it, or
 // the last one that did, if it will not adopt the pod, and its finalizer is still there
 // (TRK-20, TRK-23).
-func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
+func (c writing) ownerForWrite(pod *corev1.Pod) types.UID {
 	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
 		return owner
 	}
@@ -98,8 +105,8 @@ func (c *Checker) ownerForWrite(pod *corev1.Pod) types.UID {
 
 // adopts checks an adoption: the selector matches the pod, and the Job is ours, exists, and is
 // not being deleted (JOB-35, JOB-37).
-func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
-	h := c.jobs[job.UID]
+func (c writing) adopts(pod *corev1.Pod) {
+	h := c.jobs[c.job.UID]
 	if h == nil || !c.isOurs(h.Job) {
 		c.Violate("S8", "adopt pod %s into a Job that is not ours", pod.Name)
 		return
@@ -110,7 +117,7 @@ func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 	if c.recent(c.Touched[pod.UID]) {
 		return
 	}
-	if metav1.GetControllerOfNoCopy(pod) != nil && observe.JobUID(pod) != job.UID {
+	if metav1.GetControllerOfNoCopy(pod) != nil && observe.JobUID(pod) != c.job.UID {
 		c.Violate("S8", "adopt pod %s, which has a controller", pod.Name)
 	}
 	if pod.DeletionTimestamp != nil || !selects(h.Job, pod) {
@@ -120,9 +127,9 @@ func (c *Checker) adopts(pod *corev1.Pod, job *batchv1.Job) {
 
 // mayFinish checks that a pod that can still finish, and that is not recorded, is released only
 // as it was seen: otherwise its success could be lost (TRK-36).
-func (c *Checker) mayFinish(h *History, pod *corev1.Pod, ref reconcile.PodRef) {
+func (c writing) mayFinish(h *History, pod *corev1.Pod) {
 	over := h.Gone || h.Job.DeletionTimestamp != nil || history.IsFinished(h.Job) || c.isOutOfRange(h, pod)
-	if !over && !history.HasEnded(pod) && !h.recorded[pod.UID] && ref.ResourceVersion == "" {
+	if !over && !history.HasEnded(pod) && !h.recorded[pod.UID] && c.ref.ResourceVersion == "" {
 		c.Violate("S7", "pod %s may still finish, and is let go whatever it does", pod.Name)
 	}
 }

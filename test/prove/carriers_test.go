@@ -85,7 +85,7 @@ func (r *run) beforeStep(s step) beforeStep {
 		return b
 	}
 	b.process = s.event.Process()
-	b.unknown = r.unknownTo(b.process)
+	b.unknown = unknownTo(r, b.process)
 	if s.event.Sync() != nil {
 		b.carrier = r.carriers[s.event.Sync()]
 	}
@@ -180,7 +180,7 @@ func (r *run) carried(b beforeStep, verb string) *carrier {
 		for i := range c.hashes {
 			h := &c.hashes[i]
 			h.calls, h.answer, h.done = h.calls+h.done, 0, 0
-			h.sync = r.syncHash(c.work, r.renamings[i])
+			h.sync = syncHash(r, c.work, r.renamings[i])
 		}
 		return &c
 	}
@@ -220,7 +220,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	}
 	if r.work != nil {
 		c.plannedAt = now
-		c.read, c.hashes = versionsOf(r.work), r.workHashes()
+		c.read, c.hashes = versionsOf(r.work), workHashes(r)
 		return c
 	}
 	if verb == verbList && !c.claims {
@@ -260,7 +260,7 @@ func (r *run) listHashes(c *carrier, job *batchv1.Job, all bool) (hashes []carri
 		e.flag(all)
 		h := carrierHash{plan: e.sum()}
 		if c.planned != nil {
-			h.sync = r.syncHash(c.planned, names)
+			h.sync = syncHash(r, c.planned, names)
 		}
 		hashes = append(hashes, h)
 	}
@@ -270,7 +270,7 @@ func (r *run) listHashes(c *carrier, job *batchv1.Job, all bool) (hashes []carri
 // arrived returns what a sync will read when the answer comes.
 func (r *run) arrived(b beforeStep) *carrier {
 	c := *b.carrier
-	c.asked, c.result, c.resultAt = r.world.Now(), r.result(*b.arrival), r.world.Store.State().Version
+	c.asked, c.result, c.resultAt = r.world.Now(), resultOf(r.world.Store, *b.arrival), r.world.Store.State().Version
 	fault := slices.ContainsFunc(r.taken[1:], func(choice uint8) bool { return choice > 0 })
 	stored := r.world.Store.State().Version > b.version
 	if b.arrival.Verb == verbStatus && c.work != nil && !stored && !r.isCurrent(versionsOf(c.work)[0]) {
@@ -297,9 +297,8 @@ func (r *run) arrived(b beforeStep) *carrier {
 	return &c
 }
 
-// result returns the objects that an answer may hold.
-func (r *run) result(c sim.Call) (all []objectVersion) {
-	s := r.world.Store
+// resultOf returns the objects that an answer may hold.
+func resultOf(s *sim.Store, c sim.Call) (all []objectVersion) {
 	for _, name := range slices.Sorted(maps.Keys(s.Jobs())) {
 		if c.Verb == verbStatus || c.Reads() {
 			all = append(all, objectVersion{string(s.Jobs()[name].UID), s.Jobs()[name].ResourceVersion})

@@ -94,7 +94,7 @@ const (
 )
 
 func newEncoder(r *run, names renaming) *encoder {
-	e := &encoder{run: r, now: r.world.Now(), old: r.oldTime(), names: names, owner: inStore}
+	e := &encoder{run: r, now: r.world.Now(), old: oldTime(r), names: names, owner: inStore}
 	e.data, r.buffer = r.buffer[:0], nil
 	return e
 }

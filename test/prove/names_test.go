@@ -72,7 +72,7 @@ func (f fingerprint) number() uint64 { return binary.LittleEndian.Uint64(f[:]) }
 
 // canonical returns names for the pods of a symmetric world that depend on their state: histories
 // that differ only in which pod is which get the same names, as far as its own state tells pods apart.
-func (r *run) canonical() renaming {
+func canonical(r *run) renaming {
 	n := min(r.world.Store.State().Generated, r.symmetric)
 	if n < 2 || r.exact {
 		return ""
@@ -83,7 +83,7 @@ func (r *run) canonical() renaming {
 	}
 	var places []place
 	for number := 1; number <= n; number++ {
-		signature, version := r.signature(podPrefix + string('0'+rune(number)))
+		signature, version := signature(r, podPrefix+string('0'+rune(number)))
 		places = append(places, place{number, int64(signature.number()), version})
 	}
 	slices.SortFunc(places, func(a, b place) int {
@@ -100,7 +100,7 @@ func (r *run) canonical() renaming {
 }
 
 // signature stands for the state of a pod, whatever its name, and returns its version, too.
-func (r *run) signature(name string) (fingerprint, int64) {
+func signature(r *run, name string) (fingerprint, int64) {
 	e, w := newEncoder(r, nameless), r.world
 	uid, version := "uid-"+name, int64(0)
 	if pod := w.Store.Pods()[name]; pod != nil {

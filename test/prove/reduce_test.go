@@ -8,13 +8,13 @@ import (
 )
 
 // reduced leaves out steps that may as well be taken later; doc.go explains why nothing is lost.
-func (r *run) reduced(all []step) []step {
+func reduced(r *run, all []step) []step {
 	all = slices.DeleteFunc(all, repeats)
 	switch {
 	case r.going.Exists():
 		all = slices.DeleteFunc(all, func(s step) bool { return !goesOn(s, r.going) })
 	case len(r.world.Processes()) == 1:
-		if own := r.ownSteps(r.world.Processes()[0], all); len(own) > 0 {
+		if own := ownSteps(r, r.world.Processes()[0], all); len(own) > 0 {
 			return own
 		}
 	}
@@ -33,7 +33,7 @@ func (r *run) reduced(all []step) []step {
 }
 
 // goingOn returns the process that took a local step if it has more to do before others may act, or nil.
-func (r *run) goingOn(p sim.Process) sim.Process {
+func goingOn(r *run, p sim.Process) sim.Process {
 	if !p.Exists() || r.plain || r.usedSlow < r.slow || len(r.world.Processes()) == 1 || !p.IsAlive() {
 		return sim.Process{}
 	}
@@ -76,7 +76,7 @@ func isDelivery(e *sim.Event) bool {
 
 // ownSteps returns the steps that change nothing but what a process knows, if they include
 // everything of that kind that can happen before one of them does.
-func (r *run) ownSteps(p sim.Process, all []step) (own []step) {
+func ownSteps(r *run, p sim.Process, all []step) (own []step) {
 	delivers := map[resource]bool{}
 	for _, s := range all {
 		switch e := s.event; {
@@ -90,14 +90,14 @@ func (r *run) ownSteps(p sim.Process, all []step) (own []step) {
 			}
 		}
 	}
-	if !delivers[podsOnly] || !delivers[jobsOnly] && r.jobMayChange() {
+	if !delivers[podsOnly] || !delivers[jobsOnly] && jobMayChange(r) {
 		return nil
 	}
 	return own
 }
 
 // jobMayChange reports whether something else than the only process may change the Job.
-func (r *run) jobMayChange() bool {
+func jobMayChange(r *run) bool {
 	for _, job := range r.world.Store.Jobs() {
 		if job.DeletionTimestamp != nil {
 			return true

@@ -21,7 +21,7 @@ func (e *encoder) checker() {
 	r := e.run
 	c := r.world.Checker
 	e.checking = true
-	for _, t := range r.undeliveredAt(r.mayFail()) {
+	for _, t := range undeliveredAt(r, r.mayFail()) {
 		e.comparedWith(t)
 	}
 	for _, h := range c.Order {
@@ -76,12 +76,12 @@ func (e *encoder) history(h *checker.History) {
 	} else {
 		copied.Specs[0].At = time.Time{} // See possible.
 	}
-	over := e.isOver(h)
+	over := isOver(e, h)
 	if e.flag(over); over {
 		copied.EndingSince, copied.EndingBy = time.Time{}, 0
 	} else {
-		e.statuses(h.Statuses)
-		e.wrote(h)
+		statuses(e, h.Statuses)
+		wrote(e, h)
 		copied.EndingBy = int(e.writer(copied.EndingBy))
 	}
 	if e.run.world.Checker.Late.Equal(anyTime()) {
@@ -96,24 +96,24 @@ func (e *encoder) history(h *checker.History) {
 		return cmp.Compare(e.names.apply(a.Pod.Name), e.names.apply(b.Pod.Name))
 	})
 	for _, l := range lives {
-		e.life(h, *l, over)
+		life(e, h, *l, over)
 	}
 }
 
 // isOver reports whether every process knows that the Job is about to end: then each creation is wrong, and what else the
 // Checker would compare it with does not matter. See knowsEnd.
-func (e *encoder) isOver(h *checker.History) bool {
+func isOver(e *encoder, h *checker.History) bool {
 	r := e.run
 	alone := h.EndingBy != 0 && !h.Tampered() && r.acted == len(r.user) && e.writesAlone(h.EndingBy)
 	return !h.EndingSince.IsZero() && (alone || e.isKnown(h.EndingSince))
 }
 
 // statuses writes those that some process may plan with. The newest is in the Job.
-func (e *encoder) statuses(all []checker.StatusVersion) {
+func statuses(e *encoder, all []checker.StatusVersion) {
 	for len(all) > 1 && e.isKnown(all[1].At) {
 		all = all[1:]
 	}
-	by := e.authors(all)
+	by := authors(e, all)
 	if own := slices.Index(by, 1); own > 0 && e.writesAlone(e.run.writers()[0]) {
 		all, by = all[own:], by[own:]
 	}
@@ -135,7 +135,7 @@ func (e *encoder) statuses(all []checker.StatusVersion) {
 
 // authors returns for each status which process knows of it because it wrote it, or 0. Of those that
 // a process wrote, only the last one matters. See knownStatus.
-func (e *encoder) authors(all []checker.StatusVersion) []int64 {
+func authors(e *encoder, all []checker.StatusVersion) []int64 {
 	by := make([]int64, len(all))
 	for i, s := range slices.Backward(all) {
 		if s.Late() || e.run.world.Journal().IsAnswerLost(s.Version) { // See knowsOfOwn.
@@ -149,7 +149,7 @@ func (e *encoder) authors(all []checker.StatusVersion) []int64 {
 }
 
 // wrote writes when each process last wrote to the Job or one of its pods, which concerns only the others.
-func (e *encoder) wrote(h *checker.History) {
+func wrote(e *encoder, h *checker.History) {
 	last := map[int64]time.Time{}
 	for number, at := range h.Wrote {
 		if by := e.writer(number); number > 0 && !e.isKnown(at) && !e.writesAlone(number) && at.After(last[by]) {
@@ -163,7 +163,7 @@ func (e *encoder) wrote(h *checker.History) {
 }
 
 // life writes what the Checker remembers of a pod.
-func (e *encoder) life(h *checker.History, l checker.Life, over bool) {
+func life(e *encoder, h *checker.History, l checker.Life, over bool) {
 	if over { // These are for creations only.
 		l.SeenAt, l.Known = time.Time{}, nil
 	}
@@ -182,12 +182,12 @@ func (e *encoder) life(h *checker.History, l checker.Life, over bool) {
 		}
 	}
 	l.By = int(e.writer(l.By))
-	l.Known = e.acted(l)
+	l.Known = acted(e, l)
 	e.value(reflect.ValueOf(l))
 }
 
 // acted returns which processes are known to know that a pod failed, as long as others may not. See mustKnow.
-func (e *encoder) acted(l checker.Life) map[int]bool {
+func acted(e *encoder, l checker.Life) map[int]bool {
 	known := map[int]bool{}
 	if !l.SeenAt.IsZero() && e.isKnown(l.SeenAt) {
 		return known

@@ -203,7 +203,7 @@ func (r *run) take(steps []step, choices []uint8) {
 	}
 	r.depth++
 	r.afterStep(before)
-	r.going = r.goingOn(local)
+	r.going = goingOn(r, local)
 }
 
 func (r *run) happen(s step) {

@@ -16,14 +16,14 @@ import (
 
 // fingerprint returns that of the whole state.
 func (r *run) fingerprint() fingerprint {
-	e := newEncoder(r, r.canonical())
+	e := newEncoder(r, canonical(r))
 	e.state()
 	return e.sum()
 }
 
 func (e *encoder) state() {
 	r := e.run
-	e.known, e.moments = r.knownUntil(), r.moments()
+	e.known, e.moments = knownUntil(r), moments(r)
 	for _, n := range []int{r.usedFaults, r.usedSlow, r.failed, r.acted} {
 		e.number(int64(n))
 	}

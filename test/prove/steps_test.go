@@ -56,7 +56,7 @@ func (r *run) steps() []step {
 	if r.plain || r.usedSlow < r.slow {
 		return all
 	}
-	return r.reduced(all)
+	return reduced(r, all)
 }
 
 // allSteps returns all that can happen next, preferred steps first.

@@ -14,7 +14,7 @@ import (
 
 // workHashes returns the hashes of what a stage is about to do, for each way to name the pods. Whatever led to it:
 // the sync does nothing else until it plans again.
-func (r *run) workHashes() (all []carrierHash) {
+func workHashes(r *run) (all []carrierHash) {
 	if !r.hashing {
 		return nil
 	}
@@ -22,14 +22,14 @@ func (r *run) workHashes() (all []carrierHash) {
 		e := newEncoder(r, names)
 		e.unversioned = true // See carrier.read.
 		e.work(r.work)
-		all = append(all, carrierHash{plan: e.sum(), status: r.statusHash(r.work, names), sync: r.syncHash(r.work, names)})
+		all = append(all, carrierHash{plan: e.sum(), status: statusHash(r, r.work, names), sync: syncHash(r, r.work, names)})
 	}
 	return all
 }
 
 // statusHash stands for the status that a stage is about to write, and for what the process remembers once it is stored:
 // no back-off, if the status decides how the Job ends.
-func (r *run) statusHash(work any, names renaming) fingerprint {
+func statusHash(r *run, work any, names renaming) fingerprint {
 	e := newEncoder(r, names)
 	e.unversioned = true
 	_, plan := partsOf(work)
@@ -41,7 +41,7 @@ func (r *run) statusHash(work any, names renaming) fingerprint {
 }
 
 // syncHash stands for what the sync of a stage remembers now.
-func (r *run) syncHash(work any, names renaming) fingerprint {
+func syncHash(r *run, work any, names renaming) fingerprint {
 	e := newEncoder(r, names)
 	sync, _ := partsOf(work)
 	for _, name := range []string{"skip", "conflicted", "claimed", "exists", "held", "retry", "changesLeft", "conflicts"} {

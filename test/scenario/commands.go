@@ -49,15 +49,15 @@ type Runner struct {
 
 // commands are explained in testdata/README.md.
 var commands = map[string]func(*Runner, *testing.T, *datadriven.TestData) string{
-	"annotate": (*Runner).annotate, "annotate-pod": (*Runner).annotatePod, "clock": (*Runner).setClock,
-	"create-pod": (*Runner).createPod, "delete-job": (*Runner).deleteJob, "delete-pod": (*Runner).deletePod,
-	"edit": (*Runner).edit, "evict": (*Runner).evict, "fault": (*Runner).fault, "finalize": (*Runner).finalize, "findings": (*Runner).findings,
-	"gates": (*Runner).gates, "job": (*Runner).job, "node-back": (*Runner).nodeBack, "node-deleted": (*Runner).nodeDeleted,
-	"older-version": (*Runner).olderVersion, "one-leader": (*Runner).oneLeader, "orphan-pod": (*Runner).orphanPod, "outage": (*Runner).outage, "phase": (*Runner).phase,
-	"pods": (*Runner).pods, "quota": (*Runner).quota, "reject": (*Runner).reject, "relabel": (*Runner).relabel, "relist": (*Runner).relist, "reshard": (*Runner).reshard,
+	"annotate": (*Runner).annotate, "annotate-pod": annotatePod, "clock": (*Runner).setClock,
+	"create-pod": createPod, "delete-job": (*Runner).deleteJob, "delete-pod": deletePod,
+	"edit": (*Runner).edit, "evict": evict, "fault": (*Runner).fault, "finalize": (*Runner).finalize, "findings": (*Runner).findings,
+	"gates": (*Runner).gates, "job": (*Runner).job, "node-back": nodeBack, "node-deleted": nodeDeleted,
+	"older-version": (*Runner).olderVersion, "one-leader": (*Runner).oneLeader, "orphan-pod": orphanPod, "outage": (*Runner).outage, "phase": phase,
+	"pods": (*Runner).pods, "quota": (*Runner).quota, "reject": (*Runner).reject, "relabel": relabel, "relist": (*Runner).relist, "reshard": (*Runner).reshard,
 	"restart": (*Runner).restart, "run": (*Runner).runWorld, "script": (*Runner).script, "second-leader": (*Runner).secondLeader,
 	"settle": (*Runner).settle, "status": (*Runner).status, "status-by-others": (*Runner).foreignStatus,
-	"strip": (*Runner).strip, "terminate-namespace": (*Runner).terminateNamespace, "unlabel": (*Runner).unlabel,
+	"strip": strip, "terminate-namespace": (*Runner).terminateNamespace, "unlabel": unlabel,
 	"watch-fault": (*Runner).watchFault, "world": (*Runner).newWorld,
 }
 

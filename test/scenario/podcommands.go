@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-func (s *Runner) deletePod(t *testing.T, d *datadriven.TestData) string {
+func deletePod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	name := s.podName(t, d)
 	if d.HasArg("force") {
 		s.World.Store.KillPod(name)
@@ -24,12 +24,12 @@ func (s *Runner) deletePod(t *testing.T, d *datadriven.TestData) string {
 	return s.answer(err)
 }
 
-func (s *Runner) evict(t *testing.T, d *datadriven.TestData) string {
+func evict(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	return s.answer(s.World.Store.EvictPod(s.podName(t, d)))
 }
 
 // nodeBack lets a node answer again: what was asked of it meanwhile happens now.
-func (s *Runner) nodeBack(t *testing.T, d *datadriven.TestData) string {
+func nodeBack(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	if pod := s.World.Store.Pods()[s.podName(t, d)]; pod != nil {
 		s.World.Nodes().Back(pod)
 	}
@@ -37,7 +37,7 @@ func (s *Runner) nodeBack(t *testing.T, d *datadriven.TestData) string {
 }
 
 // nodeDeleted does to a pod what the pod garbage collector does when the node is no more.
-func (s *Runner) nodeDeleted(t *testing.T, d *datadriven.TestData) string {
+func nodeDeleted(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	name, store := s.podName(t, d), s.World.Store
 	if pod := store.Pods()[name]; pod != nil && !history.HasEnded(pod) {
 		store.EditPod("pod-gc", name, func(p *corev1.Pod) {
@@ -52,7 +52,7 @@ func (s *Runner) nodeDeleted(t *testing.T, d *datadriven.TestData) string {
 	return s.World.Trace()
 }
 
-func (s *Runner) phase(t *testing.T, d *datadriven.TestData) string {
+func phase(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	var phase string
 	var exit int32
 	d.ScanArgs(t, "phase", &phase)
@@ -69,7 +69,7 @@ func (s *Runner) phase(t *testing.T, d *datadriven.TestData) string {
 }
 
 // createPod creates a pod that looks like one of a Job, as somebody might by hand.
-func (s *Runner) createPod(t *testing.T, d *datadriven.TestData) string {
+func createPod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	job := s.World.Store.Jobs()[jobName(t, d)]
 	if job == nil {
 		return "no Job\n"
@@ -96,31 +96,31 @@ func (s *Runner) createPod(t *testing.T, d *datadriven.TestData) string {
 }
 
 // orphanPod takes its owners from a pod.
-func (s *Runner) orphanPod(t *testing.T, d *datadriven.TestData) string {
+func orphanPod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("orphan", s.podName(t, d), func(p *corev1.Pod) { p.OwnerReferences = nil })
 	return s.World.Trace()
 }
 
 // relabel sets labels of a pod, or removes those without a value.
-func (s *Runner) relabel(t *testing.T, d *datadriven.TestData) string {
+func relabel(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("relabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = changed(p.Labels, d) })
 	return s.World.Trace()
 }
 
 // annotatePod sets annotations of a pod, or removes those without a value.
-func (s *Runner) annotatePod(t *testing.T, d *datadriven.TestData) string {
+func annotatePod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("annotate", s.podName(t, d), func(p *corev1.Pod) { p.Annotations = changed(p.Annotations, d) })
 	return s.World.Trace()
 }
 
 // unlabel takes all labels from a pod.
-func (s *Runner) unlabel(t *testing.T, d *datadriven.TestData) string {
+func unlabel(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("unlabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = nil })
 	return s.World.Trace()
 }
 
 // strip takes a finalizer from a pod, or all of them.
-func (s *Runner) strip(t *testing.T, d *datadriven.TestData) string {
+func strip(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	var only string
 	scanIf(t, d, "finalizer", &only)
 	s.World.Store.EditPod("strip", s.podName(t, d), func(p *corev1.Pod) {
