@@ -30,7 +30,7 @@ func (w *World) Processes() []Process {
 	return out
 }
 
-// Exists reports whether it is a process, and not none.
+// Exists reports whether p is a process: the zero Process is none.
 func (p Process) Exists() bool { return p.p != nil }
 
 // IsAlive reports whether the process has not ended.
@@ -51,10 +51,10 @@ func (p Process) IsWorking() bool { return p.p.isWorking() }
 // Watches reports whether the process's watch delivers the pod.
 func (p Process) Watches(pod *corev1.Pod) bool { return p.p.watches(pod) }
 
-// Syncs reports whether the process is in the middle of a sync of the Job, SyncsAny whether it is in the middle of one.
+// Syncs reports whether the process is in the middle of a sync of the Job.
 func (p Process) Syncs(job types.UID) bool { return p.p.running[job] }
 
-// SyncsAny reports whether the process is in the middle of a sync.
+// SyncsAny reports whether the process is in the middle of any sync.
 func (p Process) SyncsAny() bool { return len(p.p.running) > 0 }
 
 // Listing returns the Job, as the process knew it, whose pods it listed last, and whether it listed all pods.

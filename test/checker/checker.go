@@ -29,7 +29,7 @@ type Checker struct {
 	jobs map[types.UID]*History
 	// Order holds the same, in the order of creation.
 	Order []*History
-	// Owners are the Jobs that controlled a pod last, touched when somebody else than
+	// Owners are the Jobs that controlled a pod last, Touched when somebody else than
 	// the controller last wrote it, or one of several processes disowned it.
 	Owners  map[types.UID]types.UID
 	Touched map[types.UID]time.Time

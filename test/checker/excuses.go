@@ -13,7 +13,7 @@ import (
 // late, and a plan takes some calls to carry out.
 type excuses struct {
 	world *sim.World
-	// Late is until when retries after an injected fault may delay everything, lostAt
+	// Late is until when retries after an injected fault may delay everything, LostAt
 	// when a fault or a restart last may have made the controller forget something.
 	Late, LostAt time.Time
 	// ahead and behind are how far a clock of the controller ever was, slowest the longest

@@ -31,7 +31,7 @@ type History struct {
 	Specs          []specVersion
 	// Statuses are the commits that wrote the status, after that which created the Job.
 	Statuses []StatusVersion
-	// SucceededAt is when the first success was seen that counts, storedAt when a status first had one: later, the pod
+	// SucceededAt is when the first success was seen that counts, StoredAt when a status first had one: later, the pod
 	// shows nothing.
 	SucceededAt, StoredAt time.Time
 	// Wrote is when each process last wrote to the Job or one of its pods.
@@ -42,7 +42,7 @@ type History struct {
 	// indexes begin anew at some point.
 	regatedAt time.Time
 
-	// Creation and deadline are due next (L5).
+	// Creation and Deadline are due next (L5).
 	Creation, Deadline Expectation
 }
 
@@ -95,12 +95,12 @@ type Life struct {
 	// taken from the controller.
 	ended *corev1.Pod
 	// failedAt is when the pod failed as far as the Job is concerned, while it was
-	// tracked, and seenAt when it first could be seen; deletedAt is when its deletion
+	// tracked, and SeenAt when it first could be seen; deletedAt is when its deletion
 	// was asked for, endedAt when it ended.
 	failedAt, SeenAt, deletedAt, endedAt time.Time
-	// WasActive and wasReady are when it last was.
+	// WasActive and WasReady are when it last was.
 	WasActive, WasReady time.Time
-	// succeeded reports whether it ever was in phase Succeeded, failed in phase Failed, lost
+	// succeeded reports whether it ever was in phase Succeeded, Failed in phase Failed, lost
 	// that it is recorded as failed, which stays so (PRP-05).
 	succeeded, Failed, lost bool
 	// tampered reports whether somebody changed its phase or conditions after its end, or its
@@ -110,8 +110,8 @@ type Life struct {
 	tampers []podVersion
 	// taken reports whether somebody took the pod from the Job.
 	taken bool
-	// By is the process that created it or let it join the Job, or 0, joinedAt when, and late
-	// whether nobody waited for that anymore; known are the processes that have acted on its failure.
+	// By is the process that created it or let it join the Job, or 0, JoinedAt when, and Late
+	// whether nobody waited for that anymore; Known are the processes that have acted on its failure.
 	By       int
 	JoinedAt time.Time
 	Late     bool

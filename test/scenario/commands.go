@@ -37,11 +37,11 @@ type Runner struct {
 	names       podNames
 	// Prepared are the Jobs of commands without a text of their own.
 	Prepared map[*datadriven.TestData]*batchv1.Job
-	// scripted is what the fault commands asked for, injected what goes wrong besides.
+	// scripted is what the fault commands asked for, Injected what goes wrong besides.
 	scripted []scriptedFault
 	Injected func(sim.Call) sim.Fault
 	// InjectedWatch is what goes wrong with watches, and scriptedWatch what commands asked for,
-	// by the number of the delivery; delivered counts them.
+	// by the number of the delivery; Delivered counts them.
 	InjectedWatch func() sim.WatchFault
 	scriptedWatch map[int]sim.WatchFault
 	Delivered     int

@@ -35,7 +35,7 @@ type Replay struct {
 
 // Trouble is what goes wrong in a replay, apart from what its file says.
 type Trouble struct {
-	// Seed is added to that of each world, begun is called with it at its beginning.
+	// Seed is added to that of each world, Begun is called with it at its beginning.
 	Seed  uint64
 	Begun func(*checker.World)
 	Fault func(sim.Call) sim.Fault
@@ -92,8 +92,8 @@ func ReadReplay(t *testing.T, file string) Replay {
 	return r
 }
 
-// result is what a replay led to.
-type result struct {
+// Result is what a replay led to.
+type Result struct {
 	// outcome is what must not depend on any single fault, conditions what must not even if
 	// there are more pods than there should be.
 	outcome, conditions string
@@ -117,7 +117,7 @@ const (
 )
 
 // Problem replays in a trouble, and says what is wrong with what that leads to, or "".
-func (r Replay) Problem(t *testing.T, trouble func() Trouble, want result, same Comparison) string {
+func (r Replay) Problem(t *testing.T, trouble func() Trouble, want Result, same Comparison) string {
 	got := r.Run(t, trouble())
 	switch {
 	case len(got.Broken) > 0:
@@ -134,8 +134,8 @@ func (r Replay) Problem(t *testing.T, trouble func() Trouble, want result, same 
 
 // Run carries out the commands, and lets every world go on until its Jobs are finished
 // and nothing happens anymore.
-func (r Replay) Run(t *testing.T, x Trouble) result {
-	var out result
+func (r Replay) Run(t *testing.T, x Trouble) Result {
+	var out Result
 	s := &Runner{
 		Options: sim.Options{Seed: x.Seed, Successor: x.Successor}, Checks: checker.Checks{CoreEvery: SweepCore, Untraced: !x.traced},
 		begun: x.Begun, InjectedWatch: x.Watch, waitForPods: SweepWait, names: r.Names,
@@ -161,7 +161,7 @@ func (r Replay) Run(t *testing.T, x Trouble) result {
 	return out
 }
 
-func (r Replay) end(w *checker.World, out *result) {
+func (r Replay) end(w *checker.World, out *Result) {
 	w.RunUntil(w.FinishedAll, time.Hour)
 	w.RunUntil(func() bool { return false }, time.Hour)
 	if err := w.Settle(time.Hour); err != nil {
