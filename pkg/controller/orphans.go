@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
@@ -48,14 +47,8 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		return s.releaseUnclaimed(ctx, namespace)
 	}
 	m := s.memory.get(s.uid)
-	switch {
-	case m.ours:
-		s.seeLost(ctx, m.namespace)
-	case m.conflicts == nil && !m.absent:
+	if !m.ours && m.conflicts == nil && !m.absent {
 		s.memory.forget(s.uid)
-	default:
-		// A pod has changed since it was seen, and what it has lost may be the label of the watch.
-		s.seeLost(ctx, s.namespaceOfOrphans())
 	}
 	orphans, rest, left := s.freeOrphans()
 	freed := 0
@@ -76,25 +69,6 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// seeLost labels the pods of a deleted Job that the watch does not deliver: a stray is only released
-// as it was seen, and nothing else would show how it has changed.
-func (s *jobSync) seeLost(ctx context.Context, namespace string) {
-	s.job = &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: s.uid, Namespace: namespace}}
-	if err := s.claimUnwatched(ctx); err != nil {
-		s.errs = append(s.errs, err)
-	}
-}
-
-// namespaceOfOrphans is that of the pods of a deleted Job that this process did not see.
-func (s *jobSync) namespaceOfOrphans() string {
-	for _, o := range s.cache.Orphans(s.uid) {
-		if o.Namespace != "" {
-			return o.Namespace
-		}
-	}
-	return ""
-}
-
 // freeOrphans returns pods that no Job may adopt: as many as fit into a stage, since a Job
 // of 10^5 pods must not hold up others (TRK-33). It reports whether there are more, and
 // whether pods are left to a Job that may adopt them.
@@ -102,7 +76,6 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 	all := s.cache.Orphans(s.uid)
 	free = slices.DeleteFunc(slices.Clone(all), isAdoptable)
 	left = len(free) < len(all)
-	// One that could not be labeled may have changed.
 	free = slices.DeleteFunc(free, func(o observe.Orphan) bool { return s.skip[o.Pod.UID] })
 	if most := s.config.Limits.MaxPodChanges; len(free) > most {
 		return free[:most], true, left

@@ -60,8 +60,7 @@ func New(config Config) (*Runtime, error) {
 		config.Recorder = r.events
 	}
 	var err error
-	watch := cluster.PodWatch{Label: observe.ManagedByLabelValue(config.ManagedBy), OfAllJobs: config.ReplaceBuiltin}
-	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, watch, config.Clock); err != nil {
+	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, config.Clock); err != nil {
 		return nil, err
 	}
 	r.config = config
@@ -133,11 +132,6 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	if !allSynced(ctx, jobs) {
 		return false
 	}
-	// Pods that lack the label are searched before and after the first list of those that have
-	// it, so that a pod that gets or loses it meanwhile is in one of them.
-	if !r.swept(ctx) {
-		return false
-	}
 	known := r.cache.Jobs()
 	pods := r.eachNamespace(func(namespace string) observe.Store {
 		store := r.cache.PodStore(namespace)
@@ -145,10 +139,9 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 		r.watch(ctx, wg, "pods", example, store, lw)
 		return store
 	})
-	if !allSynced(ctx, pods) || !r.swept(ctx) {
+	if !allSynced(ctx, pods) {
 		return false
 	}
-	wg.Go(func() { r.keepSweeping(ctx) })
 	for _, job := range known {
 		r.engine.Trust(job)
 	}

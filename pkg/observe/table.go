@@ -31,8 +31,8 @@ type goneObject struct {
 	// version is one at which it was gone, or the last one before that.
 	version string
 	stream  *stream
-	// left reports whether the object may exist, and does not matter to the caller: then a newer list that has it
-	// shows it again.
+	// left reports whether the object may exist, and does not matter to the caller: then a newer event, or a newer list that
+	// has it, shows it again.
 	left bool
 }
 
@@ -98,10 +98,17 @@ func (s *stream) bookmark(version string) {
 // delivered stores an object from a stream; it reports whether it was newer.
 func (t *table[T]) delivered(s *stream, uid types.UID, version string, value T) bool {
 	s.advance(version)
-	if _, gone := t.gone[uid]; gone {
+	return !t.isGone(uid, version) && t.store(s, uid, version, value)
+}
+
+// isGone reports whether an object is gone, so that a version of it is outdated.
+func (t *table[T]) isGone(uid types.UID, version string) bool {
+	e, gone := t.gone[uid]
+	if gone && e.left && newer(version, e.version) {
+		delete(t.gone, uid)
 		return false
 	}
-	return t.store(s, uid, version, value)
+	return gone
 }
 
 // store stores a version if it is newer than the known one.
@@ -128,7 +135,7 @@ func (t *table[T]) deleted(s *stream, uid types.UID, version string) {
 // written stores the object that the caller's own write returned; it reports whether
 // the table now has it.
 func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bool {
-	if _, gone := t.gone[uid]; gone {
+	if t.isGone(uid, version) {
 		return false
 	}
 	if t.rows[uid] == nil && !newer(version, s.seen) {
@@ -139,13 +146,8 @@ func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bo
 	return t.store(s, uid, version, value)
 }
 
-// read stores an object that the stream does not deliver, as a read or a write returned it.
-func (t *table[T]) read(s *stream, uid types.UID, version string, value T) bool {
-	_, gone := t.gone[uid]
-	return !gone && t.store(s, uid, version, value)
-}
-
-// removed handles the end of an object by a write of the caller, as of the version that the write returned.
+// removed handles the end of an object by a write of the caller, as of the version that the write returned; or, if a call
+// did not find the object, as of the last version that the caller has seen.
 func (t *table[T]) removed(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s})
 }
@@ -179,9 +181,8 @@ func (t *table[T]) stale(s *stream, version string, listed map[types.UID]bool) [
 // list starts a complete list of the given version. A list older than what the stream
 // has delivered means that the API server's store was restored from a backup: then
 // nothing that is known is newer.
-func (t *table[T]) list(s *stream, version string) (restored bool) {
-	restored = newer(s.seen, version)
-	if restored {
+func (t *table[T]) list(s *stream, version string) {
+	if newer(s.seen, version) {
 		for _, r := range t.rows {
 			if r.stream == s {
 				r.version = ""
@@ -195,7 +196,6 @@ func (t *table[T]) list(s *stream, version string) (restored bool) {
 		s.seen = ""
 	}
 	s.listing = true
-	return restored
 }
 
 // listed ends the list, which had these objects. If one that is gone was in the list, the stream has yet to deliver
