@@ -72,7 +72,7 @@ func newFakeCluster(t *testing.T, change func(*Config)) *fakeCluster {
 	if change != nil {
 		change(&config)
 	}
-	f.cache = observe.NewCache(nil, ignoring{})
+	f.cache = observe.NewCache(nil, nil, ignoring{})
 	f.engine = NewEngine(config, f.cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
 	return f
 }

@@ -264,12 +264,11 @@ func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
 func (c *Cache) podMissing(namespace string, uid types.UID) []PodChange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := c.pods.rows[uid]
-	if r == nil || r.stream != c.pods.stream(c.streamOf(namespace)) {
+	s, old := c.pods.stream(c.streamOf(namespace)), c.pods.value(uid)
+	if !c.pods.isOf(s, uid) {
 		return nil
 	}
-	old := r.value
-	c.remove(uid, func() { c.pods.removed(r.stream, uid, r.version) })
+	c.remove(uid, func() { c.pods.missing(uid) })
 	return c.changes(old, podRow{})
 }
 
@@ -318,11 +317,12 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			continue
 		}
 		news := c.putWritten(row, s, pods[i].ResourceVersion)
-		if lost && news {
-			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
-		}
 		if news && !c.keeps(row) {
 			c.remove(uid, func() { c.pods.leaves(s, uid, pods[i].ResourceVersion) })
+			row = podRow{}
+		}
+		if lost && news {
+			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
 		}
 	}
 	c.removeUnlisted(job, pods, version)

@@ -202,11 +202,13 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	from, old := c.pods.stream(s.stream), c.pods.value(uid)
 	row := c.newRow(old, pod)
 	switch {
-	case c.pods.isGone(uid, pod.version):
+	case c.pods.isOutdated(uid, pod.version):
 		from.advance(pod.version)
 		return nil, nil
 	case !c.keeps(row):
-		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
+		from.advance(pod.version)
+		c.remove(uid, func() { c.pods.leaves(from, uid, pod.version) })
+		return c.changes(old, podRow{}), nil
 	case (old.pod == nil || old.job == row.job) && c.outdated(row, pod.version):
 		from.advance(pod.version)
 		return nil, nil

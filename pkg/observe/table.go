@@ -104,11 +104,13 @@ func (t *table[T]) delivered(s *stream, uid types.UID, version string, value T) 
 // isGone reports whether an object is gone, so that a version of it is outdated.
 func (t *table[T]) isGone(uid types.UID, version string) bool {
 	e, gone := t.gone[uid]
-	if gone && e.left && newer(version, e.version) {
-		delete(t.gone, uid)
-		return false
-	}
-	return gone
+	return gone && !(e.left && newer(version, e.version))
+}
+
+// isOutdated reports whether a version of an object says nothing new: the object is gone, or there is a newer one.
+func (t *table[T]) isOutdated(uid types.UID, version string) bool {
+	r := t.rows[uid]
+	return t.isGone(uid, version) || r != nil && !newer(version, r.version)
 }
 
 // store stores a version if it is newer than the known one.
@@ -117,6 +119,7 @@ func (t *table[T]) store(s *stream, uid types.UID, version string, value T) bool
 	switch {
 	case r == nil:
 		t.rows[uid] = &row[T]{version, s, value}
+		delete(t.gone, uid)
 	case newer(version, r.version):
 		r.version, r.value = version, value
 	default:
@@ -146,13 +149,34 @@ func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bo
 	return t.store(s, uid, version, value)
 }
 
-// removed handles the end of an object by a write of the caller, as of the version that the write returned; or, if a call
-// did not find the object, as of the last version that the caller has seen.
+// missing handles a call that did not find the object. It is gone as of some version after the last one that the table
+// had; if it never had any, nothing is to be done.
+func (t *table[T]) missing(uid types.UID) {
+	e := t.gone[uid]
+	if r := t.rows[uid]; r != nil {
+		e = goneObject{version: r.version, stream: r.stream}
+		delete(t.rows, uid)
+	}
+	if e.stream != nil {
+		e.left = false
+		t.gone[uid] = e
+	}
+}
+
+// isOf reports whether the object belongs to the stream, or is unknown.
+func (t *table[T]) isOf(s *stream, uid types.UID) bool {
+	if r := t.rows[uid]; r != nil {
+		return r.stream == s
+	}
+	return true
+}
+
+// removed handles the end of an object by a write of the caller, as of the version that the write returned.
 func (t *table[T]) removed(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s})
 }
 
-// leaves handles a read in which the object was not, or no longer matters, as of a version. It may exist.
+// leaves handles an object that no longer matters, or was not in a read, as of a version. It may exist.
 func (t *table[T]) leaves(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s, left: true})
 }
@@ -204,7 +228,7 @@ func (t *table[T]) listed(s *stream, version string, listed map[types.UID]bool) 
 	s.listing = false
 	s.advance(version)
 	for uid, e := range t.gone {
-		if e.stream == s && (e.left || !listed[uid]) && !newer(e.version, version) {
+		if e.stream == s && !listed[uid] && !newer(e.version, version) {
 			delete(t.gone, uid)
 		}
 	}
