@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -127,7 +126,7 @@ func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
 
 // JOB-55, TRK-20: a page of a proxy with the code 200 is no empty list, by which everything would be gone, and no object.
 func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
-	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, PodWatch{Label: "us"}, clock.RealClock{})
+	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +139,8 @@ func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
 		"list pods for the watch": func() error { _, err := pods.ListWithContext(t.Context(), metav1.ListOptions{}); return err },
 		"list pods of a Job":      func() error { _, _, err := c.List.List(t.Context(), job, false); return err },
 		"list Jobs":               func() error { _, err := c.Jobs.List(t.Context(), "ns"); return err },
-		"list unwatched pods": func() error {
-			return c.Unwatched(t.Context(), "ns", labels.Everything(), func([]metav1.PartialObjectMetadata) {})
-		},
-		"get a Job":    func() error { _, err := c.Jobs.Get(t.Context(), "ns", "a"); return err },
-		"write status": func() error { _, err := c.Jobs.UpdateStatus(t.Context(), job); return err },
+		"get a Job":               func() error { _, err := c.Jobs.Get(t.Context(), "ns", "a"); return err },
+		"write status":            func() error { _, err := c.Jobs.UpdateStatus(t.Context(), job); return err },
 		"create a pod": func() error {
 			_, err := c.Pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}})
 			return err
