@@ -59,15 +59,15 @@ func New(config Config) (*Runtime, error) {
 		})
 		config.Recorder = r.events
 	}
-	var err error
-	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, config.Clock); err != nil {
-		return nil, err
-	}
 	r.config = config
 	r.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
 	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
+	var err error
+	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, config.Clock, r.cache.Ignores); err != nil {
+		return nil, err
+	}
 	r.engine = NewEngine(config, r.cache, r.live.Cluster(config.PodConcurrency))
 	r.dispatcher.OnOwnJob(r.engine.Own)
 	r.dispatcher.OnPodEnded(r.engine.PodEnded)

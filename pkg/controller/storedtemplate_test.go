@@ -195,7 +195,7 @@ func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, clock.RealClock{})
+	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, clock.RealClock{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,22 @@ func (r podRow) isStray() bool { return r.more != nil && r.more.stray }
 // caller's. The caller holds the lock.
 func (c *Cache) keeps(r podRow) bool { return r.isStray() || r.job != "" && !c.isForeign(r.job) }
 
+// Ignores reports whether the cache needs nothing of a pod with this controller, nil for none: it does not have the pod, and
+// what controls the pod is no Job, or one that is not the caller's.
+func (c *Cache) Ignores(pod types.UID, controller *metav1.OwnerReference) bool {
+	if controller == nil {
+		return false
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, gone := c.pods.gone[pod]
+	if gone || c.pods.rows[pod] != nil {
+		return false
+	}
+	job := jobUID(controller)
+	return job == "" || c.isForeign(job)
+}
+
 // isForeign reports whether a Job is in the cache, and not the caller's. (spec.managedBy is immutable.) The caller holds
 // the lock.
 func (c *Cache) isForeign(uid types.UID) bool {

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -181,7 +182,22 @@ func (s *podStore) Bookmark(v string) error {
 	return nil
 }
 
+// passes reports whether an event about a pod is ignored, and notes that the watch has delivered it.
+func (s *podStore) passes(object any) bool {
+	pod, is := object.(*corev1.Pod)
+	if !is || !s.cache.Ignores(pod.UID, metav1.GetControllerOfNoCopy(pod)) {
+		return false
+	}
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	s.cache.pods.stream(s.stream).advance(pod.ResourceVersion)
+	return true
+}
+
 func (s *podStore) Update(object any) error {
+	if s.passes(object) {
+		return nil
+	}
 	pod, err := s.slimmed(object)
 	if err != nil {
 		return err
@@ -229,6 +245,9 @@ func (c *Cache) outdated(r podRow, version string) bool {
 }
 
 func (s *podStore) Delete(object any) error {
+	if s.passes(object) {
+		return nil
+	}
 	pod, err := s.slimmed(object)
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func newActual(ctx context.Context, client kubernetes.Interface) (server, error)
 	if err != nil {
 		return nil, fmt.Errorf("creating a namespace: %w", err)
 	}
-	live, err := cluster.NewLive(kubefake.Client(client), time.Minute, clock.RealClock{})
+	live, err := cluster.NewLive(kubefake.Client(client), time.Minute, clock.RealClock{}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
 
 // JOB-55, TRK-20: a page of a proxy with the code 200 is no empty list, by which everything would be gone, and no object.
 func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
-	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, clock.RealClock{})
+	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, clock.RealClock{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

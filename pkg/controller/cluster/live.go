@@ -30,10 +30,14 @@ type Live struct {
 	pace    *pace
 }
 
-// NewLive returns the cluster that the client accesses, with a timeout for each call.
-func NewLive(client kube.Interface, timeout time.Duration, clock clock.PassiveClock) (*Live, error) {
+// NewLive returns the cluster that the client accesses, with a timeout for each call. Of pods that are foreign, it reads
+// only what identifies them; nil foreign selects none.
+func NewLive(client kube.Interface, timeout time.Duration, clock clock.PassiveClock, foreign kube.Foreign) (*Live, error) {
 	named, err := newNamedJobs(client)
 	if err != nil {
+		return nil, err
+	}
+	if client, err = kube.WithoutForeign(client, foreign); err != nil {
 		return nil, err
 	}
 	return &Live{client: client, named: named, timeout: timeout, clock: clock}, nil
