@@ -43,9 +43,6 @@ type server interface {
 	terminate() error
 }
 
-// watchLabel is the label that the patches of our controller give to pods.
-const watchLabel = "fidelity"
-
 // virtual is the virtual API server.
 type virtual struct{ store *sim.Store }
 
@@ -95,7 +92,7 @@ func (v virtual) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*core
 }
 
 func (v virtual) patchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
-	return v.store.PatchPod(job, ref, patch, watchLabel)
+	return v.store.PatchPod(job, ref, patch)
 }
 
 func (v virtual) deletePod(name string, options metav1.DeleteOptions) error {
