@@ -136,7 +136,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		}
 		plan := s.compute(ctx)
 		s.note(&plan)
-		s.releaseLost(&plan)
+		s.releaseOrphansOf(&plan)
 		result := Result{After: plan.RequeueAfter}
 		s.postponeStatus(&plan, &result)
 		if plan.IsEmpty() {

@@ -84,6 +84,26 @@ func TestLateAnswerOfAPodThatIsNotListed_TRK_18(t *testing.T) {
 	expect(t, "pods", names(c, "job"), "")
 }
 
+// TRK-18: a Job of another controller takes a pod, and a call finds that it is gone. That it was given back in between comes
+// late, and does not bring it back.
+func TestMissingPodThatAnotherJobHadTaken_TRK_18(t *testing.T) {
+	c, life := NewCache(nil, func(job *batchv1.Job) bool { return job.UID != "others" }, &recorder{}), newPodLife()
+	_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "others", Namespace: "ns", ResourceVersion: "1"}})
+	store := c.PodStore("")
+	for _, owner := range []types.UID{"others", "job"} {
+		pod := life.last().DeepCopy()
+		pod.OwnerReferences[0].UID = owner
+		life.commit(pod)
+	}
+	life.deliver(store)
+	life.deliver(store)
+	c.PodMissing("job", "ns", "uid-a")
+	life.deliver(store)
+	expect(t, "pods", names(c, "job"), "")
+	_ = store.Delete(testPod("a", "job", 9, corev1.PodRunning))
+	expect(t, "remembered", len(c.pods.gone), 0)
+}
+
 // TRK-17, TRK-18, REG-26: a pod that an own call showed to be gone stays gone, whatever comes late, also that it had another
 // owner, which may be the Job of another controller. One that exists is shown in the end, and nothing is remembered of one that
 // is gone.

@@ -48,19 +48,19 @@ func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
 	}
 }
 
-// TRK-10: a patch that would change the UID shows that its pod is gone, unless a webhook says so, or more is wrong.
-func TestOnlyAnotherUIDMeansThatThePodIsReplaced_TRK_10(t *testing.T) {
+// TRK-36: a patch that would change the UID, or add a controller, is about another pod, unless more is wrong.
+func TestPatchOfAnotherPod_TRK_36(t *testing.T) {
 	for name, c := range map[string]struct {
-		message         string
-		fields          []string
-		other, replaced bool
+		message string
+		fields  []string
+		other   bool
 	}{
-		"another UID":              {`Pod "p" is invalid`, []string{"metadata.uid"}, true, true},
-		"a second controller":      {`Pod "p" is invalid`, []string{"metadata.ownerReferences"}, true, false},
-		"both":                     {`Pod "p" is invalid`, []string{"metadata.uid", "metadata.ownerReferences"}, true, false},
-		"the UID and another one":  {`Pod "p" is invalid`, []string{"metadata.uid", "spec.containers"}, false, false},
-		"no cause":                 {`Pod "p" is invalid`, nil, false, false},
-		"a webhook, about the UID": {`admission webhook "w" denied the request: no`, []string{"metadata.uid"}, true, false},
+		"another UID":              {`Pod "p" is invalid`, []string{"metadata.uid"}, true},
+		"a second controller":      {`Pod "p" is invalid`, []string{"metadata.ownerReferences"}, true},
+		"both":                     {`Pod "p" is invalid`, []string{"metadata.uid", "metadata.ownerReferences"}, true},
+		"the UID and another one":  {`Pod "p" is invalid`, []string{"metadata.uid", "spec.containers"}, false},
+		"no cause":                 {`Pod "p" is invalid`, nil, false},
+		"a webhook, about the UID": {`admission webhook "w" denied the request: no`, []string{"metadata.uid"}, true},
 	} {
 		answer := metav1.Status{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity,
@@ -70,8 +70,8 @@ func TestOnlyAnotherUIDMeansThatThePodIsReplaced_TRK_10(t *testing.T) {
 			answer.Details.Causes = append(answer.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: field})
 		}
 		_, err := clientOf(t, http.StatusUnprocessableEntity, answer).CoreV1().Pods("ns").Patch(t.Context(), "p", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-		if other, replaced := IsOtherPod(err), IsReplaced(err); other != c.other || replaced != c.replaced {
-			t.Errorf("%s: another pod %v, replaced %v: %v", name, other, replaced, err)
+		if other := IsOtherPod(err); other != c.other {
+			t.Errorf("%s: another pod %v: %v", name, other, err)
 		}
 	}
 }
