@@ -8,8 +8,6 @@ import (
 	"os"
 	"runtime"
 	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
 )
 
 // bench takes the measurements.
@@ -18,7 +16,7 @@ type bench struct {
 	launched  *launched
 	api       api
 	processes processes
-	jobs      int // created up to now; numbers their names
+	jobs      jobMaker
 }
 
 // results are all single measurements, in the order in which they were taken.
@@ -172,11 +170,6 @@ func turns(rounds int, sides ...side) []side {
 	return order
 }
 
-func (b *bench) newJob(s side, shape shape, variants ...variant) *batchv1.Job {
-	b.jobs++
-	return newJob(s, b.jobs, shape, variants...)
-}
-
 func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -184,7 +177,7 @@ func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, erro
 	if s == floor {
 		run = b.api.floorJob
 	}
-	job, took, err := run(ctx, b.newJob(s, shape))
+	job, took, err := run(ctx, b.jobs.job(s, shape))
 	if err != nil {
 		return latency{}, err
 	}
@@ -223,7 +216,7 @@ func (b *bench) warmUp(ctx context.Context, pods int) error {
 	progress("Warming up with %d pods", pods)
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	job, _, err := b.api.floor(ctx, b.newJob(floor, shape{pods, true}), b.concurrency)
+	job, _, err := b.api.floor(ctx, b.jobs.job(floor, shape{pods, true}), b.concurrency)
 	if err != nil {
 		return err
 	}
@@ -244,7 +237,13 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	if err != nil {
 		return bulk{}, err
 	}
-	job, took, err := b.work(ctx, s, pods)
+	var took time.Duration
+	job := b.jobs.job(s, shape{pods, true})
+	if s == floor {
+		job, took, err = b.api.floor(ctx, job, b.concurrency)
+	} else {
+		job, took, err = b.api.complete(ctx, job)
+	}
 	if err != nil {
 		return bulk{}, err
 	}
@@ -262,12 +261,4 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 		Side: s, Seconds: took.Seconds(), Requests: counts.list(), counts: counts,
 		CPU: used.cpu, Peak: used.peak, OthersCPU: used.others(),
 	}, b.api.remove(ctx, job)
-}
-
-func (b *bench) work(ctx context.Context, s side, pods int) (*batchv1.Job, time.Duration, error) {
-	job := b.newJob(s, shape{pods, true})
-	if s == floor {
-		return b.api.floor(ctx, job, b.concurrency)
-	}
-	return b.api.complete(ctx, job)
 }
