@@ -31,7 +31,6 @@ type results struct {
 	HugePods  int       `json:"hugePods,omitempty"`
 	Sizes     []size    `json:"sizes,omitempty"`
 	Idle      []idle    `json:"idle,omitempty"`
-	IdlePods  int       `json:"idlePods,omitempty"`
 	Rates     []rate    `json:"rate,omitempty"`
 	Reference []timing  `json:"reference,omitempty"`
 	Giant     *giant    `json:"giant,omitempty"`
@@ -79,7 +78,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 	if err != nil {
 		return results{}, err
 	}
-	r := results{Pods: b.pods, HugePods: b.hugePods, IdlePods: b.idlePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
+	r := results{Pods: b.pods, HugePods: b.hugePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
 	progress("Warming up")
 	for _, s := range []side{ours, builtIn} {
 		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
@@ -232,22 +231,16 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	if err != nil {
 		return bulk{}, err
 	}
-	b.processes.resetPeaks()
-	before, err := b.processes.usage()
-	if err != nil {
-		return bulk{}, err
-	}
-	var took time.Duration
 	job := b.jobs.job(s, shape{pods, true})
-	if s == floor {
-		job, took, err = b.api.floor(ctx, job, b.concurrency)
-	} else {
-		job, took, err = b.api.complete(ctx, job)
-	}
-	if err != nil {
-		return bulk{}, err
-	}
-	after, err := b.processes.usage()
+	var took time.Duration
+	used, err := b.processes.during(func() (err error) {
+		if s == floor {
+			job, took, err = b.api.floor(ctx, job, b.concurrency)
+		} else {
+			job, took, err = b.api.complete(ctx, job)
+		}
+		return err
+	})
 	if err != nil {
 		return bulk{}, err
 	}
@@ -255,7 +248,6 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	if err != nil {
 		return bulk{}, err
 	}
-	used := after.since(before)
 	counts := afterRequests.since(requests)
 	return bulk{
 		Side: s, Seconds: took.Seconds(), Requests: counts.list(), counts: counts,

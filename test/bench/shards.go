@@ -48,14 +48,14 @@ type replica struct {
 func (b *bench) shards(ctx context.Context) (*sharded, error) {
 	s := &sharded{Pods: b.shardPods / shardNamespaces * shardNamespaces}
 	var err error
-	if s.Empty, err = b.restarted(ctx, 0); err != nil {
+	if s.Empty, err = b.restarted(ctx, 0, shardSettle); err != nil {
 		return s, err
 	}
 	progress("Shards: %d pods in %d namespaces", s.Pods, shardNamespaces)
 	if err := b.runInNamespaces(ctx, b.shardPods/shardNamespaces); err != nil {
 		return s, err
 	}
-	if s.Single, err = b.restarted(ctx, shardNamespaces); err != nil {
+	if s.Single, err = b.restarted(ctx, shardNamespaces, shardSettle); err != nil {
 		return s, err
 	}
 	s.Replicas, err = b.replicas(ctx, s.Pods)
@@ -85,8 +85,8 @@ func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err err
 	return list, settle(ctx, b.timeout, list, pods)
 }
 
-// restarted restarts our controller, and returns its memory once it has synced this many times.
-func (b *bench) restarted(ctx context.Context, syncs int) (int64, error) {
+// restarted restarts our controller, and returns its memory some time after it has synced this many times.
+func (b *bench) restarted(ctx context.Context, syncs int, settle time.Duration) (int64, error) {
 	if err := b.restart(unlimited); err != nil {
 		return 0, err
 	}
@@ -97,7 +97,7 @@ func (b *bench) restarted(ctx context.Context, syncs int) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("waiting for our controller: %w", err)
 	}
-	if err := sleep(ctx, shardSettle); err != nil {
+	if err := sleep(ctx, settle); err != nil {
 		return 0, err
 	}
 	return residentBytes(b.processes[procOurs])
