@@ -19,8 +19,8 @@
 //   - fairness: small Jobs beside a huge one
 //   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
 //   - sizes: the largest statuses there can be, as the API server stores them
-//   - idle: controllers without work beside pods of others: those of Jobs that the built-in
-//     controller runs, and those of Deployments
+//   - idle: controllers without work beside pods of others: those of Deployments, and those of
+//     Jobs that the built-in controller runs
 //   - rate: many Jobs, with 50 and with 100 requests per second for each controller
 //   - reference: the loads for which KEPs give durations
 //   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
