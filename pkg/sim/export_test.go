@@ -9,17 +9,11 @@ import (
 
 // What the tests of this package see, and nobody else.
 
-// SweepPeriod is how often a process searches for pods without the label of the watch.
-const SweepPeriod = sweepPeriod
-
 // ValidateStatus returns what the API server rejects in a write to /status.
 func ValidateStatus(old, next *batchv1.Job) field.ErrorList { return validateStatus(old, next) }
 
 // WhyGaveUp is why the World gave up, or "".
 func WhyGaveUp(w *World) string { return w.gaveUp }
-
-// Random draws a duration of up to most.
-func Random(w *World, most time.Duration) time.Duration { return w.random(most) }
 
 // Step lets the next event happen, if there is one until a limit.
 func Step(w *World, limit time.Time) bool { return w.step(limit) }

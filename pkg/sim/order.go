@@ -40,8 +40,6 @@ const (
 	// FromNode is what the kubelet does, FromCollector what the garbage collectors do.
 	FromNode
 	FromCollector
-	// FromSweep is the periodic search for pods without the label of the watch.
-	FromSweep
 )
 
 // Decider decides what the seed of a World decides otherwise, so that a test can try every order of events. It lets

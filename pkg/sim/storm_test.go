@@ -62,13 +62,6 @@ var storms = []struct {
 	{"cleanup of ended pods", 2, scenario.Nothing, cleanup},
 	{"a quota that comes and goes", 2, scenario.Nothing, quotaComesAndGoes},
 	{"elastic edits, two leaders", 3, scenario.Nothing, elasticEdits},
-	{"labels that come and go", 4, scenario.Nothing, labelsComeAndGo},
-	{"labels that come and go, faults, and closed watches", 4, scenario.Nothing, func(seed uint64) scenario.Trouble {
-		storm := labelsComeAndGo(seed)
-		storm.Fault, storm.Watch = anyFault(seed), anyWatchFault(seed)
-		return storm
-	}},
-	{"from an older version and back", 4, scenario.Conditions, olderVersion},
 }
 
 // TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
@@ -218,37 +211,6 @@ func elasticEdits(seed uint64) scenario.Trouble {
 					j.Spec.Parallelism = &n
 				})
 			})
-		}
-	}}
-}
-
-// labelsComeAndGo takes the label by which the controller watches from any pod, at any time, and
-// at times gives it back.
-func labelsComeAndGo(seed uint64) scenario.Trouble {
-	rng := rand.New(rand.NewPCG(seed, 12))
-	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
-		for range 30 {
-			w.After(time.Duration(rng.Int64N(int64(40*time.Second))), func() {
-				names := slices.Sorted(maps.Keys(w.Store.Pods()))
-				if len(names) == 0 {
-					return
-				}
-				name := names[rng.IntN(len(names))]
-				scenario.SetWatchLabel(w, name, scenario.Pick(rng, "", "", "somebody-else"))
-				if rng.IntN(3) == 0 {
-					w.After(sim.Random(w.World, 50*time.Millisecond), func() { scenario.SetWatchLabel(w, name, w.WatchLabel()) })
-				}
-			})
-		}
-	}}
-}
-
-// olderVersion does so three times.
-func olderVersion(seed uint64) scenario.Trouble {
-	rng := rand.New(rand.NewPCG(seed, 13))
-	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
-		for range 3 {
-			w.After(time.Duration(rng.Int64N(int64(30*time.Second))), func() { scenario.OlderVersion(w) })
 		}
 	}}
 }

@@ -48,9 +48,6 @@ func (p Process) Features() reconcile.Features { return p.p.features }
 // IsWorking reports whether the namespace of the World belongs to the process's shard.
 func (p Process) IsWorking() bool { return p.p.isWorking() }
 
-// Watches reports whether the process's watch delivers the pod.
-func (p Process) Watches(pod *corev1.Pod) bool { return p.p.watches(pod) }
-
 // Syncs reports whether the process is in the middle of a sync of the Job.
 func (p Process) Syncs(job types.UID) bool { return p.p.running[job] }
 
@@ -115,8 +112,8 @@ func (s *stream) undelivered(seen int64, own bool) iter.Seq[time.Time] {
 	j := &s.process.world.journal
 	return func(yield func(time.Time) bool) {
 		for i := len(j.commits) - len(j.Since(seen)); i < len(j.commits); i++ {
-			c, selected := s.selected(j.commits[i])
-			if selected && c.resource() == s.resource && (own || !Process{s.process}.Wrote(c)) && !yield(j.at[i]) {
+			c := j.commits[i]
+			if c.isWatched() && c.resource() == s.resource && (own || !Process{s.process}.Wrote(c)) && !yield(j.at[i]) {
 				return
 			}
 		}
@@ -143,6 +140,9 @@ func (p Process) Saw(of, counts func(Commit) bool) bool {
 	}
 	return false
 }
+
+// Watches reports whether a controller's watch delivers the pod.
+func Watches(pod *corev1.Pod) bool { return watches(pod) }
 
 // Writing returns what the process that makes the present write knew when it planned that, and when it made the call, if it
 // no longer waits for the answer.

@@ -188,13 +188,6 @@ func (w *World) RestartAs(o ProcessOptions) {
 	}
 }
 
-// Stop ends every controller process at once; Restart starts new ones.
-func (w *World) Stop() {
-	for _, p := range w.processes {
-		p.alive = false
-	}
-}
-
 // replace ends a controller process, and starts another for the same shard in its place.
 func (w *World) replace(p *process, o ProcessOptions) {
 	o.Shard = p.Shard

@@ -179,15 +179,11 @@ func (c *Checker) pod(m sim.Commit) {
 		if !m.Ours() || m.Verb == "disown" && !c.alone() {
 			c.Touched[m.NewPod.UID] = c.world.Now()
 		}
-		if m.OldPod != nil && m.OldPod.Labels[observe.ManagedByLabel] != m.NewPod.Labels[observe.ManagedByLabel] {
-			c.relabeled[m.NewPod.UID] = c.world.Now()
-		}
 		if is != "" {
 			c.Owners[m.NewPod.UID] = is
 		}
 	} else {
 		delete(c.Touched, m.OldPod.UID)
-		delete(c.relabeled, m.OldPod.UID)
 		delete(c.Owners, m.OldPod.UID)
 	}
 	if h := c.jobs[was]; h != nil {

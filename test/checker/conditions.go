@@ -29,7 +29,7 @@ func (c ending) conditions() {
 		if c.h.EndingSince.IsZero() {
 			c.h.EndingSince, c.h.EndingBy = c.world.Now(), c.m.By
 			for _, l := range c.h.Order {
-				l.Over = c.knownToEnd(l) && !c.isHidden(c.h, l.Pod)
+				l.Over = c.knownToEnd(l)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (c ending) conditions() {
 
 // runs reports whether a pod is active of which the process behind a write must know.
 func (c ending) runs() bool {
-	return slices.ContainsFunc(c.h.Order, func(l *Life) bool { return l.active() && !c.unseen(l, c.m) && !c.isHidden(c.h, l.Pod) })
+	return slices.ContainsFunc(c.h.Order, func(l *Life) bool { return l.active() && !c.unseen(l, c.m) })
 }
 
 // becomes checks an interim condition: it stays, and its reason applies.

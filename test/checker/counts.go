@@ -58,10 +58,10 @@ func (c counting) gauges() {
 	}
 	active, ready := int32(0), int32(0)
 	for _, l := range c.h.Order {
-		if l.active() || !l.WasActive.IsZero() && c.recentOf(l.Pod, l.WasActive) {
+		if l.active() || !l.WasActive.IsZero() && c.recent(l.WasActive) {
 			active++
 		}
-		if l.ready() || !l.WasReady.IsZero() && c.recentOf(l.Pod, l.WasReady) {
+		if l.ready() || !l.WasReady.IsZero() && c.recent(l.WasReady) {
 			ready++
 		}
 	}
@@ -281,26 +281,15 @@ func (c counting) finished() {
 		return
 	}
 	for _, l := range c.h.Order {
-		if l.ended != nil && !l.tampered && !c.accounted(l) && !c.unseen(l, c.m) && !c.isHidden(c.h, l.Pod) {
+		if l.ended != nil && !l.tampered && !c.accounted(l) && !c.unseen(l, c.m) {
 			c.Violate("S3", "pod %s ended %s and is not counted", l.Pod.Name, l.ended.Status.Phase)
 		}
 	}
 	for _, pod := range c.world.Store.PodsOf(c.m.NewJob.UID) {
-		if Tracked(pod) && !c.unseen(c.h.Lives[pod.UID], c.m) && !c.isHidden(c.h, pod) {
+		if Tracked(pod) && !c.unseen(c.h.Lives[pod.UID], c.m) {
 			c.Violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
 		}
 	}
-}
-
-// isHidden reports whether the process that writes cannot know of a pod: it was relabeled before a watch showed it, and
-// not labeled again, as far as the process knows.
-func (c *Checker) isHidden(h *History, pod *corev1.Pod) bool {
-	by := c.writer()
-	if !by.Exists() {
-		return false
-	}
-	relabeled, was := c.relabeled[pod.UID]
-	return (!by.Watches(pod) || was && c.recent(relabeled)) && !sawPod(by, h, pod)
 }
 
 // accounted reports whether the end of the pod is in the status, or need not be.

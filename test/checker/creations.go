@@ -102,7 +102,7 @@ func (c creation) bounds() {
 // them, and those of them that terminate.
 func (c creation) running(spec *batchv1.JobSpec) (running, terminating int) {
 	for _, l := range c.h.Order {
-		if c.unseen(l, c.m) || c.isHidden(c.h, l.Pod) || !selects(c.h.Job, l.Pod) || !c.takesRoom(spec, l) {
+		if c.unseen(l, c.m) || !selects(c.h.Job, l.Pod) || !c.takesRoom(spec, l) {
 			continue // One that is not selected is released at the same time.
 		}
 		running++
@@ -120,7 +120,7 @@ func (c creation) twins() (names []string) {
 	index := history.IndexOf(c.m.NewPod)
 	for _, l := range c.h.Order {
 		runs := !slices.ContainsFunc(c.possible(c.h), func(v specVersion) bool { return !c.takesRoom(v.spec, l) })
-		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, c.m) && !c.isHidden(c.h, l.Pod) && selects(c.h.Job, l.Pod) {
+		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, c.m) && selects(c.h.Job, l.Pod) {
 			names = append(names, l.Pod.Name)
 		}
 	}
@@ -135,7 +135,7 @@ func failedIndexes(h *History, spec *batchv1.JobSpec) int {
 // bound returns how many pods may run: parallelism, or what completions leave. Nobody has to know
 // yet of a pod that has just succeeded, unless it is recorded.
 func (c *Checker) bound(h *History, spec *batchv1.JobSpec) int {
-	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *Life) bool { return !c.recent(l.endedAt) && !c.isHidden(h, l.Pod) }))
+	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *Life) bool { return !c.recent(l.endedAt) }))
 }
 
 // everyone is all successes, known or not.
@@ -210,7 +210,7 @@ func (c creation) failures(by int) (n int, last time.Time) {
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every
 // process can see it now. Of two processes, the other one may have released the pod.
 func (c creation) mustKnow(l *Life, by int) bool {
-	early := (c.recentOf(l.Pod, l.SeenAt) || c.isHidden(c.h, l.Pod)) && !l.Known[by]
+	early := c.recent(l.SeenAt) && !l.Known[by]
 	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.SeenAt.After(c.LostAt))
 }
 
@@ -270,7 +270,7 @@ func (c creation) indexCreated(pod *corev1.Pod) {
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
 func (c creation) showsFailures(l *Life) bool {
-	return !l.failedAt.IsZero() && !c.recentOf(l.Pod, l.SeenAt) && !c.isHidden(c.h, l.Pod) && !l.gone && !l.doubtful && Tracked(l.Pod) && !c.h.recorded[l.Pod.UID]
+	return !l.failedAt.IsZero() && !c.recent(l.SeenAt) && !l.gone && !l.doubtful && Tracked(l.Pod) && !c.h.recorded[l.Pod.UID]
 }
 
 // tally counts the failures of an index.

@@ -3,9 +3,6 @@ package checker
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
@@ -21,8 +18,6 @@ type excuses struct {
 	ahead, behind, slowest time.Duration
 	// skew is how far the clocks of new processes are ahead.
 	skew time.Duration
-	// relabeled is when a pod last lost the label of the watch, or got it back.
-	relabeled map[types.UID]time.Time
 	// horizon is the first moment of which a process with this knowledge does not know.
 	horizon struct {
 		knew sim.Knowledge
@@ -54,18 +49,6 @@ func (e *excuses) callTime() time.Duration {
 // happened then: its watches delivered it only after the write was planned, if at all.
 func (e *excuses) recent(at time.Time) bool {
 	return e.isLateFor(at) || !at.Before(e.unknown())
-}
-
-// recentOf is recent for what happened to a pod. If the pod has lost the label of the watch, only a list or a claim
-// shows it, some calls before the write, which may have to wait.
-func (e *excuses) recentOf(pod *corev1.Pod, at time.Time) bool {
-	by, now := e.writer(), e.world.Now()
-	if e.recent(at) || !by.Exists() || e.Exact {
-		return e.recent(at)
-	}
-	relabeled, was := e.relabeled[pod.UID]
-	unwatched := !by.Watches(pod) || was && now.Sub(relabeled) <= e.lag()
-	return unwatched && (now.Sub(at) <= e.lag() || now.Before(e.Late))
 }
 
 // isLateFor reports whether the present write was sent before then, and came through late.

@@ -146,7 +146,7 @@ func sawPod(p sim.Process, h *History, pod *corev1.Pod) bool {
 		return m.NewPod != nil && m.NewPod.UID == pod.UID || m.OldPod != nil && m.OldPod.UID == pod.UID
 	}
 	return p.Saw(isOf, func(m sim.Commit) bool {
-		return m.NewPod != nil && observe.JobUID(m.NewPod) == h.Job.UID && (p.Wrote(m) || p.Watches(m.NewPod))
+		return m.NewPod != nil && observe.JobUID(m.NewPod) == h.Job.UID && (p.Wrote(m) || sim.Watches(m.NewPod))
 	})
 }
 

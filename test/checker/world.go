@@ -28,7 +28,7 @@ func NewWorldWith(how Checks, o sim.Options) *World {
 	o.MaxWrites = cmp.Or(o.MaxWrites, 20_000)
 	w := sim.NewWorld(o)
 	c := &Checker{
-		excuses: excuses{world: w, relabeled: map[types.UID]time.Time{}}, trace: trace{of: w, Untraced: how.Untraced}, CoreEvery: how.CoreEvery,
+		excuses: excuses{world: w}, trace: trace{of: w, Untraced: how.Untraced}, CoreEvery: how.CoreEvery,
 		jobs: map[types.UID]*History{}, Owners: map[types.UID]types.UID{}, Touched: map[types.UID]time.Time{}, Generated: map[string][]string{},
 	}
 	w.Attach(c)

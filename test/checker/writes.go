@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"slices"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,8 +37,6 @@ func (c writing) podWrite(verb string) {
 	pod := c.world.Store.PodByUID(c.ref.UID)
 	switch {
 	case pod == nil || isVoid(c.ref, pod):
-	case verb == "claim":
-		c.claims(pod)
 	case verb != "adopt" && c.recent(c.Touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
 		if h := c.jobs[c.Owners[pod.UID]]; verb == "release" && h != nil {
@@ -53,25 +49,6 @@ func (c writing) podWrite(verb string) {
 	case verb == "release" && c.freesClaimed(pod):
 	default:
 		c.changes(verb, pod)
-	}
-}
-
-// claims checks S8 for a pod that the controller is about to label: it is, was or may become a pod
-// of a Job of ours.
-func (c writing) claims(pod *corev1.Pod) {
-	owner := c.Owners[pod.UID]
-	if owner == "" {
-		owner = types.UID(pod.Labels[batchv1.ControllerUidLabel])
-	}
-	if h := c.jobs[owner]; h != nil && c.isOurs(h.Job) {
-		return
-	}
-	mayAdopt := func(h *History) bool {
-		over := h.Gone || h.Job.DeletionTimestamp != nil
-		return c.isOurs(h.Job) && selects(h.Job, pod) && (!over || c.recent(h.EndingSince))
-	}
-	if !slices.ContainsFunc(c.Order, mayAdopt) && !c.recent(c.Touched[pod.UID]) {
-		c.Violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
@@ -146,8 +145,7 @@ func TestNoRequestsForTerminating_PRP_11(t *testing.T) {
 	requests := map[string]map[string]int{}
 	for name, gate := range gates {
 		f := newFixture(t)
-		noSweep := func(c *controller.Config) { c.SweepPeriod = time.Hour } // Its request comes at any time.
-		p := f.startController(append(gate, oneByOne, noSweep)...)
+		p := f.startController(append(gate, oneByOne)...)
 		f.create(newJob(indexed(2), onNode))
 		f.kubelet.run(f.untilActive(2)...)
 		f.untilCounts("a", counts{active: 2, ready: 2})

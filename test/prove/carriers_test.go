@@ -32,9 +32,8 @@ type carrier struct {
 	read []objectVersion
 	// work is what the stage is about to do, or nil while the sync reads.
 	work any
-	// planned is the last work of the sync, or nil. claims reports whether it has labeled pods, which no work shows.
+	// planned is the last work of the sync, or nil.
 	planned any
-	claims  bool
 	// listing is the Job, as the sync knows it, whose pods it lists.
 	listing *batchv1.Job
 	// result are the versions in the answer that is on its way, resultAt is that of the store.
@@ -207,10 +206,10 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	now := r.world.Now()
 	c := &carrier{
 		begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, began: now, asked: now,
-		clean: true, work: r.work, planned: r.work, verb: verb, claims: verb == verbClaim,
+		clean: true, work: r.work, planned: r.work, verb: verb,
 	}
 	if old := b.carrier; old != nil {
-		c.began, c.clean, c.claims = old.began, old.clean, old.claims || c.claims
+		c.began, c.clean = old.began, old.clean
 		if r.work == nil {
 			c.planned = old.planned
 		}
@@ -223,7 +222,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 		c.read, c.hashes = versionsOf(r.work), workHashes(r)
 		return c
 	}
-	if verb == verbList && !c.claims {
+	if verb == verbList {
 		job, all := b.process.Listing()
 		c.listing, c.hashes = job, r.listHashes(c, job, all)
 		return c
@@ -305,7 +304,7 @@ func resultOf(s *sim.Store, c sim.Call) (all []objectVersion) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Pods())) {
-		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.State().Generated) || c.Verb == verbList || c.Verb == verbListUnwatched {
+		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.State().Generated) || c.Verb == verbList {
 			all = append(all, objectVersion{string(s.Pods()[name].UID), s.Pods()[name].ResourceVersion})
 		}
 	}
@@ -333,12 +332,10 @@ func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) stri
 
 // The verbs of calls, as in scenarios.
 const (
-	verbStatus        = "status"
-	verbCreate        = "create pod"
-	verbClaim         = "claim pod"
-	verbGet           = "get job"
-	verbList          = "list pods of"
-	verbListUnwatched = "list unwatched pods of"
+	verbStatus = "status"
+	verbCreate = "create pod"
+	verbGet    = "get job"
+	verbList   = "list pods of"
 )
 
 // versionIn returns the version of an object in a process's cache, or "".

@@ -247,7 +247,7 @@ func isEcho(p sim.Process, c sim.Commit) bool {
 	switch {
 	case c.NewJob != nil:
 		known = versionIn(p, jobsOnly, c.NewJob.UID)
-	case c.NewPod != nil && p.Watches(c.NewPod):
+	case c.NewPod != nil && sim.Watches(c.NewPod):
 		known = versionIn(p, podsOnly, c.NewPod.UID)
 	}
 	return versionOf(known) >= c.Version

@@ -52,7 +52,7 @@ func (e *encoder) pending(p sim.Process) []*sim.Event {
 	w := e.run.world
 	pending := make([]*sim.Event, 0, len(w.Pending()))
 	for _, v := range w.Pending() {
-		if v.Kind() != sim.FromSweep && (!p.Exists() || v.Process() == p) && !v.IsVoid() {
+		if (!p.Exists() || v.Process() == p) && !v.IsVoid() {
 			pending = append(pending, v)
 		}
 	}
@@ -238,7 +238,6 @@ func (e *encoder) engine(p sim.Process) {
 	byJob := cache.FieldByName("byJob")
 	for _, job := range byJob.MapKeys() {
 		e.text(job.String())
-		e.value(byJob.MapIndex(job).Elem().FieldByName("leftOut"))
 		listed := versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String())
 		if e.run.lastWrite(podVersions, listed) <= e.run.lastWrite(podVersions, p.Memory().Pods.Seen) {
 			listed = 0 // All that the watch delivers from now on is newer.

@@ -22,7 +22,7 @@ func (s step) String() string {
 	if s.user != nil {
 		return s.user.name
 	}
-	names := [...]string{"timer", "call", "watch", "late write", "node", "collector", "sweep"}
+	names := [...]string{"timer", "call", "watch", "late write", "node", "collector"}
 	text := names[s.event.Kind()] + ": " + s.event.Text()
 	if s.event.Kind() == sim.FromCall {
 		text += " " + s.event.Call().Verb + " " + s.event.Call().Object
@@ -90,7 +90,7 @@ func (r *run) pendingEvents() pendingEvents {
 	p := pendingEvents{watches: map[streamKey]*sim.Event{}}
 	for _, e := range r.world.Pending() {
 		switch {
-		case e.IsVoid() || e.Kind() == sim.FromSweep:
+		case e.IsVoid():
 		case e.Kind() == sim.FromWatch:
 			p.messages = true
 			if key := (streamKey{e.Process(), e.Text()}); p.watches[key] == nil || p.watches[key].Number() > e.Number() {

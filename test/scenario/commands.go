@@ -53,7 +53,7 @@ var commands = map[string]func(*Runner, *testing.T, *datadriven.TestData) string
 	"create-pod": createPod, "delete-job": (*Runner).deleteJob, "delete-pod": deletePod,
 	"edit": (*Runner).edit, "evict": evict, "fault": (*Runner).fault, "finalize": (*Runner).finalize, "findings": (*Runner).findings,
 	"gates": (*Runner).gates, "job": (*Runner).job, "node-back": nodeBack, "node-deleted": nodeDeleted,
-	"older-version": (*Runner).olderVersion, "one-leader": (*Runner).oneLeader, "orphan-pod": orphanPod, "outage": (*Runner).outage, "phase": phase,
+	"one-leader": (*Runner).oneLeader, "orphan-pod": orphanPod, "outage": (*Runner).outage, "phase": phase,
 	"pods": (*Runner).pods, "quota": (*Runner).quota, "reject": (*Runner).reject, "relabel": relabel, "relist": (*Runner).relist, "reshard": (*Runner).reshard,
 	"restart": (*Runner).restart, "run": (*Runner).runWorld, "script": (*Runner).script, "second-leader": (*Runner).secondLeader,
 	"settle": (*Runner).settle, "status": (*Runner).status, "status-by-others": (*Runner).foreignStatus,

@@ -142,12 +142,6 @@ func (s *Runner) reshard(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// olderVersion lets the pods be those of an older version.
-func (s *Runner) olderVersion(*testing.T, *datadriven.TestData) string {
-	OlderVersion(s.World)
-	return "restarted\n"
-}
-
 func processOptions(t *testing.T, d *datadriven.TestData) sim.ProcessOptions {
 	o := sim.ProcessOptions{
 		Lag: duration(t, d, "lag", 0), Clock: duration(t, d, "clock", 0),

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
@@ -78,9 +77,6 @@ func createPod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 	d.ScanArgs(t, "name", &pod.Name)
 	pod.Namespace = sim.Namespace
-	if !d.HasArg("unlabeled") {
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, s.World.WatchLabel())
-	}
 	if !d.HasArg("no-owner") {
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 		if !d.HasArg("untracked") {

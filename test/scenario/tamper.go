@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
@@ -47,7 +46,6 @@ func tamperOnce(w *checker.World, rng *rand.Rand) {
 			setAnnotation(w, name, batchv1.JobIndexIgnoredFailureCountAnnotation, Pick(rng, "1", "2147483647", ""))
 		},
 		func() { w.Store.EditPod("unlabel", name, func(p *corev1.Pod) { p.Labels = nil }) },
-		func() { SetWatchLabel(w, name, Pick(rng, "", "", "somebody-else")) },
 		func() { w.Store.EditPod("orphan", name, func(p *corev1.Pod) { p.OwnerReferences = nil }) },
 		func() {
 			phases := []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}
@@ -71,15 +69,6 @@ func setAnnotation(w *checker.World, name, key, value string) {
 	w.Store.EditPod("annotate", name, func(p *corev1.Pod) {
 		if metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, value); value == "" {
 			delete(p.Annotations, key)
-		}
-	})
-}
-
-// SetWatchLabel sets the label by which the controller watches a pod, or removes it if the value is "".
-func SetWatchLabel(w *checker.World, name, value string) {
-	w.Store.EditPod("relabel", name, func(p *corev1.Pod) {
-		if metav1.SetMetaDataLabel(&p.ObjectMeta, observe.ManagedByLabel, value); value == "" {
-			delete(p.Labels, observe.ManagedByLabel)
 		}
 	})
 }
@@ -140,14 +129,4 @@ func stillRunning(w *checker.World, name string) {
 			})
 		}
 	})
-}
-
-// OlderVersion takes the label from all pods while no controller runs, as if an older version had
-// created them.
-func OlderVersion(w *checker.World) {
-	w.Stop()
-	for _, name := range slices.Sorted(maps.Keys(w.Store.Pods())) {
-		SetWatchLabel(w, name, "")
-	}
-	w.Restart()
 }
