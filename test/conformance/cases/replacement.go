@@ -179,9 +179,12 @@ func deletedPodsFailLater(t *suite.T) {
 			jobs = append(jobs, j)
 		}
 	}
+	// All of them wait for the same back-off.
 	for _, j := range jobs {
 		j.Release()
 		j.Play(succeed)
+	}
+	for _, j := range jobs {
 		wantCounts(t, j.UntilComplete(), 2, 2)
 		wantPods(t, j, 4)
 	}
