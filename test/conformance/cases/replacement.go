@@ -136,7 +136,7 @@ func everyEndWaits(t *suite.T) {
 		decide  func(j *suite.Job, running []*corev1.Pod)
 		decided batchv1.JobConditionType
 	}{
-		{"-deadline", nil, func(j *suite.Job, running []*corev1.Pod) {
+		{"-deadline", nil, func(j *suite.Job, _ []*corev1.Pod) {
 			j.Patch(`{"spec":{"activeDeadlineSeconds":1}}`)
 		}, batchv1.JobFailureTarget},
 		{"-rule", []suite.Change{failureRules(onCode(batchv1.PodFailurePolicyActionFailJob, 42))}, func(_ *suite.Job, running []*corev1.Pod) {
