@@ -56,9 +56,6 @@ type Config struct {
 	// BatchPeriod is the time between two syncs of a Job because of pod events, and
 	// between two status writes that change no condition. Default 1 s.
 	BatchPeriod time.Duration
-	// SweepPeriod is the time between two searches for pods of our Jobs that lack the label of
-	// the watch. Default 5 min.
-	SweepPeriod time.Duration
 	// SyncBudget is the time after which a sync lets other Jobs go first; it completes the calls in
 	// flight, and changes at least 100 pods if there are so many to change. Default 750 ms.
 	SyncBudget time.Duration
@@ -87,7 +84,6 @@ type Config struct {
 func (c *Config) setDefaults() {
 	defaultTo(&c.ManagedBy, DefaultManagedBy)
 	defaultTo(&c.BatchPeriod, time.Second)
-	defaultTo(&c.SweepPeriod, 5*time.Minute)
 	defaultTo(&c.SyncBudget, 750*time.Millisecond)
 	defaultTo(&c.RetryMin, time.Second)
 	defaultTo(&c.RetryMax, time.Minute)

@@ -55,11 +55,13 @@ func (d *Dispatcher) OnReleased(tell func(job types.UID)) { d.released = tell }
 func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	config.setDefaults()
 	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}, released: func(types.UID) {}}
-	d.cache = observe.NewCache(config.Namespaces, d)
+	owns := d.config.owns
+	if config.ReplaceBuiltin {
+		owns = nil // The pods of any Job are ours to release once that is deleted.
+	}
+	d.cache = observe.NewCache(config.Namespaces, owns, d)
 	if config.ReplaceBuiltin {
 		d.cache.OrphansOfAll()
-	} else {
-		d.cache.WatchesLabel(observe.ManagedByLabelValue(config.ManagedBy), d.config.owns)
 	}
 	if m := config.Metrics; m != nil {
 		m.Forget()

@@ -29,9 +29,6 @@
 // controller, once a live read has shown that the Job still exists. It disowns pods
 // that no longer match (JOB-35..37). Each is one patch (TRK-25).
 //
-// The watch delivers only pods with the label observe.ManagedByLabel. Pods that matter and lack
-// it are labeled before the next decision about their Job (IDL-02..04).
-//
 // The tracking finalizer is removed from pods of a deleted Job: at once if this process saw
 // the Job as ours; otherwise, as after a restart, if the pod is marked as created by this
 // program, and a live read shows that the Job is gone (TRK-20, TRK-22). Pods of other

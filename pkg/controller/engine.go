@@ -75,7 +75,7 @@ const maxConflicts = 3
 // back-off.
 func (e *Engine) Sync(ctx context.Context, uid types.UID) (Result, error) {
 	s := &jobSync{
-		Engine: e, uid: uid, skip: map[types.UID]bool{}, conflicted: map[types.UID]bool{}, claimed: map[types.UID]bool{},
+		Engine: e, uid: uid, skip: map[types.UID]bool{}, conflicted: map[types.UID]bool{},
 		begun: e.config.Clock.Now(),
 	}
 	result, err := s.run(ctx)
@@ -98,10 +98,6 @@ type jobSync struct {
 	skip     map[types.UID]bool
 	// conflicted are the pods whose writes had a conflict in this sync.
 	conflicted map[types.UID]bool
-	// claimed are the pods that this sync has labeled, or failed to.
-	claimed map[types.UID]bool
-	// listed reports whether the Job's pods have just been listed.
-	listed bool
 	// exists reports whether a live read in this sync has shown the Job, and that it is not
 	// being deleted.
 	exists bool
@@ -140,9 +136,8 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		}
 		plan := s.compute(ctx)
 		s.note(&plan)
-		s.releaseLost(&plan)
+		s.releaseOrphansOf(&plan)
 		result := Result{After: plan.RequeueAfter}
-		s.seekAgain(&result)
 		s.postponeStatus(&plan, &result)
 		if plan.IsEmpty() {
 			return s.done(result)
@@ -190,13 +185,7 @@ func (s *jobSync) completePods(ctx context.Context) error {
 	if err := s.confirmExists(ctx); err != nil {
 		return err
 	}
-	if err := s.refreshPods(ctx); err != nil {
-		return err
-	}
-	if err := s.seekStrays(ctx); err != nil {
-		return err
-	}
-	return s.claimUnwatched(ctx)
+	return s.refreshPods(ctx)
 }
 
 // refreshPods ensures that the cached pods are at least as new as the Job's status.
@@ -205,7 +194,6 @@ func (s *jobSync) completePods(ctx context.Context) error {
 // happened, it lists the pods from the API server. A status that counts nothing
 // cannot be newer than the pods.
 func (s *jobSync) refreshPods(ctx context.Context) error {
-	s.listed = false
 	m := s.memory.get(s.uid)
 	foreign := m.status == nil || !reconcile.Same(m.status, &s.job.Status)
 	if !m.listPods && (!foreign || reconcile.Same(&s.job.Status, &batchv1.JobStatus{})) {
@@ -218,7 +206,7 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 		s.noteForeignStatus(ctx)
 	}
 	s.config.Metrics.StaleSync()
-	pods, version, err := s.listPods(ctx, m.listAll)
+	pods, version, err := s.listPods(ctx)
 	if err != nil {
 		return fmt.Errorf("listing the pods of the Job: %w", err)
 	}
@@ -226,18 +214,14 @@ func (s *jobSync) refreshPods(ctx context.Context) error {
 	before := s.cache.Pods(s.uid)
 	s.cache.ListedPods(s.job, pods, version)
 	s.noteReleased(before)
-	s.listed = true
-	if m.listAll {
-		s.forgetUnwatched(pods)
-	}
-	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods, m.listAll = &s.job.Status, false, false })
+	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods = &s.job.Status, false })
 	return nil
 }
 
-// listPods lists the Job's pods, or all of its namespace.
-func (s *jobSync) listPods(ctx context.Context, all bool) (pods []corev1.Pod, version string, err error) {
-	pods, version, err = s.cluster.List.List(ctx, s.job, all)
-	if err != nil || all || !s.cache.HasMore(s.job, pods) {
+// listPods lists the Job's pods.
+func (s *jobSync) listPods(ctx context.Context) (pods []corev1.Pod, version string, err error) {
+	pods, version, err = s.cluster.List.List(ctx, s.job, false)
+	if err != nil || !s.cache.HasMore(s.job, pods) {
 		return pods, version, err
 	}
 	// A pod that the Job owns may have lost the labels of the selector: that it

@@ -72,7 +72,7 @@ func newFakeCluster(t *testing.T, change func(*Config)) *fakeCluster {
 	if change != nil {
 		change(&config)
 	}
-	f.cache = observe.NewCache(nil, ignoring{})
+	f.cache = observe.NewCache(nil, nil, ignoring{})
 	f.engine = NewEngine(config, f.cache, cluster.Cluster{Jobs: fakeJobs{f}, Pods: fakePods{f}, List: f, Parallel: f.parallel})
 	return f
 }
@@ -207,19 +207,15 @@ func (f fakePods) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*co
 }
 
 func (f fakePods) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
-	f.note("%s %s/%s@%s", map[cluster.PodPatch]string{cluster.AdoptPod: "adopt", cluster.DisownPod: "disown", cluster.ReleasePod: "release", cluster.ClaimPod: "claim"}[patch], job.Namespace, ref.Name, ref.ResourceVersion)
+	f.note("%s %s/%s@%s", map[cluster.PodPatch]string{cluster.AdoptPod: "adopt", cluster.DisownPod: "disown", cluster.ReleasePod: "release"}[patch], job.Namespace, ref.Name, ref.ResourceVersion)
 	if err := f.fail(ref); err != nil {
 		return nil, err
 	}
 	f.version++
 	pod := f.pods[ref.UID].DeepCopy()
 	pod.ResourceVersion = strconv.Itoa(f.version)
-	if patch != cluster.ClaimPod {
-		pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(s string) bool { return s == batchv1.JobTrackingFinalizer })
-	}
+	pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(s string) bool { return s == batchv1.JobTrackingFinalizer })
 	switch patch {
-	case cluster.ClaimPod:
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, observe.ManagedByLabelValue(DefaultManagedBy))
 	case cluster.AdoptPod:
 		pod.OwnerReferences, pod.Finalizers = []metav1.OwnerReference{*jobReference(job)}, []string{batchv1.JobTrackingFinalizer}
 	case cluster.DisownPod:

@@ -23,12 +23,6 @@ type jobMemory struct {
 	status *batchv1.JobStatus
 	// listPods reports whether to list the pods from the API server before the next decision.
 	listPods bool
-	// listAll reports whether that list is to have pods that the selector of the Job does not match, too.
-	listAll bool
-	// unwatched are the pods to label before the next decision.
-	unwatched map[types.UID]unwatchedPod
-	// sought is when the pods that a Job with a selector of its own may adopt were last listed.
-	sought time.Time
 	// ramp is how many creations the next stage may start with (slow start), 0 for one.
 	ramp int
 	// conflicts counts, for each pod, the conflicts in a row of its writes.

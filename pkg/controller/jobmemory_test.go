@@ -33,7 +33,7 @@ func TestMemoryIsFreed_SCL_11(t *testing.T) {
 
 // SCL-11, MGB-01: nothing is kept of Jobs of others.
 func TestTrustOnlyOwnJobs_SCL_11_MGB_01(t *testing.T) {
-	e := NewEngine(Config{}, observe.NewCache(nil, nil), cluster.Cluster{})
+	e := NewEngine(Config{}, observe.NewCache(nil, nil, nil), cluster.Cluster{})
 	e.Trust(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "foreign"}})
 	e.Trust(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "ours"}, Spec: batchv1.JobSpec{ManagedBy: ptr.To(DefaultManagedBy)}})
 	if _, err := e.Sync(t.Context(), "unknown"); err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
@@ -15,9 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// releaseLost releases pods that the Job no longer controls and will not adopt: they no
+// releaseOrphansOf releases pods that the Job no longer controls and will not adopt: they no
 // longer count, and nothing else would release them.
-func (s *jobSync) releaseLost(plan *reconcile.Plan) {
+func (s *jobSync) releaseOrphansOf(plan *reconcile.Plan) {
 	for _, o := range s.cache.Orphans(s.uid) {
 		if len(plan.Release) >= s.config.Limits.MaxPodChanges {
 			return // The rest follows in the next stage.
@@ -29,70 +28,45 @@ func (s *jobSync) releaseLost(plan *reconcile.Plan) {
 	}
 }
 
-// lostJob is a Job that is not in the cache, and its pods that still have the tracking
+// goneJob is a Job that is not in the cache, and its pods that still have the tracking
 // finalizer.
-type lostJob struct {
-	lostName
+type goneJob struct {
+	goneName
 	release []reconcile.PodRef
 }
 
-// lostName is the namespace and name of a deleted Job; for a Job of ours the name is
+// goneName is the namespace and name of a deleted Job; for a Job of ours the name is
 // unknown and not needed.
-type lostName struct{ namespace, name string }
+type goneName struct{ namespace, name string }
 
 // releaseOrphans releases the pods of a deleted Job that was ours: this process saw it, or
 // this program created the pods (TRK-20, TRK-22). Pods of others must not be touched
 // (TRK-23).
 func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	if namespace, is := observe.IsUnknownJob(s.uid); is {
-		return s.releaseUnclaimed(ctx, namespace)
+		return s.releaseOfUnknownJob(ctx, namespace)
 	}
 	m := s.memory.get(s.uid)
-	switch {
-	case m.ours:
-		s.seeLost(ctx, m.namespace)
-	case m.conflicts == nil && !m.absent:
+	if !m.ours && m.conflicts == nil && !m.absent {
 		s.memory.forget(s.uid)
-	default:
-		// A pod has changed since it was seen, and what it has lost may be the label of the watch.
-		s.seeLost(ctx, s.namespaceOfOrphans())
 	}
 	orphans, rest, left := s.freeOrphans()
 	freed := 0
-	for _, lost := range lostJobs(m, orphans) {
+	for _, gone := range goneJobs(m, orphans) {
 		if !m.ours {
-			if !s.isGone(ctx, lost) {
+			if !s.isGone(ctx, gone) {
 				continue
 			}
 			s.noteAbsent()
 		}
-		s.releaseOf(ctx, lost)
-		freed += len(lost.release)
+		s.releaseOf(ctx, gone)
+		freed += len(gone.release)
 	}
 	result, err := s.orphansAgain(rest && freed > 0, left)
 	if result.Done {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 	}
 	return result, err
-}
-
-// seeLost labels the pods of a deleted Job that the watch does not deliver: a stray is only released
-// as it was seen, and nothing else would show how it has changed.
-func (s *jobSync) seeLost(ctx context.Context, namespace string) {
-	s.job = &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: s.uid, Namespace: namespace}}
-	if err := s.claimUnwatched(ctx); err != nil {
-		s.errs = append(s.errs, err)
-	}
-}
-
-// namespaceOfOrphans is that of the pods of a deleted Job that this process did not see.
-func (s *jobSync) namespaceOfOrphans() string {
-	for _, o := range s.cache.Orphans(s.uid) {
-		if o.Namespace != "" {
-			return o.Namespace
-		}
-	}
-	return ""
 }
 
 // freeOrphans returns pods that no Job may adopt: as many as fit into a stage, since a Job
@@ -102,7 +76,6 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 	all := s.cache.Orphans(s.uid)
 	free = slices.DeleteFunc(slices.Clone(all), isAdoptable)
 	left = len(free) < len(all)
-	// One that could not be labeled may have changed.
 	free = slices.DeleteFunc(free, func(o observe.Orphan) bool { return s.skip[o.Pod.UID] })
 	if most := s.config.Limits.MaxPodChanges; len(free) > most {
 		return free[:most], true, left
@@ -114,11 +87,11 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 func isAdoptable(o observe.Orphan) bool { return slices.ContainsFunc(o.Adopters, mayAdopt) }
 
 // releaseOf releases the pods of a deleted Job.
-func (s *jobSync) releaseOf(ctx context.Context, lost lostJob) {
+func (s *jobSync) releaseOf(ctx context.Context, gone goneJob) {
 	s.job = &batchv1.Job{}
-	s.job.UID, s.job.Namespace, s.job.Name = s.uid, lost.namespace, lost.name
+	s.job.UID, s.job.Namespace, s.job.Name = s.uid, gone.namespace, gone.name
 	// Without a status to write, the only errors are those in s.errs.
-	_ = s.apply(ctx, &reconcile.Plan{Release: lost.release})
+	_ = s.apply(ctx, &reconcile.Plan{Release: gone.release})
 }
 
 // orphansAgain returns when to check orphans again: soon if more are to be released,
@@ -137,27 +110,27 @@ func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 	return Result{Done: true}, nil
 }
 
-// lostJobs groups orphans by the Job that they name. Those with the same UID name the same
+// goneJobs groups orphans by the Job that they name. Those with the same UID name the same
 // Job, unless labels or owners were edited by hand.
-func lostJobs(m jobMemory, orphans []observe.Orphan) (lost []lostJob) {
-	places := map[lostName]int{}
+func goneJobs(m jobMemory, orphans []observe.Orphan) (gone []goneJob) {
+	places := map[goneName]int{}
 	for _, o := range orphans {
-		name := lostName{o.Namespace, o.JobName}
+		name := goneName{o.Namespace, o.JobName}
 		if m.ours {
-			name = lostName{namespace: m.namespace}
+			name = goneName{namespace: m.namespace}
 		}
 		if m.ours && o.Namespace != "" && o.Namespace != m.namespace || !m.ours && o.JobName == "" {
 			continue
 		}
 		at, known := places[name]
 		if !known {
-			at = len(lost)
+			at = len(gone)
 			places[name] = at
-			lost = append(lost, lostJob{lostName: name})
+			gone = append(gone, goneJob{goneName: name})
 		}
-		lost[at].release = append(lost[at].release, orphanRef(o))
+		gone[at].release = append(gone[at].release, orphanRef(o))
 	}
-	return lost
+	return gone
 }
 
 // orphanRef returns a reference to an orphan. A stray must be unchanged: another Job may be
@@ -172,29 +145,29 @@ func orphanRef(o observe.Orphan) reconcile.PodRef {
 
 // isGone asks the API server whether a Job that is not in the cache is gone. If it exists,
 // the watch will deliver it, and nothing is to be done here.
-func (s *jobSync) isGone(ctx context.Context, lost lostJob) bool {
-	live, err := s.cluster.Jobs.Get(ctx, lost.namespace, lost.name)
-	if err != nil && !cluster.IsMissing(err, "jobs", lost.name) {
-		s.errs = append(s.errs, fmt.Errorf("reading Job %s/%s, whose pods have the finalizer: %w", lost.namespace, lost.name, err))
+func (s *jobSync) isGone(ctx context.Context, job goneJob) bool {
+	live, err := s.cluster.Jobs.Get(ctx, job.namespace, job.name)
+	if err != nil && !cluster.IsMissing(err, "jobs", job.name) {
+		s.errs = append(s.errs, fmt.Errorf("reading Job %s/%s, whose pods have the finalizer: %w", job.namespace, job.name, err))
 		return false
 	}
 	gone := err != nil || live.UID != s.uid
-	klog.FromContext(ctx).V(2).Info("Checked whether the Job of pods with the finalizer exists", "job", klog.KRef(lost.namespace, lost.name), "gone", gone, "pods", len(lost.release))
+	klog.FromContext(ctx).V(2).Info("Checked whether the Job of pods with the finalizer exists", "job", klog.KRef(job.namespace, job.name), "gone", gone, "pods", len(job.release))
 	return gone
 }
 
-// releaseUnclaimed releases the pods of a namespace that have the tracking finalizer but no
+// releaseOfUnknownJob releases the pods of a namespace that have the tracking finalizer but no
 // controller, and do not name their Job: those of a Job with manualSelector that was deleted
 // with --cascade=orphan while no controller ran, or that lost their labels (TRK-20, TRK-22). This
 // program made them, or works in place of the built-in controller. A pod that a Job of any controller may still adopt is left to that Job,
 // and checked again later.
-func (s *jobSync) releaseUnclaimed(ctx context.Context, namespace string) (Result, error) {
+func (s *jobSync) releaseOfUnknownJob(ctx context.Context, namespace string) (Result, error) {
 	free, rest, left := s.freeOrphans()
 	release, err := s.unadoptable(ctx, namespace, free)
 	if err != nil {
 		return Result{}, err
 	}
-	s.releaseOf(ctx, lostJob{lostName{namespace: namespace}, release})
+	s.releaseOf(ctx, goneJob{goneName{namespace: namespace}, release})
 	s.retry = s.retry || len(release) < len(free) // The watch will deliver their adopter.
 	return s.orphansAgain(rest, left)
 }

@@ -59,16 +59,15 @@ func New(config Config) (*Runtime, error) {
 		})
 		config.Recorder = r.events
 	}
-	var err error
-	watch := cluster.PodWatch{Label: observe.ManagedByLabelValue(config.ManagedBy), OfAllJobs: config.ReplaceBuiltin}
-	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, watch, config.Clock); err != nil {
-		return nil, err
-	}
 	r.config = config
 	r.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
 	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
+	var err error
+	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, config.Clock, r.cache.Ignores); err != nil {
+		return nil, err
+	}
 	r.engine = NewEngine(config, r.cache, r.live.Cluster(config.PodConcurrency))
 	r.dispatcher.OnOwnJob(r.engine.Own)
 	r.dispatcher.OnPodEnded(r.engine.PodEnded)
@@ -133,11 +132,6 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	if !allSynced(ctx, jobs) {
 		return false
 	}
-	// Pods that lack the label are searched before and after the first list of those that have
-	// it, so that a pod that gets or loses it meanwhile is in one of them.
-	if !r.swept(ctx) {
-		return false
-	}
 	known := r.cache.Jobs()
 	pods := r.eachNamespace(func(namespace string) observe.Store {
 		store := r.cache.PodStore(namespace)
@@ -145,10 +139,9 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 		r.watch(ctx, wg, "pods", example, store, lw)
 		return store
 	})
-	if !allSynced(ctx, pods) || !r.swept(ctx) {
+	if !allSynced(ctx, pods) {
 		return false
 	}
-	wg.Go(func() { r.keepSweeping(ctx) })
 	for _, job := range known {
 		r.engine.Trust(job)
 	}

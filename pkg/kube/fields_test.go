@@ -13,8 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
@@ -206,5 +208,60 @@ func TestClientReadsOnlyTheseFieldsOfPods_IDL_08(t *testing.T) {
 	next = "cut"
 	if got, err := pods.Get(t.Context(), "a", metav1.GetOptions{}); err == nil {
 		t.Errorf("a pod that is cut off: %+v", got)
+	}
+}
+
+// Of a foreign pod, only what identifies it is read, in a watch and in a list; of any other, what the client reads.
+func TestForeignPodsAreIdentifiedOnly_IDL_01(t *testing.T) {
+	owned := func(by types.UID) *corev1.Pod {
+		pod := wholePod()
+		pod.UID, pod.ResourceVersion = "pod-of-"+by, "5"
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Config", Name: "x", UID: "x"}, {APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: by, Controller: ptr.To(true)}}
+		return pod
+	}
+	ours, theirs, bare := owned("ours"), owned("theirs"), wholePod()
+	answer := frames(t, theirs, ours, bare)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+		if r.URL.Query().Get("watch") != "" {
+			w.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
+			_, _ = w.Write(answer)
+			return
+		}
+		_, _ = w.Write(encoded(t, &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []corev1.Pod{*theirs, *ours, *bare}}))
+	}))
+	defer server.Close()
+	foreign := func(pod types.UID, controller *metav1.OwnerReference) bool {
+		return pod == "pod-of-theirs" && controller.Kind == "Job" && controller.UID == "theirs"
+	}
+	identified := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns1", UID: theirs.UID, ResourceVersion: "5", OwnerReferences: theirs.OwnerReferences}}
+	for name, c := range map[string]struct {
+		fields kube.Fields
+		want   []corev1.Pod
+	}{
+		"all fields":  {nil, []corev1.Pod{identified, *ours, *bare}},
+		"some fields": {kube.FieldsOf[corev1.Pod](somePaths...), []corev1.Pod{identified, somePod(), somePod()}},
+	} {
+		client, err := kube.NewForPods(&rest.Config{Host: server.URL, QPS: -1}, c.fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if client, err = kube.WithoutForeign(client, foreign); err != nil {
+			t.Fatal(err)
+		}
+		list, err := client.CoreV1().Pods("ns1").List(t.Context(), metav1.ListOptions{})
+		if err != nil || list.ResourceVersion != "7" || !reflect.DeepEqual(list.Items, c.want) {
+			t.Errorf("%s: list: %v\n%+v\nwant\n%+v", name, err, list.Items, c.want)
+		}
+		watched, err := client.CoreV1().Pods("ns1").Watch(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.want {
+			if event := <-watched.ResultChan(); !reflect.DeepEqual(event.Object, &c.want[i]) {
+				t.Errorf("%s: event %d: %+v", name, i, event)
+			}
+		}
+		watched.Stop()
 	}
 }

@@ -3,12 +3,15 @@ package kube
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // protobufPrefix is how the API server begins each protobuf message, a runtime.Unknown.
@@ -41,20 +44,105 @@ func Unwrap(message []byte) (kind schema.GroupVersionKind, content []byte, isPro
 	return schema.FromAPIVersionAndKind(version, name), content, true, err
 }
 
-// podFields is a serializer whose decoders read only these fields of pods in protobuf.
+// Foreign reports whether nothing is to be read of a pod but what identifies it, given its UID and the reference to its
+// controller; nil for none. It is called before the pod is decoded, from several goroutines.
+type Foreign func(pod types.UID, controller *metav1.OwnerReference) bool
+
+// identity are the fields that are read of a foreign pod.
+var identity = FieldsOf[corev1.Pod]("metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.ownerReferences")
+
+// These are the numbers of fields that are read before a pod is decoded.
+var (
+	metadataNumber, _ = protobufField(reflect.TypeFor[corev1.Pod](), "metadata")
+	uidNumber, _      = protobufField(reflect.TypeFor[metav1.ObjectMeta](), "uid")
+	ownersNumber, _   = protobufField(reflect.TypeFor[metav1.ObjectMeta](), "ownerReferences")
+	listMeta, _       = protobufField(reflect.TypeFor[corev1.PodList](), "metadata")
+	listItems, _      = protobufField(reflect.TypeFor[corev1.PodList](), "items")
+)
+
+// podReader is which fields of pods are read: all if fields is nil, and identity of those that foreign selects.
+type podReader struct {
+	fields  Fields
+	foreign Foreign
+}
+
+// fieldsOf returns the fields to read of a pod.
+func (r podReader) fieldsOf(pod []byte) (Fields, error) {
+	if r.foreign == nil {
+		return r.fields, nil
+	}
+	uid, controller, err := controllerOf(pod)
+	if err == nil && controller != nil && r.foreign(uid, controller) {
+		return identity, nil
+	}
+	return r.fields, err
+}
+
+// controllerOf returns the UID of an encoded pod, and the reference to its controller.
+func controllerOf(pod []byte) (uid types.UID, controller *metav1.OwnerReference, err error) {
+	err = EachField(pod, func(number protowire.Number, metadata []byte) error {
+		if number != metadataNumber {
+			return nil
+		}
+		return EachField(metadata, func(number protowire.Number, value []byte) error {
+			switch number {
+			case uidNumber:
+				uid = types.UID(value)
+			case ownersNumber:
+				owner := &metav1.OwnerReference{}
+				if err := owner.Unmarshal(value); err != nil {
+					return err
+				}
+				if owner.Controller != nil && *owner.Controller {
+					controller = owner
+				}
+			}
+			return nil
+		})
+	})
+	return uid, controller, err
+}
+
+// appendPod appends what is to be read of an encoded pod to to.
+func (r podReader) appendPod(to, pod []byte) ([]byte, error) {
+	fields, err := r.fieldsOf(pod)
+	switch {
+	case err != nil:
+		return to, err
+	case fields == nil:
+		return append(to, pod...), nil
+	}
+	return fields.AppendTo(to, pod)
+}
+
+// appendList does the same for a list of pods.
+func (r podReader) appendList(to, list []byte) ([]byte, error) {
+	err := EachField(list, func(number protowire.Number, value []byte) (err error) {
+		switch number {
+		case listMeta:
+			to = protowire.AppendBytes(protowire.AppendTag(to, number, protowire.BytesType), value)
+		case listItems:
+			to, err = appendMessage(to, number, func(to []byte) ([]byte, error) { return r.appendPod(to, value) })
+		}
+		return err
+	})
+	return to, err
+}
+
+// podFields is a serializer whose decoders read only some fields of pods in protobuf.
 type podFields struct {
 	runtime.NegotiatedSerializer
-	fields Fields
+	reader podReader
 }
 
 // DecoderToVersion implements runtime.NegotiatedSerializer.
 func (s podFields) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
-	return podDecoder{s.NegotiatedSerializer.DecoderToVersion(decoder, version), s.fields}
+	return podDecoder{s.NegotiatedSerializer.DecoderToVersion(decoder, version), s.reader}
 }
 
 type podDecoder struct {
 	runtime.Decoder
-	fields Fields
+	reader podReader
 }
 
 var (
@@ -70,17 +158,17 @@ func (d podDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into 
 		case nil:
 			if kind == podKind {
 				pod := &corev1.Pod{}
-				return pod, &kind, d.fields.unmarshal(content, pod)
+				return pod, &kind, unmarshal(d.reader.appendPod, content, pod)
 			}
 		case *corev1.Pod:
 			if kind == podKind {
 				*o = corev1.Pod{}
-				return o, &kind, d.fields.unmarshal(content, o)
+				return o, &kind, unmarshal(d.reader.appendPod, content, o)
 			}
 		case *corev1.PodList:
 			if kind == podListKind {
 				*o = corev1.PodList{}
-				return o, &kind, Fields{1: nil, 2: d.fields}.unmarshal(content, o) // metadata, items
+				return o, &kind, unmarshal(d.reader.appendList, content, o)
 			}
 		}
 	}
@@ -92,10 +180,11 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxBuffer = 64 << 10
 
-func (f Fields) unmarshal(content []byte, into interface{ Unmarshal([]byte) error }) error {
+// unmarshal decodes what appendTo selects of a message.
+func unmarshal(appendTo func(to, message []byte) ([]byte, error), message []byte, into interface{ Unmarshal([]byte) error }) error {
 	buffer := buffers.Get().(*[]byte)
 	var err error
-	if *buffer, err = f.AppendTo((*buffer)[:0], content); err == nil {
+	if *buffer, err = appendTo((*buffer)[:0], message); err == nil {
 		err = into.Unmarshal(*buffer)
 	}
 	if cap(*buffer) <= maxBuffer {

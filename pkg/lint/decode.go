@@ -94,7 +94,7 @@ func (d *decoder) run() []Finding {
 		r.reject("not-readable", nil, "", "not a Kubernetes object: %v", err)
 		return r.findings
 	}
-	r.runAll()
+	r.run()
 	return r.findings
 }
 

@@ -14,7 +14,7 @@ const (
 // preempted, evicted or drained has the condition DisruptionTarget, and its containers end with the exit code of the
 // signal that stopped them (KEP-3329).
 func checkDisruptions(r *review) {
-	rules := r.rules()
+	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
 	disruptions := -1 // the first rule for them
 	for i := range rules {
 		if disruptions < 0 && isForDisruptions(&rules[i]) {
@@ -25,29 +25,26 @@ func checkDisruptions(r *review) {
 		if disruptions >= 0 && i > disruptions {
 			return
 		}
-		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !r.matchesSignals(i) {
+		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !matchesSignals(rules, i, containers) {
 			continue
 		}
-		if disruptions < 0 {
-			r.disruptionsForgotten(i)
-		} else if rules[disruptions].Action != rules[i].Action {
-			r.add(Warning, "disruption-rule-too-late", r.rulePath(i), "move the rule for DisruptionTarget to the beginning of the rules",
-				"rule %d also matches preempted or evicted pods, which exit with %d or %d, so rule %d, which is meant for them, never applies", i, exitKilled, exitTerminated, disruptions)
+		if disruptions >= 0 {
+			if rules[disruptions].Action != rules[i].Action {
+				r.add(Warning, "disruption-rule-too-late", r.rulePath(i), "move the rule for DisruptionTarget to the beginning of the rules",
+					"rule %d also matches preempted or evicted pods, which exit with %d or %d, so rule %d, which is meant for them, never applies", i, exitKilled, exitTerminated, disruptions)
+			}
+			continue
+		}
+		// Without a rule for disruptions, only rules that end more than the pod are reported.
+		ends := map[batchv1.PodFailurePolicyAction]string{
+			batchv1.PodFailurePolicyActionFailJob:   "the Job fails",
+			batchv1.PodFailurePolicyActionFailIndex: "the index fails",
+		}[rules[i].Action]
+		if ends != "" {
+			r.add(Info, "disruption-not-ignored", r.rulePath(i), "add a first rule with action Ignore for the condition DisruptionTarget",
+				"%s also when a pod is preempted or evicted: its containers exit with %d or %d, which rule %d matches", ends, exitKilled, exitTerminated, i)
 		}
 	}
-}
-
-// disruptionsForgotten is for rules that end more than the pod.
-func (r *review) disruptionsForgotten(i int) {
-	ends := map[batchv1.PodFailurePolicyAction]string{
-		batchv1.PodFailurePolicyActionFailJob:   "the Job fails",
-		batchv1.PodFailurePolicyActionFailIndex: "the index fails",
-	}[r.rules()[i].Action]
-	if ends == "" {
-		return
-	}
-	r.add(Info, "disruption-not-ignored", r.rulePath(i), "add a first rule with action Ignore for the condition DisruptionTarget",
-		"%s also when a pod is preempted or evicted: its containers exit with %d or %d, which rule %d matches", ends, exitKilled, exitTerminated, i)
 }
 
 func isForDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
@@ -59,14 +56,14 @@ func isForDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
 	return false
 }
 
-// matchesSignals reports whether the rule is the first to match one of the two exit codes, of any
+// matchesSignals reports whether rule i is the first to match one of the two exit codes, of any
 // container.
-func (r *review) matchesSignals(i int) bool {
-	on := r.rules()[i].OnExitCodes
+func matchesSignals(rules []batchv1.PodFailurePolicyRule, i int, containers []string) bool {
+	on := rules[i].OnExitCodes
 	if on == nil || !validExitCodes(on) {
 		return false
 	}
-	for _, left := range r.codesLeft(i) {
+	for _, left := range codesLeft(rules, i, containers) {
 		if left.has(exitKilled) || left.has(exitTerminated) {
 			return true
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -80,19 +79,16 @@ func CheckNames(in Input) []Finding {
 	return d.placeholders(d.problems())
 }
 
-// runAll runs all checks on a decoded object.
-func (r *review) runAll() {
-	r.run(checks())
+// run runs all checks on a decoded object.
+func (r *review) run() {
+	all := checks()
 	if len(r.rules()) <= rulename.MaxRules {
-		r.run(ruleChecks())
+		all = append(all, ruleChecks()...)
 	}
 	if len(r.successRules()) <= maxSuccessRules {
-		r.run(successRuleChecks())
+		all = append(all, successRuleChecks()...)
 	}
-}
-
-func (r *review) run(list []check) {
-	for _, c := range list {
+	for _, c := range all {
 		c(r)
 	}
 }
@@ -186,17 +182,6 @@ func (r *review) rules() []batchv1.PodFailurePolicyRule {
 
 func (r *review) rulePath(i int) *field.Path {
 	return r.specPath("podFailurePolicy", "rules").Index(i)
-}
-
-// containers returns the names that onExitCodes.containerName may have.
-func (r *review) containers() []string {
-	var names []string
-	for _, list := range [][]corev1.Container{r.spec.Template.Spec.Containers, r.spec.Template.Spec.InitContainers} {
-		for i := range list {
-			names = append(names, list[i].Name)
-		}
-	}
-	return names
 }
 
 // shorten keeps messages readable that quote the manifest.

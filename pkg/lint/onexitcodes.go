@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 const maxExitCodes = 255
 
 func checkOnExitCodes(r *review) {
-	names, rules := r.containers(), r.rules()
+	names, rules := containerNames(&r.spec.Template.Spec), r.rules()
 	for i := range rules {
 		on := rules[i].OnExitCodes
 		if on == nil {
@@ -43,30 +44,27 @@ func available(containers []string) string {
 func checkExitCodeValues(r *review) {
 	rules := r.rules()
 	for i := range rules {
-		if rules[i].OnExitCodes != nil {
-			r.checkValues(i, rules[i].OnExitCodes)
+		on, path := rules[i].OnExitCodes, r.rulePath(i).Child("onExitCodes", "values")
+		if on == nil {
+			continue
 		}
-	}
-}
-
-func (r *review) checkValues(i int, on *batchv1.PodFailurePolicyOnExitCodesRequirement) {
-	path := r.rulePath(i).Child("onExitCodes", "values")
-	if !slices.IsSorted(on.Values) {
-		r.reject("exit-codes-not-sorted", path, "sort them", "exit codes must increase")
-	}
-	seen := map[int32]bool{}
-	for j, code := range on.Values {
-		switch {
-		case seen[code]:
-			r.reject("exit-code-twice", path.Index(j), "remove it", "exit code %d is listed twice", code)
-		case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
-			r.reject("exit-code-zero", path.Index(j), "remove it", "0 means success and is not allowed with In")
-		case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && len(on.Values) > 1:
-			r.add(Info, "zero-never-compared", path.Index(j), "remove it", "0 has no effect: containers that succeed are never checked")
-		case code < 0 || code > 255:
-			r.add(Info, "exit-code-unusual", path.Index(j), "use 1 to 255 for containers on Linux", "no container on Linux has exit code %d", code)
+		if !slices.IsSorted(on.Values) {
+			r.reject("exit-codes-not-sorted", path, "sort them", "exit codes must increase")
 		}
-		seen[code] = true
+		seen := map[int32]bool{}
+		for j, code := range on.Values {
+			switch {
+			case seen[code]:
+				r.reject("exit-code-twice", path.Index(j), "remove it", "exit code %d is listed twice", code)
+			case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
+				r.reject("exit-code-zero", path.Index(j), "remove it", "0 means success and is not allowed with In")
+			case code == 0 && on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && len(on.Values) > 1:
+				r.add(Info, "zero-never-compared", path.Index(j), "remove it", "0 has no effect: containers that succeed are never checked")
+			case code < 0 || code > 255:
+				r.add(Info, "exit-code-unusual", path.Index(j), "use 1 to 255 for containers on Linux", "no container on Linux has exit code %d", code)
+			}
+			seen[code] = true
+		}
 	}
 }
 
@@ -106,17 +104,27 @@ func (s codeSet) empty() bool { return !s.allBut && len(s.codes) == 0 }
 // checkExitCodesCovered finds rules, and exit codes of rules, that earlier rules always match first. A pod matches if
 // any of its containers does, so a rule without containerName is for each of them.
 func checkExitCodesCovered(r *review) {
-	rules := r.rules()
+	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
 	for i := range rules {
 		on := rules[i].OnExitCodes
 		if on == nil || !validExitCodes(on) {
 			continue
 		}
-		left := r.codesLeft(i)
-		if len(left) == 0 { // no such container, or none at all
-			continue
+		left := codesLeft(rules, i, containers)
+		switch {
+		case len(left) == 0: // no such container, or none at all
+		case !slices.ContainsFunc(left, func(s codeSet) bool { return !s.empty() }):
+			if !codesOf(on).empty() { // In [0] is rejected
+				r.neverMatches(i, coveredBy(rules, i, containers))
+			}
+		case on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
+			for j, code := range on.Values {
+				if code != 0 && !slices.ContainsFunc(left, func(s codeSet) bool { return s.has(code) }) {
+					r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it from one of the rules",
+						"exit code %d is matched by an earlier rule", code)
+				}
+			}
 		}
-		r.reportCovered(i, on, left)
 	}
 }
 
@@ -125,84 +133,53 @@ func validExitCodes(on *batchv1.PodFailurePolicyOnExitCodesRequirement) bool {
 	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
 }
 
-// codesLeft returns, for each container of rule i, which of the rule's codes no earlier rule matches.
-func (r *review) codesLeft(i int) []codeSet {
+// containerNames returns the names that onExitCodes.containerName may have.
+func containerNames(pod *corev1.PodSpec) []string {
+	var names []string
+	for _, list := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
+}
+
+// codesLeft returns, for each container that rule i is about, the codes of the rule that no earlier rule matches.
+func codesLeft(rules []batchv1.PodFailurePolicyRule, i int, containers []string) []codeSet {
 	var all []codeSet
-	for _, container := range r.containers() {
-		if !isAbout(r.rules()[i].OnExitCodes, container) {
+	for _, container := range containers {
+		if !isAbout(rules[i].OnExitCodes, container) {
 			continue
 		}
-		left := codesOf(r.rules()[i].OnExitCodes)
-		for _, earlier := range r.earlier(i, container) {
-			left = left.minus(codesOf(r.rules()[earlier].OnExitCodes))
+		left := codesOf(rules[i].OnExitCodes)
+		for j := range rules[:i] {
+			if on := rules[j].OnExitCodes; on != nil && validExitCodes(on) && isAbout(on, container) {
+				left = left.minus(codesOf(on))
+			}
 		}
 		all = append(all, left)
 	}
 	return all
 }
 
-// earlier returns the rules before rule i on the exit codes of a container.
-func (r *review) earlier(i int, container string) []int {
-	var list []int
-	for j := range r.rules()[:i] {
-		if on := r.rules()[j].OnExitCodes; on != nil && validExitCodes(on) && isAbout(on, container) {
-			list = append(list, j)
-		}
-	}
-	return list
-}
-
 func isAbout(on *batchv1.PodFailurePolicyOnExitCodesRequirement, container string) bool {
 	return on.ContainerName == nil || *on.ContainerName == container
 }
 
-func (r *review) reportCovered(i int, on *batchv1.PodFailurePolicyOnExitCodesRequirement, left []codeSet) {
-	covered := true
-	for _, s := range left {
-		covered = covered && s.empty()
-	}
-	if covered {
-		if !codesOf(on).empty() { // In [0] is rejected
-			r.neverMatches(i, r.coveredBy(i))
-		}
-		return
-	}
-	if on.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
-		return
-	}
-	for j, code := range on.Values {
-		reached := code == 0
-		for _, s := range left {
-			reached = reached || s.has(code)
-		}
-		if !reached {
-			r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it from one of the rules",
-				"exit code %d is matched by an earlier rule", code)
-		}
-	}
-}
-
-// coveredBy names the earlier rules that have a code in common.
-func (r *review) coveredBy(i int) string {
+// coveredBy names the rules before rule i that have a code in common with it, for a container that both are about.
+func coveredBy(rules []batchv1.PodFailurePolicyRule, i int, containers []string) string {
 	var names []string
-	wanted := codesOf(r.rules()[i].OnExitCodes)
-	for j := range r.rules()[:i] {
-		on := r.rules()[j].OnExitCodes
-		if on == nil || !validExitCodes(on) || !r.sharesContainer(i, j) {
+	wanted := codesOf(rules[i].OnExitCodes)
+	for j := range rules[:i] {
+		on := rules[j].OnExitCodes
+		if on == nil || !validExitCodes(on) {
 			continue
 		}
-		if rest := wanted.minus(codesOf(on)); rest.allBut != wanted.allBut || len(rest.codes) != len(wanted.codes) {
+		shared := slices.ContainsFunc(containers, func(name string) bool { return isAbout(rules[i].OnExitCodes, name) && isAbout(on, name) })
+		rest := wanted.minus(codesOf(on))
+		if shared && (rest.allBut != wanted.allBut || len(rest.codes) != len(wanted.codes)) {
 			names = append(names, fmt.Sprintf("rule %d", j))
 		}
 	}
 	return strings.Join(names, " and ")
-}
-
-func (r *review) sharesContainer(i, j int) bool {
-	for _, container := range r.containers() {
-		if isAbout(r.rules()[i].OnExitCodes, container) && isAbout(r.rules()[j].OnExitCodes, container) {
-			return true
-		}
-	}
-	return false
 }

@@ -25,22 +25,17 @@ func checkRules(r *review) {
 	rules := r.rules()
 	for i := range rules {
 		rule, path := &rules[i], r.rulePath(i)
-		r.checkAction(i)
+		r.oneOf("action-unknown", path.Child("action"), string(rule.Action), string(batchv1.PodFailurePolicyActionFailJob), string(batchv1.PodFailurePolicyActionFailIndex),
+			string(batchv1.PodFailurePolicyActionIgnore), string(batchv1.PodFailurePolicyActionCount))
+		if rule.Action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
+			r.reject("fail-index-without-limit", path.Child("action"), "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
+		}
 		switch exit, conditions := rule.OnExitCodes != nil, len(rule.OnPodConditions) > 0; {
 		case exit && conditions:
 			r.reject("two-requirements", path, "split it into two rules", "a rule must have either onExitCodes or onPodConditions")
 		case !exit && !conditions:
 			r.reject("no-requirement", path, "add onExitCodes or onPodConditions", "the rule does not specify when it applies")
 		}
-	}
-}
-
-func (r *review) checkAction(i int) {
-	action, path := r.rules()[i].Action, r.rulePath(i).Child("action")
-	r.oneOf("action-unknown", path, string(action), string(batchv1.PodFailurePolicyActionFailJob), string(batchv1.PodFailurePolicyActionFailIndex),
-		string(batchv1.PodFailurePolicyActionIgnore), string(batchv1.PodFailurePolicyActionCount))
-	if action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
-		r.reject("fail-index-without-limit", path, "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 // checkSidecarsMatch finds rules on exit codes that name no container, in a Job with native sidecars: the end of a sidecar
 // matches them, too, and hides how the other containers ended.
 func checkSidecarsMatch(r *review) {
-	sidecars, rules := r.sidecars(), r.rules()
+	sidecars, rules := sidecarNames(&r.spec.Template.Spec), r.rules()
 	if len(sidecars) == 0 {
 		return
 	}
@@ -43,11 +43,11 @@ func checkSidecarsMatch(r *review) {
 	}
 }
 
-// sidecars are the names of the init containers with restartPolicy Always.
-func (r *review) sidecars() []string {
+// sidecarNames returns the names of the init containers with restartPolicy Always.
+func sidecarNames(pod *corev1.PodSpec) []string {
 	var names []string
-	for i := range r.spec.Template.Spec.InitContainers {
-		if c := &r.spec.Template.Spec.InitContainers[i]; podspec.IsSidecar(c) {
+	for i := range pod.InitContainers {
+		if c := &pod.InitContainers[i]; podspec.IsSidecar(c) {
 			names = append(names, c.Name)
 		}
 	}
@@ -63,7 +63,7 @@ func checkNeverEnds(r *review) {
 		endless := command.Endless(container)
 		what := cmp.Or(endless, command.Server(container))
 		switch {
-		case what == "" || r.stopsServers():
+		case what == "" || stopsServers(&r.spec.Template.Spec):
 		case len(containers) > 1:
 			r.add(Warning, "container-never-ends", path, "move it to initContainers, with restartPolicy: Always: a sidecar ends with the other containers",
 				"container %q (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
@@ -75,8 +75,7 @@ func checkNeverEnds(r *review) {
 }
 
 // stopsServers reports whether a container of the pod seems to stop the others.
-func (r *review) stopsServers() bool {
-	pod := &r.spec.Template.Spec
+func stopsServers(pod *corev1.PodSpec) bool {
 	sharedProcesses := pod.ShareProcessNamespace != nil && *pod.ShareProcessNamespace
 	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool { return command.StopsServers(&c, sharedProcesses) })
 }

@@ -53,11 +53,6 @@ type Cache struct {
 	// byJob has each Job's pods, present and former.
 	byJob  map[types.UID]*jobPods
 	strays strayIndex
-	// missing has the pods that a call did not find.
-	missing map[types.UID]missingPod
-	// doubtful has the pods that events have shown which were older than a list of their Job's pods that lacked them. They
-	// are gone, or had lost their labels, which the rest of the watch shows.
-	doubtful map[types.UID]*slimPod
 	// manual has the Jobs, by namespace, whose selector is not generated.
 	manual map[string]map[types.UID]bool
 	// extra has, for each Job, what was last read that batchv1.Job has no fields for.
@@ -66,10 +61,8 @@ type Cache struct {
 	// the result reports whether the pod is of interest), and for each such pod that no
 	// longer has it, or is gone.
 	onHeld func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)
-	// label is the value of ManagedByLabel of the pods that the watches deliver, "" for all
-	// pods. owns reports whether a Job is of interest then.
-	label string
-	owns  func(*batchv1.Job) bool
+	// owns reports whether the caller reconciles a Job.
+	owns func(*batchv1.Job) bool
 	// orphansOfAll reports whether pods of a deleted Job are of interest even if others
 	// created them.
 	orphansOfAll bool
@@ -85,18 +78,20 @@ func (c *Cache) OnHeld(tell func(job *batchv1.Job, pod *reconcile.Pod, held bool
 // created. It must be called before the cache is filled.
 func (c *Cache) OrphansOfAll() { c.orphansOfAll = true }
 
-// NewCache returns an empty cache, to be filled by watches of the given namespaces,
-// or by one watch of all namespaces if none is given.
-func NewCache(namespaces []string, listener Listener) *Cache {
+// NewCache returns an empty cache, to be filled by watches of the given namespaces, or by one watch of all namespaces if
+// none is given. It keeps no pods of Jobs that owns rejects; nil owns accepts all Jobs.
+func NewCache(namespaces []string, owns func(*batchv1.Job) bool, listener Listener) *Cache {
+	if owns == nil {
+		owns = func(*batchv1.Job) bool { return true }
+	}
 	return &Cache{
 		namespaces: namespaces,
+		owns:       owns,
 		listener:   listener,
 		jobs:       newTable[*batchv1.Job](),
 		pods:       newTable[podRow](),
 		byJob:      map[types.UID]*jobPods{},
 		strays:     strayIndex{},
-		missing:    map[types.UID]missingPod{},
-		doubtful:   map[types.UID]*slimPod{},
 		manual:     map[string]map[types.UID]bool{},
 		extra:      map[types.UID]extraFields{},
 	}
@@ -229,45 +224,52 @@ func (c *Cache) WroteJob(job *batchv1.Job) {
 
 // WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
-	takers, _ := c.wrotePod(pod)
-	if len(takers) > 0 {
+	if takers := c.wrotePod(pod); len(takers) > 0 {
 		c.listener.StrayChanged(takers)
 	}
 }
 
-// ClaimedPod does the same for a pod that the watch did not deliver before, and that a write about one Job
-// showed. If it belongs to another Job, that one is told: the watch will bring nothing new.
-func (c *Cache) ClaimedPod(job types.UID, pod *corev1.Pod) {
-	takers, changes := c.wrotePod(pod)
-	for _, change := range changes {
-		if change.Job != job {
-			c.listener.PodChanged(change)
-		}
-	}
-	if len(takers) > 0 {
-		c.listener.StrayChanged(takers)
-	}
-}
-
-func (c *Cache) wrotePod(pod *corev1.Pod) (takers []*batchv1.Job, changes []PodChange) {
+func (c *Cache) wrotePod(pod *corev1.Pod) (takers []*batchv1.Job) {
 	p := c.slim(pod)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.pods.stream(c.streamOf(pod.Namespace))
 	if IsGone(pod) {
 		c.remove(pod.UID, func() { c.pods.removed(s, pod.UID, pod.ResourceVersion) })
-		return nil, nil
+		return nil
 	}
 	old := c.pods.value(pod.UID)
 	row := c.newRow(old, p)
-	if row.unwatched && !row.pod.Finalizer && !c.hasJob(row.job) { // Nothing would show what happens to it.
-		c.remove(pod.UID, func() { delete(c.pods.rows, pod.UID) })
-		return nil, nil
+	if !c.keeps(row) || !c.putWritten(row, s, pod.ResourceVersion) {
+		return nil
 	}
-	if !row.isKept() || !c.putRead(row, s, pod.ResourceVersion) {
-		return nil, nil
+	return c.takers(old, row)
+}
+
+// putWritten stores a pod that a write or a list of the caller returned. The caller holds the lock.
+func (c *Cache) putWritten(r podRow, s *stream, version string) bool {
+	return c.put(r.pod.UID, r, func() bool { return c.pods.written(s, r.pod.UID, version, r) })
+}
+
+// PodMissing removes a pod that the API server did not find in a call on behalf of a Job. Until the watch delivers its
+// deletion, nothing brings it back. If the pod belongs to another Job, the listener is told.
+func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
+	for _, change := range c.podMissing(namespace, uid) {
+		if change.Job != job {
+			c.listener.PodChanged(change)
+		}
 	}
-	return c.takers(old, row), c.changes(old, row)
+}
+
+func (c *Cache) podMissing(namespace string, uid types.UID) []PodChange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, old := c.pods.stream(c.streamOf(namespace)), c.pods.value(uid)
+	if !c.pods.isOf(s, uid) {
+		return nil
+	}
+	c.remove(uid, func() { c.pods.missing(uid) })
+	return c.changes(old, podRow{})
 }
 
 // HasMore reports whether a list lacks pods of the Job that the cache has, or that its status has recorded and not yet
@@ -314,12 +316,13 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		if lost && !isFormer && (old.job != job.UID || old.isStray()) {
 			continue
 		}
-		news := c.putRead(row, s, pods[i].ResourceVersion)
+		news := c.putWritten(row, s, pods[i].ResourceVersion)
+		if news && !c.keeps(row) {
+			c.remove(uid, func() { c.pods.leaves(s, uid, pods[i].ResourceVersion) })
+			row = podRow{}
+		}
 		if lost && news {
 			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
-		}
-		if news && !row.isKept() {
-			c.remove(uid, func() { c.pods.leaves(s, uid, pods[i].ResourceVersion) })
 		}
 	}
 	c.removeUnlisted(job, pods, version)

@@ -67,7 +67,7 @@ func expect(t *testing.T, what string, got, want any) {
 // TRK-18: an own write is visible at once, and its later delivery is no news.
 func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
 	c.WrotePod(testPod("a", "job", 5, corev1.PodPending))
 	expect(t, "after the write", names(c, "job"), "a@5 ")
@@ -82,92 +82,9 @@ func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 	expect(t, "at the end", names(c, "job"), "")
 }
 
-// TRK-18: a pod that the caller saw go stays gone when the watch is late, and first shows that it
-// had lost the label for a while.
-func TestLostLabelBringsNothingBack_TRK_18(t *testing.T) {
-	c := NewCache(nil, &recorder{})
-	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-	store := c.PodStore("")
-	labeled := func(version int) *corev1.Pod {
-		pod := testPod("a", "job", version, corev1.PodFailed)
-		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
-		return pod
-	}
-	_ = store.Add(labeled(2))
-	c.WrotePod(labeled(5)) // It lost the label with version 3, and has it again.
-	gone := labeled(6)
-	gone.Finalizers, gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
-	c.WrotePod(gone)
-	expect(t, "after the own write", names(c, "job"), "")
-	other := labeled(3)
-	other.Labels = nil
-	_ = store.Delete(other)
-	_ = store.Update(labeled(5))
-	expect(t, "after late events", names(c, "job"), "")
-	gone.ResourceVersion = "7"
-	_ = store.Delete(gone)
-	expect(t, "when the deletion is delivered", len(c.pods.gone), 0)
-}
-
-// listedAt10 returns a cache with a Job, of whose pods a list was empty at version 10, and its store of pods.
-func listedAt10(r *recorder) (*Cache, Store) {
-	c := NewCache(nil, r)
-	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
-	_ = c.JobStore("").Add(job)
-	c.ListedPods(job, nil, "10")
-	return c, c.PodStore("")
-}
-
-// followedPod returns a pod that the watch delivers, with the finalizer.
-func followedPod(name string, version int) *corev1.Pod {
-	pod := testPod(name, "job", version, corev1.PodSucceeded)
-	pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
-	return pod
-}
-
-// endOf returns a pod as the watch delivers that it is gone.
-func endOf(pod *corev1.Pod) *corev1.Pod {
-	pod.Finalizers, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
-	return pod
-}
-
-// TRK-20: a list of the Job's pods leaves out one that has lost its labels, and all that the watch
-// delivers of it is older. It is not counted, but somebody has to see whether it exists.
-func TestListLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
-	r := &recorder{}
-	c, store := listedAt10(r)
-	_ = store.Add(followedPod("lost", 3))
-	_ = store.Add(followedPod("gone", 4))
-	_ = store.Delete(followedPod("lost", 5))
-	_ = store.Delete(endOf(followedPod("gone", 6)))
-	expect(t, "told", r.take(), "[job: false→true pod of job: pod→pod, 0 active, relabeled]")
-	expect(t, "counted", names(c, "job"), "")
-	expect(t, "left out", c.TakeLeftOut("job"), "map[uid-lost:ns/lost]")
-	expect(t, "once", c.TakeLeftOut("job"), "map[]")
-}
-
-// TRK-20: the same if the watch begins anew before it shows that the pod lost its label. A pod of which it has shown
-// the end is gone, and one that its list has is not left out.
-func TestNewWatchLeavesOutAnUnlabeledPod_TRK_20(t *testing.T) {
-	r := &recorder{}
-	c, store := listedAt10(r)
-	for _, name := range []string{"lost", "gone", "kept"} {
-		_ = store.Add(followedPod(name, 3))
-	}
-	_ = store.Delete(endOf(followedPod("gone", 6)))
-	expect(t, "told before", r.take(), "[job: false→true]")
-	_ = store.Replace([]any{followedPod("kept", 15)}, "20")
-	expect(t, "told", r.take(), "[pod of job: none→pod, 0 active pod of job: pod→pod, 0 active, relabeled]")
-	expect(t, "left out", c.TakeLeftOut("job"), "map[uid-lost:ns/lost]")
-	expect(t, "remembered", len(c.doubtful), 0)
-	_ = store.Replace([]any{followedPod("kept", 15)}, "30")
-	expect(t, "left out again", c.TakeLeftOut("job"), "map[]")
-}
-
-// TRK-25: a pod that lost the labels of the selector, but not that of the watch, was not in the list either: it is not outdated.
+// TRK-25: a list by the selector of the Job lacks a pod that lost its labels: the pod is not outdated.
 func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: "job"}}
 	_ = c.JobStore("").Add(job)
@@ -190,7 +107,7 @@ func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
 // JOB-35: a call for one Job finds that a pod of another Job is gone, and the other Job is told.
 func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
 	_ = store.Add(testPod("a", "j", 5, corev1.PodRunning))
 	_ = store.Add(testPod("b", "k", 6, corev1.PodRunning))
@@ -200,29 +117,9 @@ func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
 	expect(t, "told", r.take(), "[pod of j: pod→none, 0 active]")
 }
 
-// TRK-18: a pod that the caller itself removed, and that a list does not have, is gone: its late events bring nothing back.
-func TestRemovedPodIsNotLeftOut_TRK_18(t *testing.T) {
-	c := NewCache(nil, &recorder{})
-	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
-	_ = c.JobStore("").Add(job)
-	pod := testPod("p", "job", 3, corev1.PodSucceeded)
-	pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
-	_ = c.PodStore("").Add(pod)
-	released := pod.DeepCopy()
-	released.ResourceVersion, released.Finalizers, released.DeletionTimestamp, released.DeletionGracePeriodSeconds = "5", nil, &metav1.Time{}, ptr.To[int64](0)
-	c.WrotePod(released)
-	c.ListedPods(job, nil, "10")
-	late := pod.DeepCopy()
-	late.ResourceVersion = "5"
-	_ = c.PodStore("").Delete(late)
-	expect(t, "left out", len(c.TakeLeftOut("job")), 0)
-	expect(t, "remembered", len(c.pods.gone), 0)
-}
-
 // TRK-05: a pod that lost its owner before the watch delivered it is found by the list, which shows that it holds the finalizer.
 func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	_ = c.JobStore("").Add(job)
 	former := func(name string, job string, finalizers ...string) corev1.Pod {
@@ -237,33 +134,37 @@ func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
 	expect(t, "pods", names(c, "job"), "")
 }
 
-// TRK-20, TRK-22: a pod that was labeled for one Job turns out to be of another one, or of none that is known: who may have
-// to know is told at once, as the watch brings nothing new.
-func TestClaimedPodOfAnotherJob_TRK_20_TRK_22(t *testing.T) {
+// IDL-01: the cache keeps no pods of Jobs of other controllers. It may learn only later whose the Job is.
+func TestPodsOfOthersAreNotKept_IDL_01(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
-	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-	claimed := func(name string, job types.UID) *corev1.Pod {
-		pod := testPod(name, job, 3, corev1.PodSucceeded)
-		pod.Labels, pod.Finalizers = map[string]string{ManagedByLabel: "us"}, []string{batchv1.JobTrackingFinalizer}
-		pod.Annotations = map[string]string{AttemptAnnotation: "1"}
-		return pod
+	c := NewCache(nil, func(job *batchv1.Job) bool { return job.UID == "ours" }, r)
+	jobs, pods := c.JobStore(""), c.PodStore("")
+	for _, uid := range []types.UID{"ours", "others"} {
+		_ = jobs.Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: uid, Namespace: "ns", ResourceVersion: "1"}})
 	}
-	c.ClaimedPod("job", claimed("own", "job"))
-	expect(t, "of the Job", r.take(), "[]")
-	c.ClaimedPod("job", claimed("moved", "other"))
-	expect(t, "of another one", r.take(), "[pod of other: none→pod, 0 active]")
-	c.ClaimedPod("job", claimed("left", ""))
-	expect(t, "of none", r.take(), fmt.Sprintf("[pod of %s: none→pod, 0 active]", UnknownJob("ns")))
-	_ = c.PodStore("").Update(claimed("left", ""))
-	expect(t, "the watch", r.take(), "[]")
+	r.take()
+	_ = pods.Add(testPod("a", "others", 2, corev1.PodRunning))
+	_ = pods.Add(testPod("b", "late", 3, corev1.PodRunning))
+	_ = pods.Add(testPod("c", "ours", 4, corev1.PodRunning))
+	expect(t, "kept", c.CountPods(), 2)
+	_ = jobs.Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "late", Namespace: "ns", ResourceVersion: "5"}})
+	expect(t, "kept once the Job is known", c.CountPods(), 1)
+	r.take()
+	_ = pods.Update(testPod("c", "others", 6, corev1.PodRunning))
+	expect(t, "told that another Job has taken a pod", r.take(), "[pod of ours: pod→none, 0 active]")
+	_ = pods.Update(testPod("c", "ours", 7, corev1.PodRunning))
+	expect(t, "told that it is back", r.take(), "[pod of ours: none→pod, 1 active]")
+	_ = jobs.Delete(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "others", Namespace: "ns", ResourceVersion: "8"}})
+	_ = pods.Update(testPod("a", "others", 9, corev1.PodFailed))
+	_ = pods.Delete(testPod("a", "others", 10, corev1.PodFailed))
+	expect(t, "kept in the end", c.CountPods(), 1)
 }
 
 // REG-32: after an etcd restore the versions start over from an older one; a relist
 // shows it, and what it shows holds.
 func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
 	_ = store.Replace([]any{testPod("a", "job", 100, corev1.PodRunning), testPod("b", "job", 90, corev1.PodRunning)}, "120")
 	_ = store.Replace([]any{testPod("b", "job", 40, corev1.PodPending)}, "50")
@@ -284,7 +185,7 @@ func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
 		},
 		"missing": func(c *Cache) { c.PodMissing("job", "ns", "uid-a") },
 	} {
-		c := NewCache(nil, &recorder{})
+		c := NewCache(nil, nil, &recorder{})
 		store := c.PodStore("")
 		_ = store.Replace([]any{testPod("a", "job", 100, corev1.PodRunning)}, "120")
 		end(c)
@@ -299,7 +200,7 @@ func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
 // TRK-17, TRK-18: the answer to a write that comes after the pod's end is known, and before
 // the watch has told of either, does not bring the pod back.
 func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
 	_ = store.Add(testPod("a", "job", 5, corev1.PodRunning))
 	c.PodMissing("job", "ns", "uid-a")
@@ -314,7 +215,7 @@ func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
 // A list is in no order of versions: the answer to a creation that arrives in the
 // middle of it is not taken for an object that came and went.
 func TestAnswerDuringAListIsKept(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	during := ""
 	c.listener = listenerFunc(func() {
 		if during == "" {
@@ -336,7 +237,7 @@ func (f listenerFunc) StrayChanged([]*batchv1.Job) {}
 // JOB-55: a pod that a new complete list does not have is told as deleted.
 func TestRelistReportsMissedDeletions_JOB_55(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
 	select {
 	case <-store.Synced():
@@ -355,7 +256,7 @@ func TestRelistReportsMissedDeletions_JOB_55(t *testing.T) {
 // A list of one Job's pods past the cache settles what exists, also against
 // events that are still on their way.
 func TestListedPodsReplaceThoseOfTheWatch(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	_ = store.Add(testPod("a", "job", 3, corev1.PodRunning))
@@ -371,7 +272,7 @@ func TestListedPodsReplaceThoseOfTheWatch(t *testing.T) {
 // TRK-18, TRK-19: a list of one Job's pods says nothing of what is newer than it: pods that
 // the caller created since, or that the watch has brought.
 func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	_ = c.PodStore("").Add(testPod("old", "job", 3, corev1.PodRunning))
 	_ = c.PodStore("").Add(testPod("watched", "job", 12, corev1.PodRunning))
@@ -385,7 +286,7 @@ func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
 // the watch brings nothing new.
 func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	job := testJob("j", nil)
 	_ = c.JobStore("").Add(job)
 	_ = c.JobStore("").Add(testJob("k", nil))
@@ -412,7 +313,7 @@ func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 // TRK-25: a pod that changes its owner leaves one Job and joins the other.
 // A list that shows a pod again brings it back if it only left its Job, and not if it was missing (TRK-17).
 func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	j := testJob("j", nil)
 	store := c.PodStore("")
 	_ = c.JobStore("").Add(j)
@@ -432,7 +333,7 @@ func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
 
 // A pod of another namespace that names the Job is not in a list of its pods, and exists (TRK-20).
 func TestListDoesNotEndPodsOfOtherNamespaces_TRK_20(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	j := testJob("j", nil)
 	store := c.PodStore("")
 	elsewhere := func(version int) *corev1.Pod {
@@ -449,7 +350,7 @@ func TestListDoesNotEndPodsOfOtherNamespaces_TRK_20(t *testing.T) {
 
 func TestPodMovesToItsNewOwner_TRK_25(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
 	_ = store.Add(testPod("a", "one", 1, corev1.PodRunning))
 	_ = store.Update(testPod("a", "two", 2, corev1.PodRunning))
@@ -464,7 +365,7 @@ func TestPodMovesToItsNewOwner_TRK_25(t *testing.T) {
 // Several namespaces are several watches; one that starts over says nothing about
 // the other.
 func TestNamespacesAreSeparate(t *testing.T) {
-	c := NewCache([]string{"ns", "other"}, &recorder{})
+	c := NewCache([]string{"ns", "other"}, nil, &recorder{})
 	_ = c.PodStore("ns").Add(testPod("a", "job", 3, corev1.PodRunning))
 	_ = c.PodStore("other").Replace(nil, "9")
 	expect(t, "pods", names(c, "job"), "a@3 ")
@@ -481,7 +382,7 @@ func TestNamespacesAreSeparate(t *testing.T) {
 
 // JOB-38, MGB-03: a Job of the same name is another Job.
 func TestRecreatedJobIsAnotherJob_JOB_38_MGB_03(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	old := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "old", ResourceVersion: "1"}}
 	fresh := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "new", ResourceVersion: "5"}}
 	_ = c.JobStore("").Add(old)

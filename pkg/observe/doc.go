@@ -8,26 +8,23 @@
 // resourceVersion wins, no matter where it is from. (Versions of one resource can be
 // compared since Kubernetes 1.35.) So there are no counters of expected events.
 //
-// Two cases need care. An object that the caller created may be deleted, and its
-// deletion delivered, before the create call returns: a returned object whose version
-// the watch has already passed is not added again. And an object that the caller
-// deleted may still be in events in flight: it is remembered as gone until the watch
-// delivers the deletion. A pod that a call did not find is remembered as long as its Job
-// exists, as nobody knows since when it is gone (missingPod).
+// An object that the caller created may be deleted, and its deletion delivered, before the create call returns: a returned
+// object whose version the watch has already passed is not added again. And events in flight may still show a pod that a
+// call of the caller has ended or not found: nothing brings it back until the watch delivers its deletion.
 //
-// # Pod ownership
+// # Which pods are kept
 //
-// The Cache keeps the pods that a batch/v1 Job controls, and those without a controller
-// (strays), which a Job may adopt. It drops all others. A stray that still has the tracking
-// finalizer also belongs to the Job that lost it, so that the finalizer is removed once
-// that Job is gone; or to the UnknownJob of its namespace, if it does not name its Job.
+// The watch delivers every pod that may belong to a Job: spec.restartPolicy is not Always, which nobody can change. So a
+// pod that the watch deletes, or that a new list lacks, is gone. The Cache keeps the pods that Jobs of the caller control,
+// and those that no controller controls. These are the words for pods that are not where they should be:
 //
-// # Pods that are not watched
+//   - A stray has no controller. A Job may adopt it (JOB-35).
+//   - An orphan has the tracking finalizer of a Job that is gone or no longer controls it, so somebody has to remove the
+//     finalizer (TRK-20, TRK-22). It belongs to the UnknownJob of its namespace if nothing names its Job.
+//   - A foreign pod is controlled by something else, such as a Job of another controller (IDL-01). It is never kept, and its
+//     events are dropped before they are decoded (Cache.Ignores). While its Job is not known, a pod may turn out to be foreign.
 //
-// With WatchesLabel, the watch delivers only pods with a label. A deletion that it reports may
-// be that of the label, so a pod that matters is kept as it was, until a write or a read of
-// the caller shows its state (Unwatched). What the caller wrote or read lately is newer than
-// older events about the label.
+// Package reconcile adds misfits: pods that a Job controls and has no use for (Findings.Misfits).
 //
 // # Memory
 //

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"fmt"
 	"strconv"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// podLife is the true history of one pod, and how far a watch that selects by label has delivered it.
+// podLife is the true history of one pod, and how far a watch has delivered it.
 type podLife struct {
 	// versions are by resourceVersion; 0 is before the pod.
 	versions []*corev1.Pod
@@ -24,7 +23,6 @@ func newPodLife() *podLife {
 	l := &podLife{versions: []*corev1.Pod{nil}}
 	pod := testPod("a", "job", 0, corev1.PodFailed)
 	pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
-	pod.Labels = map[string]string{ManagedByLabel: "us"}
 	l.commit(pod)
 	return l
 }
@@ -36,15 +34,15 @@ func (l *podLife) commit(pod *corev1.Pod) {
 
 func (l *podLife) last() *corev1.Pod { return l.versions[len(l.versions)-1] }
 
-// at returns the pod as the watch selects it at a version, or nil.
+// at returns the pod at a version, or nil.
 func (l *podLife) at(version int) *corev1.Pod {
-	if pod := l.versions[version]; pod != nil && !IsGone(pod) && pod.Labels[ManagedByLabel] == "us" {
+	if pod := l.versions[version]; pod != nil && !IsGone(pod) {
 		return pod
 	}
 	return nil
 }
 
-// deliver delivers the next version. A deletion, or the loss of the label, comes with the object before it.
+// deliver delivers the next version. A deletion comes with the object before it.
 func (l *podLife) deliver(store Store) {
 	before := l.at(l.seen)
 	l.seen++
@@ -75,69 +73,56 @@ func (l *podLife) listed() []corev1.Pod {
 	return nil
 }
 
-// TRK-18: a call did not find a pod. What the watch delivers late is that it lost its label, and got it back: from the watch, or
-// from a list in between.
-func TestMissingPodHadLostItsLabel_TRK_18(t *testing.T) {
-	for _, relisted := range []bool{false, true} {
-		c, life := NewCache(nil, &recorder{}), newPodLife()
-		c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-		_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns", ResourceVersion: "1"}})
-		store := c.PodStore("")
-		life.deliver(store)
-		for _, label := range []string{"others", "us"} {
-			pod := life.last().DeepCopy()
-			pod.Labels = map[string]string{ManagedByLabel: label}
-			life.commit(pod)
-		}
-		c.PodMissing("job", "ns", "uid-a")
-		if relisted {
-			life.relist(store, 2)
-		} else {
-			life.deliver(store)
-		}
-		life.deliver(store)
-		expect(t, fmt.Sprintf("relisted: %v", relisted), names(c, "job"), "")
-	}
-}
-
-// TRK-18: the watch begins anew without a pod, and the answer to a call from before comes later. The watch will not end the pod
-// again, so somebody has to look for it.
+// TRK-18: the watch begins anew without a pod, and the answer to an earlier call comes later: the pod is gone.
 func TestLateAnswerOfAPodThatIsNotListed_TRK_18(t *testing.T) {
-	c, life := NewCache(nil, &recorder{}), newPodLife()
-	c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
-	_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns", ResourceVersion: "1"}})
+	c, life := NewCache(nil, nil, &recorder{}), newPodLife()
 	store := c.PodStore("")
 	life.deliver(store)
 	life.commit(life.last().DeepCopy())
-	life.commit(life.last().DeepCopy())
 	_ = store.Replace(nil, "3")
 	c.WrotePod(life.versions[2])
-	expect(t, "to be asked for", len(c.Unwatched("job")), 1)
+	expect(t, "pods", names(c, "job"), "")
 }
 
-// TRK-17, TRK-18, REG-26: a pod that an own call showed to be gone stays gone, whatever comes late: that it lost its label, got it
-// back, or had another owner. One that exists is shown in the end, and that of no Job is remembered as missing.
+// TRK-18: a Job of another controller takes a pod, and a call finds that it is gone. That it was given back in between comes
+// late, and does not bring it back.
+func TestMissingPodThatAnotherJobHadTaken_TRK_18(t *testing.T) {
+	c, life := NewCache(nil, func(job *batchv1.Job) bool { return job.UID != "others" }, &recorder{}), newPodLife()
+	_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "others", Namespace: "ns", ResourceVersion: "1"}})
+	store := c.PodStore("")
+	for _, owner := range []types.UID{"others", "job"} {
+		pod := life.last().DeepCopy()
+		pod.OwnerReferences[0].UID = owner
+		life.commit(pod)
+	}
+	life.deliver(store)
+	life.deliver(store)
+	c.PodMissing("job", "ns", "uid-a")
+	life.deliver(store)
+	expect(t, "pods", names(c, "job"), "")
+	_ = store.Delete(testPod("a", "job", 9, corev1.PodRunning))
+	expect(t, "remembered", len(c.pods.gone), 0)
+}
+
+// TRK-17, TRK-18, REG-26: a pod that an own call showed to be gone stays gone, whatever comes late, also that it had another
+// owner, which may be the Job of another controller. One that exists is shown in the end, and nothing is remembered of one that
+// is gone.
 func TestGonePodStaysGone_TRK_18(t *testing.T) {
-	other := map[string]string{"us": "others", "others": "us", "job": "job2", "job2": "job"}
 	rapid.Check(t, func(t *rapid.T) {
-		c := NewCache(nil, &recorder{})
-		c.WatchesLabel("us", func(*batchv1.Job) bool { return true })
+		c := NewCache(nil, func(job *batchv1.Job) bool { return job.UID != "others" }, &recorder{})
 		jobs := map[string]*batchv1.Job{}
-		for _, uid := range []types.UID{"job", "job2"} {
+		for _, uid := range []types.UID{"job", "job2", "others"} {
 			jobs[string(uid)] = &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: uid, Namespace: "ns", ResourceVersion: "1"}}
 			_ = c.JobStore("").Add(jobs[string(uid)])
 		}
-		store, life, isGone, answered := c.PodStore(""), newPodLife(), false, 0
+		store, life, isGone := c.PodStore(""), newPodLife(), false
 		life.deliver(store)
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
-			step := rapid.SampledFrom([]string{"label", "label", "owner", "end", "event", "event", "event", "answer", "missing", "missing", "list", "relist"}).Draw(t, "step")
+			step := rapid.SampledFrom([]string{"owner", "owner", "end", "event", "event", "event", "answer", "missing", "missing", "list", "relist"}).Draw(t, "step")
 			pod, ended := life.last().DeepCopy(), IsGone(life.last())
 			switch {
-			case step == "label" && !ended:
-				pod.Labels = map[string]string{ManagedByLabel: other[pod.Labels[ManagedByLabel]]}
-				life.commit(pod)
 			case step == "owner" && !ended:
-				pod.OwnerReferences[0].UID = types.UID(other[string(JobUID(pod))])
+				pod.OwnerReferences[0].UID = rapid.SampledFrom([]types.UID{"job", "job2", "others"}).Draw(t, "owner")
 				life.commit(pod)
 			case step == "end" && !ended:
 				pod.Finalizers, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, &metav1.Time{}, ptr.To[int64](0)
@@ -145,11 +130,7 @@ func TestGonePodStaysGone_TRK_18(t *testing.T) {
 			case step == "event" && life.seen+1 < len(life.versions):
 				life.deliver(store)
 			case step == "answer":
-				version := rapid.IntRange(1, len(life.versions)-1).Draw(t, "version")
-				if version < answered && life.at(version) == nil {
-					continue // Two calls about a pod without the label come one after the other.
-				}
-				answered, pod = max(answered, version), life.versions[version].DeepCopy()
+				pod = life.versions[rapid.IntRange(1, len(life.versions)-1).Draw(t, "version")].DeepCopy()
 				c.WrotePod(pod)
 				isGone = isGone || IsGone(pod)
 			case step == "missing" && ended:
@@ -163,25 +144,19 @@ func TestGonePodStaysGone_TRK_18(t *testing.T) {
 			if shown := names(c, "job") + names(c, "job2"); isGone && shown != "" {
 				t.Fatalf("after %s: the pod is back, as %s", step, shown)
 			}
+			if shown := names(c, "others"); shown != "" {
+				t.Fatalf("after %s: a pod of another controller's Job is kept, as %s", step, shown)
+			}
 		}
 		for life.seen+1 < len(life.versions) {
 			life.deliver(store)
 		}
-		last := life.at(life.seen)
-		if last != nil && names(c, JobUID(last)) != "a@"+last.ResourceVersion+" " {
-			t.Fatalf("the pod exists at %s, and is shown as %q", last.ResourceVersion, names(c, JobUID(last)))
-		}
-		for uid := range jobs {
-			asked := c.Unwatched(types.UID(uid))
-			if shown := names(c, types.UID(uid)); last == nil && shown != "" && len(asked) == 0 {
-				t.Fatalf("the watch has ended the pod, and nobody asks for %s", shown)
-			}
-		}
-		for _, job := range jobs {
-			_ = c.JobStore("").Delete(job)
-		}
-		if len(c.missing) > 0 {
-			t.Fatalf("missing pods of Jobs that are gone: %v", c.missing)
+		shown := names(c, "job") + names(c, "job2")
+		switch last := life.at(life.seen); {
+		case last == nil && (shown != "" || len(c.pods.gone) > 0):
+			t.Fatalf("the pod is gone, and is shown as %q, remembered: %v", shown, c.pods.gone)
+		case last != nil && JobUID(last) != "others" && shown != "a@"+last.ResourceVersion+" ":
+			t.Fatalf("the pod exists at %s, and is shown as %q", last.ResourceVersion, shown)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 // once when it no longer does, whoever changed it; pods of others, and pods that never
 // finished, are not told.
 func TestHeldFinalizersAreReportedOnce_TRK_30(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	added, deleted := 0, 0
 	c.OnHeld(func(job *batchv1.Job, _ *reconcile.Pod, held bool) bool {
 		switch {

@@ -15,7 +15,8 @@ import (
 // go, by events, by own writes and by lists: every index holds exactly what the rows say.
 func TestIndexesAgreeWithTheRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := NewCache(nil, &recorder{})
+		foreign := rapid.Bool().Draw(t, "k is another controller's")
+		c := NewCache(nil, func(job *batchv1.Job) bool { return !foreign || job.UID != "k" }, &recorder{})
 		pods, jobs := c.PodStore(""), c.JobStore("")
 		version := 0
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {

@@ -19,13 +19,9 @@ type jobPods struct {
 	// active counts the active pods that the Job controls, strays the pods that it does not
 	// control.
 	active, strays int
-	// unwatched counts the rows of pods that the watch does not deliver.
-	unwatched int
 	// listed is the version of the last complete list of this Job's pods: older
 	// events about a pod that was not in it are outdated.
 	listed string
-	// leftOut are pods that this list did not have, because the watch had stopped delivering them before.
-	leftOut map[types.UID]types.NamespacedName
 }
 
 func (c *Cache) podsOf(job types.UID) *jobPods {
@@ -144,9 +140,6 @@ func (c *Cache) tally(r podRow, n int) {
 	of := c.podsOf(r.job)
 	if r.more != nil {
 		of.odd += n
-	}
-	if r.unwatched {
-		of.unwatched += n
 	}
 	switch {
 	case r.isStray():

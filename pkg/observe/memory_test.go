@@ -71,7 +71,7 @@ func heap() int64 {
 // of its earlier versions.
 func TestPodIsKeptSmall_SCL_11(t *testing.T) {
 	const pods, limit = 10_000, 480
-	c, job := NewCache(nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
+	c, job := NewCache(nil, nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
 	_ = c.JobStore("").Add(job)
 	before := heap()
 	fill(t, c, job, pods)
@@ -90,7 +90,7 @@ func BenchmarkCache_SCL_11(b *testing.B) {
 	const pods = 10_000
 	for b.Loop() {
 		b.StopTimer()
-		c, job := NewCache(nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
+		c, job := NewCache(nil, nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
 		_ = c.JobStore("").Add(job)
 		before := heap()
 		b.StartTimer()

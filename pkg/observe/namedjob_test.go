@@ -82,7 +82,7 @@ func TestTemplateWithNewerFieldsIsKept_JOB_39(t *testing.T) {
 // JOB-39: the cache shows the template of the generation that a watch or a read brought, and
 // knows of no other.
 func TestCacheKeepsTemplates_JOB_39(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	store := c.JobStore("")
 	job := func(version string, generation int64, template string) *NamedJob {
 		j := &NamedJob{Job: *testJob("j", nil)}
@@ -146,7 +146,7 @@ func TestListOfJobsKeepsRuleNames(t *testing.T) {
 // PFN-28: names come from the watch, stay when the caller writes the status, and go
 // with the Job.
 func TestCacheKeepsRuleNames_PFN_28(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	store := c.JobStore("")
 	named := func(version string) *NamedJob {
 		j := &NamedJob{Job: *testJob("j", nil), RuleNames: []string{"", "Two"}}

@@ -24,7 +24,7 @@ func orphanText(c *Cache) string {
 // the Job is gone, and told, so that somebody takes the finalizer.
 func TestPodLosesItsJob_TRK_20(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	jobs, pods := c.JobStore(""), c.PodStore("")
 	job := testJob("j", nil)
 	_ = jobs.Add(job)
@@ -75,7 +75,7 @@ func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 		"another kind of controller": {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "CronJob" }, "[]", ""},
 	} {
 		r := &recorder{}
-		cache := NewCache(nil, r)
+		cache := NewCache(nil, nil, r)
 		pod := owned()
 		c.change(pod)
 		_ = cache.PodStore("").Replace([]any{pod}, "9")
@@ -87,7 +87,7 @@ func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 // TRK-23: a pod that was seen together with its Job keeps no name of it, also when it
 // changes after the Job is gone: whose the Job was is known.
 func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	jobs, pods := c.JobStore(""), c.PodStore("")
 	_ = jobs.Add(testJob("j", nil))
 	pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
@@ -110,7 +110,7 @@ func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
 
 // TRK-20: strays of a Job that is there, and that it may or may not adopt.
 func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	_ = c.JobStore("").Add(testJob("j", nil))
 	store := c.PodStore("")
 	controlled := made(labeled(testPod("controlled", "j", 2, corev1.PodRunning), "uid=j"))
@@ -129,7 +129,7 @@ func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
 
 // TRK-22: the Job watch was behind: when the Job turns up, its pods are no orphans.
 func TestPodsOfALateJobAreNoOrphans_TRK_22(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
 	pod.OwnerReferences[0].Name = "job-j"
 	_ = c.PodStore("").Add(pod)

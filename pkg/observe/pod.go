@@ -38,7 +38,11 @@ func PodFields() []string {
 // JobUID returns the UID of the batch/v1 Job that controls the object, or "" if none
 // does. A Job of another API group does not count.
 func JobUID(object metav1.Object) types.UID {
-	owner := metav1.GetControllerOfNoCopy(object)
+	return jobUID(metav1.GetControllerOfNoCopy(object))
+}
+
+// jobUID returns the UID of the batch/v1 Job that a reference to a controller names, or "".
+func jobUID(owner *metav1.OwnerReference) types.UID {
 	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
 		return ""
 	}

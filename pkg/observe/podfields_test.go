@@ -22,7 +22,7 @@ func podsOfAllKinds() []*corev1.Pod {
 	odd := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "odd", Namespace: "ns1", UID: "uid-odd", ResourceVersion: "7", CreationTimestamp: at, DeletionTimestamp: &at, DeletionGracePeriodSeconds: ptr.To[int64](30),
-			Labels: map[string]string{"a": "b", ManagedByLabel: "x"}, Finalizers: []string{batchv1.JobTrackingFinalizer},
+			Labels: map[string]string{"a": "b", "app": "x"}, Finalizers: []string{batchv1.JobTrackingFinalizer},
 			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: "3", AttemptAnnotation: "2", batchv1.JobIndexFailureCountAnnotation: "4"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-train", Controller: ptr.To(true)}},
 			ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "kubelet"}},
@@ -57,12 +57,12 @@ func whatIsRead(t *testing.T, pod *corev1.Pod) any {
 	t.Helper()
 	var all []any
 	for _, orphans := range []bool{false, true} {
-		c := NewCache(nil, nil)
-		c.orphansOfAll, c.label = orphans, "x"
+		c := NewCache(nil, nil, nil)
+		c.orphansOfAll = orphans
 		all = append(all, c.slim(pod))
 	}
 	pod.OwnerReferences = nil // A stray keeps more.
-	return append(all, NewCache(nil, nil).slim(pod), Attempt(pod))
+	return append(all, NewCache(nil, nil, nil).slim(pod), Attempt(pod))
 }
 
 // The fields that the controller reads of a pod are all that it needs, and no more.

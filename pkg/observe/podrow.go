@@ -22,8 +22,6 @@ type podRow struct {
 	at int32
 	// held reports whether the pod was reported to Cache.onHeld and still has its finalizer.
 	held bool
-	// unwatched reports whether the watch does not deliver the pod, or no longer.
-	unwatched bool
 	// more is what only few pods need; nil for others.
 	more *podMore
 }
@@ -45,8 +43,32 @@ type podMore struct {
 
 func (r podRow) isStray() bool { return r.more != nil && r.more.stray }
 
-// isKept reports whether the pod is of interest: pods with another controller are not.
-func (r podRow) isKept() bool { return r.job != "" || r.isStray() }
+// keeps reports whether the cache keeps a pod: a stray, or one that a Job controls, unless that Job is known, and not the
+// caller's. The caller holds the lock.
+func (c *Cache) keeps(r podRow) bool { return r.isStray() || r.job != "" && !c.isForeign(r.job) }
+
+// Ignores reports whether the cache needs nothing of a pod with this controller, nil for none: it does not have the pod, and
+// what controls the pod is no Job, or one that is not the caller's.
+func (c *Cache) Ignores(pod types.UID, controller *metav1.OwnerReference) bool {
+	if controller == nil {
+		return false
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, gone := c.pods.gone[pod]
+	if gone || c.pods.rows[pod] != nil {
+		return false
+	}
+	job := jobUID(controller)
+	return job == "" || c.isForeign(job)
+}
+
+// isForeign reports whether a Job is in the cache, and not the caller's. (spec.managedBy is immutable.) The caller holds
+// the lock.
+func (c *Cache) isForeign(uid types.UID) bool {
+	job := c.job(uid)
+	return job != nil && !c.owns(job)
+}
 
 func (r podRow) labels() map[string]string {
 	if r.more == nil {
@@ -91,8 +113,6 @@ type slimPod struct {
 	// tracking finalizer.
 	former  types.UID
 	jobName string
-	// gone reports whether the deletion was the last that happened to the pod.
-	gone bool
 }
 
 // GetObjectMeta implements metav1.ObjectMetaAccessor, for the reflector's temporary store.
@@ -102,7 +122,7 @@ func (s *slimPod) GetObjectMeta() metav1.Object {
 
 func (c *Cache) slim(pod *corev1.Pod) *slimPod {
 	p := Pod(pod)
-	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, gone: IsGone(pod), row: podRow{job: JobUID(pod), pod: &p, unwatched: !c.isWatched(pod)}}
+	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, row: podRow{job: JobUID(pod), pod: &p}}
 	owner := metav1.GetControllerOfNoCopy(pod)
 	made := isOurs(pod) || c.orphansOfAll
 	switch {

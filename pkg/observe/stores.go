@@ -2,10 +2,12 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -75,11 +77,26 @@ func (s *jobStore) Update(object any) error {
 	news := c.jobs.delivered(c.jobs.stream(s.stream), job.UID, job.ResourceVersion, job)
 	c.noteManual(job)
 	c.storeExtra(job, beyond)
+	c.dropForeign(job)
 	c.mu.Unlock()
 	if news {
 		c.listener.JobChanged(JobChange{Old: old, New: job})
 	}
 	return nil
+}
+
+// dropForeign removes the pods that the cache has kept until it knows that their Job is not the caller's. The caller holds
+// the lock.
+func (c *Cache) dropForeign(job *batchv1.Job) {
+	of := c.byJob[job.UID]
+	if of == nil || c.owns(job) {
+		return
+	}
+	for _, entry := range slices.Clone(of.rows) {
+		if uid := entry.value.pod.UID; !entry.value.isStray() {
+			c.remove(uid, func() { delete(c.pods.rows, uid) })
+		}
+	}
 }
 
 func (s *jobStore) Delete(object any) error {
@@ -97,7 +114,6 @@ func (s *jobStore) drop(uid types.UID, version string) {
 	old := c.job(uid)
 	c.jobs.deleted(c.jobs.stream(s.stream), uid, version)
 	delete(c.extra, uid)
-	c.forgetMissing(uid)
 	if old != nil {
 		c.forgetManual(old)
 	}
@@ -166,7 +182,22 @@ func (s *podStore) Bookmark(v string) error {
 	return nil
 }
 
+// passes reports whether an event about a pod is ignored, and notes that the watch has delivered it.
+func (s *podStore) passes(object any) bool {
+	pod, is := object.(*corev1.Pod)
+	if !is || !s.cache.Ignores(pod.UID, metav1.GetControllerOfNoCopy(pod)) {
+		return false
+	}
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	s.cache.pods.stream(s.stream).advance(pod.ResourceVersion)
+	return true
+}
+
 func (s *podStore) Update(object any) error {
+	if s.passes(object) {
+		return nil
+	}
 	pod, err := s.slimmed(object)
 	if err != nil {
 		return err
@@ -186,19 +217,16 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	defer c.mu.Unlock()
 	from, old := c.pods.stream(s.stream), c.pods.value(uid)
 	row := c.newRow(old, pod)
-	row.unwatched = false
-	delete(c.doubtful, uid)
 	switch {
-	case c.isMissing(uid):
+	case c.pods.isOutdated(uid, pod.version):
 		from.advance(pod.version)
 		return nil, nil
-	case !row.isKept():
-		c.remove(uid, func() { c.pods.deleted(from, uid, pod.version) })
+	case !c.keeps(row):
+		from.advance(pod.version)
+		c.remove(uid, func() { c.pods.leaves(from, uid, pod.version) })
+		return c.changes(old, podRow{}), nil
 	case (old.pod == nil || old.job == row.job) && c.outdated(row, pod.version):
 		from.advance(pod.version)
-		if old.pod == nil && c.follows(row) {
-			c.doubtful[uid] = pod
-		}
 		return nil, nil
 	case !c.put(uid, row, func() bool { return c.pods.delivered(from, uid, pod.version, row) }):
 		return nil, nil
@@ -217,23 +245,20 @@ func (c *Cache) outdated(r podRow, version string) bool {
 }
 
 func (s *podStore) Delete(object any) error {
+	if s.passes(object) {
+		return nil
+	}
 	pod, err := s.slimmed(object)
 	if err != nil {
 		return err
 	}
-	if pod.gone || s.cache.label == "" {
-		s.ended(pod.row.pod.UID)
-		s.drop(pod.row.pod.UID, pod.version)
-	} else {
-		s.leave(pod.row.pod.UID, pod.version, pod)
-	}
+	s.drop(pod.row.pod.UID, pod.version)
 	return nil
 }
 
 func (s *podStore) drop(uid types.UID, version string) {
 	c := s.cache
 	c.mu.Lock()
-	delete(c.doubtful, uid)
 	old := c.pods.value(uid)
 	c.remove(uid, func() { c.pods.deleted(c.pods.stream(s.stream), uid, version) })
 	changes := c.changes(old, podRow{})
@@ -247,26 +272,10 @@ func (s *podStore) report(changes []PodChange) {
 	}
 }
 
-// ended notes that the watch has delivered the end of a pod.
-func (s *podStore) ended(uid types.UID) {
-	s.cache.mu.Lock()
-	defer s.cache.mu.Unlock()
-	delete(s.cache.missing, uid)
-}
-
-// begin begins a list. After a restore of etcd, missing pods may be there again.
-func (s *podStore) begin(version string) {
-	c := s.cache
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	from := c.pods.stream(s.stream)
-	if c.pods.list(from, version) {
-		c.forgetUnlisted(from, true, nil)
-	}
-}
-
 func (s *podStore) Replace(objects []any, version string) error {
-	s.begin(version)
+	s.cache.mu.Lock()
+	s.cache.pods.list(s.cache.pods.stream(s.stream), version)
+	s.cache.mu.Unlock()
 	listed := make(map[types.UID]bool, len(objects))
 	for _, object := range objects {
 		pod, err := s.slimmed(object)
@@ -282,12 +291,10 @@ func (s *podStore) Replace(objects []any, version string) error {
 	from := s.cache.pods.stream(s.stream)
 	stale := s.cache.pods.stale(from, version, listed)
 	s.cache.pods.listed(from, version, listed)
-	s.cache.forgetUnlisted(from, false, listed)
 	s.cache.mu.Unlock()
 	for _, uid := range stale {
-		s.leave(uid, version, nil)
+		s.drop(uid, version)
 	}
-	s.report(s.leftOut(version, listed))
 	s.reached()
 	return nil
 }

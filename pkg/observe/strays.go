@@ -125,7 +125,7 @@ func (c *Cache) adopters(now podRow) (adopters []*batchv1.Job) {
 // noteManual keeps track of the Jobs whose selector does not match their own UID's
 // label: their strays can be found only by evaluating it.
 func (c *Cache) noteManual(job *batchv1.Job) {
-	if !HasOwnSelector(job) {
+	if s := job.Spec.Selector; s == nil || s.MatchLabels[batchv1.ControllerUidLabel] == string(job.UID) {
 		return
 	}
 	if c.manual[job.Namespace] == nil {

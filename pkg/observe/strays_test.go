@@ -72,7 +72,7 @@ func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 	ended := stray("ended", 9, "uid=j")
 	ended.Status.Phase = corev1.PodSucceeded
 
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
 	for _, pod := range []*corev1.Pod{
 		stray("both", 9, "uid=j app=x"), stray("generated", 9, "uid=j"), stray("hand", 9, "app=x"), stray("unlabeled", 9, ""), stray("another", 9, "uid=q app=y"),
@@ -101,7 +101,7 @@ func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 // when its labels change.
 func TestStrayIsTold_JOB_35(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	jobs, pods := c.JobStore(""), c.PodStore("")
 	for _, job := range []*batchv1.Job{testJob("j", nil), testJob("h", map[string]string{"app": "x"}), testJob("i", map[string]string{"app": "x"})} {
 		_ = jobs.Add(job)
@@ -146,7 +146,7 @@ func TestStrayIsTold_JOB_35(t *testing.T) {
 // was released is told to others who may adopt it.
 func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	job, other := testJob("j", nil), testJob("h", map[string]string{"app": "x"})
 	_, _ = c.JobStore("").Add(job), c.JobStore("").Add(other)
 	_ = c.PodStore("").Add(stray("a", 2, "uid=j"))
@@ -167,7 +167,7 @@ func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 // when the labels change; the ordinary pod costs no labels.
 func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 	r := &recorder{}
-	c := NewCache(nil, r)
+	c := NewCache(nil, nil, r)
 	_ = c.JobStore("").Add(testJob("j", nil))
 	_ = c.JobStore("").Add(testJob("h", map[string]string{"app": "x"}))
 	store := c.PodStore("")
@@ -208,7 +208,7 @@ func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 // JOB-38: a pod of another namespace is no pod of the Job, whatever it says.
 func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
 	for _, jobFirst := range []bool{true, false} {
-		c := NewCache(nil, &recorder{})
+		c := NewCache(nil, nil, &recorder{})
 		pod := labeled(testPod("a", "j", 2, corev1.PodSucceeded), "uid=j")
 		pod.Namespace = "attacker"
 		if jobFirst {
@@ -223,7 +223,7 @@ func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
 // A list past the cache settles what exists of the Job's own pods; a pod that has
 // become a stray meanwhile is not gone.
 func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	job := testJob("j", nil)
 	_ = c.JobStore("").Add(job)
 	store := c.PodStore("")
@@ -238,7 +238,7 @@ func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
 
 // JOB-35: a Job with the generated selector does not look at the strays of others.
 func TestStraysOfOthersCostNothing_JOB_35(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
 	for i := range 1000 {
 		_ = store.Add(stray(fmt.Sprint(i), i+2, fmt.Sprintf("uid=%d", i)))
@@ -250,7 +250,7 @@ func TestStraysOfOthersCostNothing_JOB_35(t *testing.T) {
 }
 
 func TestStraysLeaveNothingBehind_SCL_11(t *testing.T) {
-	c := NewCache(nil, &recorder{})
+	c := NewCache(nil, nil, &recorder{})
 	jobs, store := c.JobStore(""), c.PodStore("")
 	_ = jobs.Add(testJob("h", map[string]string{"app": "x"}))
 	for i := range 5 {

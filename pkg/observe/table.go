@@ -31,8 +31,8 @@ type goneObject struct {
 	// version is one at which it was gone, or the last one before that.
 	version string
 	stream  *stream
-	// left reports whether the object may exist, and does not matter to the caller: then a newer list that has it
-	// shows it again.
+	// left reports whether the object may exist, and does not matter to the caller: then a newer event, or a newer list that
+	// has it, shows it again.
 	left bool
 }
 
@@ -98,10 +98,19 @@ func (s *stream) bookmark(version string) {
 // delivered stores an object from a stream; it reports whether it was newer.
 func (t *table[T]) delivered(s *stream, uid types.UID, version string, value T) bool {
 	s.advance(version)
-	if _, gone := t.gone[uid]; gone {
-		return false
-	}
-	return t.store(s, uid, version, value)
+	return !t.isGone(uid, version) && t.store(s, uid, version, value)
+}
+
+// isGone reports whether an object is gone, so that a version of it is outdated.
+func (t *table[T]) isGone(uid types.UID, version string) bool {
+	e, gone := t.gone[uid]
+	return gone && !(e.left && newer(version, e.version))
+}
+
+// isOutdated reports whether a version of an object says nothing new: the object is gone, or there is a newer one.
+func (t *table[T]) isOutdated(uid types.UID, version string) bool {
+	r := t.rows[uid]
+	return t.isGone(uid, version) || r != nil && !newer(version, r.version)
 }
 
 // store stores a version if it is newer than the known one.
@@ -110,6 +119,7 @@ func (t *table[T]) store(s *stream, uid types.UID, version string, value T) bool
 	switch {
 	case r == nil:
 		t.rows[uid] = &row[T]{version, s, value}
+		delete(t.gone, uid)
 	case newer(version, r.version):
 		r.version, r.value = version, value
 	default:
@@ -128,7 +138,7 @@ func (t *table[T]) deleted(s *stream, uid types.UID, version string) {
 // written stores the object that the caller's own write returned; it reports whether
 // the table now has it.
 func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bool {
-	if _, gone := t.gone[uid]; gone {
+	if t.isGone(uid, version) {
 		return false
 	}
 	if t.rows[uid] == nil && !newer(version, s.seen) {
@@ -139,10 +149,26 @@ func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bo
 	return t.store(s, uid, version, value)
 }
 
-// read stores an object that the stream does not deliver, as a read or a write returned it.
-func (t *table[T]) read(s *stream, uid types.UID, version string, value T) bool {
-	_, gone := t.gone[uid]
-	return !gone && t.store(s, uid, version, value)
+// missing handles a call that did not find the object. It is gone as of some version after the last one that the table
+// had; if it never had any, nothing is to be done.
+func (t *table[T]) missing(uid types.UID) {
+	e := t.gone[uid]
+	if r := t.rows[uid]; r != nil {
+		e = goneObject{version: r.version, stream: r.stream}
+		delete(t.rows, uid)
+	}
+	if e.stream != nil {
+		e.left = false
+		t.gone[uid] = e
+	}
+}
+
+// isOf reports whether the object belongs to the stream, or is unknown.
+func (t *table[T]) isOf(s *stream, uid types.UID) bool {
+	if r := t.rows[uid]; r != nil {
+		return r.stream == s
+	}
+	return true
 }
 
 // removed handles the end of an object by a write of the caller, as of the version that the write returned.
@@ -150,7 +176,7 @@ func (t *table[T]) removed(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s})
 }
 
-// leaves handles a read in which the object was not, or no longer matters, as of a version. It may exist.
+// leaves handles an object that no longer matters, or was not in a read, as of a version. It may exist.
 func (t *table[T]) leaves(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s, left: true})
 }
@@ -179,9 +205,8 @@ func (t *table[T]) stale(s *stream, version string, listed map[types.UID]bool) [
 // list starts a complete list of the given version. A list older than what the stream
 // has delivered means that the API server's store was restored from a backup: then
 // nothing that is known is newer.
-func (t *table[T]) list(s *stream, version string) (restored bool) {
-	restored = newer(s.seen, version)
-	if restored {
+func (t *table[T]) list(s *stream, version string) {
+	if newer(s.seen, version) {
 		for _, r := range t.rows {
 			if r.stream == s {
 				r.version = ""
@@ -195,7 +220,6 @@ func (t *table[T]) list(s *stream, version string) (restored bool) {
 		s.seen = ""
 	}
 	s.listing = true
-	return restored
 }
 
 // listed ends the list, which had these objects. If one that is gone was in the list, the stream has yet to deliver
@@ -204,7 +228,7 @@ func (t *table[T]) listed(s *stream, version string, listed map[types.UID]bool) 
 	s.listing = false
 	s.advance(version)
 	for uid, e := range t.gone {
-		if e.stream == s && (e.left || !listed[uid]) && !newer(e.version, version) {
+		if e.stream == s && !listed[uid] && !newer(e.version, version) {
 			delete(t.gone, uid)
 		}
 	}

@@ -160,13 +160,10 @@ type podList struct {
 const (
 	verbStatus = "status"
 	verbCreate = "create pod"
-	verbClaim  = "claim pod"
 	verbGet    = "get job"
 	verbList   = "list pods of"
 	// verbListJobs lists all Jobs of the namespace.
 	verbListJobs = "list jobs of"
-	// verbListUnwatched lists the pods that lack the label of the watch.
-	verbListUnwatched = "list unwatched pods of"
 )
 
 // List implements cluster.PodLister.
@@ -189,29 +186,6 @@ func (p *process) List(_ context.Context, job *batchv1.Job, all bool) ([]corev1.
 		return a, nil
 	})
 	return a.pods, a.version, err
-}
-
-// unwatched implements cluster.Cluster.Unwatched.
-func (p *process) unwatched(_ context.Context, namespace string, selector labels.Selector, each func([]metav1.PartialObjectMetadata)) error {
-	pods, err := call(p, verbListUnwatched, namespace, func() ([]metav1.PartialObjectMetadata, error) {
-		p.world.tracef("list pods without the label%s", p.world.signature(p.number))
-		return p.withoutLabel(p.world.Store.version, selector), nil
-	})
-	if err == nil {
-		each(pods)
-	}
-	return err
-}
-
-// withoutLabel returns the pods that matched a selector at a version, and that the watch does not
-// deliver.
-func (p *process) withoutLabel(version int64, selector labels.Selector) (pods []metav1.PartialObjectMetadata) {
-	for _, object := range p.world.listAt(version, podsOnly) {
-		if pod := object.(*corev1.Pod); !p.watches(pod) && selector.Matches(labels.Set(pod.Labels)) {
-			pods = append(pods, metav1.PartialObjectMetadata{ObjectMeta: *pod.ObjectMeta.DeepCopy()})
-		}
-	}
-	return pods
 }
 
 type jobAPI struct{ *process }
@@ -261,6 +235,6 @@ func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef,
 	verb := patchVerbs[patch]
 	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
 		a.world.notify(writingPod{verb, ref, job})
-		return a.world.Store.PatchPod(job, ref, patch, a.label)
+		return a.world.Store.PatchPod(job, ref, patch)
 	})
 }

@@ -22,7 +22,7 @@ func (c *Checker) conditions(h *history, m Commit) {
 		if h.endingSince.IsZero() {
 			h.endingSince, h.endingBy = c.world.Now(), m.By
 			for _, l := range h.order {
-				l.over = c.knownToEnd(l) && !c.isHidden(h, l.pod)
+				l.over = c.knownToEnd(l)
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (c *Checker) conditions(h *history, m Commit) {
 
 // runs reports whether a pod is active of which the process behind a write must know.
 func (c *Checker) runs(h *history, m Commit) bool {
-	return slices.ContainsFunc(h.order, func(l *life) bool { return l.active() && !c.unseen(l, m) && !c.isHidden(h, l.pod) })
+	return slices.ContainsFunc(h.order, func(l *life) bool { return l.active() && !c.unseen(l, m) })
 }
 
 // isDecided reports whether the Job has an interim condition.

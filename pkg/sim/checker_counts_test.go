@@ -52,10 +52,10 @@ func (c *Checker) gauges(h *history, m Commit) {
 	}
 	active, ready := int32(0), int32(0)
 	for _, l := range h.order {
-		if l.active() || !l.wasActive.IsZero() && c.recentOf(l.pod, l.wasActive) {
+		if l.active() || !l.wasActive.IsZero() && c.recent(l.wasActive) {
 			active++
 		}
-		if l.ready() || !l.wasReady.IsZero() && c.recentOf(l.pod, l.wasReady) {
+		if l.ready() || !l.wasReady.IsZero() && c.recent(l.wasReady) {
 			ready++
 		}
 	}
@@ -328,26 +328,15 @@ func (c *Checker) finished(h *history, m Commit) {
 		return
 	}
 	for _, l := range h.order {
-		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) && !c.isHidden(h, l.pod) {
+		if l.ended != nil && !l.tampered && !c.accounted(h, l) && !c.unseen(l, m) {
 			c.violate("S3", "pod %s ended %s and is not counted", l.pod.Name, l.ended.Status.Phase)
 		}
 	}
 	for _, pod := range c.world.Store.PodsOf(m.NewJob.UID) {
-		if tracked(pod) && !c.unseen(h.lives[pod.UID], m) && !c.isHidden(h, pod) {
+		if tracked(pod) && !c.unseen(h.lives[pod.UID], m) {
 			c.violate("S3", "the Job is finished, and pod %s holds its finalizer", pod.Name)
 		}
 	}
-}
-
-// isHidden reports whether the process that writes cannot know of a pod: it was relabeled before a watch showed it, and
-// not labeled again, as far as the process knows.
-func (c *Checker) isHidden(h *history, pod *corev1.Pod) bool {
-	by := c.world.Store.knew.process
-	if by == nil {
-		return false
-	}
-	relabeled, was := c.relabeled[pod.UID]
-	return (!by.watches(pod) || was && c.recent(relabeled)) && !c.sawPod(by, h, pod)
 }
 
 // accounted reports whether the end of the pod is in the status, or need not be.

@@ -92,7 +92,7 @@ func (c *Checker) bounds(h *history, m Commit) {
 // them, and those of them that terminate.
 func (c *Checker) running(h *history, m Commit, spec *batchv1.JobSpec) (running, terminating int) {
 	for _, l := range h.order {
-		if c.unseen(l, m) || c.isHidden(h, l.pod) || !selects(h.job, l.pod) || !c.takesRoom(spec, l) {
+		if c.unseen(l, m) || !selects(h.job, l.pod) || !c.takesRoom(spec, l) {
 			continue // One that is not selected is released at the same time.
 		}
 		running++
@@ -110,7 +110,7 @@ func (c *Checker) twins(h *history, m Commit) (names []string) {
 	index := indexOf(m.NewPod)
 	for _, l := range h.order {
 		runs := !slices.ContainsFunc(c.possible(h), func(v specVersion) bool { return !c.takesRoom(v.spec, l) })
-		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, m) && !c.isHidden(h, l.pod) && selects(h.job, l.pod) {
+		if index != reconcile.NoIndex && l.index() == index && runs && !c.unseen(l, m) && selects(h.job, l.pod) {
 			names = append(names, l.pod.Name)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *Checker) failedIndexes(h *history, spec *batchv1.JobSpec) int {
 // bound returns how many pods may run: parallelism, or what completions leave. Nobody has to know
 // yet of a pod that has just succeeded, unless it is recorded.
 func (c *Checker) bound(h *history, spec *batchv1.JobSpec) int {
-	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *life) bool { return !c.recent(l.endedAt) && !c.isHidden(h, l.pod) }))
+	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *life) bool { return !c.recent(l.endedAt) }))
 }
 
 // everyone is all successes, known or not.
@@ -200,7 +200,7 @@ func (c *Checker) failures(h *history, by int) (n int, last time.Time) {
 // mustKnow reports whether a process must know that the pod failed: it saw that, or every
 // process can see it now. Of two processes, the other one may have released the pod.
 func (c *Checker) mustKnow(h *history, l *life, by int) bool {
-	early := (c.recentOf(l.pod, l.seenAt) || c.isHidden(h, l.pod)) && !l.known[by]
+	early := c.recent(l.seenAt) && !l.known[by]
 	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.seenAt.After(c.lostAt))
 }
 
@@ -260,7 +260,7 @@ func (c *Checker) indexCreated(h *history, pod *corev1.Pod) {
 // showsFailures reports whether the failed pod still shows how often its index has failed, so
 // that the controller must know.
 func (c *Checker) showsFailures(h *history, l *life) bool {
-	return !l.failedAt.IsZero() && !c.recentOf(l.pod, l.seenAt) && !c.isHidden(h, l.pod) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
+	return !l.failedAt.IsZero() && !c.recent(l.seenAt) && !l.gone && !l.doubtful && tracked(l.pod) && !h.recorded[l.pod.UID]
 }
 
 // tally counts the failures of an index.

@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // excuses are what a process could not know when it planned, or could not do: a watch event is
@@ -18,8 +16,6 @@ type excuses struct {
 	// ahead and behind are how far a clock of the controller ever was, slowest the longest
 	// lag of a process.
 	ahead, behind, slowest time.Duration
-	// relabeled is when a pod last lost the label of the watch, or got it back.
-	relabeled map[types.UID]time.Time
 	// horizon is the first moment of which a process with this knowledge does not know.
 	horizon struct {
 		knowledge
@@ -77,18 +73,6 @@ func (e *excuses) recent(at time.Time) bool {
 	return e.isLateFor(at) || !at.Before(e.unknown())
 }
 
-// recentOf is recent for what happened to a pod. If the pod has lost the label of the watch, only a list or a claim
-// shows it, some calls before the write, which may have to wait.
-func (e *excuses) recentOf(pod *corev1.Pod, at time.Time) bool {
-	by, now := e.world.Store.knew.process, e.world.Now()
-	if e.recent(at) || by == nil || e.exact {
-		return e.recent(at)
-	}
-	relabeled, was := e.relabeled[pod.UID]
-	unwatched := !by.watches(pod) || was && now.Sub(relabeled) <= e.lag()
-	return unwatched && (now.Sub(at) <= e.lag() || now.Before(e.late))
-}
-
 // isLateFor reports whether the present write was sent before then, and came through late.
 func (e *excuses) isLateFor(at time.Time) bool {
 	asked := e.world.Store.asked
@@ -125,8 +109,8 @@ func (e *excuses) unknown() time.Time {
 func (s *stream) missed(seen int64) (missed bool, at time.Time) {
 	j := &s.process.world.journal
 	for i := len(j.commits) - len(s.process.world.since(seen)); i < len(j.commits); i++ {
-		c, selected := s.selected(j.commits[i])
-		if selected && c.resource() == s.resource && !s.process.knowsOfOwn(c) {
+		c := j.commits[i]
+		if c.isWatched() && c.resource() == s.resource && !s.process.knowsOfOwn(c) {
 			return true, j.at[i]
 		}
 	}

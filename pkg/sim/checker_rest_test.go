@@ -138,7 +138,7 @@ func (c *Checker) sawPod(p *process, h *history, pod *corev1.Pod) bool {
 		return m.NewPod != nil && m.NewPod.UID == pod.UID || m.OldPod != nil && m.OldPod.UID == pod.UID
 	},
 		func(m Commit) bool {
-			return m.NewPod != nil && observe.JobUID(m.NewPod) == h.job.UID && (p.knowsOfOwn(m) || p.watches(m.NewPod))
+			return m.NewPod != nil && observe.JobUID(m.NewPod) == h.job.UID && (p.knowsOfOwn(m) || watches(m.NewPod))
 		})
 }
 

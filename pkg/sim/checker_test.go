@@ -61,7 +61,7 @@ func newCheckedBy(how checks, o Options) *World {
 	w := NewWorld(o)
 	w.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: w.plans}))
 	w.attach(&Checker{
-		excuses: excuses{world: w, relabeled: map[types.UID]time.Time{}}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}, generated: map[string][]string{},
+		excuses: excuses{world: w}, jobs: map[types.UID]*history{}, owners: map[types.UID]types.UID{}, touched: map[types.UID]time.Time{}, generated: map[string][]string{},
 		trace: trace{of: w, off: how.noTrace}, coreEvery: how.coreEvery,
 	})
 	return w
@@ -196,15 +196,11 @@ func (c *Checker) pod(m Commit) {
 		if !m.Ours() || m.Verb == "disown" && !c.alone() {
 			c.touched[m.NewPod.UID] = c.world.Now()
 		}
-		if m.OldPod != nil && m.OldPod.Labels[observe.ManagedByLabel] != m.NewPod.Labels[observe.ManagedByLabel] {
-			c.relabeled[m.NewPod.UID] = c.world.Now()
-		}
 		if is != "" {
 			c.owners[m.NewPod.UID] = is
 		}
 	} else {
 		delete(c.touched, m.OldPod.UID)
-		delete(c.relabeled, m.OldPod.UID)
 		delete(c.owners, m.OldPod.UID)
 	}
 	if h := c.jobs[was]; h != nil {

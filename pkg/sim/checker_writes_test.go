@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,8 +30,6 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	pod := c.world.Store.byUID[ref.UID]
 	switch {
 	case pod == nil || isVoid(ref, pod):
-	case verb == "claim":
-		c.claims(pod)
 	case verb != "adopt" && c.recent(c.touched[pod.UID]):
 		// The controller may not know yet that it has another owner.
 		if h := c.jobs[c.owners[pod.UID]]; verb == "release" && h != nil {
@@ -46,25 +42,6 @@ func (c *Checker) podWrite(verb string, ref reconcile.PodRef, job *batchv1.Job) 
 	case verb == "release" && c.freesClaimed(pod, ref, job):
 	default:
 		c.changes(verb, pod, ref, job)
-	}
-}
-
-// claims checks S8 for a pod that the controller is about to label: it is, was or may become a pod
-// of a Job of ours.
-func (c *Checker) claims(pod *corev1.Pod) {
-	owner := c.owners[pod.UID]
-	if owner == "" {
-		owner = types.UID(pod.Labels[batchv1.ControllerUidLabel])
-	}
-	if h := c.jobs[owner]; h != nil && c.isOurs(h.job) {
-		return
-	}
-	mayAdopt := func(h *history) bool {
-		over := h.gone || h.job.DeletionTimestamp != nil
-		return c.isOurs(h.job) && selects(h.job, pod) && (!over || c.recent(h.endingSince))
-	}
-	if !slices.ContainsFunc(c.order, mayAdopt) && !c.recent(c.touched[pod.UID]) {
-		c.violate("S8", "pod %s is labeled, which is not ours", pod.Name)
 	}
 }
 

@@ -50,7 +50,7 @@ var commands = map[string]func(*scenario, *testing.T, *datadriven.TestData) stri
 	"create-pod": (*scenario).createPod, "delete-job": (*scenario).deleteJob, "delete-pod": (*scenario).deletePod,
 	"edit": (*scenario).edit, "evict": (*scenario).evict, "fault": (*scenario).fault, "finalize": (*scenario).finalize, "findings": (*scenario).findings,
 	"gates": (*scenario).gates, "history": (*scenario).history, "job": (*scenario).job, "node-back": (*scenario).nodeBack, "node-deleted": (*scenario).nodeDeleted,
-	"older-version": (*scenario).olderVersion, "one-leader": (*scenario).oneLeader, "orphan-pod": (*scenario).orphanPod, "outage": (*scenario).outage, "phase": (*scenario).phase,
+	"one-leader": (*scenario).oneLeader, "orphan-pod": (*scenario).orphanPod, "outage": (*scenario).outage, "phase": (*scenario).phase,
 	"pods": (*scenario).pods, "quota": (*scenario).quota, "reject": (*scenario).reject, "relabel": (*scenario).relabel, "relist": (*scenario).relist, "reshard": (*scenario).reshard,
 	"restart": (*scenario).restart, "run": (*scenario).runWorld, "script": (*scenario).script, "second-leader": (*scenario).secondLeader,
 	"settle": (*scenario).settle, "status": (*scenario).status, "status-by-others": (*scenario).foreignStatus,

@@ -58,7 +58,6 @@
 //   - The operations of a stage are made one after the other, in every order.
 //   - Nodes, garbage collectors and users act at any time, and have no timers. Time passes when
 //     no message is on its way, or as often as the world says although one is.
-//   - The search for pods without the label of the watch is left out: all pods have it.
 //   - After a fault of a call, L5 is not checked: retries may wait longer than these worlds last.
 //   - Faults come in two kinds of worlds, since those after which the controller does not know of a pod that it
 //     created make a world some ten times as large: "an unseen creation" has one of these, "one fault" and "two

@@ -106,7 +106,7 @@ func (m stormMaker) process() (args []string) {
 
 // processes draws what happens to the processes of the controller.
 func (m stormMaker) processes() {
-	switch m.IntN(8) {
+	switch m.IntN(7) {
 	case 0, 1:
 		m.add("restart", append(m.process(), m.at())...)
 	case 2, 3:
@@ -125,8 +125,6 @@ func (m stormMaker) processes() {
 	case 5:
 		m.add("clock", fmt.Sprintf("offset=%ds", m.IntN(120)-60), m.at())
 	case 6:
-		m.add("older-version", m.at())
-	case 7:
 		gates := []string{"JobPodReplacementPolicy", "JobSuccessPolicy", "PodFailurePolicyName"}
 		if m.storm.file == "" { // An index of a file may fail forever without its limit.
 			gates = append(gates, "JobBackoffLimitPerIndex")
@@ -191,7 +189,7 @@ func (m stormMaker) edit(job, text string) {
 // pods draws what happens to pods.
 func (m stormMaker) pods() {
 	pod := fmt.Sprintf("name=any:%d", m.IntN(12))
-	switch m.IntN(9) {
+	switch m.IntN(8) {
 	case 0, 1:
 		m.add("evict", pod, m.at())
 	case 2, 3:
@@ -199,15 +197,10 @@ func (m stormMaker) pods() {
 	case 4:
 		m.add("delete-pod", pod, "force", m.at())
 	case 5:
-		if m.storm.dice != nil && m.storm.dice.oneInWatch > 0 {
-			return // Nobody finds a pod before the next sweep whose creation and new label were both missed.
-		}
-		m.add("relabel", pod, "batchjob.dev/managed-by="+pick(m.Rand, "", "somebody-else"), m.at())
-	case 6:
 		m.add("node-deleted", pod, m.at())
-	case 7:
+	case 6:
 		m.add("node-back", pod, m.at())
-	case 8:
+	case 7:
 		m.tamper(pod)
 	}
 }

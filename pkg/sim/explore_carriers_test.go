@@ -30,9 +30,8 @@ type carrier struct {
 	read []objectVersion
 	// work is what the stage is about to do, or nil while the sync reads.
 	work any
-	// planned is the last work of the sync, or nil. claims reports whether it has labeled pods, which no work shows.
+	// planned is the last work of the sync, or nil.
 	planned any
-	claims  bool
 	// listing is the Job, as the sync knows it, whose pods it lists.
 	listing *batchv1.Job
 	// result are the versions in the answer that is on its way, resultAt is that of the store.
@@ -205,10 +204,10 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	now := r.world.Now()
 	c := &carrier{
 		begun: &beginning{depth: r.depth - 1, process: b.process, unknown: b.unknown}, began: now, asked: now,
-		clean: true, work: r.work, planned: r.work, verb: verb, claims: verb == verbClaim,
+		clean: true, work: r.work, planned: r.work, verb: verb,
 	}
 	if old := b.carrier; old != nil {
-		c.began, c.clean, c.claims = old.began, old.clean, old.claims || c.claims
+		c.began, c.clean = old.began, old.clean
 		if r.work == nil {
 			c.planned = old.planned
 		}
@@ -221,7 +220,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 		c.read, c.hashes = versionsOf(r.work), r.workHashes()
 		return c
 	}
-	if verb == verbList && !c.claims {
+	if verb == verbList {
 		c.listing, c.hashes = b.process.lists.job, r.listHashes(c, b.process.lists)
 		return c
 	}
@@ -303,7 +302,7 @@ func (r *run) result(c Call) (all []objectVersion) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
-		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.names) || c.Verb == verbList || c.Verb == verbListUnwatched {
+		if name == c.Object || c.Verb == verbCreate && name == fmt.Sprintf("%sp%d", c.Object, s.names) || c.Verb == verbList {
 			all = append(all, objectVersion{string(s.pods[name].UID), s.pods[name].ResourceVersion})
 		}
 	}

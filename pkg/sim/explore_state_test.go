@@ -50,7 +50,7 @@ func (e *encoder) pending(p *process) []*event {
 	w := e.run.world
 	pending := make([]*event, 0, len(w.events))
 	for _, v := range w.events {
-		if v.kind != fromSweep && (p == nil || v.process == p) && (v.void == nil || !v.void()) {
+		if (p == nil || v.process == p) && (v.void == nil || !v.void()) {
 			pending = append(pending, v)
 		}
 	}
@@ -231,7 +231,6 @@ func (e *encoder) engine(p *process) {
 	byJob := cache.FieldByName("byJob")
 	for _, job := range byJob.MapKeys() {
 		e.text(job.String())
-		e.value(byJob.MapIndex(job).Elem().FieldByName("leftOut"))
 		listed := versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String())
 		if e.run.lastWrite(podVersions, listed) <= e.run.lastWrite(podVersions, p.pods.seen) {
 			listed = 0 // All that the watch delivers from now on is newer.

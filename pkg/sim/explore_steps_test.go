@@ -19,7 +19,7 @@ func (s step) String() string {
 	if s.user != nil {
 		return s.user.name
 	}
-	names := [...]string{"timer", "call", "watch", "late write", "node", "collector", "sweep"}
+	names := [...]string{"timer", "call", "watch", "late write", "node", "collector"}
 	text := names[s.event.kind] + ": " + s.event.text
 	if s.event.kind == fromCall {
 		text += " " + s.event.call.Verb + " " + s.event.call.Object
@@ -87,7 +87,7 @@ func (r *run) pendingEvents() pendingEvents {
 	p := pendingEvents{watches: map[streamKey]*event{}}
 	for _, e := range r.world.events {
 		switch {
-		case e.void != nil && e.void() || e.kind == fromSweep:
+		case e.void != nil && e.void():
 		case e.kind == fromWatch:
 			p.messages = true
 			if key := (streamKey{e.process, e.text}); p.watches[key] == nil || p.watches[key].number > e.number {

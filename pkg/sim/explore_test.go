@@ -281,7 +281,7 @@ func isEcho(p *process, c Commit) bool {
 	switch {
 	case c.NewJob != nil:
 		known = versionIn(p, jobsOnly, c.NewJob.UID)
-	case c.NewPod != nil && p.watches(c.NewPod):
+	case c.NewPod != nil && watches(c.NewPod):
 		known = versionIn(p, podsOnly, c.NewPod.UID)
 	}
 	return versionOf(known) >= c.Version

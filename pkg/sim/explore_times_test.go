@@ -89,7 +89,7 @@ func (r *run) undeliveredTo(p *process, own bool) (all []time.Time) {
 	if p.isWorking() {
 		for _, s := range []*stream{p.jobs, p.pods} {
 			for i := len(j.commits) - len(r.world.since(s.seen)); i < len(j.commits); i++ {
-				if c, selected := s.selected(j.commits[i]); selected && c.resource() == s.resource && (own || !p.knowsOfOwn(c)) {
+				if c := j.commits[i]; c.isWatched() && c.resource() == s.resource && (own || !p.knowsOfOwn(c)) {
 					all = append(all, j.at[i])
 				}
 			}

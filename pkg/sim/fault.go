@@ -23,7 +23,7 @@ func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c
 
 // reads reports whether the call changes nothing.
 func (c Call) reads() bool {
-	return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs || c.Verb == verbListUnwatched
+	return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs
 }
 
 // Fault is what goes wrong with a call; the zero Fault is no fault.

@@ -147,12 +147,6 @@ func (s *scenario) reshard(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// olderVersion lets the pods be those of an older version.
-func (s *scenario) olderVersion(*testing.T, *datadriven.TestData) string {
-	s.world.olderVersion()
-	return "restarted\n"
-}
-
 func processOptions(t *testing.T, d *datadriven.TestData) ProcessOptions {
 	o := ProcessOptions{
 		Lag: duration(t, d, "lag", 0), Clock: duration(t, d, "clock", 0),

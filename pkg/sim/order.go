@@ -38,8 +38,6 @@ const (
 	// fromNode is what the kubelet does, fromCollector what the garbage collectors do.
 	fromNode
 	fromCollector
-	// fromSweep is the periodic search for pods without the label of the watch.
-	fromSweep
 )
 
 // decider decides what the seed of a World decides otherwise. Tests that try every order of

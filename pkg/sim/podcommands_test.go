@@ -8,8 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 func (s *scenario) deletePod(t *testing.T, d *datadriven.TestData) string {
@@ -74,9 +72,6 @@ func (s *scenario) createPod(t *testing.T, d *datadriven.TestData) string {
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 	d.ScanArgs(t, "name", &pod.Name)
 	pod.Namespace = Namespace
-	if !d.HasArg("unlabeled") {
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, s.world.watchLabel())
-	}
 	if !d.HasArg("no-owner") {
 		pod.OwnerReferences = []metav1.OwnerReference{jobReference(job)}
 		if !d.HasArg("untracked") {

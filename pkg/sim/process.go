@@ -6,8 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -31,8 +29,6 @@ type process struct {
 	// grain is how exact its times are; 0 for exactly.
 	grain      time.Duration
 	jobs, pods *stream
-	// label is the value of observe.ManagedByLabel of pods that this controller creates.
-	label string
 	// features are those that it was started with.
 	features reconcile.Features
 	ProcessOptions
@@ -80,11 +76,7 @@ func newProcess(w *World, o ProcessOptions) *process {
 	p.dispatcher, cache = controller.NewDispatcher(config, p)
 	p.clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun, by: w.skew + o.Clock}}, grain: p.grain}
 	config.Clock, config.Shard = p.clock, o.Shard
-	p.label = w.watchLabel()
 	api := cluster.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel}
-	if !config.ReplaceBuiltin {
-		api.Unwatched = p.unwatched
-	}
 	p.engine, p.cache = controller.NewEngine(config, cache, api), cache
 	p.dispatcher.OnOwnJob(p.engine.Own)
 	p.dispatcher.OnReleased(p.engine.Released)
@@ -92,11 +84,6 @@ func newProcess(w *World, o ProcessOptions) *process {
 	p.pods = &stream{process: p, resource: podsOnly, store: cache.PodStore("")}
 	p.list()
 	return p
-}
-
-// watchLabel is the value of the label that the controller's watch of pods selects.
-func (w *World) watchLabel() string {
-	return observe.ManagedByLabelValue(w.Controller.WithDefaults().ManagedBy)
 }
 
 // list makes the first lists of both watches, Jobs before pods as in the Runtime. It waits
@@ -112,43 +99,13 @@ func (p *process) list() {
 	p.jobs.list(p.JobsOlder)
 	known := p.jobs.listed(p.jobs.seen)
 	p.pods.list(p.PodsOlder)
-	p.noteUnwatched(p.withoutLabel(p.pods.seen, labels.Everything()))
-	p.world.afterAll(origin{kind: fromSweep}, sweepPeriod, p.sweep)
 	for _, job := range known {
 		p.engine.Trust(job.(*batchv1.Job))
 	}
 }
 
-// watches reports whether the watch delivers the pod.
-func (p *process) watches(pod *corev1.Pod) bool {
-	if p.world.Controller.ReplaceBuiltin {
-		return pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
-	}
-	return pod.Labels[observe.ManagedByLabel] == p.label
-}
-
-// sweepPeriod is controller.Config.SweepPeriod.
-const sweepPeriod = 5 * time.Minute
-
-// sweep searches for pods without the label, as the Runtime does from time to time.
-func (p *process) sweep() {
-	if !p.alive {
-		return
-	}
-	p.world.afterAll(origin{kind: fromSweep}, sweepPeriod, p.sweep)
-	if !p.world.isAway() {
-		p.noteUnwatched(p.withoutLabel(p.world.Store.version, labels.Everything()))
-	}
-}
-
-func (p *process) noteUnwatched(pods []metav1.PartialObjectMetadata) {
-	if p.world.Controller.ReplaceBuiltin {
-		return
-	}
-	for _, job := range p.engine.NoteUnwatched(pods) {
-		p.AddAfter(job, 0)
-	}
-}
+// watches reports whether a controller's watch delivers the pod.
+func watches(pod *corev1.Pod) bool { return pod.Spec.RestartPolicy != corev1.RestartPolicyAlways }
 
 func must(err error) {
 	if err != nil {

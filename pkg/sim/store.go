@@ -33,8 +33,6 @@ type Commit struct {
 	Asked          time.Time
 	OldJob, NewJob *batchv1.Job
 	OldPod, NewPod *corev1.Pod
-	// unlabeled is set in the view of a watch whose selector the pod no longer matches.
-	unlabeled bool
 }
 
 // Ours reports whether the controller under test made the write.
@@ -44,6 +42,15 @@ func (c Commit) Ours() bool { return c.By > 0 }
 func (c Commit) Late() bool { return !c.Asked.IsZero() }
 
 func (c Commit) resource() resource { return resource(c.NewJob != nil || c.OldJob != nil) }
+
+// isWatched reports whether the watch of its resource delivers the commit.
+func (c Commit) isWatched() bool {
+	pod := c.NewPod
+	if pod == nil {
+		pod = c.OldPod
+	}
+	return pod == nil || watches(pod)
+}
 
 // Store is the API server: it holds the objects of one namespace, and notifies a
 // listener of every commit. A stored object is never changed: a write replaces it.

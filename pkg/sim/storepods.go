@@ -17,7 +17,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -127,11 +126,11 @@ func (s *Store) setPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	pod.Status.Conditions[i] = c
 }
 
-var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown", cluster.ClaimPod: "claim"}
+var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown"}
 
-// PatchPod changes the owner, the finalizer and the label of a pod as cluster.PodAPI does, with the preconditions
+// PatchPod changes the owner and the finalizer of a pod as cluster.PodAPI does, with the preconditions
 // of the reference.
-func (s *Store) PatchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch, label string) (*corev1.Pod, error) {
+func (s *Store) PatchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
 	old := s.pods[ref.Name]
 	switch {
 	case old == nil:
@@ -141,15 +140,14 @@ func (s *Store) PatchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.P
 	}
 	pod := editable(old)
 	pod.UID = ref.UID // A patch may not change it: the answer is not a conflict.
-	tie(pod, job, patch, label)
+	tie(pod, job, patch)
 	return s.replacePod(patchVerbs[patch], old, pod)
 }
 
 // tie merges a patch into a pod: what it adds to lists comes first.
-func tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch, label string) {
+func tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch) {
 	switch patch {
 	case cluster.AdoptPod:
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, label)
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, controller.AttemptAnnotation, "1")
 		if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 			pod.Finalizers = slices.Insert(pod.Finalizers, 0, batchv1.JobTrackingFinalizer)
@@ -160,9 +158,6 @@ func tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch, label string
 		} else {
 			pod.OwnerReferences = slices.Insert(pod.OwnerReferences, 0, jobReference(job))
 		}
-		return
-	case cluster.ClaimPod:
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, observe.ManagedByLabel, label)
 		return
 	case cluster.DisownPod:
 		removeOwner(pod, job.UID)

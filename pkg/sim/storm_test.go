@@ -54,13 +54,6 @@ var storms = []struct {
 	{"cleanup of ended pods", 2, nothing, cleanup},
 	{"a quota that comes and goes", 2, nothing, quotaComesAndGoes},
 	{"elastic edits, two leaders", 3, nothing, elasticEdits},
-	{"labels that come and go", 4, nothing, labelsComeAndGo},
-	{"labels that come and go, faults, and closed watches", 4, nothing, func(seed uint64) trouble {
-		storm := labelsComeAndGo(seed)
-		storm.fault, storm.watch = anyFault(seed), anyWatchFault(seed)
-		return storm
-	}},
-	{"from an older version and back", 4, conditions, olderVersion},
 }
 
 // TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
@@ -222,49 +215,6 @@ func elasticEdits(seed uint64) trouble {
 					j.Spec.Parallelism = &n
 				})
 			})
-		}
-	}}
-}
-
-// labelsComeAndGo takes the label by which the controller watches from any pod, at any time, and
-// at times gives it back.
-func labelsComeAndGo(seed uint64) trouble {
-	rng := rand.New(rand.NewPCG(seed, 12))
-	return trouble{seed: seed, begun: func(w *World) {
-		for range 30 {
-			w.after(time.Duration(rng.Int64N(int64(40*time.Second))), func() {
-				names := slices.Sorted(maps.Keys(w.Store.pods))
-				if len(names) == 0 {
-					return
-				}
-				name := names[rng.IntN(len(names))]
-				setWatchLabel(w, name, pick(rng, "", "", "somebody-else"))
-				if rng.IntN(3) == 0 {
-					w.after(w.random(50*time.Millisecond), func() { setWatchLabel(w, name, w.watchLabel()) })
-				}
-			})
-		}
-	}}
-}
-
-// olderVersion takes the label from all pods while no controller runs, as if an older version had
-// created them.
-func (w *World) olderVersion() {
-	for _, p := range w.processes {
-		p.alive = false
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
-		setWatchLabel(w, name, "")
-	}
-	w.Restart()
-}
-
-// olderVersion does so three times.
-func olderVersion(seed uint64) trouble {
-	rng := rand.New(rand.NewPCG(seed, 13))
-	return trouble{seed: seed, begun: func(w *World) {
-		for range 3 {
-			w.after(time.Duration(rng.Int64N(int64(30*time.Second))), w.olderVersion)
 		}
 	}}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
@@ -66,22 +65,9 @@ func (p *process) lag() time.Duration {
 
 // deliver sends a commit if the watch is open; if not, a list will show it.
 func (s *stream) deliver(c Commit) {
-	if c, selected := s.selected(c); selected && s.open && c.resource() == s.resource && s.process.isWorking() {
+	if c.isWatched() && s.open && c.resource() == s.resource && s.process.isWorking() {
 		s.send(c)
 	}
-}
-
-// selected returns a commit as a watch with a selector shows it: an object that stops matching is
-// deleted.
-func (s *stream) selected(c Commit) (_ Commit, selected bool) {
-	if c.resource() == jobsOnly {
-		return c, true
-	}
-	matched, matches := c.OldPod != nil && s.process.watches(c.OldPod), c.NewPod != nil && s.process.watches(c.NewPod)
-	if matched && !matches {
-		c.unlabeled, c.NewPod = c.NewPod != nil, nil
-	}
-	return c, matched || matches
 }
 
 func (s *stream) send(c Commit) {
@@ -139,11 +125,6 @@ func (s *stream) take(c Commit) {
 	default:
 		last := *c.OldPod
 		last.ResourceVersion = version
-		if !c.unlabeled && len(last.Finalizers) == 0 {
-			// The API server stores that nothing is left to wait for before it removes a pod.
-			now, none := metav1.NewTime(s.process.world.Now()), int64(0)
-			last.DeletionTimestamp, last.DeletionGracePeriodSeconds = &now, &none
-		}
 		must(s.store.Delete(&last))
 	}
 }
@@ -199,7 +180,7 @@ func (s *stream) listed(version int64) []any {
 	}
 	return slices.DeleteFunc(s.process.world.listAt(version, s.resource), func(object any) bool {
 		pod, is := object.(*corev1.Pod)
-		return is && !s.process.watches(pod)
+		return is && !watches(pod)
 	})
 }
 

@@ -11,8 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 // tamper lets somebody who may do anything do something n times, at random moments of the
@@ -44,7 +42,6 @@ func tamperOnce(w *World, rng *rand.Rand) {
 			setAnnotation(w, name, batchv1.JobIndexIgnoredFailureCountAnnotation, pick(rng, "1", "2147483647", ""))
 		},
 		func() { w.Store.EditPod("unlabel", name, func(p *corev1.Pod) { p.Labels = nil }) },
-		func() { setWatchLabel(w, name, pick(rng, "", "", "somebody-else")) },
 		func() { w.Store.EditPod("orphan", name, func(p *corev1.Pod) { p.OwnerReferences = nil }) },
 		func() {
 			phases := []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}
@@ -67,15 +64,6 @@ func setAnnotation(w *World, name, key, value string) {
 	w.Store.EditPod("annotate", name, func(p *corev1.Pod) {
 		if metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, value); value == "" {
 			delete(p.Annotations, key)
-		}
-	})
-}
-
-// setWatchLabel sets the label by which the controller watches a pod, or removes it if the value is "".
-func setWatchLabel(w *World, name, value string) {
-	w.Store.EditPod("relabel", name, func(p *corev1.Pod) {
-		if metav1.SetMetaDataLabel(&p.ObjectMeta, observe.ManagedByLabel, value); value == "" {
-			delete(p.Labels, observe.ManagedByLabel)
 		}
 	})
 }

@@ -30,20 +30,20 @@ type target struct {
 // statusSuspended is kubectl's.
 const statusSuspended = "Suspended"
 
-// target is false if there is no Job that something can be done to.
-func (m *Model) target() (t target, ok bool) {
-	if m.isForm() {
+// targetOf returns the target of a screen, false if there is no Job that something can be done to.
+func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
+	switch s := s.(type) {
+	case *job.RetryForm, *job.ChangeForm: // They lead to a write themselves.
 		return t, false
-	}
-	if list, isList := m.top().(chooser); isList {
-		o := list.Chosen(&m.data)
+	case chooser:
+		o := s.Chosen(d)
 		if o == nil {
 			return t, false
 		}
 		return target{snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Fate, o.Status == statusSuspended, o.Stalled != nil}, true
 	}
-	t.job = m.top().Focus().Job
-	j := m.data.Open(t.job)
+	t.job = s.Focus().Job
+	j := d.Open(t.job)
 	if j == nil || j.Gone {
 		return t, false
 	}
@@ -59,31 +59,14 @@ func (t *target) canBeRetried() bool {
 	return t.fate == explain.FateFailed || t.fate == explain.FateOpen && t.stalled && !t.suspended
 }
 
-// isForm reports whether the screen is a form that leads to a write.
-func (m *Model) isForm() bool {
-	switch m.top().(type) {
-	case *job.RetryForm, *job.ChangeForm:
-		return true
-	}
-	return false
-}
-
 // chooser is a list of Jobs.
 type chooser interface {
 	Chosen(d *screen.Data) *explain.Outline
 }
 
-// changeKeys are the keys for the Job, if there is one.
-func (m *Model) changeKeys() []widget.Binding {
-	if _, ok := m.target(); !ok || m.o.Changer == nil {
-		return nil
-	}
-	return []widget.Binding{keyHold, keyDelete}
-}
-
 // change opens the form of a key.
 func (m *Model) change(k tea.KeyPressMsg) tea.Cmd {
-	t, ok := m.target()
+	t, ok := targetOf(m.screens.top(), &m.data)
 	change := screen.Delete
 	switch {
 	case !ok || m.o.Changer == nil:

@@ -25,7 +25,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 	}
 	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyHold, keyDelete, keyNamespace)}}
 	for _, opened := range everyScreen(t) {
-		groups = append(groups, opened().top().Keys()...)
+		groups = append(groups, opened().screens.top().Keys()...)
 	}
 	for _, g := range groups {
 		for _, b := range g.Bindings {

@@ -45,7 +45,7 @@ func TestEnterOpensAPodThatFailedSo(t *testing.T) {
 	b := open(t, s, size{80, 24}, nil)
 	b.press("4", "enter")
 	shows(b, "three-causes/three-causes › index 6")
-	if f := b.top().Focus(); f.Pod != "three-causes-6-rc9d4" || f.Job != s.Focus.Job {
+	if f := b.screens.top().Focus(); f.Pod != "three-causes-6-rc9d4" || f.Job != s.Focus.Job {
 		t.Errorf("focus %v", f)
 	}
 	b.press("esc")

@@ -21,7 +21,7 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 		all[name] = func() *testbed {
 			b := open(t, s, size{160, 50}, nil)
 			if pod {
-				b.stack = append(b.stack, pods.NewScreen(s.Focus.Job, s.Focus.Pod, nil))
+				b.screens.open = append(b.screens.open, pods.NewScreen(s.Focus.Job, s.Focus.Pod, nil))
 			}
 			b.press(keys...)
 			return b
@@ -63,7 +63,7 @@ func TestHelpIsComplete(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b := opened()
 		var want []string
-		for _, g := range b.top().Keys() {
+		for _, g := range b.screens.top().Keys() {
 			for _, k := range g.Bindings {
 				if k.Enabled() {
 					want = append(want, k.Help().Desc)
@@ -71,7 +71,7 @@ func TestHelpIsComplete(t *testing.T) {
 			}
 		}
 		leave := func(k widget.Binding) bool { return k.Help() == keyBack.Help() || k.Help() == keyQuit.Help() }
-		everywhere := append(slices.DeleteFunc(globals(), leave), b.leave()...)
+		everywhere := append(slices.DeleteFunc(globals(), leave), b.screens.leaveKeys()...)
 		for _, k := range append(everywhere, widget.KeyUp, widget.KeyDown, widget.KeyPageUp, widget.KeyPageDown, widget.KeyTop, widget.KeyBottom) {
 			want = append(want, k.Help().Desc)
 		}
@@ -108,7 +108,7 @@ func TestKeysDoNotClash(t *testing.T) {
 				}
 			}
 		}
-		for _, g := range b.top().Keys() {
+		for _, g := range b.screens.top().Keys() {
 			for _, k := range g.Bindings {
 				claim(k)
 			}
@@ -122,7 +122,7 @@ func TestKeysDoNotClash(t *testing.T) {
 // Each key that a screen lists is known to it: none is left over from an older one.
 func TestListedKeysAreKnown(t *testing.T) {
 	for name, opened := range everyScreen(t) {
-		for _, g := range opened().top().Keys() {
+		for _, g := range opened().screens.top().Keys() {
 			for _, k := range g.Bindings {
 				if !slices.ContainsFunc(k.Keys(), func(key string) bool { return known(t, opened(), key) }) {
 					t.Errorf("%s: no key of %q does anything", name, k.Help().Desc)
@@ -135,7 +135,7 @@ func TestListedKeysAreKnown(t *testing.T) {
 // known says that the top screen takes a key.
 func known(t *testing.T, b *testbed, key string) bool {
 	t.Helper()
-	_, is := b.top().Key(keyPress(t, key), &b.data)
+	_, is := b.screens.top().Key(keyPress(t, key), &b.data)
 	return is
 }
 
@@ -258,7 +258,7 @@ func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 func TestHelpListsKeysOnce(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b, seen := opened(), map[string]string{}
-		for _, g := range newHelpScreen(b.top(), keyBack, keyQuit).groups {
+		for _, g := range newHelpScreen(b.screens.top(), keyBack, keyQuit).groups {
 			for _, k := range g.Bindings {
 				for _, key := range k.Keys() {
 					before, twice := seen[key]

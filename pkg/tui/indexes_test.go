@@ -114,11 +114,11 @@ func TestZoomKeepsTheCursor(t *testing.T) {
 	b.press("+", "+", "+", "+", "+", "+", "+")
 	shows(b, "rows ")
 	b.press("enter")
-	if f := b.looked; f.Job.IsZero() && len(b.stack) < 2 {
+	if f := b.focus.looked; f.Job.IsZero() && len(b.screens.open) < 2 {
 		t.Error("enter opened nothing")
 	}
-	if len(b.stack) != 2 {
-		t.Errorf("%d screens", len(b.stack))
+	if len(b.screens.open) != 2 {
+		t.Errorf("%d screens", len(b.screens.open))
 	}
 }
 

@@ -84,8 +84,8 @@ func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	}
 	golden(t, "jobs.folded", b.picture())
 	b.press("G", "enter")
-	if want := (snapshot.JobKey{Namespace: "default", Name: "big-retry-2"}); b.looked.Job != want {
-		t.Errorf("the row opens %v", b.looked.Job)
+	if want := (snapshot.JobKey{Namespace: "default", Name: "big-retry-2"}); b.focus.looked.Job != want {
+		t.Errorf("the row opens %v", b.focus.looked.Job)
 	}
 	b.press("q", "F")
 	shows(b, "4 Jobs", "✗ 3 failed", "big-retry-1", "big-retry-2")
@@ -103,8 +103,8 @@ func TestLogsOfAJob(t *testing.T) {
 		b := open(t, s, size{80, 24}, change)
 		b.View()
 		b.press("l")
-		if b.looked.Pod != want || b.looked.Log == nil {
-			t.Errorf("it looks at %+v, want the log of %s", b.looked, want)
+		if b.focus.looked.Pod != want || b.focus.looked.Log == nil {
+			t.Errorf("it looks at %+v, want the log of %s", b.focus.looked, want)
 		}
 		shows(b, "2 Logs")
 	}

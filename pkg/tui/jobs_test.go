@@ -224,17 +224,17 @@ func TestEnterOpensAJob(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, allNamespaces)
 	b.View()
 	b.press("s", "j", "down", "k", "enter")
-	if want := (snapshot.JobKey{Namespace: "etl", Name: "nightly-report-29920576"}); b.looked.Job != want {
-		t.Errorf("looks at %v", b.looked)
+	if want := (snapshot.JobKey{Namespace: "etl", Name: "nightly-report-29920576"}); b.focus.looked.Job != want {
+		t.Errorf("looks at %v", b.focus.looked)
 	}
 	b.press("q")
 	b.View()
 	b.press("G", "up", "e")
-	if len(b.stack) != 3 || b.stack[1].Focus().Job.Name != "train-large-language-model-with-a-long-name" {
-		t.Errorf("%d screens, looks at %v", len(b.stack), b.looked)
+	if len(b.screens.open) != 3 || b.screens.open[1].Focus().Job.Name != "train-large-language-model-with-a-long-name" {
+		t.Errorf("%d screens, looks at %v", len(b.screens.open), b.focus.looked)
 	}
-	if b.top().Crumb() != "Explain" {
-		t.Errorf("the top is %T", b.top())
+	if b.screens.top().Crumb() != "Explain" {
+		t.Errorf("the top is %T", b.screens.top())
 	}
 	b.press("q", "q")
 	b.View()
@@ -252,7 +252,7 @@ func TestJobsKeysWithoutJobs(t *testing.T) {
 		b.press("enter", "e", "y", "down", "G", "pgup", "s", "S")
 		b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 		b.View()
-		if len(b.stack) != 1 {
+		if len(b.screens.open) != 1 {
 			t.Error("something was opened")
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -47,45 +46,47 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			m.prompt = nil
 			m.say(notice)
 		}
-		return m.openTyped()
+		if m.typed == nil {
+			return nil
+		}
+		namespace := *m.typed
+		m.typed = nil
+		return m.openNamespace(namespace)
 	case m.help != nil:
 		if done := m.help.key(k); done {
 			m.help = nil
 		}
 		return nil
 	}
-	if a, known := m.top().Key(k, &m.data); known {
+	if a, known := m.screens.top().Key(k, &m.data); known {
 		return m.act(a)
 	}
 	return m.globalKey(k)
 }
 
+// globalKey is for the keys that mean the same on all screens, unless the screen has them itself.
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
+	// What is shown, and how.
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.top(), slices.Concat(m.retryKeys(), m.changeKeys(), m.namespaceKeys(), m.leave())...)
+		m.help = newHelpScreen(m.screens.top(), slices.Concat(m.formKeys(), m.screens.leaveKeys())...)
 	case widget.Matches(k, keyPause):
-		m.pause()
+		m.togglePause()
 	case widget.Matches(k, keyTimes):
 		m.absolute = !m.absolute
-	case widget.Matches(k, keySave):
-		return m.save()
 	case widget.Matches(k, keyMouse):
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
+	case widget.Matches(k, keySave):
+		return m.save()
+
+	// The terminal.
 	case widget.Matches(k, keySuspend):
 		return tea.Suspend
 	case widget.Matches(k, keyRedraw):
 		return tea.ClearScreen
-	default:
-		return m.formKey(k)
-	}
-	return nil
-}
 
-// formKey is for the keys that open a form or a prompt, and for leaving.
-func (m *Model) formKey(k tea.KeyPressMsg) tea.Cmd {
-	switch {
+	// Forms and prompts, and leaving.
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
@@ -94,9 +95,24 @@ func (m *Model) formKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.askNamespace(k)
 	case widget.Matches(k, keyBack):
 		return m.back(k)
+	default:
+		m.sayUnknown(k)
 	}
-	m.sayUnknown(k)
 	return nil
+}
+
+// formKeys are the keys that open a form or a prompt here.
+func (m *Model) formKeys() (keys []widget.Binding) {
+	if _, _, allowed := m.retriable(); allowed {
+		keys = append(keys, keyRetry)
+	}
+	if _, ok := targetOf(m.screens.top(), &m.data); ok && m.o.Changer != nil {
+		keys = append(keys, keyHold, keyDelete)
+	}
+	if m.choosesNamespace() {
+		keys = append(keys, keyNamespace)
+	}
+	return keys
 }
 
 // sayUnknown is for keys of other programs, whose users would press them again.
@@ -104,34 +120,20 @@ func (m *Model) sayUnknown(k tea.KeyPressMsg) {
 	m.say("no key " + sanitize.Line(k.String()) + " here; ? shows the keys")
 }
 
-// leave are the keys that close the screen or the program.
-func (m *Model) leave() []widget.Binding {
-	switch {
-	case !m.quits():
-		return []widget.Binding{keyBack, keyQuit}
-	case len(m.stack) > 1:
-		return []widget.Binding{keyBelow, keyLeave}
-	}
-	return []widget.Binding{keyLeave}
-}
-
-// quits reports whether q quits: on the screen that the view opened with, and on those below it.
-func (m *Model) quits() bool { return len(m.stack) <= m.opened }
-
 // act does what a pane asks for.
 func (m *Model) act(a screen.Action) tea.Cmd {
 	if a.Notice != "" {
 		m.say(a.Notice)
 	}
-	if a.Close || a.Leave != nil && a.Leave == m.top() {
-		m.closeTop()
+	if a.Close || a.Leave != nil && a.Leave == m.screens.top() {
+		m.screens.pop()
 	}
 	if a.Open != nil {
-		m.stack = append(m.stack, a.Open)
+		m.screens.push(a.Open)
 	}
 	switch {
 	case !a.Explain.IsZero():
-		m.stack = append(m.stack, job.NewExplanation(a.Explain))
+		m.screens.push(job.NewExplanation(a.Explain))
 	case a.Namespace != nil:
 		return m.openNamespace(*a.Namespace)
 	case a.Ask != nil:
@@ -149,20 +151,15 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 // once too often easily.
 func (m *Model) back(k tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case m.quits() && widget.Matches(k, keyLeave):
+	case m.screens.quits() && widget.Matches(k, keyLeave):
 		m.quit = true
 		return tea.Quit
-	case len(m.stack) > 1:
-		m.closeTop()
+	case len(m.screens.open) > 1:
+		m.screens.pop()
 	default:
 		m.say("q quits")
 	}
 	return nil
-}
-
-func (m *Model) closeTop() {
-	m.stack = m.stack[:len(m.stack)-1]
-	m.opened = min(m.opened, len(m.stack))
 }
 
 // say shows a notice for a while; "" shows none.
@@ -170,11 +167,11 @@ func (m *Model) say(text string) {
 	m.notice = notice{text: text, until: m.now.Add(noticeTime)}
 }
 
-// pause holds what is shown, or shows the latest.
-func (m *Model) pause() {
-	m.paused, m.pausedAt = !m.paused, m.now
-	if !m.paused && m.held != nil {
-		m.show(m.held)
+// togglePause keeps what is shown, or shows the latest.
+func (m *Model) togglePause() {
+	m.pause.on, m.pause.since = !m.pause.on, m.now
+	if !m.pause.on && m.pause.held != nil {
+		m.show(m.pause.held)
 	}
 }
 
@@ -191,7 +188,7 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) {
 		m.help.scroll.Move(lines)
 		return
 	}
-	m.top().Wheel(lines, &m.data)
+	m.screens.top().Wheel(lines, &m.data)
 }
 
 func (m *Model) save() tea.Cmd {
@@ -208,11 +205,4 @@ func (m *Model) save() tea.Cmd {
 		}
 		return func() screen.Action { return screen.Action{Notice: notice} }
 	})
-}
-
-// paste adds text to a question, without its line breaks.
-func (m *Model) paste(text string) {
-	if m.prompt != nil {
-		m.prompt.Insert(strings.Join(strings.Fields(text), " "))
-	}
 }

@@ -199,7 +199,7 @@ func TestLogOfAnotherTargetIsNotShown(t *testing.T) {
 		b.has(t, "Reading the log of pod train-large-model-1-zx9qk")
 		b.lacks(t, "step 1")
 		log := someLog(5)
-		log.Target = *b.looked.Log
+		log.Target = *b.focus.looked.Log
 		b.log(log)
 		b.has(t, "step 1")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,7 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/joblist"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -79,13 +79,9 @@ type Model struct {
 	width, height int
 	now           time.Time
 	data          screen.Data
-	stack         []screen.Screen
-	// opened is how many screens the view began with, less those that were closed: on the last of them, q quits.
-	opened int
-	// looked is the Focus that the Source got last.
-	looked snapshot.Focus
-	// resting is that of a preview for which a timer runs, and rested the one whose timer has ended.
-	resting, rested snapshot.Focus
+	screens       screens
+	focus         focus
+	pause         pause
 
 	// mayRetry are the namespaces whose permissions were asked for, true where retries may be created.
 	mayRetry map[string]bool
@@ -100,10 +96,6 @@ type Model struct {
 	typed, before *string
 	// keyed is true once a key was pressed.
 	keyed bool
-	// paused holds what is shown, as of pausedAt; held is the Snapshot that came since.
-	paused   bool
-	pausedAt time.Time
-	held     *snapshot.Snapshot
 	// over is why the Source ended.
 	over error
 	quit bool
@@ -131,8 +123,6 @@ type (
 		snap *snapshot.Snapshot
 		err  error
 	}
-	// restMsg is a Focus that a preview has had for restTime.
-	restMsg snapshot.Focus
 	// doneMsg is what a Task returned.
 	doneMsg func() screen.Action
 )
@@ -145,37 +135,34 @@ func New(o Options) *Model {
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
-	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
+	m := &Model{o: o, glyphs: layout.NewGlyphs(o.ASCII), theme: newTheme(o.Color, o.Light), width: 80, height: 24, mouse: o.Mouse, now: o.Now()}
 	m.data, m.mayRetry = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}, map[string]bool{}
-	m.setTheme(o.Light)
 	switch o.Start {
 	case StartJob:
-		m.stack = []screen.Screen{job.New(o.Job)}
+		m.screens = newScreens(job.New(o.Job))
 	case StartExplain:
-		m.stack = []screen.Screen{job.New(o.Job), job.NewExplanation(o.Job)}
+		m.screens = newScreens(job.New(o.Job), job.NewExplanation(o.Job))
 	default:
-		m.stack = []screen.Screen{m.newList()}
+		m.screens = newScreens(m.newList())
 	}
-	m.opened = len(m.stack)
 	m.resize(m.width, m.height)
 	m.look() // A list has no preview yet.
 	return m
 }
 
-func (m *Model) setTheme(light bool) {
+func newTheme(color, light bool) *layout.Theme {
 	switch {
-	case !m.o.Color:
-		m.theme = layout.NewTheme(layout.Colorless)
+	case !color:
+		return layout.NewTheme(layout.Colorless)
 	case light:
-		m.theme = layout.NewTheme(layout.Light)
-	default:
-		m.theme = layout.NewTheme(layout.Dark)
+		return layout.NewTheme(layout.Light)
 	}
+	return layout.NewTheme(layout.Dark)
 }
 
 // Init asks for the first Snapshot, the first tick, and the background color.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.next(), m.tick()}
+	cmds := []tea.Cmd{m.next(), tick(m.o.Now)}
 	if m.o.Color {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -184,60 +171,36 @@ func (m *Model) Init() tea.Cmd {
 
 // next waits for the next Snapshot.
 func (m *Model) next() tea.Cmd {
-	ctx, source, seen := m.o.Context, m.o.Source, m.latest().Seq
+	ctx, source, seen := m.o.Context, m.o.Source, m.pause.latest(m.data.Snap).Seq
 	return func() tea.Msg {
 		snap, err := source.Next(ctx, seen)
 		return snapshotMsg{of: source, snap: snap, err: err}
 	}
 }
 
-// latest is the newest Snapshot, shown or held.
-func (m *Model) latest() *snapshot.Snapshot {
-	if m.held != nil {
-		return m.held
-	}
-	return m.data.Snap
+func tick(now func() time.Time) tea.Cmd {
+	return tea.Every(time.Second, func(time.Time) tea.Msg { return tickMsg(now()) })
 }
-
-func (m *Model) tick() tea.Cmd {
-	return tea.Every(time.Second, func(time.Time) tea.Msg { return tickMsg(m.o.Now()) })
-}
-
-// top is the screen that is drawn.
-func (m *Model) top() screen.Screen { return m.stack[len(m.stack)-1] }
 
 func (m *Model) newList() screen.Screen {
 	return joblist.New(joblist.Options{What: m.o.What, Select: m.o.Select, Recorded: m.o.Follow})
 }
 
-// restTime is how long the cursor of a list rests on a Job before that is read for the preview: a cursor that passes over
-// Jobs makes no requests.
-const restTime = 200 * time.Millisecond
-
 // look passes the Focus of the screen to the Source, if that has changed; that of a preview after a while.
 func (m *Model) look() tea.Cmd {
-	f := m.top().Focus()
-	switch {
-	case f.Equal(m.looked):
-		m.resting, m.rested = snapshot.Focus{}, snapshot.Focus{}
-		return nil
-	case f.Preview && f.Job != m.looked.Job && !f.Equal(m.rested):
-		if f.Equal(m.resting) {
-			return nil
-		}
-		m.resting = f
-		return tea.Tick(restTime, func(time.Time) tea.Msg { return restMsg(f) })
+	f := m.screens.top().Focus()
+	now, timer := m.focus.change(f)
+	if now {
+		m.data.Since = m.now
+		m.o.Source.Look(f)
 	}
-	m.looked, m.resting, m.rested = f, snapshot.Focus{}, snapshot.Focus{}
-	m.data.Since = m.now
-	m.o.Source.Look(f)
-	return nil
+	return timer
 }
 
 // Update takes one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
-	if f, ok := m.top().(screen.Follower); ok {
+	if f, ok := m.screens.top().(screen.Follower); ok {
 		f.Follow(&m.data)
 	}
 	if m.quit {
@@ -252,21 +215,24 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tickMsg:
 		m.now = time.Time(msg)
-		return m.tick()
+		return tick(m.o.Now)
 	case snapshotMsg:
 		return m.news(msg)
 	case tea.WindowSizeMsg:
 		m.resize(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
-		m.setTheme(!msg.IsDark())
+		m.theme = newTheme(m.o.Color, !msg.IsDark())
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	case tea.PasteMsg:
-		m.paste(msg.Content)
+		// A question has one line.
+		if m.prompt != nil {
+			m.prompt.Insert(strings.Join(strings.Fields(msg.Content), " "))
+		}
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
 	case restMsg:
-		m.rested = snapshot.Focus(msg)
+		m.focus.rested = snapshot.Focus(msg)
 	case doneMsg:
 		return m.act(msg())
 	default:
@@ -291,11 +257,11 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if m.o.Now().After(m.now) {
 		m.now = m.o.Now()
 	}
-	if m.paused && m.isFilled() {
-		m.held = msg.snap
+	if m.pause.on && m.focus.isIn(m.data.Snap) {
+		m.pause.held = msg.snap
 	} else {
 		m.show(msg.snap)
-		m.pausedAt = m.now
+		m.pause.since = m.now
 	}
 	if m.o.EndWhen != nil && m.o.EndWhen(msg.snap) {
 		m.show(msg.snap)
@@ -319,41 +285,12 @@ func (m *Model) end(err error) tea.Cmd {
 	return nil
 }
 
-// isFilled reports whether the Snapshot has what the screen shows. It may not, as screens can
-// be opened while the view is paused.
-func (m *Model) isFilled() bool {
-	s, f := m.data.Snap, m.looked
-	return s.Focus.Equal(f) && (f.Job.IsZero() || s.Job != nil) && (f.Pod == "" || s.Pod != nil) && (f.Log == nil || s.Log != nil)
-}
-
 func (m *Model) show(s *snapshot.Snapshot) {
 	if f := s.Looked(); m.o.Follow && !f.Equal(m.data.Snap.Looked()) {
-		m.follow(f)
+		m.screens.follow(f, m.newList)
 	}
-	m.held = nil
+	m.pause.held = nil
 	m.data.Take(s)
-}
-
-// follow goes to the screen that shows a Focus, if none of the open ones does.
-func (m *Model) follow(f snapshot.Focus) {
-	f = f.Opened()
-	for i := len(m.stack) - 1; i >= 0; i-- {
-		if at := m.stack[i].Focus().Opened(); at.Job == f.Job && at.Pod == f.Pod {
-			m.stack = m.stack[:i+1]
-			return
-		}
-	}
-	m.stack = m.stack[:1]
-	if f.Job.IsZero() {
-		m.stack = []screen.Screen{m.newList()}
-		return
-	}
-	if m.stack[0].Focus().Opened().Job != f.Job {
-		m.stack = append(m.stack, job.New(f.Job))
-	}
-	if f.Pod != "" {
-		m.stack = append(m.stack, pods.NewScreen(f.Job, f.Pod, nil))
-	}
 }
 
 // Err is why the Source ended, nil if it has not, or at the end of a recording.

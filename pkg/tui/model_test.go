@@ -114,7 +114,7 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 	b.now = b.now.Add(10 * time.Second)
 	b.send(tickMsg(b.now))
 	shows(b, "3/10", "2s so far", "‖ paused", b.now.Format("15:04:05"))
-	if got := b.latest().Seq; got != 4 {
+	if got := b.pause.latest(b.data.Snap).Seq; got != 4 {
 		t.Errorf("the newest is %d", got)
 	}
 	b.press("space")
@@ -123,7 +123,7 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 	after := *s
 	after.Seq = 9
 	b.send(snapshotMsg{snap: &after})
-	if got := b.latest().Seq; got != 9 {
+	if got := b.pause.latest(b.data.Snap).Seq; got != 9 {
 		t.Errorf("the newest is %d, not 9", got)
 	}
 	shows(b, "3/10")
@@ -272,8 +272,8 @@ func TestUnknownKeysSaySo(t *testing.T) {
 // View is made once for each message that may show.
 func TestViewIsMadeOnce(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
-	c := &counting{Screen: b.top()}
-	b.stack[0] = c
+	c := &counting{Screen: b.screens.top()}
+	b.screens.open[0] = c
 	for range 3 {
 		b.View()
 		b.send(tea.KeyReleaseMsg{})
@@ -350,7 +350,7 @@ func TestAnswerIsEditedAndTaken(t *testing.T) {
 	shows(b, "0 of")
 	b.press("esc")
 	shows(b, "/pods  4 of")
-	if len(b.stack) != 1 || b.prompt != nil {
+	if len(b.screens.open) != 1 || b.prompt != nil {
 		t.Error("keys of a question did something else")
 	}
 }
@@ -564,8 +564,8 @@ func TestFollow(t *testing.T) {
 	b.send(snapshotMsg{snap: &pod})
 	shows(b, "three-causes/three-causes › three-causes-6")
 	b.send(snapshotMsg{snap: &list})
-	if len(b.stack) != 1 {
-		t.Errorf("%d screens", len(b.stack))
+	if len(b.screens.open) != 1 {
+		t.Errorf("%d screens", len(b.screens.open))
 	}
 }
 

@@ -30,16 +30,8 @@ type Namespaces interface {
 
 // choosesNamespace reports whether the screen is a list whose namespace can be changed.
 func (m *Model) choosesNamespace() bool {
-	_, isList := m.top().(chooser)
+	_, isList := m.screens.top().(chooser)
 	return isList && m.o.Namespaces != nil
-}
-
-// namespaceKeys are the key for it.
-func (m *Model) namespaceKeys() []widget.Binding {
-	if m.choosesNamespace() {
-		return []widget.Binding{keyNamespace}
-	}
-	return nil
 }
 
 // askNamespace opens the list of namespaces, or asks for a name where they may not be listed.
@@ -57,31 +49,16 @@ func (m *Model) askNamespace(k tea.KeyPressMsg) tea.Cmd {
 				return screen.Action{}
 			case len(names) == 0:
 				m.notice = notice{}
-				return screen.Action{Ask: m.namespaceQuestion()}
+				return screen.Action{Ask: &widget.Question{Label: "namespace (empty for all): ", Answered: func(text string) string {
+					namespace := strings.TrimSpace(text)
+					m.typed = &namespace
+					return ""
+				}}}
 			}
 			m.notice = notice{}
 			return screen.Action{Open: joblist.NewNamespaces(names, m.o.Namespaces.Current())}
 		}
 	})
-}
-
-// namespaceQuestion sets typed once it is answered.
-func (m *Model) namespaceQuestion() *widget.Question {
-	return &widget.Question{Label: "namespace (empty for all): ", Answered: func(text string) string {
-		namespace := strings.TrimSpace(text)
-		m.typed = &namespace
-		return ""
-	}}
-}
-
-// openTyped opens the namespace that was typed, if any.
-func (m *Model) openTyped() tea.Cmd {
-	if m.typed == nil {
-		return nil
-	}
-	namespace := *m.typed
-	m.typed = nil
-	return m.openNamespace(namespace)
 }
 
 // openNamespace starts over with the list of a namespace. If its Jobs cannot be read, the list of before is opened again.
@@ -95,9 +72,8 @@ func (m *Model) openNamespace(namespace string) tea.Cmd {
 	m.before = &before
 	m.o.Source, m.o.What, m.o.Select = source, what, snapshot.JobKey{}
 	m.data = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}
-	m.held, m.over, m.paused = nil, nil, false
-	m.looked, m.resting, m.rested = snapshot.Focus{}, snapshot.Focus{}, snapshot.Focus{}
-	m.stack, m.opened = []screen.Screen{m.newList()}, 1
+	m.pause, m.focus, m.over = pause{}, focus{}, nil
+	m.screens = newScreens(m.newList())
 	m.resize(m.width, m.height)
 	return m.next()
 }

@@ -125,13 +125,13 @@ func TestCursorChangesThePod(t *testing.T) {
 			b.press(c.key)
 			b.View()
 		}
-		if !b.looked.Equal(c.want) {
-			t.Fatalf("%d: after %q it looks at %+v %+v, want %+v %+v", i, c.key, b.looked, b.looked.Log, c.want, c.want.Log)
+		if !b.focus.looked.Equal(c.want) {
+			t.Fatalf("%d: after %q it looks at %+v %+v, want %+v %+v", i, c.key, b.focus.looked, b.focus.looked.Log, c.want, c.want.Log)
 		}
 	}
 	b.press("e")
-	if b.top().Crumb() != "Explain" {
-		t.Errorf("e opens %T", b.top())
+	if b.screens.top().Crumb() != "Explain" {
+		t.Errorf("e opens %T", b.screens.top())
 	}
 	b.press("q", "y")
 	b.has(t, "copied: train-large-model-1-zx9qk")
@@ -183,8 +183,8 @@ func TestPodAttemptsComeAndGo(t *testing.T) {
 	next.Job.Report.Pods = append([]explain.PodInfo{fresh, next.Job.Report.Pods[0]}, next.Job.Report.Pods[2:]...)
 	b.send(snapshotMsg{snap: next})
 	b.has(t, "1-fresh", "1-zx9qk", "▌       2  · gone, was Error", "1-abc12", "1-q0q0q")
-	if b.looked.Pod != "train-large-model-1-abc12" {
-		t.Errorf("looks at %s", b.looked.Pod)
+	if b.focus.looked.Pod != "train-large-model-1-abc12" {
+		t.Errorf("looks at %s", b.focus.looked.Pod)
 	}
 	b.press("1")
 	b.has(t, "The pod is gone.", "Part of these failures")

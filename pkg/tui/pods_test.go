@@ -202,7 +202,7 @@ func TestPodsAreSortedAndFiltered(t *testing.T) {
 	}
 	b.press("/", "x", "enter", "esc")
 	b.lacks(t, "esc shows all")
-	if len(b.stack) != 1 {
+	if len(b.screens.open) != 1 {
 		t.Error("esc left the screen")
 	}
 }
@@ -228,14 +228,14 @@ func TestEnterOpensAPod(t *testing.T) {
 	b.press("5")
 	b.View()
 	b.press("down", "enter")
-	if want := (snapshot.Focus{Job: trainKey(), Pod: "train-large-model-1-abc12"}); !b.looked.Equal(want) {
-		t.Errorf("looks at %+v", b.looked)
+	if want := (snapshot.Focus{Job: trainKey(), Pod: "train-large-model-1-abc12"}); !b.focus.looked.Equal(want) {
+		t.Errorf("looks at %+v", b.focus.looked)
 	}
 	b.press("q")
 	b.View()
 	b.press("G", "l")
-	if want := (snapshot.Focus{Job: trainKey(), Pod: "train-large-model-0-good1", Log: &snapshot.LogTarget{}}); !b.looked.Equal(want) {
-		t.Errorf("looks at %+v", b.looked)
+	if want := (snapshot.Focus{Job: trainKey(), Pod: "train-large-model-0-good1", Log: &snapshot.LogTarget{}}); !b.focus.looked.Equal(want) {
+		t.Errorf("looks at %+v", b.focus.looked)
 	}
 	b.press("q")
 	b.press("y")
@@ -244,8 +244,8 @@ func TestEnterOpensAPod(t *testing.T) {
 	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
 	b.View()
 	b.press("enter")
-	if b.looked.Pod != "train-large-model-1-abc12" {
-		t.Errorf("looks at %+v", b.looked)
+	if b.focus.looked.Pod != "train-large-model-1-abc12" {
+		t.Errorf("looks at %+v", b.focus.looked)
 	}
 }
 

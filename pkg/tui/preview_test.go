@@ -30,8 +30,8 @@ func TestListShowsTheChosenJob(t *testing.T) {
 		for _, at := range []size{{99, 30}, {100, 29}, {80, 24}} {
 			b := open(t, previewed(t, name), at, startJobs)
 			hides(b, name+"/"+name+" ───")
-			if !b.looked.Job.IsZero() {
-				t.Errorf("%s: the list looks at %v", at, b.looked)
+			if !b.focus.looked.Job.IsZero() {
+				t.Errorf("%s: the list looks at %v", at, b.focus.looked)
 			}
 		}
 	}

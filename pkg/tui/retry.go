@@ -16,18 +16,19 @@ import (
 //nolint:gochecknoglobals // a constant, as those of the key map
 var keyRetry = widget.Bind("R", "retry", "R")
 
-// retriable is the target, if it can be retried.
-func (m *Model) retriable() (key snapshot.JobKey, ok bool) {
+// retriable is the target, if it can be retried; allowed reports whether the user may do so, as far as the answer is known.
+func (m *Model) retriable() (key snapshot.JobKey, ok, allowed bool) {
 	if m.o.Retrier == nil {
-		return key, false
+		return key, false, false
 	}
-	t, ok := m.target()
-	return t.job, ok && t.canBeRetried()
+	t, ok := targetOf(m.screens.top(), &m.data)
+	ok = ok && t.canBeRetried()
+	return t.job, ok, ok && m.mayRetry[t.job.Namespace]
 }
 
 // askPermission asks once in each namespace with a Job to retry whether the user may.
 func (m *Model) askPermission() tea.Cmd {
-	key, ok := m.retriable()
+	key, ok, _ := m.retriable()
 	if _, asked := m.mayRetry[key.Namespace]; asked || !ok {
 		return nil
 	}
@@ -41,18 +42,10 @@ func (m *Model) askPermission() tea.Cmd {
 	})
 }
 
-// retryKeys are the key that opens the form, if there is a Job to retry.
-func (m *Model) retryKeys() []widget.Binding {
-	if key, ok := m.retriable(); ok && m.mayRetry[key.Namespace] {
-		return []widget.Binding{keyRetry}
-	}
-	return nil
-}
-
 // retry opens the form.
 func (m *Model) retry(k tea.KeyPressMsg) tea.Cmd {
-	switch key, ok := m.retriable(); {
-	case ok && m.mayRetry[key.Namespace]:
+	switch key, ok, allowed := m.retriable(); {
+	case allowed:
 		return m.act(job.OpenRetry(key, m.o.Retrier))
 	case !ok && !key.IsZero():
 		m.say("only a Job that has failed or is stalled can be retried")

@@ -187,7 +187,7 @@ func TestRetryIsConfirmed_RTY_32(t *testing.T) {
 	if !slices.Equal(f.created, []string{"3,7,9"}) {
 		t.Errorf("created %v", f.created)
 	}
-	if got := b.looked.Job.Name; got != "sweep-retry-1" {
+	if got := b.focus.looked.Job.Name; got != "sweep-retry-1" {
 		t.Errorf("it looks at %q", got)
 	}
 	b.keys("esc")
@@ -376,13 +376,13 @@ func TestOnlyTheAnswerCreates_RTY_35(t *testing.T) {
 		for _, key := range keys {
 			b, f := opened(), sweepRetrier()
 			b.retries(f)
-			if s := b.top(); strings.HasPrefix(name, "retry") {
+			if s := b.screens.top(); strings.HasPrefix(name, "retry") {
 				b.act(screen.Action{Close: true})
 				b.keys("R")
 				if strings.Contains(name, "confirmed") {
 					b.keys("enter")
 				}
-				if b.top() == s {
+				if b.screens.top() == s {
 					t.Fatal("the form is not that of the Retrier")
 				}
 			}

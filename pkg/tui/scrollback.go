@@ -2,9 +2,11 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -14,8 +16,8 @@ func (m *Model) Scrollback() string {
 	if !m.data.Snap.IsShown() {
 		return ""
 	}
-	if m.isOfJob() {
-		return m.theme.RenderAll(trimmed(m.explained(m.paint())))
+	if j := m.openJob(); j != nil {
+		return m.theme.RenderAll(trimmed(explained(m.paint(), j, m.data.Snap.Link.StaleSince)))
 	}
 	m.help, m.prompt = nil, nil
 	lines := m.lines()
@@ -24,25 +26,20 @@ func (m *Model) Scrollback() string {
 
 // explained is the explanation as explain-failure prints it, below what it cannot know: that the Job is gone, or that the
 // API server had stopped answering.
-func (m *Model) explained(p *widget.Paint) []layout.Line {
+func explained(p *widget.Paint, j *screen.Job, staleSince *time.Time) []layout.Line {
 	var lines []layout.Line
-	switch since := m.data.Snap.Link.StaleSince; {
-	case m.isGone():
-		lines = append(lines, layout.Of(layout.Text(layout.Bold, "The Job "+m.goneClause(p)+". Its last known state:")), nil)
-	case since != nil:
-		lines = append(lines, layout.Of(layout.Text(layout.Bold, "The API server has not answered since "+p.Clock(*since)+". The last known state:")), nil)
+	switch {
+	case j.Gone:
+		gone := j.GoneWords(p)
+		if strings.HasPrefix(gone, "deleted") {
+			gone = "was " + gone
+		}
+		lines = append(lines, layout.Of(layout.Text(layout.Bold, "The Job "+gone+". Its last known state:")), nil)
+	case staleSince != nil:
+		lines = append(lines, layout.Of(layout.Text(layout.Bold, "The API server has not answered since "+p.Clock(*staleSince)+". The last known state:")), nil)
 	}
 	options := text.Options{Width: p.Width, ASCII: p.ASCII, Location: p.Location, Namespace: p.Namespace}
-	return append(lines, text.ShortLines(*m.data.Job.Report, options)...)
-}
-
-// goneClause is "was deleted at 12:00:05".
-func (m *Model) goneClause(p *widget.Paint) string {
-	words := m.data.Job.GoneWords(p)
-	if strings.HasPrefix(words, "deleted") {
-		return "was " + words
-	}
-	return words
+	return append(lines, text.ShortLines(*j.Report, options)...)
 }
 
 func trimmed(lines []layout.Line) []layout.Line {

@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -28,8 +29,8 @@ func (m *Model) View() tea.View {
 	}
 	m.frame = tea.NewView(m.theme.RenderAll(m.lines()))
 	m.frame.AltScreen = true
-	m.frame.WindowTitle = m.windowTitle()
-	m.frame.ProgressBar = m.progressBar()
+	m.frame.WindowTitle = windowTitle(m.openJob())
+	m.frame.ProgressBar = progressBar(m.openJob())
 	if m.mouse {
 		m.frame.MouseMode = tea.MouseModeCellMotion
 	}
@@ -40,21 +41,36 @@ func (m *Model) View() tea.View {
 // lines are those of the frame: the path, the screen, and a line for keys and questions.
 func (m *Model) lines() []layout.Line {
 	p := m.paint()
+
+	// What to do first is shown until a key is pressed, if there is room for a line that is no help later.
+	const leastHeight = 20
+	var coach []layout.Line
+	if m.o.Coach != "" && !m.keyed && m.height >= leastHeight && m.data.Snap.IsShown() {
+		line := layout.Of(layout.Text(layout.Accent|layout.Bold, p.Glyphs.Cursor+" "), layout.Text(layout.Accent, m.o.Coach))
+		coach = append(coach, p.Cut(line, m.width))
+	}
+
+	// The help or the screen, as of the time that it is about.
 	body := p.Sized(p.Width, max(1, p.Height-2))
-	if m.paused {
-		body.Now = m.pausedAt
+	if m.pause.on {
+		body.Now = m.pause.since
 	}
 	if since := m.data.Snap.Link.StaleSince; since != nil {
 		body.Now, body.Stale = *since, true
 	}
-	if m.isOfJob() {
-		body.Now = m.data.Job.AsOf(body.Now)
+	if j := m.openJob(); j != nil {
+		body.Now = j.AsOf(body.Now)
 	}
-	coach := m.coachLine(p)
 	body.Height = max(1, body.Height-len(coach))
-	middle := m.body(body)
+	var middle []layout.Line
+	if m.help != nil {
+		middle = m.help.body(body)
+	} else {
+		middle = m.screens.top().Body(body, &m.data)
+	}
+
 	out := make([]layout.Line, 0, p.Height)
-	out = append(out, m.pathLine(p))
+	out = append(out, p.Cut(m.screens.pathLine(p, m.freshness(p)), m.width))
 	for i := range body.Height {
 		var l layout.Line
 		if i < len(middle) {
@@ -63,26 +79,8 @@ func (m *Model) lines() []layout.Line {
 		out = append(out, l)
 	}
 	out = append(out, coach...)
-	out = append(out, m.bottomLine(p))
-	out[0], out[len(out)-1] = p.Cut(out[0], m.width), p.Cut(out[len(out)-1], m.width)
+	out = append(out, p.Cut(m.bottomLine(p), m.width))
 	return out[:min(len(out), m.height)]
-}
-
-// coachLine says what to do first, until a key was pressed and if there is room for a line that is no help later.
-func (m *Model) coachLine(p *widget.Paint) []layout.Line {
-	const leastHeight = 20
-	if m.o.Coach == "" || m.keyed || m.height < leastHeight || !m.data.Snap.IsShown() {
-		return nil
-	}
-	return []layout.Line{p.Cut(layout.Of(layout.Text(layout.Accent|layout.Bold, p.Glyphs.Cursor+" "), layout.Text(layout.Accent, m.o.Coach)), m.width)}
-}
-
-// body is the help or the top screen.
-func (m *Model) body(p *widget.Paint) []layout.Line {
-	if m.help != nil {
-		return m.help.body(p)
-	}
-	return m.top().Body(p, &m.data)
 }
 
 func (m *Model) paint() *widget.Paint {
@@ -95,35 +93,12 @@ func (m *Model) paint() *widget.Paint {
 	}
 }
 
-// isGone reports whether the screen is about a Job that was deleted.
-func (m *Model) isGone() bool { return m.isOfJob() && m.data.Job.Gone }
-
-// isOfJob reports whether the screen is about a Job that has been read.
-func (m *Model) isOfJob() bool { return m.data.Job != nil && !m.top().Focus().Opened().Job.IsZero() }
-
-// leastCrumb is how far the earlier parts of the path are shortened, so that the last one
-// can be read.
-const leastCrumb = 8
-
-// pathLine is the path to the screen, and how fresh its data is.
-func (m *Model) pathLine(p *widget.Paint) layout.Line {
-	fresh := m.freshness(p)
-	between := layout.Text(layout.Muted, " "+m.glyphs.Into+" ")
-	last := len(m.stack) - 1
-	room := p.Width - fresh.Width() - layout.Plainly(m.top().Crumb()).Width() - last*layout.Of(between).Width()
-	var path layout.Line
-	for i, s := range m.stack[:last] {
-		crumb := layout.Of(layout.Text(layout.Muted, s.Crumb()))
-		crumb = p.Cut(crumb, max(leastCrumb, room/(last-i)))
-		room -= crumb.Width()
-		path = append(append(path, crumb...), between)
+// openJob is the Job that the screen is about, nil for none, or if it has not been read.
+func (m *Model) openJob() *screen.Job {
+	if m.screens.top().Focus().Opened().Job.IsZero() {
+		return nil
 	}
-	path = append(path, layout.Text(layout.Bold, m.top().Crumb()))
-	if way := layout.Text(layout.Muted, " q quits "); m.quits() && path.Width()+layout.Of(way).Width()+fresh.Width() <= p.Width {
-		// Also for somebody who has not asked for a view, in whose terminal nobody types.
-		fresh = append(layout.Of(way), fresh...)
-	}
-	return layout.Spread(p.Width, path, fresh, m.glyphs.Ellipsis)
+	return m.data.Job
 }
 
 // freshness is the time, and what is not live.
@@ -132,7 +107,7 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 	mark := func(style layout.Style, text string) {
 		l = append(l, layout.Text(style, text), layout.Blank(2))
 	}
-	link := m.latest().Link
+	link := m.pause.latest(m.data.Snap).Link
 	switch {
 	case m.Err() != nil:
 		ended := layout.Of(layout.Text(layout.Bad|layout.Bold, "ended: "+m.over.Error()))
@@ -142,10 +117,10 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 	case link.StaleSince != nil:
 		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
 	}
-	if m.isGone() {
-		mark(layout.Bad|layout.Bold, p.Glyphs.Bad+" "+m.data.Job.GoneWords(p))
+	if j := m.openJob(); j != nil && j.Gone {
+		mark(layout.Bad|layout.Bold, p.Glyphs.Bad+" "+j.GoneWords(p))
 	}
-	if m.paused {
+	if m.pause.on {
 		mark(layout.Warn|layout.Bold, m.glyphs.Paused+" paused")
 	}
 	switch {
@@ -161,7 +136,13 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 
 // bottomLine is a question, a notice, why the connection is lost, or the keys.
 func (m *Model) bottomLine(p *widget.Paint) layout.Line {
-	link := m.latest().Link
+	// The keys that are always shown: help and the way back.
+	tail := p.KeyHints(append([]widget.Binding{keyHelp}, m.screens.backHints()...)...)
+	if m.help != nil {
+		tail = m.help.hints(p)
+	}
+
+	link := m.pause.latest(m.data.Snap).Link
 	switch {
 	case m.prompt != nil:
 		return m.prompt.Line(p.Width, p.Glyphs.Ellipsis)
@@ -169,24 +150,15 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 		return layout.Of(layout.Text(layout.Accent, m.notice.text))
 	case m.over == nil && link.StaleSince != nil && !link.Silent && link.Why != "":
 		why := layout.Of(layout.Text(layout.Bad, "Retrying: "+link.Why+" "))
-		return layout.Spread(p.Width, why, m.tailHints(p).Indent(1), p.Glyphs.Ellipsis)
+		return layout.Spread(p.Width, why, tail.Indent(1), p.Glyphs.Ellipsis)
+	case m.help != nil:
+		return tail
 	}
-	return m.keyLine(p)
-}
 
-// tailHints are the keys that are always shown.
-func (m *Model) tailHints(p *widget.Paint) layout.Line {
-	if m.help != nil {
-		return m.help.hints(p)
-	}
-	return p.KeyHints(append([]widget.Binding{keyHelp}, m.backHints()...)...)
-}
-
-// keyLine are the keys that fit, those of the screen first. Help and the way back always do.
-func (m *Model) keyLine(p *widget.Paint) layout.Line {
-	tail := m.tailHints(p)
+	// The other keys that fit, those that matter most first.
+	_, _, retry := m.retriable()
 	var l layout.Line
-	for _, b := range m.hints() {
+	for _, b := range hints(m.screens.top(), retry, m.pause.on) {
 		hint := p.KeyHints(b)
 		if l.Width()+hint.Width()+tail.Width() <= p.Width {
 			l = append(l, hint...)
@@ -196,12 +168,12 @@ func (m *Model) keyLine(p *widget.Paint) layout.Line {
 }
 
 // hints are the keys for the last line, those that matter most first.
-func (m *Model) hints() []widget.Binding {
-	if m.help != nil {
-		return nil
-	}
+func hints(s screen.Screen, retry, paused bool) []widget.Binding {
 	var all []widget.Binding
-	for _, g := range m.top().Keys() {
+	if retry {
+		all = append(all, keyRetry)
+	}
+	for _, g := range s.Keys() {
 		if g.HelpOnly {
 			continue
 		}
@@ -212,42 +184,30 @@ func (m *Model) hints() []widget.Binding {
 		}
 	}
 	pause := widget.Bind("space", "pause", "space")
-	if m.paused {
+	if paused {
 		pause = widget.Bind("space", "resume", "space")
 	}
-	all = append(m.retryKeys(), all...)
 	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 
-// backHints are the way back, and q where it quits.
-func (m *Model) backHints() []widget.Binding {
+// windowTitle names the open Job, if there is one.
+func windowTitle(j *screen.Job) string {
 	switch {
-	case !m.quits():
-		return []widget.Binding{keyBack}
-	case len(m.stack) > 1:
-		return []widget.Binding{keyBelow, keyQ}
+	case j == nil:
+		return "kubectl batchjob"
+	case j.Gone:
+		return sanitize.Line(j.Job.Name + " deleted")
 	}
-	return []widget.Binding{keyQ}
-}
-
-func (m *Model) windowTitle() string {
-	title := "kubectl batchjob"
-	if j := m.data.Job; m.isOfJob() {
-		title = fmt.Sprintf("%s %s", j.Job.Name, j.Verdict.Status)
-		if j.Gone {
-			return sanitize.Line(j.Job.Name + " deleted")
-		}
-		if done, total := j.Done(); total > 0 {
-			title += " " + wording.Percent(int64(done), int64(total))
-		}
+	title := fmt.Sprintf("%s %s", j.Job.Name, j.Verdict.Status)
+	if done, total := j.Done(); total > 0 {
+		title += " " + wording.Percent(int64(done), int64(total))
 	}
 	return sanitize.Line(title)
 }
 
 // progressBar is the terminal's own.
-func (m *Model) progressBar() *tea.ProgressBar {
-	j := m.data.Job
-	if !m.isOfJob() || j.Gone {
+func progressBar(j *screen.Job) *tea.ProgressBar {
+	if j == nil || j.Gone {
 		return nil
 	}
 	done, total := j.Done()

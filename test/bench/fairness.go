@@ -30,7 +30,7 @@ func (b *bench) fairness(ctx context.Context) ([]latency, error) {
 func (b *bench) besideHuge(ctx context.Context, s side) (list []latency, err error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	huge, err := b.api.BatchV1().Jobs(namespace).Create(ctx, b.newJob(s, shape{b.hugePods, true}), metav1.CreateOptions{})
+	huge, err := b.api.BatchV1().Jobs(namespace).Create(ctx, b.jobs.job(s, shape{b.hugePods, true}), metav1.CreateOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -86,7 +85,7 @@ func (b *bench) looksOnly(ctx context.Context) (*giant, error) {
 func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
-	name := fmt.Sprintf("%s-%d", ours, b.jobs+1)
+	name := fmt.Sprintf("%s-%d", ours, b.jobs.made+1)
 	begun := time.Now()
 	go func() {
 		defer close(ended)
@@ -125,7 +124,7 @@ func residentBytes(pid int) (int64, error) {
 func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	job, err := b.api.BatchV1().Jobs(namespace).Create(ctx, b.newJob(ours, shape{g.Pods, true}), metav1.CreateOptions{})
+	job, err := b.api.BatchV1().Jobs(namespace).Create(ctx, b.jobs.job(ours, shape{g.Pods, true}), metav1.CreateOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -146,19 +145,14 @@ func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
 		progress("kubectl batchjob %s: %.1f s, %d requests, %.1f MB, peak %.0f MB", args[0], costs.Seconds, costs.Requests, mega(costs.Bytes), mega(costs.Peak))
 		list = append(list, costs)
 	}
-	return list, b.stillRuns(ctx, job)
-}
-
-// stillRuns returns an error if the Job ended before it had been looked at.
-func (b *bench) stillRuns(ctx context.Context, job *batchv1.Job) error {
 	now, err := b.api.BatchV1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
 	if err != nil {
-		return err
+		return list, err
 	}
 	if done, err := outcome(now); err != nil || !done {
-		return err
+		return list, err
 	}
-	return fmt.Errorf("the Job of %s ended while it was looked at: choose more with --giant-pods", shape{b.giantPods, true})
+	return list, fmt.Errorf("the Job of %s ended while it was looked at: choose more with --giant-pods", shape{b.giantPods, true})
 }
 
 func mega(bytes int64) float64 { return float64(bytes) / 1e6 }

@@ -83,6 +83,24 @@ func newJob(s side, number int, shape shape, variants ...variant) *batchv1.Job {
 	return job
 }
 
+// jobMaker numbers Jobs, so that each has a name of its own.
+type jobMaker struct{ made int }
+
+func (m *jobMaker) job(s side, shape shape, variants ...variant) *batchv1.Job {
+	m.made++
+	return newJob(s, m.made, shape, variants...)
+}
+
+// group makes n Jobs of a group.
+func (m *jobMaker) group(s side, name string, n int, job func(i int) (shape, []variant)) []*batchv1.Job {
+	var jobs []*batchv1.Job
+	for i := range n {
+		shape, variants := job(i)
+		jobs = append(jobs, m.job(s, shape, append(variants, inGroup(name))...))
+	}
+	return jobs
+}
+
 // floorPod is the pod that a controller would create for an index of the Job. It
 // needs an owner: the built-in controller strips the finalizer of one without.
 func floorPod(job *batchv1.Job, index int) *corev1.Pod {

@@ -19,7 +19,8 @@
 //   - fairness: small Jobs beside a huge one
 //   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
 //   - sizes: the largest statuses there can be, as the API server stores them
-//   - idle: controllers without work beside pods of others
+//   - idle: controllers without work beside pods of others: those of Deployments, and those of
+//     Jobs that the built-in controller runs
 //   - rate: many Jobs, with 50 and with 100 requests per second for each controller
 //   - reference: the loads for which KEPs give durations
 //   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
@@ -84,6 +85,8 @@ type options struct {
 	plot           string
 	cpuProfile     string
 	idlePods       int
+	idleJobs       int
+	idleJobPods    int
 	idleTime       time.Duration
 	shardPods      int
 	minutes        float64
@@ -133,8 +136,10 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: measure the floor too")
 	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
-	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of others")
-	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long the pods keep running")
+	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of Deployments (restartPolicy Always)")
+	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long these pods keep running, and how long to measure without pods")
+	flags.IntVar(&o.idleJobs, "idle-jobs", 2, "idle: Jobs of the built-in controller")
+	flags.IntVar(&o.idleJobPods, "idle-job-pods", 3000, "idle: indexes of each of these Jobs")
 	flags.IntVar(&o.shardPods, "shard-pods", 30_000, "shards: pods of all Jobs together")
 	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
 	flags.StringVar(&sizes, "sizes", "10,100,1000", "reference: `indexes` of the Jobs, separated by commas")
@@ -172,7 +177,7 @@ func (o options) validate() error {
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.giantPods, o.shardPods/shardNamespaces, slices.Min(o.sizes)) < 1 {
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.idleJobs, o.idleJobPods, o.giantPods, o.shardPods/shardNamespaces, slices.Min(o.sizes)) < 1 {
 		return errors.New("every number must be at least 1")
 	}
 	if o.minutes <= 0 {

@@ -8,8 +8,6 @@ import (
 	"os"
 	"runtime"
 	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
 )
 
 // bench takes the measurements.
@@ -18,7 +16,7 @@ type bench struct {
 	launched  *launched
 	api       api
 	processes processes
-	jobs      int // created up to now; numbers their names
+	jobs      jobMaker
 }
 
 // results are all single measurements, in the order in which they were taken.
@@ -33,7 +31,6 @@ type results struct {
 	HugePods  int       `json:"hugePods,omitempty"`
 	Sizes     []size    `json:"sizes,omitempty"`
 	Idle      []idle    `json:"idle,omitempty"`
-	IdlePods  int       `json:"idlePods,omitempty"`
 	Rates     []rate    `json:"rate,omitempty"`
 	Reference []timing  `json:"reference,omitempty"`
 	Giant     *giant    `json:"giant,omitempty"`
@@ -81,7 +78,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 	if err != nil {
 		return results{}, err
 	}
-	r := results{Pods: b.pods, HugePods: b.hugePods, IdlePods: b.idlePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
+	r := results{Pods: b.pods, HugePods: b.hugePods, Machine: fmt.Sprintf("Kubernetes %s with kwok nodes, %d CPUs, %s/%s", version.GitVersion, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)}
 	progress("Warming up")
 	for _, s := range []side{ours, builtIn} {
 		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
@@ -172,11 +169,6 @@ func turns(rounds int, sides ...side) []side {
 	return order
 }
 
-func (b *bench) newJob(s side, shape shape, variants ...variant) *batchv1.Job {
-	b.jobs++
-	return newJob(s, b.jobs, shape, variants...)
-}
-
 func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -184,7 +176,7 @@ func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, erro
 	if s == floor {
 		run = b.api.floorJob
 	}
-	job, took, err := run(ctx, b.newJob(s, shape))
+	job, took, err := run(ctx, b.jobs.job(s, shape))
 	if err != nil {
 		return latency{}, err
 	}
@@ -223,7 +215,7 @@ func (b *bench) warmUp(ctx context.Context, pods int) error {
 	progress("Warming up with %d pods", pods)
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	job, _, err := b.api.floor(ctx, b.newJob(floor, shape{pods, true}), b.concurrency)
+	job, _, err := b.api.floor(ctx, b.jobs.job(floor, shape{pods, true}), b.concurrency)
 	if err != nil {
 		return err
 	}
@@ -239,16 +231,16 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	if err != nil {
 		return bulk{}, err
 	}
-	b.processes.resetPeaks()
-	before, err := b.processes.usage()
-	if err != nil {
-		return bulk{}, err
-	}
-	job, took, err := b.work(ctx, s, pods)
-	if err != nil {
-		return bulk{}, err
-	}
-	after, err := b.processes.usage()
+	job := b.jobs.job(s, shape{pods, true})
+	var took time.Duration
+	used, err := b.processes.during(func() (err error) {
+		if s == floor {
+			job, took, err = b.api.floor(ctx, job, b.concurrency)
+		} else {
+			job, took, err = b.api.complete(ctx, job)
+		}
+		return err
+	})
 	if err != nil {
 		return bulk{}, err
 	}
@@ -256,18 +248,9 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	if err != nil {
 		return bulk{}, err
 	}
-	used := after.since(before)
 	counts := afterRequests.since(requests)
 	return bulk{
 		Side: s, Seconds: took.Seconds(), Requests: counts.list(), counts: counts,
 		CPU: used.cpu, Peak: used.peak, OthersCPU: used.others(),
 	}, b.api.remove(ctx, job)
-}
-
-func (b *bench) work(ctx context.Context, s side, pods int) (*batchv1.Job, time.Duration, error) {
-	job := b.newJob(s, shape{pods, true})
-	if s == floor {
-		return b.api.floor(ctx, job, b.concurrency)
-	}
-	return b.api.complete(ctx, job)
 }

@@ -99,6 +99,23 @@ func (p processes) usage() (usage, error) {
 	return u, err
 }
 
+// during returns what the processes use while do runs.
+func (p processes) during(do func() error) (usage, error) {
+	p.resetPeaks()
+	before, err := p.usage()
+	if err != nil {
+		return usage{}, err
+	}
+	if err := do(); err != nil {
+		return usage{}, err
+	}
+	after, err := p.usage()
+	if err != nil {
+		return usage{}, err
+	}
+	return after.since(before), nil
+}
+
 // since returns what was used after before; peaks are not differences.
 func (u usage) since(before usage) usage {
 	d := usage{cpu: maps.Clone(u.cpu), peak: u.peak, busy: u.busy - before.busy}

@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
 )
 
 // The load of K2307: Jobs that run 10 pods at a time. Each has enough of them that its
@@ -99,7 +97,7 @@ func (b *bench) measureRate(ctx context.Context, r *rate, jobs int) error {
 		return err
 	}
 	group := fmt.Sprintf("rate-%d-%s", r.QPS, r.Side)
-	load := b.group(r.Side, group, jobs, func(i int) (shape, []variant) {
+	load := b.jobs.group(r.Side, group, jobs, func(i int) (shape, []variant) {
 		return shape{rateCompletions, i%2 == 0}, []variant{atOnce(rateParallelism)}
 	})
 	begun := time.Now()
@@ -116,20 +114,10 @@ func (b *bench) measureRate(ctx context.Context, r *rate, jobs int) error {
 	return b.api.removeGroup(ctx, group)
 }
 
-// group makes n Jobs.
-func (b *bench) group(s side, name string, n int, job func(i int) (shape, []variant)) []*batchv1.Job {
-	var jobs []*batchv1.Job
-	for i := range n {
-		shape, variants := job(i)
-		jobs = append(jobs, b.newJob(s, shape, append(variants, inGroup(name))...))
-	}
-	return jobs
-}
-
 // suspend makes Jobs delete their pods.
 func (b *bench) suspend(ctx context.Context, s side) error {
-	group := fmt.Sprintf("suspended-%d", b.jobs)
-	jobs := b.group(s, group, suspendedJobs, func(int) (shape, []variant) {
+	group := fmt.Sprintf("suspended-%d", b.jobs.made)
+	jobs := b.jobs.group(s, group, suspendedJobs, func(int) (shape, []variant) {
 		return shape{rateParallelism, false}, []variant{running(forever)}
 	})
 	if err := b.api.runGroup(ctx, group, jobs, isActive(rateParallelism)); err != nil {

@@ -52,7 +52,9 @@ func (b *bench) references(ctx context.Context) ([]timing, error) {
 	for i, l := range b.loads() {
 		order := turns(2, ours, builtIn)[2*(i%2):][:2]
 		for _, s := range order {
-			took, err := b.timed(ctx, s, l)
+			ctx, cancel := context.WithTimeout(ctx, b.timeout)
+			took, err := l.run(ctx, s)
+			cancel()
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", l.what, s, err)
 			}
@@ -61,12 +63,6 @@ func (b *bench) references(ctx context.Context) ([]timing, error) {
 		}
 	}
 	return list, nil
-}
-
-func (b *bench) timed(ctx context.Context, s side, l load) (time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
-	return l.run(ctx, s)
 }
 
 func (b *bench) loads() []load {
@@ -93,20 +89,20 @@ func (b *bench) loads() []load {
 }
 
 // timeGroup runs Jobs until each has reached what is asked for, and removes them.
-func (b *bench) timeGroup(ctx context.Context, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) (time.Duration, error) {
+func (a api) timeGroup(ctx context.Context, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) (time.Duration, error) {
 	begun := time.Now()
-	if err := b.api.runGroup(ctx, group, jobs, reached); err != nil {
+	if err := a.runGroup(ctx, group, jobs, reached); err != nil {
 		return 0, err
 	}
-	return time.Since(begun), b.api.removeGroup(ctx, group)
+	return time.Since(begun), a.removeGroup(ctx, group)
 }
 
 // succeeding is one Job, from its creation to its end.
 func (b *bench) succeeding(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (time.Duration, error) {
-		group := fmt.Sprintf("succeeding-%d", b.jobs)
-		jobs := b.group(s, group, 1, func(int) (shape, []variant) { return indexes, variants })
-		return b.timeGroup(ctx, group, jobs, isComplete)
+		group := fmt.Sprintf("succeeding-%d", b.jobs.made)
+		jobs := b.jobs.group(s, group, 1, func(int) (shape, []variant) { return indexes, variants })
+		return b.api.timeGroup(ctx, group, jobs, isComplete)
 	}
 }
 
@@ -115,8 +111,8 @@ func (b *bench) succeeding(indexes shape, variants ...variant) func(context.Cont
 // instead, without any back-off, which is as many requests.)
 func (b *bench) failing(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (took time.Duration, err error) {
-		group := fmt.Sprintf("failing-%d", b.jobs)
-		jobs := b.group(s, group, 1, func(int) (shape, []variant) { return indexes, append([]variant{running(forever)}, variants...) })
+		group := fmt.Sprintf("failing-%d", b.jobs.made)
+		jobs := b.jobs.group(s, group, 1, func(int) (shape, []variant) { return indexes, append([]variant{running(forever)}, variants...) })
 		work, ctx := errgroup.WithContext(ctx)
 		pods, err := b.api.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		if err != nil {
@@ -124,7 +120,7 @@ func (b *bench) failing(indexes shape, variants ...variant) func(context.Context
 		}
 		work.Go(func() error { return b.api.failAll(ctx, group, pods.ResourceVersion, indexes.pods, b.concurrency) })
 		work.Go(func() (err error) {
-			took, err = b.timeGroup(ctx, group, jobs, hasFailed(indexes.pods))
+			took, err = b.api.timeGroup(ctx, group, jobs, hasFailed(indexes.pods))
 			return err
 		})
 		return took, work.Wait()
@@ -162,11 +158,11 @@ type mix []struct{ jobs, pods int }
 // mixed is a mix of Jobs, all created at once, until the last has ended.
 func (b *bench) mixed(m mix, indexed bool, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (time.Duration, error) {
-		group := fmt.Sprintf("mixed-%d", b.jobs)
+		group := fmt.Sprintf("mixed-%d", b.jobs.made)
 		var jobs []*batchv1.Job
 		for _, part := range m {
-			jobs = append(jobs, b.group(s, group, part.jobs, func(int) (shape, []variant) { return shape{part.pods, indexed}, variants })...)
+			jobs = append(jobs, b.jobs.group(s, group, part.jobs, func(int) (shape, []variant) { return shape{part.pods, indexed}, variants })...)
 		}
-		return b.timeGroup(ctx, group, jobs, isComplete)
+		return b.api.timeGroup(ctx, group, jobs, isComplete)
 	}
 }

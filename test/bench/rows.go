@@ -18,7 +18,7 @@ func newReport(r results) report {
 	out.addLatency(r.Beside, shape{0, false}, fmt.Sprintf(" beside %d indexes", r.HugePods), "SCL-09")
 	out.addHuge(r.Huge, r.HugePods)
 	out.addSizes(r.Sizes)
-	out.addIdle(r.Idle, r.IdlePods)
+	out.addIdle(r.Idle)
 	out.addRates(r.Rates)
 	out.addReference(r.Reference)
 	noisy := slices.Concat(r.Bulk, r.Huge)

@@ -48,14 +48,14 @@ type replica struct {
 func (b *bench) shards(ctx context.Context) (*sharded, error) {
 	s := &sharded{Pods: b.shardPods / shardNamespaces * shardNamespaces}
 	var err error
-	if s.Empty, err = b.restarted(ctx, 0); err != nil {
+	if s.Empty, err = b.restarted(ctx, 0, shardSettle); err != nil {
 		return s, err
 	}
 	progress("Shards: %d pods in %d namespaces", s.Pods, shardNamespaces)
 	if err := b.runInNamespaces(ctx, b.shardPods/shardNamespaces); err != nil {
 		return s, err
 	}
-	if s.Single, err = b.restarted(ctx, shardNamespaces); err != nil {
+	if s.Single, err = b.restarted(ctx, shardNamespaces, shardSettle); err != nil {
 		return s, err
 	}
 	s.Replicas, err = b.replicas(ctx, s.Pods)
@@ -82,22 +82,22 @@ func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err err
 		}
 		list = append(list, r)
 	}
-	return list, b.settled(ctx, list, pods)
+	return list, settle(ctx, b.timeout, list, pods)
 }
 
-// restarted restarts our controller, and returns its memory once it has synced this many times.
-func (b *bench) restarted(ctx context.Context, syncs int) (int64, error) {
+// restarted restarts our controller, and returns its memory some time after it has synced this many times.
+func (b *bench) restarted(ctx context.Context, syncs int, settle time.Duration) (int64, error) {
 	if err := b.restart(unlimited); err != nil {
 		return 0, err
 	}
-	err := b.until(ctx, func() (bool, error) {
+	err := until(ctx, b.timeout, func() (bool, error) {
 		all, err := readSyncs(ctx, b.launched.metrics[ours])
 		return err == nil && int(all[""].ok) >= syncs, nil // It may not be listening yet.
 	})
 	if err != nil {
 		return 0, fmt.Errorf("waiting for our controller: %w", err)
 	}
-	if err := sleep(ctx, shardSettle); err != nil {
+	if err := sleep(ctx, settle); err != nil {
 		return 0, err
 	}
 	return residentBytes(b.processes[procOurs])
@@ -111,12 +111,12 @@ func (b *bench) runInNamespaces(ctx context.Context, pods int) error {
 		if _, err := b.api.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 			return err
 		}
-		job := b.newJob(ours, shape{pods, true}, running(forever), func(job *batchv1.Job) { job.Namespace = name })
+		job := b.jobs.job(ours, shape{pods, true}, running(forever), func(job *batchv1.Job) { job.Namespace = name })
 		if _, err := b.api.BatchV1().Jobs(name).Create(ctx, job, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}
-	return b.until(ctx, func() (bool, error) {
+	return until(ctx, b.timeout, func() (bool, error) {
 		jobs, err := b.api.BatchV1().Jobs(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -125,9 +125,9 @@ func (b *bench) runInNamespaces(ctx context.Context, pods int) error {
 	})
 }
 
-// settled waits until the replicas have all pods in fair shares, and notes what each has.
-func (b *bench) settled(ctx context.Context, list []replica, pods int) error {
-	err := b.until(ctx, func() (bool, error) {
+// settle waits until the replicas have all pods in fair shares, and sets the memory of each.
+func settle(ctx context.Context, timeout time.Duration, list []replica, pods int) error {
+	err := until(ctx, timeout, func() (bool, error) {
 		held, fair := 0, true
 		for i := range list {
 			list[i].look(ctx)
@@ -161,9 +161,9 @@ func (r *replica) look(ctx context.Context) {
 	}
 }
 
-// until waits for something, but not longer than for a Job.
-func (b *bench) until(ctx context.Context, is func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+// until waits for something, but not longer than a timeout.
+func until(ctx context.Context, timeout time.Duration, is func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		if done, err := is(); done || err != nil {

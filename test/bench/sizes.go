@@ -37,11 +37,11 @@ type size struct {
 // objectSizes stores the largest statuses there can be, and shows how large the Jobs
 // are then. Nobody works on these Jobs.
 func (b *bench) objectSizes(ctx context.Context) ([]size, error) {
-	worst, err := b.store(ctx, worstJob(b.newJob(floor, shape{worstIndexes, true}, atOnce(0))), worstStatus())
+	worst, err := b.api.store(ctx, worstJob(b.jobs.job(floor, shape{worstIndexes, true}, atOnce(0))), worstStatus())
 	if err != nil {
 		return nil, err
 	}
-	rules, err := b.store(ctx, withRules(b.newJob(floor, shape{worstIndexes, true}, atOnce(0)), maxRules), batchv1.JobStatus{})
+	rules, err := b.api.store(ctx, withRules(b.jobs.job(floor, shape{worstIndexes, true}, atOnce(0)), maxRules), batchv1.JobStatus{})
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (b *bench) objectSizes(ctx context.Context) ([]size, error) {
 }
 
 // store creates a Job and writes its status, and returns what the API server has then.
-func (b *bench) store(ctx context.Context, job *batchv1.Job, status batchv1.JobStatus) (*batchv1.Job, error) {
-	jobs := b.api.BatchV1().Jobs(namespace)
+func (a api) store(ctx context.Context, job *batchv1.Job, status batchv1.JobStatus) (*batchv1.Job, error) {
+	jobs := a.BatchV1().Jobs(namespace)
 	stored, err := jobs.Create(ctx, job, metav1.CreateOptions{})
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (b *bench) store(ctx context.Context, job *batchv1.Job, status batchv1.JobS
 	if stored, err = jobs.Get(ctx, job.Name, metav1.GetOptions{}); err != nil {
 		return nil, err
 	}
-	return stored, b.api.remove(ctx, stored)
+	return stored, a.remove(ctx, stored)
 }
 
 const worstIndexes = 100_000

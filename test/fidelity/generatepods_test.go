@@ -88,7 +88,7 @@ func (g *generator) editPod(label string) call {
 
 // patch is one of the patches of our controller.
 func (g *generator) patch(label string) call {
-	c := call{"patch", label, []arg{{"kind", g.one("release", "release", "adopt", "disown", "claim")}, {"job", g.one("job0", "job1")}}}
+	c := call{"patch", label, []arg{{"kind", g.one("release", "release", "adopt", "disown")}, {"job", g.one("job0", "job1")}}}
 	if g.chance(40) {
 		c.args = append(c.args, arg{"version", g.one("now", "now", "before")})
 	}

@@ -244,7 +244,7 @@ func (p *player) remove(o *object, c call) error {
 }
 
 var podPatches = map[string]cluster.PodPatch{
-	"release": cluster.ReleasePod, "adopt": cluster.AdoptPod, "disown": cluster.DisownPod, "claim": cluster.ClaimPod,
+	"release": cluster.ReleasePod, "adopt": cluster.AdoptPod, "disown": cluster.DisownPod,
 }
 
 // patch makes one of the patches of our controller.

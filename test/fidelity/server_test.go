@@ -43,9 +43,6 @@ type server interface {
 	terminate() error
 }
 
-// watchLabel is the label that the patches of our controller give to pods.
-const watchLabel = "fidelity"
-
 // virtual is the virtual API server.
 type virtual struct{ store *sim.Store }
 
@@ -95,7 +92,7 @@ func (v virtual) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*core
 }
 
 func (v virtual) patchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
-	return v.store.PatchPod(job, ref, patch, watchLabel)
+	return v.store.PatchPod(job, ref, patch)
 }
 
 func (v virtual) deletePod(name string, options metav1.DeleteOptions) error {
@@ -124,7 +121,7 @@ func newActual(ctx context.Context, client kubernetes.Interface) (server, error)
 	if err != nil {
 		return nil, fmt.Errorf("creating a namespace: %w", err)
 	}
-	live, err := cluster.NewLive(kubefake.Client(client), time.Minute, cluster.PodWatch{Label: watchLabel}, clock.RealClock{})
+	live, err := cluster.NewLive(kubefake.Client(client), time.Minute, clock.RealClock{}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -80,8 +80,7 @@ func TestNoRequestsForTerminating_PRP_11(t *testing.T) {
 	gates := map[string][]func(*controller.Config){"on": nil, "off": {gateOff(controller.JobPodReplacementPolicy)}}
 	for name, gate := range gates {
 		f := newFixture(t)
-		noSweep := func(c *controller.Config) { c.SweepPeriod = time.Hour } // Its request comes at any time.
-		p := f.startController(append(gate, oneByOne, noSweep)...)
+		p := f.startController(append(gate, oneByOne)...)
 		f.create(newJob(indexed(2), onNode))
 		f.kubelet.run(f.untilActive(2)...)
 		f.untilCounts("a", counts{active: 2, ready: 2})

@@ -50,18 +50,18 @@ func clientConfig(config *rest.Config, agent string) *rest.Config {
 
 // process is one run of a controller.
 type process struct {
-	t      *testing.T
-	wire   *wire
-	log    *leash.Output
-	cancel context.CancelFunc
-	ended  chan struct{}
-	err    error
+	t       *testing.T
+	runtime *controller.Runtime
+	wire    *wire
+	log     *leash.Output
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	err     error
 }
 
 // quick makes a controller that waits as little as it can.
 func quick(c *controller.Config) {
 	c.BatchPeriod = 50 * time.Millisecond
-	c.SweepPeriod = 500 * time.Millisecond
 	c.RetryMin, c.RetryMax = 50*time.Millisecond, time.Second
 	c.Limits = reconcile.DefaultConfig()
 	c.Limits.MinRequeue = 50 * time.Millisecond
@@ -97,7 +97,7 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 	}
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(p.log), textlogger.Verbosity(5)))
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
-	p.cancel = cancel
+	p.runtime, p.cancel = r, cancel
 	go func() {
 		defer close(p.ended)
 		p.err = r.Run(ctx)

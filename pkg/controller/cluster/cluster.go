@@ -7,8 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -31,23 +29,20 @@ type JobAPI interface {
 type PodAPI interface {
 	Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	Delete(ctx context.Context, namespace string, pod reconcile.PodRef) (*corev1.Pod, error)
-	// Patch changes the owner, the finalizer and the label of the pod, in one write.
+	// Patch changes the owner and the finalizer of the pod, in one write.
 	Patch(ctx context.Context, job *batchv1.Job, pod reconcile.PodRef, patch PodPatch) (*corev1.Pod, error)
 }
 
-// PodPatch is a change to the owner, the finalizer and the label of a pod.
+// PodPatch is a change to the owner and the finalizer of a pod.
 type PodPatch uint8
 
 const (
 	// ReleasePod removes the tracking finalizer.
 	ReleasePod PodPatch = iota + 1
-	// AdoptPod makes the Job the controller of the pod, and adds the tracking finalizer and the
-	// label of the watch.
+	// AdoptPod makes the Job the controller of the pod, and adds the tracking finalizer.
 	AdoptPod
 	// DisownPod removes the Job as an owner, and the tracking finalizer.
 	DisownPod
-	// ClaimPod adds the label of the watch.
-	ClaimPod
 )
 
 // PodLister lists pods from the API server, those that match the Job's selector or
@@ -61,9 +56,6 @@ type Cluster struct {
 	Jobs JobAPI
 	Pods PodAPI
 	List PodLister
-	// Unwatched calls each with the metadata of pods that lack the label of the watch and match
-	// the selector, page by page. It is nil if the watch delivers the pods of all Jobs.
-	Unwatched func(ctx context.Context, namespace string, selector labels.Selector, each func([]metav1.PartialObjectMetadata)) error
 	// CreateJSON creates a pod from JSON, which may have fields that corev1.Pod lacks. If
 	// it is nil, Jobs whose template has such fields get no pods.
 	CreateJSON func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error)

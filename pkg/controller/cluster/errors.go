@@ -38,20 +38,10 @@ func IsRejection(err error) bool {
 // change its UID, or add a second controller. An admission webhook may reject a write as
 // invalid too, without a cause; that error is permanent (REG-31).
 func IsOtherPod(err error) bool {
-	return isInvalidIn(err, func(field string) bool {
-		return field == "metadata.uid" || strings.HasPrefix(field, "metadata.ownerReferences")
-	})
-}
-
-// IsReplaced reports whether a pod of another UID has the name of the one that the patch was for, which is gone.
-func IsReplaced(err error) bool {
-	return isInvalidIn(err, func(field string) bool { return field == "metadata.uid" }) && !isFromWebhook(err)
-}
-
-// isInvalidIn reports whether an object is invalid, and only in some fields.
-func isInvalidIn(err error, is func(field string) bool) bool {
 	causes := DetailsOf(err).Causes
-	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return !is(c.Field) })
+	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
+		return c.Field != "metadata.uid" && !strings.HasPrefix(c.Field, "metadata.ownerReferences")
+	})
 }
 
 func isFromWebhook(err error) bool { return strings.Contains(err.Error(), "admission webhook ") }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -49,19 +48,19 @@ func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
 	}
 }
 
-// TRK-10: a patch that would change the UID shows that its pod is gone, unless a webhook says so, or more is wrong.
-func TestOnlyAnotherUIDMeansThatThePodIsReplaced_TRK_10(t *testing.T) {
+// TRK-36: a patch that would change the UID, or add a controller, is about another pod, unless more is wrong.
+func TestPatchOfAnotherPod_TRK_36(t *testing.T) {
 	for name, c := range map[string]struct {
-		message         string
-		fields          []string
-		other, replaced bool
+		message string
+		fields  []string
+		other   bool
 	}{
-		"another UID":              {`Pod "p" is invalid`, []string{"metadata.uid"}, true, true},
-		"a second controller":      {`Pod "p" is invalid`, []string{"metadata.ownerReferences"}, true, false},
-		"both":                     {`Pod "p" is invalid`, []string{"metadata.uid", "metadata.ownerReferences"}, true, false},
-		"the UID and another one":  {`Pod "p" is invalid`, []string{"metadata.uid", "spec.containers"}, false, false},
-		"no cause":                 {`Pod "p" is invalid`, nil, false, false},
-		"a webhook, about the UID": {`admission webhook "w" denied the request: no`, []string{"metadata.uid"}, true, false},
+		"another UID":              {`Pod "p" is invalid`, []string{"metadata.uid"}, true},
+		"a second controller":      {`Pod "p" is invalid`, []string{"metadata.ownerReferences"}, true},
+		"both":                     {`Pod "p" is invalid`, []string{"metadata.uid", "metadata.ownerReferences"}, true},
+		"the UID and another one":  {`Pod "p" is invalid`, []string{"metadata.uid", "spec.containers"}, false},
+		"no cause":                 {`Pod "p" is invalid`, nil, false},
+		"a webhook, about the UID": {`admission webhook "w" denied the request: no`, []string{"metadata.uid"}, true},
 	} {
 		answer := metav1.Status{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity,
@@ -71,8 +70,8 @@ func TestOnlyAnotherUIDMeansThatThePodIsReplaced_TRK_10(t *testing.T) {
 			answer.Details.Causes = append(answer.Details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: field})
 		}
 		_, err := clientOf(t, http.StatusUnprocessableEntity, answer).CoreV1().Pods("ns").Patch(t.Context(), "p", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-		if other, replaced := IsOtherPod(err), IsReplaced(err); other != c.other || replaced != c.replaced {
-			t.Errorf("%s: another pod %v, replaced %v: %v", name, other, replaced, err)
+		if other := IsOtherPod(err); other != c.other {
+			t.Errorf("%s: another pod %v: %v", name, other, err)
 		}
 	}
 }
@@ -127,7 +126,7 @@ func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
 
 // JOB-55, TRK-20: a page of a proxy with the code 200 is no empty list, by which everything would be gone, and no object.
 func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
-	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, PodWatch{Label: "us"}, clock.RealClock{})
+	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, clock.RealClock{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +139,8 @@ func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
 		"list pods for the watch": func() error { _, err := pods.ListWithContext(t.Context(), metav1.ListOptions{}); return err },
 		"list pods of a Job":      func() error { _, _, err := c.List.List(t.Context(), job, false); return err },
 		"list Jobs":               func() error { _, err := c.Jobs.List(t.Context(), "ns"); return err },
-		"list unwatched pods": func() error {
-			return c.Unwatched(t.Context(), "ns", labels.Everything(), func([]metav1.PartialObjectMetadata) {})
-		},
-		"get a Job":    func() error { _, err := c.Jobs.Get(t.Context(), "ns", "a"); return err },
-		"write status": func() error { _, err := c.Jobs.UpdateStatus(t.Context(), job); return err },
+		"get a Job":               func() error { _, err := c.Jobs.Get(t.Context(), "ns", "a"); return err },
+		"write status":            func() error { _, err := c.Jobs.UpdateStatus(t.Context(), job); return err },
 		"create a pod": func() error {
 			_, err := c.Pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}})
 			return err

@@ -26,28 +26,27 @@ type Live struct {
 	// named reads Jobs as they are stored; nil if the client is a fake.
 	named   *namedJobs
 	timeout time.Duration
-	watch   PodWatch
 	clock   clock.PassiveClock
 	pace    *pace
 }
 
-// NewLive returns the cluster that the client accesses, with a timeout for each call.
-func NewLive(client kube.Interface, timeout time.Duration, watch PodWatch, clock clock.PassiveClock) (*Live, error) {
+// NewLive returns the cluster that the client accesses, with a timeout for each call. Of pods that are foreign, it reads
+// only what identifies them; nil foreign selects none.
+func NewLive(client kube.Interface, timeout time.Duration, clock clock.PassiveClock, foreign kube.Foreign) (*Live, error) {
 	named, err := newNamedJobs(client)
 	if err != nil {
 		return nil, err
 	}
-	return &Live{client: client, named: named, timeout: timeout, watch: watch, clock: clock}, nil
+	if client, err = kube.WithoutForeign(client, foreign); err != nil {
+		return nil, err
+	}
+	return &Live{client: client, named: named, timeout: timeout, clock: clock}, nil
 }
 
 // Cluster returns the calls to the cluster; a sync makes at most concurrency of them at once.
 func (l *Live) Cluster(concurrency int) Cluster {
 	l.pace = newPace(concurrency, l.clock)
-	c := Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: l.pace.parallel}
-	if !l.watch.OfAllJobs {
-		c.Unwatched = l.Unwatched
-	}
-	return c
+	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: l.pace.parallel}
 }
 
 // JobListWatch returns how to list and watch the Jobs of a namespace, and an example of what
@@ -185,7 +184,7 @@ func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.Po
 // Patch changes nothing else, so that other finalizers and owners, and concurrent
 // edits, survive (TRK-11, TRK-25).
 func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (_ *corev1.Pod, err error) {
-	body, err := patchBody(job, ref, patch, l.watch.Label)
+	body, err := patchBody(job, ref, patch)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +196,7 @@ func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.Pod
 }
 
 // patchBody returns a strategic merge patch, in which lists of finalizers and owners are merged.
-func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch, label string) ([]byte, error) {
+func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, error) {
 	type removedOwner struct {
 		Patch string    `json:"$patch"`
 		UID   types.UID `json:"uid"`
@@ -205,7 +204,6 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch, label str
 	type metadata struct {
 		UID             types.UID         `json:"uid"`
 		ResourceVersion string            `json:"resourceVersion,omitempty"`
-		Labels          map[string]string `json:"labels,omitempty"`
 		Annotations     map[string]string `json:"annotations,omitempty"`
 		OwnerReferences []any             `json:"ownerReferences,omitempty"`
 		Add             []string          `json:"finalizers,omitempty"`
@@ -214,10 +212,7 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch, label str
 	m := metadata{UID: ref.UID, ResourceVersion: ref.ResourceVersion}
 	tracking := []string{batchv1.JobTrackingFinalizer}
 	switch patch {
-	case ClaimPod:
-		m.Labels = map[string]string{observe.ManagedByLabel: label}
 	case AdoptPod:
-		m.Labels = map[string]string{observe.ManagedByLabel: label}
 		// The annotation shows the next process whose finalizer this is (TRK-22).
 		m.Annotations = map[string]string{observe.AttemptAnnotation: "1"}
 		m.OwnerReferences, m.Add = []any{metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}, tracking

@@ -12,12 +12,12 @@ import (
 
 // TRK-11: only our finalizer is named in the patch, and the preconditions are.
 func TestPatchRemovesOnlyOurFinalizer_TRK_11(t *testing.T) {
-	got, err := patchBody(nil, reconcile.PodRef{Name: "p", UID: "u", ResourceVersion: "7"}, ReleasePod, "us")
+	got, err := patchBody(nil, reconcile.PodRef{Name: "p", UID: "u", ResourceVersion: "7"}, ReleasePod)
 	want := `{"metadata":{"uid":"u","resourceVersion":"7","$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if got, _ := patchBody(nil, reconcile.PodRef{UID: "u"}, ReleasePod, "us"); strings.Contains(string(got), "resourceVersion") {
+	if got, _ := patchBody(nil, reconcile.PodRef{UID: "u"}, ReleasePod); strings.Contains(string(got), "resourceVersion") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -27,12 +27,11 @@ func TestPatchRemovesOnlyOurFinalizer_TRK_11(t *testing.T) {
 func TestOwnerAndFinalizerChangeInOnePatch_TRK_25(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "j"}}
 	for patch, want := range map[PodPatch]string{
-		AdoptPod: `{"metadata":{"uid":"u","labels":{"batchjob.dev/managed-by":"us"},"annotations":{"batchjob.dev/attempt":"1"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"a","uid":"j","controller":true,"blockOwnerDeletion":true}],` +
+		AdoptPod: `{"metadata":{"uid":"u","annotations":{"batchjob.dev/attempt":"1"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"a","uid":"j","controller":true,"blockOwnerDeletion":true}],` +
 			`"finalizers":["batch.kubernetes.io/job-tracking"]}}`,
-		ClaimPod:  `{"metadata":{"uid":"u","labels":{"batchjob.dev/managed-by":"us"}}}`,
 		DisownPod: `{"metadata":{"uid":"u","ownerReferences":[{"$patch":"delete","uid":"j"}],"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`,
 	} {
-		if got, err := patchBody(job, reconcile.PodRef{Name: "p", UID: "u"}, patch, "us"); err != nil || string(got) != want {
+		if got, err := patchBody(job, reconcile.PodRef{Name: "p", UID: "u"}, patch); err != nil || string(got) != want {
 			t.Errorf("got %s, %v", got, err)
 		}
 	}

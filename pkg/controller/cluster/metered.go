@@ -5,8 +5,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -19,13 +17,6 @@ func Metered(c Cluster, m *metrics.Metrics) Cluster {
 		return c
 	}
 	metered := Cluster{Jobs: meteredJobs{c.Jobs, m}, Pods: meteredPods{c.Pods, m}, List: meteredList{c.List, m}, Parallel: c.Parallel}
-	if list := c.Unwatched; list != nil {
-		metered.Unwatched = func(ctx context.Context, namespace string, selector labels.Selector, each func([]metav1.PartialObjectMetadata)) error {
-			err := list(ctx, namespace, selector, each)
-			m.APICall("list", "pods", err)
-			return err
-		}
-	}
 	if create := c.CreateJSON; create != nil {
 		metered.CreateJSON = func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error) {
 			created, err := create(ctx, namespace, pod)

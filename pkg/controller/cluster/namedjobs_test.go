@@ -201,7 +201,7 @@ func TestReflectorFillsTheCacheWithNamedJobs_PFN_28_JOB_55(t *testing.T) {
 		{watchEvent("ADDED", fmt.Sprintf(jobText, 7)), end, watchEvent("MODIFIED", fmt.Sprintf(jobText, 9)), watchEvent("ERROR", fmt.Sprintf(statusText, "Expired", 410))},
 		{watchEvent("ADDED", strings.ReplaceAll(fmt.Sprintf(jobText, 12), `"u"`, `"v"`)), strings.ReplaceAll(end, `"8"`, `"13"`)},
 	}
-	c := observe.NewCache(nil, ignoring{})
+	c := observe.NewCache(nil, nil, ignoring{})
 	store := c.JobStore("")
 	named := namedOf(t, s)
 	api := named.in("")

@@ -37,32 +37,34 @@ type Options struct {
 // Check returns all problems of a template at this path, except those of its restartPolicy: that a Job allows fewer
 // of them.
 func Check(template *corev1.PodTemplateSpec, path *field.Path, o Options) []Problem {
-	c := &checker{}
-	c.metadata(&template.ObjectMeta, path.Child("metadata"))
-	spec := &template.Spec
-	c.volumes(spec.Volumes, path.Child("spec", "volumes"))
-	c.containers(spec, path.Child("spec"), volumeNames(spec.Volumes, o.Volumes))
-	c.pod(spec, path.Child("spec"))
-	c.scheduling(spec, path.Child("spec"))
-	return c.problems
+	spec, at := &template.Spec, path.Child("spec")
+	return slices.Concat(
+		CheckMetadata(&template.ObjectMeta, path.Child("metadata")),
+		checkVolumes(spec.Volumes, at.Child("volumes")),
+		checkContainers(spec, at, volumeNames(spec.Volumes, o.Volumes)),
+		checkPod(spec, at),
+		checkScheduling(spec, at),
+	)
 }
 
-type checker struct{ problems []Problem }
+// problems are the result of a check.
+type problems []Problem
 
-func (c *checker) add(id string, path *field.Path, fix, message string, args ...any) {
-	c.problems = append(c.problems, Problem{ID: id, Path: path, Fix: fix, Message: fmt.Sprintf(message, args...)})
+func (p *problems) add(id string, path *field.Path, fix, message string, args ...any) {
+	*p = append(*p, Problem{ID: id, Path: path, Fix: fix, Message: fmt.Sprintf(message, args...)})
 }
 
-// oneOf adds a problem if the value is neither empty, which the API server replaces by a default, nor allowed.
-func oneOf[T ~string](c *checker, id string, path *field.Path, value T, allowed ...T) {
+// oneOf returns a problem if the value is neither empty, which the API server replaces by a default, nor allowed.
+func oneOf[T ~string](id string, path *field.Path, value T, allowed ...T) (found problems) {
 	if value == "" || slices.Contains(allowed, value) {
-		return
+		return nil
 	}
 	names := make([]string, len(allowed))
 	for i := range allowed {
 		names[i] = string(allowed[i])
 	}
-	c.add(id, path, "use one of: "+strings.Join(names, ", "), "there is no %s %q", phrase.Last(path), shorten(string(value)))
+	found.add(id, path, "use one of: "+strings.Join(names, ", "), "there is no %s %q", phrase.Last(path), shorten(string(value)))
+	return found
 }
 
 // shorten keeps messages readable that quote the template.

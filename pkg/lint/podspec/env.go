@@ -11,22 +11,23 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
-func (c *checker) env(vars []corev1.EnvVar, path *field.Path) {
+func checkEnv(vars []corev1.EnvVar, path *field.Path) (found problems) {
 	for i := range vars {
 		v, at := &vars[i], path.Index(i)
 		switch {
 		case v.Name == "":
-			c.add("env-without-name", at.Child("name"), "add a name", "the variable has no name")
+			found.add("env-without-name", at.Child("name"), "add a name", "the variable has no name")
 		case len(validation.IsRelaxedEnvVarName(v.Name)) > 0:
-			c.add("env-name-invalid", at.Child("name"), "use printable ASCII characters other than '='", "the name of variable %q is not allowed", shorten(v.Name))
+			found.add("env-name-invalid", at.Child("name"), "use printable ASCII characters other than '='", "the name of variable %q is not allowed", shorten(v.Name))
 		}
 		if v.ValueFrom != nil {
-			c.valueFrom(v, at.Child("valueFrom"))
+			found = append(found, checkValueFrom(v, at.Child("valueFrom"))...)
 		}
 	}
+	return found
 }
 
-func (c *checker) valueFrom(v *corev1.EnvVar, path *field.Path) {
+func checkValueFrom(v *corev1.EnvVar, path *field.Path) (found problems) {
 	from := v.ValueFrom
 	var sources []string
 	for _, source := range []struct {
@@ -42,94 +43,100 @@ func (c *checker) valueFrom(v *corev1.EnvVar, path *field.Path) {
 	}
 	switch {
 	case len(sources) == 0:
-		c.add("env-source-missing", path, "add secretKeyRef, configMapKeyRef, fieldRef or resourceFieldRef", "valueFrom of %q is empty", shorten(v.Name))
+		found.add("env-source-missing", path, "add secretKeyRef, configMapKeyRef, fieldRef or resourceFieldRef", "valueFrom of %q is empty", shorten(v.Name))
 	case v.Value != "":
-		c.add("env-value-and-source", path, "remove value or valueFrom", "variable %q has both value and valueFrom", shorten(v.Name))
+		found.add("env-value-and-source", path, "remove value or valueFrom", "variable %q has both value and valueFrom", shorten(v.Name))
 	case len(sources) > 1:
-		c.add("env-two-sources", path.Child(sources[1]), "remove one of them", "variable %q already has its value from %s", shorten(v.Name), sources[0])
+		found.add("env-two-sources", path.Child(sources[1]), "remove one of them", "variable %q already has its value from %s", shorten(v.Name), sources[0])
 	}
 	if ref := from.ConfigMapKeyRef; ref != nil {
-		c.keyRef(ref.Name, ref.Key, path.Child("configMapKeyRef"))
+		found = append(found, checkKeyRef(ref.Name, ref.Key, path.Child("configMapKeyRef"))...)
 	}
 	if ref := from.SecretKeyRef; ref != nil {
-		c.keyRef(ref.Name, ref.Key, path.Child("secretKeyRef"))
+		found = append(found, checkKeyRef(ref.Name, ref.Key, path.Child("secretKeyRef"))...)
 	}
 	if from.FieldRef != nil {
-		c.fieldRef(from.FieldRef, path.Child("fieldRef"))
+		found = append(found, checkFieldRef(from.FieldRef, path.Child("fieldRef"))...)
 	}
 	if from.ResourceFieldRef != nil {
-		c.resourceFieldRef(from.ResourceFieldRef, path.Child("resourceFieldRef"))
+		found = append(found, checkResourceFieldRef(from.ResourceFieldRef, path.Child("resourceFieldRef"))...)
 	}
+	return found
 }
 
-// keyRef checks a reference to a key of a ConfigMap or a Secret.
-func (c *checker) keyRef(name, key string, path *field.Path) {
-	c.objectName(name, path.Child("name"))
+// checkKeyRef checks a reference to a key of a ConfigMap or a Secret.
+func checkKeyRef(name, key string, path *field.Path) problems {
+	found := checkObjectName(name, path.Child("name"))
 	switch {
 	case key == "":
-		c.add("env-source-incomplete", path.Child("key"), "add the key", "%s needs a key", phrase.Last(path))
+		found.add("env-source-incomplete", path.Child("key"), "add the key", "%s needs a key", phrase.Last(path))
 	case len(validation.IsConfigMapKey(key)) > 0:
-		c.add("env-source-incomplete", path.Child("key"), "use letters, digits, '-', '_' and '.'", "there cannot be a key %q", shorten(key))
+		found.add("env-source-incomplete", path.Child("key"), "use letters, digits, '-', '_' and '.'", "there cannot be a key %q", shorten(key))
 	}
+	return found
 }
 
-// objectName checks the name of a ConfigMap, a Secret and most other objects.
-func (c *checker) objectName(name string, path *field.Path) {
+// checkObjectName checks the name of a ConfigMap, a Secret and most other objects.
+func checkObjectName(name string, path *field.Path) (found problems) {
 	switch {
 	case name == "":
-		c.add("reference-without-name", path, "add the name", "the reference has no name")
+		found.add("reference-without-name", path, "add the name", "the reference has no name")
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		c.add("reference-name-invalid", path, "use lowercase letters, digits, '-' and '.'", "no object can have the name %q", shorten(name))
+		found.add("reference-name-invalid", path, "use lowercase letters, digits, '-' and '.'", "no object can have the name %q", shorten(name))
 	}
+	return found
 }
 
-func (c *checker) fieldRef(ref *corev1.ObjectFieldSelector, path *field.Path) {
+func checkFieldRef(ref *corev1.ObjectFieldSelector, path *field.Path) (found problems) {
 	text := ref.FieldPath
 	fields := []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
 		"spec.host", // the former name of spec.nodeName
 	}
 	if slices.Contains(fields, text) {
-		return
+		return found
 	}
-	name, key, found := strings.Cut(text, "['")
+	name, key, hasKey := strings.Cut(text, "['")
 	key, closed := strings.CutSuffix(key, "']")
-	if found && closed && (name == "metadata.labels" || name == "metadata.annotations") {
+	if hasKey && closed && (name == "metadata.labels" || name == "metadata.annotations") {
 		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
-			c.add("field-ref-invalid", path.Child("fieldPath"), keyFix, "%q cannot be the key of a label or annotation", shorten(key))
+			found.add("field-ref-invalid", path.Child("fieldPath"), keyFix, "%q cannot be the key of a label or annotation", shorten(key))
 		}
-		return
+		return found
 	}
-	c.add("field-ref-invalid", path.Child("fieldPath"), "use one of: "+strings.Join(fields[:9], ", ")+", metadata.labels['KEY'], metadata.annotations['KEY']",
+	found.add("field-ref-invalid", path.Child("fieldPath"), "use one of: "+strings.Join(fields[:9], ", ")+", metadata.labels['KEY'], metadata.annotations['KEY']",
 		"the value of a variable cannot come from the field %q", shorten(text))
+	return found
 }
 
-func (c *checker) resourceFieldRef(ref *corev1.ResourceFieldSelector, path *field.Path) {
+func checkResourceFieldRef(ref *corev1.ResourceFieldSelector, path *field.Path) (found problems) {
 	kind, resource, _ := strings.Cut(ref.Resource, ".")
 	known := resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" || strings.HasPrefix(resource, "hugepages-")
 	if (kind != "limits" && kind != "requests") || !known {
-		c.add("field-ref-invalid", path.Child("resource"), "use limits or requests of cpu, memory or ephemeral-storage, such as limits.memory",
+		found.add("field-ref-invalid", path.Child("resource"), "use limits or requests of cpu, memory or ephemeral-storage, such as limits.memory",
 			"the value of a variable cannot come from the resource %q", shorten(ref.Resource))
 	}
+	return found
 }
 
-func (c *checker) envFrom(sources []corev1.EnvFromSource, path *field.Path) {
+func checkEnvFrom(sources []corev1.EnvFromSource, path *field.Path) (found problems) {
 	for i := range sources {
 		source, at := &sources[i], path.Index(i)
 		switch {
 		case source.ConfigMapRef == nil && source.SecretRef == nil:
-			c.add("env-source-missing", at, "add configMapRef or secretRef", "the item of envFrom is empty")
+			found.add("env-source-missing", at, "add configMapRef or secretRef", "the item of envFrom is empty")
 		case source.ConfigMapRef != nil && source.SecretRef != nil:
-			c.add("env-two-sources", at.Child("secretRef"), "make it two items", "the item of envFrom already has configMapRef")
+			found.add("env-two-sources", at.Child("secretRef"), "make it two items", "the item of envFrom already has configMapRef")
 		}
 		if source.ConfigMapRef != nil {
-			c.objectName(source.ConfigMapRef.Name, at.Child("configMapRef", "name"))
+			found = append(found, checkObjectName(source.ConfigMapRef.Name, at.Child("configMapRef", "name"))...)
 		}
 		if source.SecretRef != nil {
-			c.objectName(source.SecretRef.Name, at.Child("secretRef", "name"))
+			found = append(found, checkObjectName(source.SecretRef.Name, at.Child("secretRef", "name"))...)
 		}
 		if source.Prefix != "" && len(validation.IsRelaxedEnvVarName(source.Prefix)) > 0 {
-			c.add("env-name-invalid", at.Child("prefix"), "use printable ASCII characters other than '='", "the prefix %q is not allowed", shorten(source.Prefix))
+			found.add("env-name-invalid", at.Child("prefix"), "use printable ASCII characters other than '='", "the prefix %q is not allowed", shorten(source.Prefix))
 		}
 	}
+	return found
 }

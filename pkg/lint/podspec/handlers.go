@@ -18,25 +18,27 @@ type handler struct {
 	sleeper *corev1.SleepAction
 }
 
-// handlers checks the probes and hooks of a container that runs beside others.
-func (c *checker) handlers(container *corev1.Container, path *field.Path) {
-	c.probe(container.LivenessProbe, path.Child("livenessProbe"), true)
-	c.probe(container.ReadinessProbe, path.Child("readinessProbe"), false)
-	c.probe(container.StartupProbe, path.Child("startupProbe"), true)
+// checkHandlers checks the probes and hooks of a container that runs beside others.
+func checkHandlers(container *corev1.Container, path *field.Path) problems {
+	found := checkProbe(container.LivenessProbe, path.Child("livenessProbe"), true)
+	found = append(found, checkProbe(container.ReadinessProbe, path.Child("readinessProbe"), false)...)
+	found = append(found, checkProbe(container.StartupProbe, path.Child("startupProbe"), true)...)
 	if container.Lifecycle != nil {
-		c.hook(container.Lifecycle.PostStart, path.Child("lifecycle", "postStart"))
-		c.hook(container.Lifecycle.PreStop, path.Child("lifecycle", "preStop"))
+		found = append(found, checkHook(container.Lifecycle.PostStart, path.Child("lifecycle", "postStart"))...)
+		found = append(found, checkHook(container.Lifecycle.PreStop, path.Child("lifecycle", "preStop"))...)
 	}
+	return found
 }
 
-func (c *checker) hook(hook *corev1.LifecycleHandler, path *field.Path) {
+func checkHook(hook *corev1.LifecycleHandler, path *field.Path) (found problems) {
 	if hook != nil {
-		c.handler(handler{exec: hook.Exec, http: hook.HTTPGet, tcp: hook.TCPSocket, sleeper: hook.Sleep}, path)
+		found = append(found, checkHandler(handler{exec: hook.Exec, http: hook.HTTPGet, tcp: hook.TCPSocket, sleeper: hook.Sleep}, path)...)
 	}
+	return found
 }
 
-// noHandlers finds probes and hooks of an init container that is not a sidecar: it has to end, not to be ready.
-func (c *checker) noHandlers(container *corev1.Container, path *field.Path) {
+// checkNoHandlers finds probes and hooks of an init container that is not a sidecar: it has to end, not to be ready.
+func checkNoHandlers(container *corev1.Container, path *field.Path) (found problems) {
 	const fix = "remove it, or add restartPolicy: Always if the container is a sidecar"
 	for _, f := range []struct {
 		name string
@@ -46,17 +48,18 @@ func (c *checker) noHandlers(container *corev1.Container, path *field.Path) {
 		{"startupProbe", container.StartupProbe != nil}, {"lifecycle", container.Lifecycle != nil},
 	} {
 		if f.set {
-			c.add("probe-of-init-container", path.Child(f.name), fix, "an init container that is not a sidecar cannot have %s", f.name)
+			found.add("probe-of-init-container", path.Child(f.name), fix, "an init container that is not a sidecar cannot have %s", f.name)
 		}
 	}
+	return found
 }
 
-// probe checks a probe; one that restarts containers needs only one success.
-func (c *checker) probe(probe *corev1.Probe, path *field.Path, restarts bool) {
+// checkProbe checks a probe; one that restarts containers needs only one success.
+func checkProbe(probe *corev1.Probe, path *field.Path, restarts bool) (found problems) {
 	if probe == nil {
-		return
+		return found
 	}
-	c.handler(handler{exec: probe.Exec, http: probe.HTTPGet, tcp: probe.TCPSocket, grpc: probe.GRPC}, path)
+	found = append(found, checkHandler(handler{exec: probe.Exec, http: probe.HTTPGet, tcp: probe.TCPSocket, grpc: probe.GRPC}, path)...)
 	for _, f := range []struct {
 		name  string
 		value int32
@@ -65,21 +68,22 @@ func (c *checker) probe(probe *corev1.Probe, path *field.Path, restarts bool) {
 		{"successThreshold", probe.SuccessThreshold}, {"failureThreshold", probe.FailureThreshold},
 	} {
 		if f.value < 0 {
-			c.add("probe-invalid", path.Child(f.name), "use 1 or more", "%s is %d", f.name, f.value)
+			found.add("probe-invalid", path.Child(f.name), "use 1 or more", "%s is %d", f.name, f.value)
 		}
 	}
 	if restarts && probe.SuccessThreshold > 1 {
-		c.add("probe-invalid", path.Child("successThreshold"), "use 1, or remove it", "successThreshold of a %s must be 1", phrase.Last(path))
+		found.add("probe-invalid", path.Child("successThreshold"), "use 1, or remove it", "successThreshold of a %s must be 1", phrase.Last(path))
 	}
 	switch period := probe.TerminationGracePeriodSeconds; {
 	case period != nil && !restarts:
-		c.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "remove it", "a %s restarts nothing, so it cannot have terminationGracePeriodSeconds", phrase.Last(path))
+		found.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "remove it", "a %s restarts nothing, so it cannot have terminationGracePeriodSeconds", phrase.Last(path))
 	case period != nil && *period <= 0:
-		c.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "use 1 or more", "terminationGracePeriodSeconds is %d", *period)
+		found.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "use 1 or more", "terminationGracePeriodSeconds is %d", *period)
 	}
+	return found
 }
 
-func (c *checker) handler(h handler, path *field.Path) {
+func checkHandler(h handler, path *field.Path) (found problems) {
 	count := 0
 	for _, set := range []bool{h.exec != nil, h.http != nil, h.tcp != nil, h.grpc != nil, h.sleeper != nil} {
 		if set {
@@ -88,28 +92,30 @@ func (c *checker) handler(h handler, path *field.Path) {
 	}
 	switch {
 	case count == 0:
-		c.add("probe-invalid", path, "add exec, httpGet or tcpSocket", "%s does nothing", phrase.Last(path))
+		found.add("probe-invalid", path, "add exec, httpGet or tcpSocket", "%s does nothing", phrase.Last(path))
 	case count > 1:
-		c.add("probe-invalid", path, "remove all but one", "%s can do only one thing, but has %d", phrase.Last(path), count)
+		found.add("probe-invalid", path, "remove all but one", "%s can do only one thing, but has %d", phrase.Last(path), count)
 	}
 	if h.exec != nil && len(h.exec.Command) == 0 {
-		c.add("probe-invalid", path.Child("exec", "command"), "add the command", "exec has no command")
+		found.add("probe-invalid", path.Child("exec", "command"), "add the command", "exec has no command")
 	}
 	if h.http != nil {
-		c.port(h.http.Port, path.Child("httpGet", "port"))
-		oneOf(c, "probe-invalid", path.Child("httpGet", "scheme"), h.http.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
+		found = append(found, checkPort(h.http.Port, path.Child("httpGet", "port"))...)
+		found = append(found, oneOf("probe-invalid", path.Child("httpGet", "scheme"), h.http.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
 	}
 	if h.tcp != nil {
-		c.port(h.tcp.Port, path.Child("tcpSocket", "port"))
+		found = append(found, checkPort(h.tcp.Port, path.Child("tcpSocket", "port"))...)
 	}
 	if h.grpc != nil {
-		c.port(intstr.FromInt32(h.grpc.Port), path.Child("grpc", "port"))
+		found = append(found, checkPort(intstr.FromInt32(h.grpc.Port), path.Child("grpc", "port"))...)
 	}
+	return found
 }
 
-func (c *checker) port(port intstr.IntOrString, path *field.Path) {
+func checkPort(port intstr.IntOrString, path *field.Path) (found problems) {
 	if port.Type == intstr.Int && len(validation.IsValidPortNum(port.IntValue())) > 0 ||
 		port.Type == intstr.String && len(validation.IsValidPortName(port.StrVal)) > 0 {
-		c.add("port-invalid", path, "use 1 to 65535, or the name of a port", "%s is not a port: %s", phrase.Last(path), shorten(port.String()))
+		found.add("port-invalid", path, "use 1 to 65535, or the name of a port", "%s is not a port: %s", phrase.Last(path), shorten(port.String()))
 	}
+	return found
 }

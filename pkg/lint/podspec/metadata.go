@@ -18,37 +18,32 @@ const (
 	valueFix = "use at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends, or an annotation"
 )
 
-// CheckMetadata returns what is wrong with the labels and annotations of any object.
+// CheckMetadata returns the problems of the labels and annotations of any object.
 func CheckMetadata(meta *metav1.ObjectMeta, path *field.Path) []Problem {
-	c := &checker{}
-	c.metadata(meta, path)
-	return c.problems
-}
-
-// metadata checks labels and annotations.
-func (c *checker) metadata(meta *metav1.ObjectMeta, path *field.Path) {
-	c.labels("label-invalid", meta.Labels, path.Child("labels"))
+	found := checkLabels("label-invalid", meta.Labels, path.Child("labels"))
 	size, annotations := 0, path.Child("annotations")
 	for _, key := range slices.Sorted(maps.Keys(meta.Annotations)) {
 		size += len(key) + len(meta.Annotations[key])
 		// The API server lowers the key first.
 		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
-			c.add("annotation-invalid", annotations.Key(key), keyFix, "%q cannot be the key of an annotation", shorten(key))
+			found.add("annotation-invalid", annotations.Key(key), keyFix, "%q cannot be the key of an annotation", shorten(key))
 		}
 	}
 	if size > maxAnnotations {
-		c.add("annotation-invalid", annotations, "keep large values in a ConfigMap", "the annotations have %d bytes, but at most %d are allowed", size, maxAnnotations)
+		found.add("annotation-invalid", annotations, "keep large values in a ConfigMap", "the annotations have %d bytes, but at most %d are allowed", size, maxAnnotations)
 	}
+	return found
 }
 
-// labels checks labels, or what has their form.
-func (c *checker) labels(id string, labels map[string]string, path *field.Path) {
+// checkLabels checks labels, or what has their form.
+func checkLabels(id string, labels map[string]string, path *field.Path) (found problems) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if len(validation.IsQualifiedName(key)) > 0 {
-			c.add(id, path.Key(key), keyFix, "%q cannot be the key of a label", shorten(key))
+			found.add(id, path.Key(key), keyFix, "%q cannot be the key of a label", shorten(key))
 		}
 		if value := labels[key]; len(validation.IsValidLabelValue(value)) > 0 {
-			c.add(id, path.Key(key), valueFix, "%q cannot be the value of a label", shorten(value))
+			found.add(id, path.Key(key), valueFix, "%q cannot be the value of a label", shorten(value))
 		}
 	}
+	return found
 }

@@ -8,48 +8,46 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// pod checks fields of the pod itself.
-func (c *checker) pod(spec *corev1.PodSpec, path *field.Path) {
+// checkPod checks fields of the pod itself.
+func checkPod(spec *corev1.PodSpec, path *field.Path) (found problems) {
 	if deadline := spec.ActiveDeadlineSeconds; deadline != nil && (*deadline < 1 || *deadline > math.MaxInt32) {
-		c.add("pod-deadline-invalid", path.Child("activeDeadlineSeconds"), "use 1 to 2147483647, or remove it", "activeDeadlineSeconds of the pod template is %d", *deadline)
+		found.add("pod-deadline-invalid", path.Child("activeDeadlineSeconds"), "use 1 to 2147483647, or remove it", "activeDeadlineSeconds of the pod template is %d", *deadline)
 	}
-	c.dns(spec, path)
-	c.podNames(spec, path)
+	found = append(found, oneOf("dns-policy-unknown", path.Child("dnsPolicy"), spec.DNSPolicy, corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault, corev1.DNSNone)...)
+	if spec.DNSPolicy == corev1.DNSNone && (spec.DNSConfig == nil || len(spec.DNSConfig.Nameservers) == 0) {
+		found.add("dns-without-servers", path.Child("dnsConfig"), "add dnsConfig.nameservers", "dnsPolicy None needs at least one nameserver in dnsConfig")
+	}
+	found = append(found, checkPodNames(spec, path)...)
 	if context := spec.SecurityContext; context != nil {
-		c.podSecurity(context, path.Child("securityContext"))
+		found = append(found, checkPodSecurity(context, path.Child("securityContext"))...)
 	}
 	if spec.ShareProcessNamespace != nil && *spec.ShareProcessNamespace && spec.HostPID {
-		c.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")
+		found.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")
 	}
 	for i, alias := range spec.HostAliases {
 		if len(validation.IsValidIP(nil, alias.IP)) > 0 {
-			c.add("host-alias-invalid", path.Child("hostAliases").Index(i).Child("ip"), "use an IP address", "%q is not an IP address", shorten(alias.IP))
+			found.add("host-alias-invalid", path.Child("hostAliases").Index(i).Child("ip"), "use an IP address", "%q is not an IP address", shorten(alias.IP))
 		}
 	}
+	return found
 }
 
-// podNames checks the names that the pod has in DNS, and those of objects that it refers to.
-func (c *checker) podNames(spec *corev1.PodSpec, path *field.Path) {
+// checkPodNames checks the names that the pod has in DNS, and those of objects that it refers to.
+func checkPodNames(spec *corev1.PodSpec, path *field.Path) (found problems) {
 	for _, f := range []struct{ name, value string }{{"hostname", spec.Hostname}, {"subdomain", spec.Subdomain}} {
 		if f.value != "" && len(validation.IsDNS1123Label(f.value)) > 0 {
-			c.add("hostname-invalid", path.Child(f.name), labelFix, "%q cannot be a %s", shorten(f.value), f.name)
+			found.add("hostname-invalid", path.Child(f.name), labelFix, "%q cannot be a %s", shorten(f.value), f.name)
 		}
 	}
 	for _, f := range []struct{ name, value string }{
 		{"serviceAccountName", spec.ServiceAccountName}, {"nodeName", spec.NodeName}, {"priorityClassName", spec.PriorityClassName},
 	} {
 		if f.value != "" {
-			c.objectName(f.value, path.Child(f.name))
+			found = append(found, checkObjectName(f.value, path.Child(f.name))...)
 		}
 	}
 	if name := spec.RuntimeClassName; name != nil {
-		c.objectName(*name, path.Child("runtimeClassName"))
+		found = append(found, checkObjectName(*name, path.Child("runtimeClassName"))...)
 	}
-}
-
-func (c *checker) dns(spec *corev1.PodSpec, path *field.Path) {
-	oneOf(c, "dns-policy-unknown", path.Child("dnsPolicy"), spec.DNSPolicy, corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault, corev1.DNSNone)
-	if spec.DNSPolicy == corev1.DNSNone && (spec.DNSConfig == nil || len(spec.DNSConfig.Nameservers) == 0) {
-		c.add("dns-without-servers", path.Child("dnsConfig"), "add dnsConfig.nameservers", "dnsPolicy None needs at least one nameserver in dnsConfig")
-	}
+	return found
 }

@@ -11,25 +11,26 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func (c *checker) resources(spec *corev1.PodSpec, r *corev1.ResourceRequirements, path *field.Path) {
+func checkResources(spec *corev1.PodSpec, r *corev1.ResourceRequirements, path *field.Path) (found problems) {
 	limits, requests := path.Child("limits"), path.Child("requests")
 	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
-		c.quantity(name, r.Limits[name], limits.Key(string(name)))
+		found = append(found, checkQuantity(name, r.Limits[name], limits.Key(string(name)))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Requests)) {
 		request, at := r.Requests[name], requests.Key(string(name))
-		c.quantity(name, request, at)
+		found = append(found, checkQuantity(name, request, at)...)
 		limit, limited := r.Limits[name]
 		switch {
 		case !limited && !isNative(name):
-			c.add("request-without-limit", at, "write it under limits, too, or only there", "%s needs a limit: nodes do not overcommit it", shorten(string(name)))
+			found.add("request-without-limit", at, "write it under limits, too, or only there", "%s needs a limit: nodes do not overcommit it", shorten(string(name)))
 		case limited && !isNative(name) && request.Cmp(limit) != 0:
-			c.add("request-differs-from-limit", at, "use the same number", "the request of %s, %s, must be equal to the limit, %s", shorten(string(name)), &request, &limit)
+			found.add("request-differs-from-limit", at, "use the same number", "the request of %s, %s, must be equal to the limit, %s", shorten(string(name)), &request, &limit)
 		case limited && request.Cmp(limit) > 0:
-			c.add("request-above-limit", at, "lower the request, or raise the limit", "the request of %s, %s, is above the limit, %s", shorten(string(name)), &request, &limit)
+			found.add("request-above-limit", at, "lower the request, or raise the limit", "the request of %s, %s, is above the limit, %s", shorten(string(name)), &request, &limit)
 		}
 	}
-	c.claims(spec, r.Claims, path.Child("claims"))
+	found = append(found, checkClaims(spec, r.Claims, path.Child("claims"))...)
+	return found
 }
 
 // isNative reports whether Kubernetes itself defines the resource, and nodes overcommit it.
@@ -41,16 +42,17 @@ func isHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-func (c *checker) quantity(name corev1.ResourceName, value resource.Quantity, path *field.Path) {
+func checkQuantity(name corev1.ResourceName, value resource.Quantity, path *field.Path) (found problems) {
 	text := shorten(string(name))
 	switch {
 	case !isResource(name):
-		c.add("resource-unknown", path, "use cpu, memory, ephemeral-storage, or a name with a domain, such as nvidia.com/gpu", "containers have no resource %q", text)
+		found.add("resource-unknown", path, "use cpu, memory, ephemeral-storage, or a name with a domain, such as nvidia.com/gpu", "containers have no resource %q", text)
 	case value.Sign() < 0:
-		c.add("resource-negative", path, "use 0 or more", "%s is %s", text, &value)
+		found.add("resource-negative", path, "use 0 or more", "%s is %s", text, &value)
 	case !isNative(name) && !isHugePages(name) && value.MilliValue()%1000 != 0:
-		c.add("resource-not-whole", path, "use a whole number", "%s is %s, but it cannot be divided", text, &value)
+		found.add("resource-not-whole", path, "use a whole number", "%s is %s, but it cannot be divided", text, &value)
 	}
+	return found
 }
 
 // isResource reports whether a container may have a resource of this name.
@@ -64,11 +66,12 @@ func isResource(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || isHugePages(name)
 }
 
-// claims checks that the pod has the resource claims which a container names.
-func (c *checker) claims(spec *corev1.PodSpec, claims []corev1.ResourceClaim, path *field.Path) {
+// checkClaims checks that the pod has the resource claims which a container names.
+func checkClaims(spec *corev1.PodSpec, claims []corev1.ResourceClaim, path *field.Path) (found problems) {
 	for i := range claims {
 		if !slices.ContainsFunc(spec.ResourceClaims, func(of corev1.PodResourceClaim) bool { return of.Name == claims[i].Name }) {
-			c.add("claim-unknown", path.Index(i).Child("name"), "add it to resourceClaims of the pod template", "the pod template has no resource claim %q", shorten(claims[i].Name))
+			found.add("claim-unknown", path.Index(i).Child("name"), "add it to resourceClaims of the pod template", "the pod template has no resource claim %q", shorten(claims[i].Name))
 		}
 	}
+	return found
 }

@@ -21,27 +21,28 @@ func volumeNames(volumes []corev1.Volume, added []string) []string {
 	return names
 }
 
-func (c *checker) volumes(volumes []corev1.Volume, path *field.Path) {
+func checkVolumes(volumes []corev1.Volume, path *field.Path) (found problems) {
 	seen := map[string]bool{}
 	for i := range volumes {
 		name, at := volumes[i].Name, path.Index(i)
 		switch {
 		case name == "":
-			c.add("volume-without-name", at.Child("name"), "add a name", "the volume has no name")
+			found.add("volume-without-name", at.Child("name"), "add a name", "the volume has no name")
 		case len(validation.IsDNS1123Label(name)) > 0:
-			c.add("volume-name-invalid", at.Child("name"), labelFix, "the volume name %q is not allowed", shorten(name))
+			found.add("volume-name-invalid", at.Child("name"), labelFix, "the volume name %q is not allowed", shorten(name))
 		case seen[name]:
-			c.add("volume-name-twice", at.Child("name"), "give each volume its own name", "there is already a volume %q", shorten(name))
+			found.add("volume-name-twice", at.Child("name"), "give each volume its own name", "there is already a volume %q", shorten(name))
 		}
 		seen[name] = true
-		c.volumeSource(&volumes[i].VolumeSource, at)
+		found = append(found, checkVolumeSource(&volumes[i].VolumeSource, at)...)
 	}
+	return found
 }
 
-// volumeSource checks what the volume is; without a source, it is an emptyDir.
-func (c *checker) volumeSource(source *corev1.VolumeSource, path *field.Path) {
+// checkVolumeSource checks what the volume is; without a source, it is an emptyDir.
+func checkVolumeSource(source *corev1.VolumeSource, path *field.Path) (found problems) {
 	if types := sourceTypes(source); len(types) > 1 {
-		c.add("volume-of-two-types", path.Child(types[1]), "make it two volumes", "the volume already has the type %s", types[0])
+		found.add("volume-of-two-types", path.Child(types[1]), "make it two volumes", "the volume already has the type %s", types[0])
 	}
 	for _, required := range []struct {
 		set         bool
@@ -57,67 +58,75 @@ func (c *checker) volumeSource(source *corev1.VolumeSource, path *field.Path) {
 		{source.CSI != nil, "csi", "driver", func() string { return source.CSI.Driver }},
 	} {
 		if required.set && required.value() == "" {
-			c.add("volume-incomplete", path.Child(required.field, required.name), "add it", "%s needs %s", required.field, required.name)
+			found.add("volume-incomplete", path.Child(required.field, required.name), "add it", "%s needs %s", required.field, required.name)
 		}
 	}
 	if source.Ephemeral != nil && source.Ephemeral.VolumeClaimTemplate == nil {
-		c.add("volume-incomplete", path.Child("ephemeral", "volumeClaimTemplate"), "add it", "ephemeral needs volumeClaimTemplate")
+		found.add("volume-incomplete", path.Child("ephemeral", "volumeClaimTemplate"), "add it", "ephemeral needs volumeClaimTemplate")
 	}
 	if limit := source.EmptyDir; limit != nil && limit.SizeLimit != nil && limit.SizeLimit.Sign() < 0 {
-		c.add("volume-incomplete", path.Child("emptyDir", "sizeLimit"), "use 0 or more", "sizeLimit is %s", limit.SizeLimit)
+		found.add("volume-incomplete", path.Child("emptyDir", "sizeLimit"), "use 0 or more", "sizeLimit is %s", limit.SizeLimit)
 	}
-	c.volumeFiles(source, path)
+	found = append(found, checkVolumeFiles(source, path)...)
+	return found
 }
 
-// volumeFiles checks the keys and modes of files in the volume.
-func (c *checker) volumeFiles(source *corev1.VolumeSource, path *field.Path) {
+// checkVolumeFiles checks the keys and modes of files in the volume.
+func checkVolumeFiles(source *corev1.VolumeSource, path *field.Path) (found problems) {
 	switch {
 	case source.ConfigMap != nil:
-		c.mode(source.ConfigMap.DefaultMode, path.Child("configMap", "defaultMode"))
-		c.items(source.ConfigMap.Items, path.Child("configMap", "items"))
+		found = append(found, checkMode(source.ConfigMap.DefaultMode, path.Child("configMap", "defaultMode"))...)
+		found = append(found, checkItems(source.ConfigMap.Items, path.Child("configMap", "items"))...)
 	case source.Secret != nil:
-		c.mode(source.Secret.DefaultMode, path.Child("secret", "defaultMode"))
-		c.items(source.Secret.Items, path.Child("secret", "items"))
+		found = append(found, checkMode(source.Secret.DefaultMode, path.Child("secret", "defaultMode"))...)
+		found = append(found, checkItems(source.Secret.Items, path.Child("secret", "items"))...)
 	case source.Projected != nil:
-		c.mode(source.Projected.DefaultMode, path.Child("projected", "defaultMode"))
-		c.projected(source.Projected, path.Child("projected"))
+		found = append(found, checkMode(source.Projected.DefaultMode, path.Child("projected", "defaultMode"))...)
+		found = append(found, checkProjected(source.Projected, path.Child("projected"))...)
 	case source.DownwardAPI != nil:
-		c.mode(source.DownwardAPI.DefaultMode, path.Child("downwardAPI", "defaultMode"))
-		c.downward(source.DownwardAPI.Items, path.Child("downwardAPI", "items"))
+		found = append(found, checkMode(source.DownwardAPI.DefaultMode, path.Child("downwardAPI", "defaultMode"))...)
+		found = append(found, checkDownward(source.DownwardAPI.Items, path.Child("downwardAPI", "items"))...)
 	case source.Ephemeral != nil && source.Ephemeral.VolumeClaimTemplate != nil:
-		c.claim(source.Ephemeral.VolumeClaimTemplate, path.Child("ephemeral", "volumeClaimTemplate"))
+		requests, at := source.Ephemeral.VolumeClaimTemplate.Spec.Resources.Requests, path.Child("ephemeral", "volumeClaimTemplate", "spec", "resources", "requests")
+		if storage, set := requests[corev1.ResourceStorage]; set && storage.Sign() <= 0 {
+			found.add("resource-negative", at.Key("storage"), "use more than 0", "the storage is %s", &storage)
+		}
 	}
+	return found
 }
 
-func (c *checker) mode(mode *int32, path *field.Path) {
+func checkMode(mode *int32, path *field.Path) (found problems) {
 	if mode != nil && (*mode < 0 || *mode > 0o777) {
-		c.add("file-mode-invalid", path, "write it as an octal number, such as 0644, or 420 in JSON", "the file mode %d is not between 0 and 0777 (511)", *mode)
+		found.add("file-mode-invalid", path, "write it as an octal number, such as 0644, or 420 in JSON", "the file mode %d is not between 0 and 0777 (511)", *mode)
 	}
+	return found
 }
 
-func (c *checker) items(items []corev1.KeyToPath, path *field.Path) {
+func checkItems(items []corev1.KeyToPath, path *field.Path) (found problems) {
 	for i := range items {
 		at := path.Index(i)
 		if items[i].Key == "" {
-			c.add("volume-incomplete", at.Child("key"), "add it", "the item has no key")
+			found.add("volume-incomplete", at.Child("key"), "add it", "the item has no key")
 		}
 		if items[i].Path == "" {
-			c.add("volume-incomplete", at.Child("path"), "add it", "the item has no path")
+			found.add("volume-incomplete", at.Child("path"), "add it", "the item has no path")
 		} else {
-			c.relative("volume-incomplete", items[i].Path, at.Child("path"))
+			found = append(found, checkRelative("volume-incomplete", items[i].Path, at.Child("path"))...)
 		}
-		c.mode(items[i].Mode, at.Child("mode"))
+		found = append(found, checkMode(items[i].Mode, at.Child("mode"))...)
 	}
+	return found
 }
 
-// relative checks a path inside a volume.
-func (c *checker) relative(id, text string, path *field.Path) {
+// checkRelative checks a path inside a volume.
+func checkRelative(id, text string, path *field.Path) (found problems) {
 	switch {
 	case strings.HasPrefix(text, "/"):
-		c.add(id, path, "remove the '/' at the beginning", "%q must be a relative path", shorten(text))
+		found.add(id, path, "remove the '/' at the beginning", "%q must be a relative path", shorten(text))
 	case slices.Contains(strings.Split(text, "/"), ".."):
-		c.add(id, path, "write a path without ..", "%q must not contain ..", shorten(text))
+		found.add(id, path, "write a path without ..", "%q must not contain ..", shorten(text))
 	}
+	return found
 }
 
 // sourceTypes returns the fields of the source that are set, by their names in JSON.
@@ -133,41 +142,43 @@ func sourceTypes(source *corev1.VolumeSource) []string {
 	return types
 }
 
-// mounts checks the volumeMounts of a container.
-func (c *checker) mounts(container *corev1.Container, path *field.Path, volumes []string) {
+// checkMounts checks the volumeMounts of a container.
+func checkMounts(container *corev1.Container, path *field.Path, volumes []string) (found problems) {
 	seen := map[string]string{} // mount paths, and the volumes there
 	for i := range container.VolumeMounts {
 		mount, at := &container.VolumeMounts[i], path.Child("volumeMounts").Index(i)
-		c.volumeRef(mount.Name, at.Child("name"), volumes)
+		found = append(found, checkVolumeRef(mount.Name, at.Child("name"), volumes)...)
 		first, again := seen[mount.MountPath]
 		switch {
 		case mount.MountPath == "":
-			c.add("mount-without-path", at.Child("mountPath"), "add mountPath, where the container sees the volume", "the mount of volume %q has no mountPath", shorten(mount.Name))
+			found.add("mount-without-path", at.Child("mountPath"), "add mountPath, where the container sees the volume", "the mount of volume %q has no mountPath", shorten(mount.Name))
 		case again:
-			c.add("mount-path-twice", at.Child("mountPath"), "mount one of them elsewhere", "volume %q is already mounted at %s", shorten(first), shorten(mount.MountPath))
+			found.add("mount-path-twice", at.Child("mountPath"), "mount one of them elsewhere", "volume %q is already mounted at %s", shorten(first), shorten(mount.MountPath))
 		}
 		seen[mount.MountPath] = mount.Name
 		switch {
 		case mount.SubPath != "" && mount.SubPathExpr != "":
-			c.add("mount-sub-path-invalid", at.Child("subPathExpr"), "remove one of them", "a mount cannot have both subPath and subPathExpr")
+			found.add("mount-sub-path-invalid", at.Child("subPathExpr"), "remove one of them", "a mount cannot have both subPath and subPathExpr")
 		case mount.SubPath != "":
-			c.relative("mount-sub-path-invalid", mount.SubPath, at.Child("subPath"))
+			found = append(found, checkRelative("mount-sub-path-invalid", mount.SubPath, at.Child("subPath"))...)
 		case mount.SubPathExpr != "":
-			c.relative("mount-sub-path-invalid", mount.SubPathExpr, at.Child("subPathExpr"))
+			found = append(found, checkRelative("mount-sub-path-invalid", mount.SubPathExpr, at.Child("subPathExpr"))...)
 		}
 	}
 	for i, device := range container.VolumeDevices {
-		c.volumeRef(device.Name, path.Child("volumeDevices").Index(i).Child("name"), volumes)
+		found = append(found, checkVolumeRef(device.Name, path.Child("volumeDevices").Index(i).Child("name"), volumes)...)
 	}
+	return found
 }
 
-func (c *checker) volumeRef(name string, path *field.Path, volumes []string) {
+func checkVolumeRef(name string, path *field.Path, volumes []string) (found problems) {
 	if slices.Contains(volumes, name) && name != "" {
-		return
+		return found
 	}
 	fix := "add it to the volumes of the pod template"
 	if len(volumes) > 0 {
 		fix += ", or write one of: " + shorten(strings.Join(volumes, ", "))
 	}
-	c.add("mount-without-volume", path, fix, "the pod template has no volume %q", shorten(name))
+	found.add("mount-without-volume", path, fix, "the pod template has no volume %q", shorten(name))
+	return found
 }

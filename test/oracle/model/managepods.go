@@ -11,18 +11,18 @@ import (
 // managePods removes the pods that should not run, or creates those that should, and reports
 // whether it did either (JOB-02, JOB-03, JOB-08).
 func (w *world) managePods(next *status, seen *observation) bool {
-	want := w.want(next, seen)
+	want := w.spec.want(next, seen)
 	if w.remove(seen.active, want) {
 		return true
 	}
 	missing := want - len(seen.active)
-	if w.onlyFailed() {
+	if w.spec.onlyFailed() {
 		missing -= len(seen.terminating)
 	}
 	if missing <= 0 {
 		return false
 	}
-	if !w.perIndex() {
+	if !w.spec.perIndex() {
 		past := w.pasts
 		for _, p := range seen.succeeded {
 			past.lastSuccess = max(past.lastSuccess, p.finish())
@@ -39,28 +39,6 @@ func (w *world) managePods(next *status, seen *observation) bool {
 	return w.create(missing, next, seen)
 }
 
-// want is how many pods should be active.
-func (w *world) want(next *status, seen *observation) int {
-	parallelism := int(*w.spec.Parallelism)
-	switch succeeded := w.successes(next, seen); {
-	case w.suspend():
-		return 0
-	case w.spec.Completions != nil:
-		return max(0, min(parallelism, int(*w.spec.Completions)-succeeded))
-	case succeeded > 0:
-		return len(seen.active)
-	}
-	return parallelism
-}
-
-// successes is the number of known successes.
-func (w *world) successes(next *status, seen *observation) int {
-	if w.indexed() {
-		return len(next.done)
-	}
-	return int(next.succeeded) + len(seen.succeeded)
-}
-
 // remove removes pods of no index of the Job, all but one of each index, and excess pods,
 // the least advanced first (JOB-12). None of them counts.
 func (w *world) remove(active []*pod, want int) bool {
@@ -70,7 +48,7 @@ func (w *world) remove(active []*pod, want int) bool {
 	var gone, left []*pod
 	taken := map[int]bool{}
 	for _, p := range slices.Backward(order) {
-		if w.indexed() && (!w.mine(p) || taken[p.index]) {
+		if w.spec.indexed() && (!w.spec.mine(p) || taken[p.index]) {
 			gone = append(gone, p)
 			continue
 		}
@@ -114,7 +92,7 @@ func sign(d time.Duration) int {
 
 // create creates up to n pods.
 func (w *world) create(n int, next *status, seen *observation) bool {
-	if !w.indexed() {
+	if !w.spec.indexed() {
 		for range n {
 			w.add(&pod{index: -1})
 		}
@@ -147,7 +125,7 @@ func (w *world) pending(n int, next *status, seen *observation) (out []int) {
 		taken[p.index] = true
 	}
 	for _, p := range seen.terminating {
-		taken[p.index] = taken[p.index] || w.onlyFailed()
+		taken[p.index] = taken[p.index] || w.spec.onlyFailed()
 	}
 	for i := 0; i < int(*w.spec.Completions) && len(out) < n; i++ {
 		if taken[i] || next.done[i] || next.lost[i] {
@@ -189,10 +167,10 @@ func (w *world) add(p *pod) {
 // suspension updates the condition Suspended and the startTime (JOB-25..28).
 func (w *world) suspension(next *status) {
 	switch was := next.suspended != nil && next.suspended.Status == corev1.ConditionTrue; {
-	case w.suspend() && !was:
+	case w.spec.suspend() && !was:
 		next.suspended = &Condition{batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended"}
 		next.start = Never
-	case !w.suspend() && was:
+	case !w.spec.suspend() && was:
 		next.suspended = &Condition{batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed"}
 		next.start = w.second()
 	}

@@ -19,11 +19,11 @@ type ruleMatch struct {
 }
 
 // matchPolicy finds the first rule that matches the pod as it is (PFP-02).
-func (w *world) matchPolicy(p *pod) ruleMatch {
-	if w.spec.PodFailurePolicy == nil {
+func (s spec) matchPolicy(p *pod) ruleMatch {
+	if s.PodFailurePolicy == nil {
 		return ruleMatch{}
 	}
-	for i, rule := range w.spec.PodFailurePolicy.Rules {
+	for i, rule := range s.PodFailurePolicy.Rules {
 		why, matches := "", false
 		if rule.OnExitCodes != nil {
 			why, matches = p.exited(rule.OnExitCodes)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // status is the status of the Job.
@@ -40,55 +39,6 @@ func (b status) report(o *Outcome, spec *batchv1.JobSpec) {
 	}
 	o.Start, o.End, o.Finished = b.start, b.end, b.ended
 	slices.SortFunc(o.Pods, func(a, b Made) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Nth, b.Nth)) })
-}
-
-// refused reports whether the API server rejects the change from one status to the next.
-func (w *world) refused(next status) bool {
-	for i := range next.lost {
-		if next.done[i] {
-			return true // STV-21
-		}
-	}
-	if next.succeeded < w.job.succeeded && !w.elastic() {
-		return true // STV-18
-	}
-	return next.terminal != nil && next.start == Never && !w.nothingToDo() // STV-14
-}
-
-// elastic reports whether the number of succeeded pods may shrink.
-func (w *world) elastic() bool {
-	return w.indexed() && w.spec.Completions != nil && *w.spec.Completions == *w.spec.Parallelism
-}
-
-// nothingToDo reports whether the Job may end without ever having started.
-func (w *world) nothingToDo() bool {
-	return w.suspend() && w.spec.Completions != nil && *w.spec.Completions == 0
-}
-
-func (w *world) suspend() bool { return w.spec.Suspend != nil && *w.spec.Suspend }
-
-func (w *world) indexed() bool {
-	return w.spec.CompletionMode != nil && *w.spec.CompletionMode == batchv1.IndexedCompletion
-}
-
-func (w *world) perIndex() bool { return w.spec.BackoffLimitPerIndex != nil }
-
-// onlyFailed reports whether pods are replaced when they have failed, and not before (PRP-02).
-func (w *world) onlyFailed() bool {
-	return w.spec.PodFailurePolicy != nil || w.spec.PodReplacementPolicy != nil && *w.spec.PodReplacementPolicy == batchv1.Failed
-}
-
-// hasFailed reports whether the pod counts as failed now (PRP-05, PRP-06).
-func (w *world) hasFailed(p *pod) bool {
-	if p.deleted != Never && !w.onlyFailed() {
-		return p.phase != corev1.PodSucceeded
-	}
-	return p.phase == corev1.PodFailed
-}
-
-// mine reports whether the pod can count for the Job.
-func (w *world) mine(p *pod) bool {
-	return !w.indexed() || p.index >= 0 && p.index < int(*w.spec.Completions)
 }
 
 // pasts are the ends of all pods that the status hold, as far as they matter for back-off.

@@ -31,7 +31,7 @@ func (w *world) sync() {
 		return
 	}
 	next, seen := w.job.clone(), w.observe()
-	if next.start == Never && !w.suspend() {
+	if next.start == Never && !w.spec.suspend() {
 		next.start = w.second()
 	}
 	w.countIndexes(&next, seen)
@@ -51,7 +51,7 @@ func (w *world) sync() {
 func (w *world) manage(next *status, seen *observation) (changed bool) {
 	if !w.deleting {
 		changed = w.managePods(next, seen)
-		if w.ReplacedStays && w.perIndex() && w.pace.rng.IntN(2) == 0 {
+		if w.ReplacedStays && w.spec.perIndex() && w.pace.rng.IntN(2) == 0 {
 			w.wait(next, seen)
 		}
 	}
@@ -92,12 +92,12 @@ func (w *world) observe() *observation {
 			n.terminating = append(n.terminating, p)
 		}
 		switch {
-		case p.settled || !w.mine(p):
+		case p.settled || !w.spec.mine(p):
 		case p.phase == corev1.PodSucceeded:
 			n.succeeded = append(n.succeeded, p)
-		case w.hasFailed(p):
+		case w.spec.hasFailed(p):
 			n.failed = append(n.failed, p)
-			if w.matchPolicy(p).action == batchv1.PodFailurePolicyActionIgnore {
+			if w.spec.matchPolicy(p).action == batchv1.PodFailurePolicyActionIgnore {
 				n.ignored[p] = true
 			}
 		}
@@ -107,7 +107,7 @@ func (w *world) observe() *observation {
 
 // countIndexes adds the indexes that have ended (JOB-10, BLI-02, BLI-11).
 func (w *world) countIndexes(next *status, seen *observation) {
-	if !w.indexed() {
+	if !w.spec.indexed() {
 		return
 	}
 	completions := int(*w.spec.Completions)
@@ -116,14 +116,14 @@ func (w *world) countIndexes(next *status, seen *observation) {
 		next.done[p.index] = true
 	}
 	next.succeeded = int32(len(next.done))
-	if w.CountKept && !w.elastic() {
+	if w.CountKept && !w.spec.elastic() {
 		next.succeeded = max(next.succeeded, w.job.succeeded)
 	}
-	if !w.perIndex() {
+	if !w.spec.perIndex() {
 		return
 	}
 	for _, p := range seen.failed {
-		action := w.matchPolicy(p).action
+		action := w.spec.matchPolicy(p).action
 		atLimit := !seen.ignored[p] && p.failures >= int(*w.spec.BackoffLimitPerIndex)
 		if atLimit || action == batchv1.PodFailurePolicyActionFailIndex {
 			next.lost[p.index] = true
@@ -149,7 +149,7 @@ func (w *world) wait(next *status, seen *observation) {
 // due returns the pods to be settled.
 func (w *world) due(seen *observation, ending bool) (due []*pod) {
 	for _, p := range w.pods {
-		failed := w.hasFailed(p) && seen.waiting[p.index] != p
+		failed := w.spec.hasFailed(p) && seen.waiting[p.index] != p
 		if !p.settled && (w.deleting || ending || p.phase == corev1.PodSucceeded || failed) {
 			due = append(due, p)
 		}
@@ -162,36 +162,27 @@ func (w *world) enter(next *status, due []*pod, ending bool) {
 	failing := ending && next.ending.Type == batchv1.JobFailureTarget
 	for _, p := range due {
 		switch {
-		case p.phase == corev1.PodSucceeded && w.mine(p) && !w.indexed():
+		case p.phase == corev1.PodSucceeded && w.spec.mine(p) && !w.spec.indexed():
 			next.succeeded++
-		case w.countsAsFailed(p, failing):
+		case w.spec.countsAsFailed(p, failing):
 			next.failed++
 		}
 	}
 }
 
-// countsAsFailed reports whether a settled pod counts as failed. When the Job fails, every pod
-// that has not ended does, unless a rule ignores it (PRP-16).
-func (w *world) countsAsFailed(p *pod, failing bool) bool {
-	if p.phase == corev1.PodSucceeded || !w.mine(p) || w.matchPolicy(p).action == batchv1.PodFailurePolicyActionIgnore {
-		return false
-	}
-	return failing || w.hasFailed(p)
-}
-
 // store stores the status, unless the API server rejects it; it reports whether it changed.
 func (w *world) store(next status, due []*pod) bool {
-	if w.refused(next) {
+	if w.spec.refuses(w.job, next) {
 		return false
 	}
 	changed := len(due) > 0 || next.ending != w.job.ending || next.suspended != w.job.suspended || next.start != w.job.start
 	for _, p := range due {
 		p.settled = true
 		switch {
-		case !w.mine(p):
+		case !w.spec.mine(p):
 		case p.phase == corev1.PodSucceeded:
 			w.pasts.lastSuccess = max(w.pasts.lastSuccess, p.finish())
-		case w.hasFailed(p):
+		case w.spec.hasFailed(p):
 			w.pasts.failures = append(w.pasts.failures, p.finish())
 		}
 	}
@@ -227,7 +218,7 @@ func (w *world) finish() bool {
 	if next.ending.Type == batchv1.JobSuccessCriteriaMet {
 		next.terminal.Type, next.end = batchv1.JobComplete, w.second()
 	}
-	if w.refused(next) {
+	if w.spec.refuses(w.job, next) {
 		return false
 	}
 	w.job = next

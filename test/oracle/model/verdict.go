@@ -20,7 +20,7 @@ func (w *world) verdict(next *status, seen *observation) *Condition {
 	case w.pastDeadline(next):
 		return failing(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
 	}
-	if !w.indexed() {
+	if !w.spec.indexed() {
 		return nil
 	}
 	lost := len(next.lost)
@@ -30,7 +30,7 @@ func (w *world) verdict(next *status, seen *observation) *Condition {
 	case lost > 0 && lost+len(next.done) >= int(*w.spec.Completions):
 		return failing(batchv1.JobReasonFailedIndexes, "Job has failed indexes")
 	}
-	return w.successPolicy(next.done)
+	return w.spec.successPolicy(next.done)
 }
 
 func failing(reason, message string) *Condition {
@@ -49,7 +49,7 @@ func (w *world) failJob() *Condition {
 		if w.SettledIsSettled && p.settled {
 			continue
 		}
-		if j := w.matchPolicy(p); w.hasFailed(p) && j.action == batchv1.PodFailurePolicyActionFailJob {
+		if j := w.spec.matchPolicy(p); w.spec.hasFailed(p) && j.action == batchv1.PodFailurePolicyActionFailJob {
 			matches = append(matches, j)
 		}
 	}
@@ -78,7 +78,7 @@ func (w *world) tooManyRestarts(limit int32) bool {
 
 // pastDeadline is JOB-23; before the deadline, it schedules a sync for then.
 func (w *world) pastDeadline(next *status) bool {
-	if w.spec.ActiveDeadlineSeconds == nil || w.suspend() {
+	if w.spec.ActiveDeadlineSeconds == nil || w.spec.suspend() {
 		return false
 	}
 	over := next.start + time.Duration(*w.spec.ActiveDeadlineSeconds)*time.Second
@@ -90,14 +90,14 @@ func (w *world) pastDeadline(next *status) bool {
 }
 
 // successPolicy is the first rule that the indexes meet (SUC-03..07).
-func (w *world) successPolicy(done indexes) *Condition {
-	if w.spec.SuccessPolicy == nil || len(done) == 0 {
+func (s spec) successPolicy(done indexes) *Condition {
+	if s.SuccessPolicy == nil || len(done) == 0 {
 		return nil
 	}
-	for i, rule := range w.spec.SuccessPolicy.Rules {
+	for i, rule := range s.SuccessPolicy.Rules {
 		have, need := len(done), 0
 		if rule.SucceededIndexes != nil {
-			listed := parseIndexes(*rule.SucceededIndexes, int(*w.spec.Completions))
+			listed := parseIndexes(*rule.SucceededIndexes, int(*s.Completions))
 			have, need = 0, len(listed)
 			for index := range listed {
 				if done[index] {
@@ -125,7 +125,7 @@ func (w *world) enough(next *status, seen *observation) *Condition {
 			return nil
 		}
 	}
-	succeeded := w.successes(next, seen)
+	succeeded := w.spec.successes(next, seen)
 	if w.spec.Completions == nil && succeeded == 0 || w.spec.Completions != nil && succeeded < int(*w.spec.Completions) {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -67,7 +66,7 @@ type world struct {
 	Rules
 	pace  Pace
 	now   time.Duration
-	spec  *batchv1.JobSpec
+	spec  spec
 	job   status
 	pods  []*pod
 	made  map[int]int
@@ -81,7 +80,7 @@ type world struct {
 
 // Run simulates a case until nothing happens anymore. It fails if that never comes.
 func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
-	w := &world{Case: c, Rules: r, pace: pace, spec: c.Spec.DeepCopy(), edits: c.Edits, made: map[int]int{}, wake: pace.draw(), looked: -time.Hour, pasts: pasts{lastSuccess: -1}}
+	w := &world{Case: c, Rules: r, pace: pace, spec: spec{c.Spec.DeepCopy()}, edits: c.Edits, made: map[int]int{}, wake: pace.draw(), looked: -time.Hour, pasts: pasts{lastSuccess: -1}}
 	w.job = status{start: Never, end: Never, ended: Never, done: indexes{}, lost: indexes{}}
 	for range maxEvents {
 		next := w.next()
@@ -169,7 +168,7 @@ func (w *world) interrupted() bool {
 }
 
 func (w *world) edit(e Edit) {
-	e.Change(w.spec)
+	e.Change(w.spec.JobSpec)
 	switch e.Action {
 	default:
 		w.wakeBy(w.now + w.pace.draw()) // A changed spec does not wait.
@@ -236,6 +235,6 @@ func (w *world) outcome() Outcome {
 			o.Terminating++
 		}
 	}
-	w.job.report(&o, w.spec)
+	w.job.report(&o, w.spec.JobSpec)
 	return o
 }
