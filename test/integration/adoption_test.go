@@ -60,19 +60,6 @@ func (f *fixture) dropOwners(pods ...*corev1.Pod) {
 	}
 }
 
-// untilOwned waits until the Job controls the pod for the first time, and tracks it.
-func (f *fixture) untilOwned(pod *corev1.Pod, job *batchv1.Job) {
-	f.t.Helper()
-	f.until("the Job controls the pod", func() bool {
-		for _, v := range f.history.sorted() {
-			if v.pod != nil && v.pod.UID == pod.UID && isOwnedBy(v.pod, job) && history.IsTracked(v.pod) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
 // Pods that lose their owner, and one the finalizer too, are the Job's again: after one
 // live read, with one patch each, and without any pod in their place.
 func TestPodsLoseTheirOwner_JOB_35_TRK_25(t *testing.T) {
