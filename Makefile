@@ -65,7 +65,7 @@ PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/confo
 	./test/troubles ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
-# cases to make test-race. make lint vets; here, it would cost a first run half a minute.
+# cases to make presubmit-long. make lint vets; here, it would cost a first run half a minute.
 .PHONY: test
 test: ## Run unit tests, scenarios and integration tests
 	@$(CONTROLPLANE) build --for test
@@ -86,14 +86,24 @@ fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in
 	@$(CONTROLPLANE) build --for test
 	$(GO) test -count=1 -v -timeout 2h ./test/fidelity -sequences $(FIDELITY_SEQUENCES)
 
+# The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
+# checks that.
+SEQUENTIAL := ./internal/apicall ./internal/bundle ./internal/junit ./internal/printer ./internal/sanitize ./internal/wording \
+	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/eventtext ./pkg/explain/family \
+	./pkg/explain/jobgroup ./pkg/explain/kueue ./pkg/explain/section ./pkg/explain/text ./pkg/explain/words ./pkg/layout ./pkg/lint/... \
+	./pkg/reconcile/... ./pkg/retry ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen \
+	./pkg/tui/widget ./pkg/typo ./pkg/whatif
+# The integration tests that the race detector looks at: several controllers, outages, and kube-controller-manager, beside
+# which no other target runs ours. make test runs the other ones.
+CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage|Hangs|Expire|Throttled
+
 # In a virtual cluster, one coroutine runs at a time: the scenarios show the race detector as much as all of pkg/sim, which
 # takes five minutes with it.
 .PHONY: test-race
-test-race: controlplane ## Run all random cases; then the tests of the product, and those beside kube-controller-manager, with the race detector
-	$(GO) test ./pkg/sim ./test/prove ./test/storm ./test/oracle
-	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v /pkg/sim$$)
+test-race: controlplane ## Run the tests of what is concurrent, and those beside kube-controller-manager, with the race detector
+	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
 	$(GO) test -race -short -run TestScenarios ./pkg/sim
-	$(GO) test -race -tags builtin ./test/integration/...
+	$(GO) test -race -tags builtin -run '$(CONCURRENT)' ./test/integration
 
 .PHONY: test-e2e
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
@@ -265,7 +275,12 @@ docs: ## Write docs/reference.md from the commands
 
 .PHONY: presubmit
 presubmit: CONFORMANCE ?= -short
-presubmit: test lint fuzz-short test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+
+.PHONY: presubmit-long
+presubmit-long: test-unit fuzz-short test-conformance ## Run what CI leaves out: all random cases, fuzzing, broken controllers, and the race detector everywhere
+	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
+	$(GO) test -race -tags builtin ./test/integration/...
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once
