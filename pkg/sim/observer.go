@@ -29,8 +29,9 @@ type (
 	// ProcessStarted is sent when a controller process starts, or is left after another ended.
 	ProcessStarted struct{ ProcessOptions }
 
-	// WritingStatus precedes the write of a status by the controller, StatusAnswered follows it.
-	WritingStatus  struct{ Job *batchv1.Job }
+	// WritingStatus precedes the write of a status by the controller.
+	WritingStatus struct{ Job *batchv1.Job }
+	// StatusAnswered follows the write of a status.
 	StatusAnswered struct{ Err error }
 	// WritingPod precedes the deletion or the patch of a pod by the controller.
 	WritingPod struct {

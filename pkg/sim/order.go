@@ -32,13 +32,15 @@ type EventKind uint8
 const (
 	// FromTimer is the zero kind: the event happens at its time.
 	FromTimer EventKind = iota
-	// FromCall is the progress of an API call, FromWatch that of a watch, whose events come in
-	// order, and FromLateWrite a write for whose answer nobody waits.
+	// FromCall is the progress of an API call.
 	FromCall
+	// FromWatch is the progress of a watch, whose events come in order.
 	FromWatch
+	// FromLateWrite is a write for whose answer nobody waits.
 	FromLateWrite
-	// FromNode is what the kubelet does, FromCollector what the garbage collectors do.
+	// FromNode is what the kubelet does.
 	FromNode
+	// FromCollector is what the garbage collectors do.
 	FromCollector
 )
 

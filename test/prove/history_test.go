@@ -22,7 +22,7 @@ func (v *violation) write(dir string, s *smallWorld) (string, error) {
 	d := scenario.WithInput(scenario.Command("history"), strings.Join(append([]string{s.name}, lines...), "\n"))
 	d.Expected = r.world.Trace()
 	name := filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(s.name, ",", ""), " ", "-"))
-	return name, os.WriteFile(name, []byte(scenario.ScenarioFile(v.what, []*datadriven.TestData{d})), 0o600)
+	return name, os.WriteFile(name, []byte(scenario.File(v.what, []*datadriven.TestData{d})), 0o600)
 }
 
 // lines are the steps of a history, as the command history reads them.

@@ -29,8 +29,8 @@ func WithInput(d *datadriven.TestData, input string) *datadriven.TestData {
 	return d
 }
 
-// ScenarioFile is the text of a scenario file with these commands.
-func ScenarioFile(comment string, commands []*datadriven.TestData) string {
+// File is the text of a scenario file with these commands.
+func File(comment string, commands []*datadriven.TestData) string {
 	var b strings.Builder
 	for line := range strings.Lines(comment) {
 		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")

@@ -108,11 +108,14 @@ type Result struct {
 type Comparison uint8
 
 const (
+	// Nothing need be in common.
 	Nothing Comparison = iota
 	// ConditionsBeforeDeadlines leaves out Jobs with a deadline: of two clocks, the one that is
 	// behind may set the startTime, and the other one ends the Job early.
 	ConditionsBeforeDeadlines
+	// Conditions of Jobs must be the same.
 	Conditions
+	// Everything must be the same: conditions, counts, indexes, and pods that are left.
 	Everything
 )
 

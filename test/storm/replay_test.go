@@ -53,7 +53,7 @@ func TestStormsAreShrunk_STO_04(t *testing.T) {
 		evictions := len(slices.DeleteFunc(slices.Clone(small.commands()), isOther))
 		others := len(small.faults) + len(slices.DeleteFunc(slices.Clone(small.actions), func(d *datadriven.TestData) bool { return !isOther(d) }))
 		if evictions != 1 || others != 1 || len(small.jobs) > 1 {
-			t.Errorf("seed %d: %s", seed, scenario.ScenarioFile("", small.commands()))
+			t.Errorf("seed %d: %s", seed, scenario.File("", small.commands()))
 		}
 		return
 	}

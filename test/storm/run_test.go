@@ -142,7 +142,7 @@ func (s *stormRun) report(t *testing.T, small *randomStorm, out played) {
 	commands := small.commands()
 	small.playCommands(t, commands, nil, true)
 	first, _, _ := strings.Cut(out.broken[0], "\n")
-	text := scenario.ScenarioFile(fmt.Sprintf("Found by the random storm of seed %d (%s): %s", small.seed, small.file, first), commands)
+	text := scenario.File(fmt.Sprintf("Found by the random storm of seed %d (%s): %s", small.seed, small.file, first), commands)
 	if *stormFound == "" {
 		t.Errorf("seed %d: %s\n%s", small.seed, out.broken[0], text)
 		return
