@@ -54,7 +54,7 @@ type Cache struct {
 	byJob  map[types.UID]*jobPods
 	strays strayIndex
 	// manual has the Jobs, by namespace, whose selector is not generated.
-	manual map[string]map[types.UID]bool
+	manual manualJobs
 	// extra has, for each Job, what was last read that batchv1.Job has no fields for.
 	extra map[types.UID]extraFields
 	// onHeld is called for each finished pod that has the tracking finalizer (held is true;
@@ -92,7 +92,7 @@ func NewCache(namespaces []string, owns func(*batchv1.Job) bool, listener Listen
 		pods:       newTable[podRow](),
 		byJob:      map[types.UID]*jobPods{},
 		strays:     strayIndex{},
-		manual:     map[string]map[types.UID]bool{},
+		manual:     manualJobs{},
 		extra:      map[types.UID]extraFields{},
 	}
 }
@@ -113,8 +113,6 @@ func (c *Cache) Job(uid types.UID) *batchv1.Job {
 }
 
 func (c *Cache) job(uid types.UID) *batchv1.Job { return c.jobs.value(uid) }
-
-func (c *Cache) hasJob(uid types.UID) bool { return c.job(uid) != nil }
 
 // Jobs returns all Jobs, in no order. They must not be changed.
 func (c *Cache) Jobs() []*batchv1.Job {
@@ -224,26 +222,21 @@ func (c *Cache) WroteJob(job *batchv1.Job) {
 
 // WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
-	if takers := c.wrotePod(pod); len(takers) > 0 {
-		c.listener.StrayChanged(takers)
-	}
-}
-
-func (c *Cache) wrotePod(pod *corev1.Pod) (takers []*batchv1.Job) {
-	p := c.slim(pod)
+	p, takers := slim(pod, c.orphansOfAll), []*batchv1.Job(nil)
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	s := c.pods.stream(c.streamOf(pod.Namespace))
 	if IsGone(pod) {
 		c.remove(pod.UID, func() { c.pods.removed(s, pod.UID, pod.ResourceVersion) })
-		return nil
+	} else {
+		old := c.pods.value(pod.UID)
+		if row := c.newRow(old, p); c.keeps(row) && c.putWritten(row, s, pod.ResourceVersion) {
+			takers = c.takers(old, row)
+		}
 	}
-	old := c.pods.value(pod.UID)
-	row := c.newRow(old, p)
-	if !c.keeps(row) || !c.putWritten(row, s, pod.ResourceVersion) {
-		return nil
+	c.mu.Unlock()
+	if len(takers) > 0 {
+		c.listener.StrayChanged(takers)
 	}
-	return c.takers(old, row)
 }
 
 // putWritten stores a pod that a write or a list of the caller returned. The caller holds the lock.
@@ -310,7 +303,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	for i := range pods {
 		uid, s := pods[i].UID, c.pods.stream(c.streamOf(pods[i].Namespace))
 		old, lost := c.pods.value(uid), JobUID(&pods[i]) != job.UID
-		row := c.newRow(old, c.slim(&pods[i]))
+		row := c.newRow(old, slim(&pods[i], c.orphansOfAll))
 		// One that the watch has not delivered yet may be recorded, and hold the finalizer.
 		isFormer := old.pod == nil && row.job == job.UID
 		if lost && !isFormer && (old.job != job.UID || old.isStray()) {
@@ -325,12 +318,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
 		}
 	}
-	c.removeUnlisted(job, pods, version)
-	return changes, takers
-}
-
-// removeUnlisted removes the pods of the Job that are not in a list, unless they are newer.
-func (c *Cache) removeUnlisted(job *batchv1.Job, pods []corev1.Pod, version string) {
+	// Pods of the Job that are not in the list are gone, unless they are newer.
 	listed := uidsOf(pods)
 	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
 		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !r.value.isElsewhere(job) && !newer(r.version, version) {
@@ -340,6 +328,7 @@ func (c *Cache) removeUnlisted(job *batchv1.Job, pods []corev1.Pod, version stri
 	of := c.podsOf(job.UID)
 	of.listed = version
 	c.dropEmpty(job.UID, of)
+	return changes, takers
 }
 
 func uidsOf(pods []corev1.Pod) map[types.UID]bool {

@@ -43,7 +43,7 @@ func (r *run) statusHash(work any, names renaming) fingerprint {
 func (r *run) syncHash(work any, names renaming) fingerprint {
 	e := newEncoder(r, names)
 	sync, _ := partsOf(work)
-	for _, name := range []string{"skip", "conflicted", "exists", "held", "retry", "changesLeft", "conflicts"} {
+	for _, name := range []string{"skip", "exists", "held", "retry", "conflicts"} {
 		e.value(sync.FieldByName(name))
 	}
 	e.flag(sync.FieldByName("errs").Len() > 0)
