@@ -124,8 +124,7 @@ func TestBrokenControllersFail_CNF_07(t *testing.T) {
 		t.Skip("-short")
 	}
 	for bug, want := range map[string][]string{
-		// Its watch of pods has a label, which the pod of pods-of-somebody-else lacks.
-		"ignores-managed-by": {"managed-by-somebody-else", "managed-by-built-in", "recreated-for-somebody-else"},
+		"ignores-managed-by": {"managed-by-somebody-else", "managed-by-built-in", "recreated-for-somebody-else", "pods-of-somebody-else"},
 		"ignores-per-index-limits": {
 			"per-index-limit", "per-index-limit-zero", "per-index-failure-count", "per-index-success-after-failure", "max-failed-indexes",
 			"max-failed-indexes-changes", "fail-index", "per-index-and-global-limit", "failed-indexes-format", "success-policy-after-failures",
