@@ -324,8 +324,10 @@ func (s *Store) EvictPod(name string) error {
 		return apierrors.NewNotFound(podsResource, name)
 	}
 	s.EditPod("evict", name, func(p *corev1.Pod) {
-		s.SetPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
-			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting"})
+		s.SetPodCondition(p, corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+		})
 	})
 	_, err := s.DeletePod(name, "")
 	return err
