@@ -158,8 +158,10 @@ func TestVerdictFindsEachViolation_STV_25_PRP_24(t *testing.T) {
 	}{
 		"nothing": {[]history.Version{fresh, pod("a", "0", same), pod("a", "0", phase(corev1.PodFailed)), pod("b", "0", same)}, ""},
 		"a rule":  {[]history.Version{fresh, written(func(s *batchv1.JobStatus) { s.Ready = ptr.To[int32](1) })}, "STV-16"},
-		"same index": {[]history.Version{job(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](2) }), pod("a", "0", same),
-			pod("a", "0", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }), pod("b", "0", same)}, "2 pods run for index 0"},
+		"same index": {[]history.Version{
+			job(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](2) }), pod("a", "0", same),
+			pod("a", "0", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }), pod("b", "0", same),
+		}, "2 pods run for index 0"},
 		"too many":   {[]history.Version{fresh, pod("a", "0", same), pod("b", "1", same)}, "2 pods run, and 1 may"},
 		"footprint":  {[]history.Version{fresh, written(func(s *batchv1.JobStatus) { s.Active, s.Terminating = 1, ptr.To[int32](1) })}, "2 active and terminating"},
 		"ends twice": {[]history.Version{fresh, pod("a", "0", phase(corev1.PodFailed)), pod("a", "0", phase(corev1.PodSucceeded))}, "ended Failed, and then Succeeded"},

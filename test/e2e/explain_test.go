@@ -28,17 +28,23 @@ type explained struct {
 var failures = map[string]map[string]explained{
 	"over-backoff-limit": {"over-backoff-limit": {container: "worker", exitCode: 1, causes: 1, sentence: "backoffLimit 1 allows 1 retry"}},
 	"stories/kep-3329-story-1-a-bug-fails-the-job": {"protein-folding": {
-		container: "fold", exitCode: 134, rule: ptr.To[int32](0), causes: 2, sentence: "exited with code 134 (SIGABRT)"}},
+		container: "fold", exitCode: 134, rule: ptr.To[int32](0), causes: 2, sentence: "exited with code 134 (SIGABRT)",
+	}},
 	"stories/kep-3329-story-3-few-disruptions-and-no-bugs": {"tenant-training-run": {
-		container: "train", exitCode: 1, rule: ptr.To[int32](1), causes: 2, sentence: "rule 1"}},
+		container: "train", exitCode: 1, rule: ptr.To[int32](1), causes: 2, sentence: "rule 1",
+	}},
 	"stories/kep-3850-story-1-one-retry-per-suite": {"nightly-suites": {
-		container: "tests", exitCode: 1, causes: 1, sentence: "1 of its 10 indexes failed (7)"}},
+		container: "tests", exitCode: 1, causes: 1, sentence: "1 of its 10 indexes failed (7)",
+	}},
 	"stories/kep-3850-story-2-no-retry-for-exit-code-42": {"nightly-suites-strict": {
-		container: "tests", exitCode: 42, causes: 2, sentence: "1 of its 10 indexes failed (4)"}},
+		container: "tests", exitCode: 42, causes: 2, sentence: "1 of its 10 indexes failed (4)",
+	}},
 	"stories/kep-3850-story-3-stop-when-most-suites-fail": {"nightly-suites-broken-build": {
-		container: "tests", exitCode: 1, causes: 2, sentence: "6 indexes failed (0-5), and maxFailedIndexes allows 5"}},
+		container: "tests", exitCode: 1, causes: 2, sentence: "6 indexes failed (0-5), and maxFailedIndexes allows 5",
+	}},
 	"stories/kep-4443-story-1-the-reason-names-the-exit-code": {"training-workers-0": {
-		container: "main", exitCode: 2, rule: ptr.To[int32](0), ruleName: "ExitCode2", causes: 1, sentence: `"ExitCode2"`}},
+		container: "main", exitCode: 2, rule: ptr.To[int32](0), ruleName: "ExitCode2", causes: 1, sentence: `"ExitCode2"`,
+	}},
 	"stories/kep-4443-story-2-leave-it-or-restart-it": {
 		"simulation-bad-parameters": {container: "main", exitCode: 2, rule: ptr.To[int32](0), ruleName: "ExitCode2", causes: 1, sentence: "viscosity is negative"},
 		"simulation-bad-luck":       {container: "main", exitCode: 3, rule: ptr.To[int32](1), ruleName: "ExitCode3", causes: 1, sentence: `"ExitCode3"`},

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -24,12 +23,16 @@ func reader(t *testing.T, ns, name string, paths ...string) (token string) {
 	}
 	if len(paths) > 0 {
 		meta := metav1.ObjectMeta{Name: ns + "-" + name}
-		_, err := client.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: meta,
-			Rules: []rbacv1.PolicyRule{{NonResourceURLs: paths, Verbs: []string{"get"}}}}, metav1.CreateOptions{})
+		_, err := client.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
+			ObjectMeta: meta,
+			Rules:      []rbacv1.PolicyRule{{NonResourceURLs: paths, Verbs: []string{"get"}}},
+		}, metav1.CreateOptions{})
 		if err == nil {
-			_, err = client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta,
-				RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-				Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: ns}}}, metav1.CreateOptions{})
+			_, err = client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+				ObjectMeta: meta,
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+				Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: ns}},
+			}, metav1.CreateOptions{})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -122,20 +125,5 @@ func TestWhoMayReadMetrics_JOB_52(t *testing.T) {
 		if code, body := fetch(t, p.url(t, "Health probes")+path); code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
-	}
-}
-
-// An address that another one has is an error that names the flag; the process ends.
-func TestAddressInUseNamesTheFlag_JOB_52(t *testing.T) {
-	t.Parallel()
-	ns := namespace(t)
-	p := startController(t, "--namespaces", ns, "--managed-by", ownManager(ns))
-	for flag, what := range map[string]string{"--metrics-bind-address": "Metrics", "--health-probe-bind-address": "Health probes"} {
-		taken, err := url.Parse(p.url(t, what))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := failToStart(t, "--kubeconfig", kubeconfig, "--namespaces", ns, "--managed-by", ownManager(ns), flag, taken.Host)
-		expectLine(t, "controller", out, 2, taken.Host, "in use", flag)
 	}
 }

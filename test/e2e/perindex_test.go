@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
@@ -28,55 +27,6 @@ func indexedJob(completions, parallelism int32, annotations map[string]string, c
 		change(&job.Spec)
 	}
 	return job
-}
-
-// The conformance tests of Kubernetes for backoffLimitPerIndex.
-func TestConformanceCasesPerIndexPass_BLI_38(t *testing.T) {
-	t.Parallel()
-	odd := map[string]string{"run-time": "500ms", "exit-code.1": "1", "exit-code.3": "1"}
-	for what, c := range map[string]struct {
-		job    *batchv1.Job
-		want   ending
-		counts map[int32][]string
-	}{
-		"all indexes run, whatever fails": {
-			indexedJob(4, 2, odd, func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = ptr.To[int32](1) }),
-			failure(batchv1.JobReasonFailedIndexes, someIndexesFailed, 2, 4, "0,2", 6).withFailedIndexes("1,3"),
-			map[int32][]string{0: {"0"}, 1: {"0", "1"}, 2: {"0"}, 3: {"0", "1"}},
-		},
-		"maxFailedIndexes ends the Job": {
-			indexedJob(4, 1, map[string]string{"run-time": "500ms", "exit-code": "1"}, func(s *batchv1.JobSpec) {
-				s.BackoffLimitPerIndex, s.MaxFailedIndexes = ptr.To[int32](0), ptr.To[int32](0)
-			}),
-			failure(batchv1.JobReasonMaxFailedIndexesExceeded, tooManyFailed, 0, 1, "", 1).withFailedIndexes("0"),
-			map[int32][]string{0: {"0"}},
-		},
-		"FailIndex retries nothing": {
-			indexedJob(2, 2, odd, func(s *batchv1.JobSpec) {
-				s.BackoffLimitPerIndex = ptr.To[int32](1)
-				s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-					Action:      batchv1.PodFailurePolicyActionFailIndex,
-					OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{1}},
-				}}}
-			}),
-			failure(batchv1.JobReasonFailedIndexes, someIndexesFailed, 1, 1, "0", 2).withFailedIndexes("1"),
-			map[int32][]string{0: {"0"}, 1: {"0"}},
-		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			ns := namespace(t)
-			create(t, ns, c.job)
-			untilEnd(t, ns, "job", c.want)
-			got := map[int32][]string{}
-			for _, pod := range past.pods(ns, "job") {
-				got[indexOf(pod)] = append(got[indexOf(pod)], pod.Annotations[batchv1.JobIndexFailureCountAnnotation])
-			}
-			if !maps.EqualFunc(got, c.counts, slices.Equal[[]string]) {
-				t.Errorf("the pods of each index count the failures %v before them, want %v", got, c.counts)
-			}
-		})
-	}
 }
 
 // The walk of KEP-3850's production readiness review: upgrade, downgrade, upgrade,

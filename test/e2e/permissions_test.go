@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/command"
+
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -41,8 +43,10 @@ func account(t *testing.T, ns, name string, may []permission) (flags []string) {
 		t.Fatal(err)
 	}
 	user := "system:serviceaccount:" + ns + ":" + name
-	binding := &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: ns}}}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: ns}},
+	}
 	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +72,19 @@ func untilAllowed(t *testing.T, ns, user string, p permission, allowed bool) {
 // read metrics.
 func inNamespaces(may sets.Set[permission]) []permission {
 	return slices.DeleteFunc(may.UnsortedList(), isForMetrics)
+}
+
+// expectLine checks that a command ended with one line that says what to do.
+func expectLine(t *testing.T, what string, out command.Result, code int, says ...string) {
+	t.Helper()
+	if out.Code != code || out.Out != "" || strings.Count(out.ErrOut, "\n") != 1 {
+		t.Errorf("%s: exit %d, stdout %q, stderr %q", what, out.Code, out.Out, out.ErrOut)
+	}
+	for _, s := range says {
+		if !strings.Contains(out.ErrOut, s) {
+			t.Errorf("%s: stderr %q does not say %q", what, out.ErrOut, s)
+		}
+	}
 }
 
 func isForMetrics(p permission) bool {
@@ -180,8 +197,10 @@ func grantEverywhere(t *testing.T, ns, user string, p permission) {
 	if _, err := client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+	}
 	if _, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

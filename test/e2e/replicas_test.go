@@ -64,8 +64,10 @@ var leaseArgs = []string{"--leader-elect", "--leader-elect-lease-duration", leas
 // waits until it is ready, be it to lead.
 func startReplica(t *testing.T, ns string) replica {
 	t.Helper()
-	r := replica{process: startController(t, append([]string{"--namespaces", ns, "--managed-by", ownManager(ns),
-		"--leader-elect-resource-namespace", systemNamespace, "--leader-elect-resource-name", ns}, leaseArgs...)...)}
+	r := replica{process: startController(t, append([]string{
+		"--namespaces", ns, "--managed-by", ownManager(ns),
+		"--leader-elect-resource-namespace", systemNamespace, "--leader-elect-resource-name", ns,
+	}, leaseArgs...)...)}
 	for _, path := range []string{"/healthz", "/readyz"} {
 		eventually(t, path, func(context.Context) (bool, error) {
 			code, _ := fetch(t, r.url(t, "Health probes")+path)

@@ -36,44 +36,6 @@ func createSweep(t *testing.T, ns string, ours bool) {
 	}
 }
 
-// The binary reruns what is missing, with either controller: first in vain, then with what repairs it. Its exit codes are
-// those of wait.
-func TestRetryUntilComplete_RTY_01_RTY_09_RTY_19(t *testing.T) {
-	t.Parallel()
-	for name, ours := range map[string]bool{"built-in": false, "ours": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ns := namespace(t)
-			createSweep(t, ns, ours)
-			retry := func(code int, says string, args ...string) {
-				t.Helper()
-				r := kubectlBatchjob(t, append([]string{"retry", "sweep", "--kubeconfig", kubeconfig, "-n", ns}, args...)...)
-				if r.Code != code || !strings.Contains(r.Out+r.ErrOut, says) {
-					t.Fatalf("exit code %d, want %d and %q: %s%s", r.Code, code, says, r.Out, r.ErrOut)
-				}
-			}
-			repair := func(index string) string {
-				return `{"spec":{"template":{"metadata":{"annotations":{"kwok.batchjob.dev/exit-code.` + index + `":null}}}}}`
-			}
-			retry(3, "job.batch/sweep-retry-1 Failed: FailedIndexes", "--patch", repair("2"), "--wait")
-			retry(0, "It runs index 4;", "--patch", repair("4"), "--wait")
-			retry(1, "nothing is missing: job.batch/sweep-retry-2 has completed what sweep did not")
-			for name, want := range map[string]string{"sweep": "0 1 2 3 4 5", "sweep-retry-1": "2 4", "sweep-retry-2": "4"} {
-				var ran []string
-				for _, pod := range pods(t, ns, name) {
-					ran = append(ran, pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-				}
-				if got := strings.Join(ran, " "); got != want {
-					t.Errorf("%s ran %s, want %s", name, got, want)
-				}
-			}
-			if job, reason := finished(t, ns, "sweep-retry-2"); reason != "Complete/CompletionsReached" || job.Status.CompletedIndexes != "0-5" || job.Status.Succeeded != 6 {
-				t.Errorf("%s %+v", reason, job.Status)
-			}
-		})
-	}
-}
-
 // Ctrl-C and SIGTERM while a call goes on leave nothing, and have the exit codes of the help.
 func TestSignalsDuringRetry_RTY_05(t *testing.T) {
 	t.Parallel()

@@ -63,8 +63,10 @@ func newSharers(t *testing.T, namespaces int) *sharers {
 
 func (s *sharers) start() *process {
 	s.t.Helper()
-	return startController(s.t, append([]string{"--kubeconfig", kubeconfig, "--as", s.user, "--as-group", "system:serviceaccounts",
-		"--managed-by", ownManager(s.namespaces[0]), "--shards", fmt.Sprint(shards), "--leader-elect-resource-namespace", s.namespaces[0]}, leaseArgs...)...)
+	return startController(s.t, append([]string{
+		"--kubeconfig", kubeconfig, "--as", s.user, "--as-group", "system:serviceaccounts",
+		"--managed-by", ownManager(s.namespaces[0]), "--shards", fmt.Sprint(shards), "--leader-elect-resource-namespace", s.namespaces[0],
+	}, leaseArgs...)...)
 }
 
 // leases are how many shards each replica holds, and how many replicas have a Lease.

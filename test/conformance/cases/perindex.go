@@ -11,7 +11,7 @@ import (
 var perIndex = []suite.Case{
 	{
 		Name: "per-index-limit", Title: "An index fails when it has more failures than backoffLimitPerIndex; the others run on", Slow: true,
-		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-02", "BLI-17"}, Run: perIndexLimit,
+		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-02", "BLI-17", "BLI-38"}, Run: perIndexLimit,
 	},
 	{
 		Name: "per-index-limit-zero", Title: "With backoffLimitPerIndex 0, the first failure of an index is its last",
@@ -27,11 +27,11 @@ var perIndex = []suite.Case{
 	},
 	{
 		Name: "max-failed-indexes", Title: "More failed indexes than maxFailedIndexes fail the Job at once",
-		Source: "API: JobSpec.maxFailedIndexes", Requirements: []string{"BLI-18", "BLI-19"}, Run: maxFailedIndexesExceeded,
+		Source: "API: JobSpec.maxFailedIndexes", Requirements: []string{"BLI-18", "BLI-19", "BLI-38"}, Run: maxFailedIndexesExceeded,
 	},
 	{
 		Name: "fail-index", Title: "The action FailIndex fails an index although it has retries left",
-		Source: "KEP-3850, FailIndex", Requirements: []string{"BLI-14"}, Run: failIndex,
+		Source: "KEP-3850, FailIndex", Requirements: []string{"BLI-14", "BLI-38"}, Run: failIndex,
 	},
 	{
 		Name: "per-index-and-global-limit", Title: "backoffLimit applies as well",

@@ -18,7 +18,7 @@ var replacement = []suite.Case{
 	},
 	{
 		Name: "replaces-failed-pods", Title: "With podReplacementPolicy Failed, a pod is replaced only after it has ended", Slow: true,
-		Source: "KEP-3939, Proposal", Requirements: []string{"PRP-06", "PRP-08", "PRP-24"}, Run: replacesFailed,
+		Source: "KEP-3939, Proposal", Requirements: []string{"PRP-06", "PRP-08", "PRP-24", "PRP-21"}, Run: replacesFailed,
 	},
 	{
 		Name: "terminating-pod-succeeds", Title: "With podReplacementPolicy Failed, a pod that succeeds while it is being deleted counts as succeeded",

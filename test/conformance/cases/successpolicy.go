@@ -11,11 +11,11 @@ import (
 var successPolicy = []suite.Case{
 	{
 		Name: "success-policy-indexes", Title: "A rule with indexes is met when they have succeeded; the other pods are deleted and do not count",
-		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-03", "SUC-04", "SUC-14", "SUC-15"}, Run: successOfIndexes,
+		Source: "KEP-3998, Evaluation", Requirements: []string{"SUC-03", "SUC-04", "SUC-14", "SUC-15", "SUC-24"}, Run: successOfIndexes,
 	},
 	{
 		Name: "success-policy-count", Title: "A rule with a count is met when so many indexes have succeeded",
-		Source: "API: SuccessPolicyRule.succeededCount", Requirements: []string{"SUC-05"}, Run: successOfCount,
+		Source: "API: SuccessPolicyRule.succeededCount", Requirements: []string{"SUC-05", "SUC-24"}, Run: successOfCount,
 	},
 	{
 		Name: "success-policy-indexes-and-count", Title: "In a rule with indexes and a count, only these indexes count",
