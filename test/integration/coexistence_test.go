@@ -116,25 +116,3 @@ func finalizersStayAsLongAsTheJob(t *testing.T) {
 		return f.history.pod(pods[0].UID) == nil && f.history.pod(pods[1].UID) == nil
 	})
 }
-
-// With the real garbage collector, and without the built-in Job controller.
-func TestBeside_JobIsDeletedWithGarbageCollector_TRK_20_JOB_58(t *testing.T) {
-	startBuiltin(t, "garbage-collector-controller")
-	for policy, left := range map[metav1.DeletionPropagation]int{
-		metav1.DeletePropagationBackground: 0, metav1.DeletePropagationForeground: 0, metav1.DeletePropagationOrphan: 3,
-	} {
-		t.Run(string(policy), func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			f.startController()
-			f.create(newJob(completions(4), parallelism(2)))
-			f.kubelet.succeed(f.untilActive(2)[0])
-			f.untilCounts("a", counts{active: 2, succeeded: 1})
-			f.deleteJob("a", policy)
-			f.until("the Job is gone", func() bool { return f.history.job("a") == nil })
-			f.untilPods(left, "left", func(pod *corev1.Pod) bool { return !history.IsTracked(pod) })
-			f.untilReleased()
-			f.wantPodsEver(3)
-		})
-	}
-}

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -116,11 +115,6 @@ func (f *fixture) wantTold(want ...string) {
 	}
 }
 
-func (f *fixture) untilTold(text string) {
-	f.t.Helper()
-	f.until("there is an event "+text, func() bool { return slices.Contains(f.told(), text) })
-}
-
 func namesOf(pods []*corev1.Pod) (names []string) {
 	for _, pod := range pods {
 		names = append(names, pod.Name)
@@ -172,76 +166,6 @@ func TestSmallJobHasEachEventOnce_JOB_47_JOB_48_SCL_03(t *testing.T) {
 	}
 	if n := len(sent.recorded(anyWrite)); n != len(want) {
 		t.Errorf("%d requests for %d events", n, len(want))
-	}
-}
-
-// failThe fails n running pods of the Job one after the other, and returns the first of them.
-func (f *fixture) failThe(job string, code int32, n int) (first string) {
-	f.t.Helper()
-	for i := range n {
-		before := f.history.job(job).Status.Failed
-		pod := f.podOf(job)
-		if i == 0 {
-			first = pod.Name
-		}
-		f.kubelet.exit(code, pod)
-		f.untilJob(job, "counts the failure", func(job *batchv1.Job) bool { return countsOf(job).failed > before })
-	}
-	return first
-}
-
-// JOB-47: each cause of failures is one event with the number of its pods, which the next
-// controller continues with, and which is there when the pods are not.
-func TestEachCauseIsOneEvent_JOB_47(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.tolerated = []string{"S2", "S3"} // The judge knows no ignored failures.
-	option, sent := f.eventClient()
-	p := f.startController(option)
-	rules := failurePolicy(onDisruption(batchv1.PodFailurePolicyActionIgnore), onExit(batchv1.PodFailurePolicyActionFailJob, 42))
-	f.create(withNames("1=OutOfLuck", newJob(rules, backoffLimit(100))))
-	first := f.failThe("a", 3, 3)
-	const code3 = "Warning PodFailed x%d: Container main exited with code 3; no rule of the podFailurePolicy matched. First in pod %s"
-	f.untilTold(fmt.Sprintf(code3, 3, first))
-	cause := f.untilEvent("a", "PodFailed")
-
-	p = f.restart(p, option)
-	f.failThe("a", 3, 2)
-	f.untilTold(fmt.Sprintf(code3, 5, first))
-	evicted := f.podOf("a")
-	f.kubelet.failBy(evicted, disrupted)
-	f.failThe("a", 4, 1)
-	last := f.podOf("a")
-	f.kubelet.exit(42, last)
-	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_OutOfLuck", 0, 7)
-	f.deletePods(f.history.existing()...)
-	p.stop()
-
-	var causes []string
-	for _, text := range f.told() {
-		if !strings.Contains(text, " SuccessfulCreate ") {
-			causes = append(causes, text)
-		}
-	}
-	for _, want := range []string{
-		fmt.Sprintf(code3, 5, first),
-		"Warning PodFailed x1: Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore. First in pod " + evicted.Name,
-		`Warning PodFailed x1: Container main exited with code 42; rule 1 "OutOfLuck" of the podFailurePolicy matched: FailJob. First in pod ` + last.Name,
-	} {
-		if !slices.Contains(causes, want) {
-			t.Errorf("not there: %s", want)
-		}
-	}
-	if len(causes) != 5 {
-		t.Errorf("%d events, want four causes and the end:\n%s", len(causes), strings.Join(causes, "\n"))
-	}
-	for _, e := range f.events("a") {
-		if e.Name == cause.Name && (e.UID != cause.UID || !e.FirstTimestamp.Equal(&cause.FirstTimestamp)) {
-			t.Errorf("the event of the cause is %s of %v, and was %s of %v", e.UID, e.FirstTimestamp, cause.UID, cause.FirstTimestamp)
-		}
-	}
-	if denied := sent.answered(anyWrite, http.StatusForbidden) + sent.answered(calls(http.MethodGet, "events"), http.StatusForbidden); denied != 0 {
-		t.Errorf("%d requests were denied", denied)
 	}
 }
 

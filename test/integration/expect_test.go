@@ -103,11 +103,6 @@ type which func(*corev1.Pod) bool
 
 func anyPod(*corev1.Pod) bool { return true }
 
-// ofIndex chooses the active pod of a completion index.
-func ofIndex(i int32) which {
-	return func(pod *corev1.Pod) bool { return history.IsActive(pod) && history.IndexOf(pod) == i }
-}
-
 func (f *fixture) pods(chosen which) []*corev1.Pod {
 	return slices.DeleteFunc(f.history.existing(), func(pod *corev1.Pod) bool { return !chosen(pod) })
 }
@@ -160,18 +155,6 @@ func (f *fixture) wantIndexes(job *batchv1.Job, completed, failed string) {
 	f.t.Helper()
 	if job.Status.CompletedIndexes != completed || failedIndexesOf(job) != failed {
 		f.t.Errorf("completedIndexes %q, failedIndexes %q, want %q, %q", job.Status.CompletedIndexes, failedIndexesOf(job), completed, failed)
-	}
-}
-
-// wantFailureCount checks the failure count of the index on a pod; none if it is unset.
-func (f *fixture) wantFailureCount(pod *corev1.Pod, want string) {
-	f.t.Helper()
-	got, there := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]
-	if !there {
-		got = none
-	}
-	if got != want {
-		f.t.Errorf("pod %s of index %d has the failure count %s, want %s", pod.Name, history.IndexOf(pod), got, want)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -130,13 +128,6 @@ func (r *replica) leads() (times int, since time.Time) {
 	return r.led, r.since
 }
 
-// wroteBefore is how many writes there were when it last took the lead.
-func (r *replica) wroteBefore() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.wrote
-}
-
 func (f *fixture) untilLeading(r *replica) {
 	f.t.Helper()
 	f.until(r.identity+" leads", r.isWorking)
@@ -171,58 +162,3 @@ func (f *fixture) holder() string {
 	f.t.Helper()
 	return ptr.Deref(f.leaseNow().Spec.HolderIdentity, "")
 }
-
-// stealLease makes somebody the holder who is not there.
-func (f *fixture) stealLease() {
-	f.t.Helper()
-	f.until("the Lease is stolen", func() bool {
-		lease := f.leaseNow()
-		lease.Spec.HolderIdentity, lease.Spec.RenewTime = ptr.To("thief"), ptr.To(metav1.NowMicro())
-		_, err := f.client.CoordinationV1().Leases(f.namespace).Update(context.Background(), lease, metav1.UpdateOptions{})
-		return err == nil
-	})
-}
-
-// shiftedClock goes as the real one does, and can be put forward.
-type shiftedClock struct {
-	*clocktesting.FakeClock
-	shifts chan time.Duration
-}
-
-func newShiftedClock(t *testing.T) *shiftedClock {
-	t.Helper()
-	c := &shiftedClock{clocktesting.NewFakeClock(time.Now()), make(chan time.Duration)}
-	stop, ended := make(chan struct{}), make(chan struct{})
-	go c.run(stop, ended)
-	t.Cleanup(func() {
-		close(stop)
-		<-ended
-	})
-	return c
-}
-
-func (c *shiftedClock) run(stop, ended chan struct{}) {
-	defer close(ended)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	var shift time.Duration
-	for {
-		select {
-		case <-stop:
-			return
-		case by := <-c.shifts:
-			shift += by
-		case <-tick.C:
-		}
-		c.SetTime(time.Now().Add(shift))
-	}
-}
-
-// forward puts the clock forward.
-func (c *shiftedClock) forward(by time.Duration) {
-	c.shifts <- by
-	// The second one is taken when the first has had its effect.
-	c.shifts <- 0
-}
-
-func (c *shiftedClock) use(config *controller.Config) { config.Clock = c }

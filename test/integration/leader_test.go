@@ -11,8 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
@@ -55,33 +53,6 @@ func TestKillTheLeader_JOB_56_TRK_03(t *testing.T) {
 		}
 	})
 	t.Logf("%d leaders died before the end; with a lease of %v and tries every %v, the other one led after at most %v", killed, shortLease.lease, shortLease.retry, longest)
-}
-
-// The leader dies while an index waits for its retry: the next leader neither
-// shortens the wait nor restarts it.
-func TestFailOverDuringBackoff_JOB_56_BLI_27(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	clock := newShiftedClock(t)
-	hours := []func(*controller.Config){clock.use, func(c *controller.Config) {
-		c.Limits.Backoff = backoff.Policy{Base: time.Hour, Max: 24 * time.Hour}
-	}}
-	leader, standby := f.startPair(shortLease, hours...)
-	f.create(newJob(indexed(2), perIndexLimit(2)))
-	f.untilIndexes("a", counts{active: 2}, "", "")
-	f.kubelet.fail(f.indexOfJob("a", 0))
-	f.untilIndexes("a", counts{active: 1}, "", "")
-	leader.crash()
-	f.untilLeading(standby)
-	clock.forward(59 * time.Minute)
-	f.kubelet.run(f.indexOfJob("a", 1))
-	f.untilIndexes("a", counts{active: 1, ready: 1}, "", "")
-	f.wantPodsEver(2)
-	clock.forward(time.Minute)
-	f.wantFailureCount(f.indexOfJob("a", 0), "1")
-	f.kubelet.play(everySucceeds)
-	f.wantIndexes(f.untilComplete("a", 2, 1), "0,1", "")
-	f.wantPodsEver(3)
 }
 
 // While one works, the other one reads the Lease, and that is all that it asks for.
@@ -203,32 +174,6 @@ func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
 func (f *fixture) untilReleasedBut(n int) {
 	f.t.Helper()
 	f.untilPods(n, "tracked", history.IsTracked)
-}
-
-// Somebody makes himself the holder. The leader stops to work, and leads again when that
-// Lease has expired; meanwhile it counts nothing.
-func TestLeaseIsStolen_JOB_56(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	leader := f.startReplica("first", shortLease)
-	f.untilLeading(leader)
-	f.create(newJob(completions(3), parallelism(3), backoffLimit(1)))
-	pods := f.untilActive(3)
-	f.untilCounts("a", counts{active: 3})
-	before, _ := leader.leads()
-	f.stealLease()
-	f.until("the lead is lost", func() bool { return !leader.isWorking() })
-	written := len(leader.wire.recorded(anyWrite))
-	f.kubelet.fail(pods[0])
-	f.kubelet.succeed(pods[1])
-	f.until("it leads again", func() bool { led, _ := leader.leads(); return led > before })
-	if n := leader.wroteBefore(); n != written {
-		t.Errorf("%d writes without the lead", n-written)
-	}
-	f.kubelet.play(everySucceeds)
-	f.untilComplete("a", 3, 1)
-	f.wantPodsEver(4)
-	f.untilReleased()
 }
 
 // Two leaders at once, which create all pods twice at the very same time, and count what

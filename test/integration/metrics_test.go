@@ -9,14 +9,12 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubemetrics "k8s.io/component-base/metrics"
 	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // Each index fails by another rule, one by none, and the last one by the rule that
@@ -218,37 +216,6 @@ func TestCreationsAreCounted_PRP_17(t *testing.T) {
 	}, "job_pods_creation_total")
 }
 
-func TestFinishedIndexesAreCounted_BLI_32(t *testing.T) {
-	t.Parallel()
-	const metric = "job_finished_indexes_total"
-	for name, c := range map[string]struct {
-		job     *batchv1.Job
-		outcome outcome
-		end     batchv1.JobConditionType
-		want    map[string]float64
-	}{
-		"global": {newJob(indexed(4), parallelism(2)), firstFails, batchv1.JobComplete, map[string]float64{
-			metric + "{backoffLimit=global,status=succeeded}": 4,
-		}},
-		"perIndex": {newJob(indexed(2), perIndexLimit(1)), indexFails(1), batchv1.JobFailed, map[string]float64{
-			metric + "{backoffLimit=perIndex,status=succeeded}": 1, metric + "{backoffLimit=perIndex,status=failed}": 1,
-		}},
-		"NonIndexed": {newJob(completions(2), parallelism(2)), firstFails, batchv1.JobComplete, map[string]float64{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			m := f.newMeter()
-			f.startController(m.counts)
-			f.create(c.job)
-			f.kubelet.play(c.outcome)
-			f.untilIs("a", c.end)
-			f.untilReleased()
-			m.until(c.want, metric)
-		})
-	}
-}
-
 // Indexes that leave an elastic Job, and come back, count again: they ran again.
 func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
 	t.Parallel()
@@ -275,16 +242,6 @@ func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
 	m.until(map[string]float64{
 		metric + "{backoffLimit=perIndex,status=succeeded}": 2, metric + "{backoffLimit=perIndex,status=failed}": 2,
 	}, metric)
-}
-
-// indexFails lets the pods of one index fail, and all others succeed.
-func indexFails(i int32) outcome {
-	return func(pod *corev1.Pod, _ int) corev1.PodPhase {
-		if history.IndexOf(pod) == i {
-			return corev1.PodFailed
-		}
-		return corev1.PodSucceeded
-	}
 }
 
 // meter reads what controllers count.

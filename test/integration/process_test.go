@@ -160,10 +160,3 @@ func gateOff(features ...featuregate.Feature) func(*controller.Config) {
 		c.FeatureGate = gate
 	}
 }
-
-// restart ends one controller, and starts the next.
-func (f *fixture) restart(p *process, options ...func(*controller.Config)) *process {
-	f.t.Helper()
-	p.stop()
-	return f.startController(options...)
-}

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
@@ -30,39 +29,6 @@ func TestLongestNameFitsAnEvent_PFN_15(t *testing.T) {
 	}
 	if n := f.said("a", c.Reason); n != 1 {
 		t.Errorf("the event is there %d times", n)
-	}
-}
-
-// Names that the API server would have rejected hold up nothing: there is one event
-// for each value, and the reason has the index.
-func TestInvalidNamesHoldUpNothing_PFN_25(t *testing.T) {
-	t.Parallel()
-	const event = "InvalidPodFailurePolicyRuleNames"
-	f := newFixture(t)
-	p := f.startController(f.telling)
-	annotate := func(value string) {
-		f.patchJob("a", map[string]any{"metadata": map[string]any{"annotations": map[string]any{rulename.Annotation: value}}})
-	}
-	syncs := func() int { return strings.Count(p.log.String(), `"Synced"`) }
-	f.create(withNames("0=Good;1=exit-2", newJob(withRules(2))))
-	pod := f.untilActive(1)[0]
-	f.untilCounts("a", counts{active: 1})
-	for i := range 10 {
-		before := syncs()
-		f.edit("a", map[string]any{"backoffLimit": 10 + i})
-		f.until("there was a sync", func() bool { return syncs() > before })
-	}
-	e := f.untilEvent("a", event)
-	if e.Type != corev1.EventTypeWarning || !strings.Contains(e.Message, `rule 1 "exit-2": '-' is not allowed`) {
-		t.Errorf("the event is %s %q", e.Type, e.Message)
-	}
-	annotate("0=Good;1=Good")
-	f.until("another value is told of", func() bool { return f.said("a", event) > 1 })
-	f.kubelet.exit(1, pod)
-	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_0", 0, 1)
-	f.untilEvent("a", "PodFailurePolicy_0")
-	if n := f.said("a", event); n != 2 {
-		t.Errorf("there are %d events, want one for each of two values", n)
 	}
 }
 

@@ -50,21 +50,3 @@ func TestSecondWriterIsNoticed_MGB_16(t *testing.T) {
 		return err == nil && len(events.Items) == 1 && events.Items[0].InvolvedObject.UID == job.UID
 	})
 }
-
-// Our own status whose answer was lost is not taken for somebody else's.
-func TestOwnStatusIsNotForeign_MGB_16(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	m := f.newMeter()
-	p := f.startController(m.counts)
-	f.create(newJob(completions(1)))
-	pods := f.untilActive(1)
-	lost := p.wire.loseAnswer(statusPut.holding(string(batchv1.JobSuccessCriteriaMet)))
-	f.kubelet.succeed(pods...)
-	f.untilComplete("a", 1, 0)
-	if lost.count() == 0 {
-		t.Fatal("no answer was lost")
-	}
-	m.until(map[string]float64{}, "foreign_status_writes_total")
-	m.until(map[string]float64{"jobs_finished_total{completion_mode=NonIndexed,reason=CompletionsReached,result=succeeded}": 1}, "jobs_finished_total")
-}

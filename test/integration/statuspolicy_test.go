@@ -16,10 +16,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // rejections are status writes that the API server would have found invalid.
@@ -157,31 +155,6 @@ func (f *fixture) wantOnlyStatusOf(before, after *batchv1.Job) {
 	}
 }
 
-// A write to the Job changes no status, and a write to the status no spec.
-func TestSpecAndStatusAreApart_STV_24(t *testing.T) {
-	t.Parallel()
-	s := newIdleJobs(t)
-	job := s.store("a", completions(3), suspended)
-	tried := job.DeepCopy()
-	tried.Status.Failed, tried.Spec.Parallelism = 7, ptr.To(int32(2))
-	tried.Labels = map[string]string{"status": "changed"}
-	stored, err := s.jobs.UpdateStatus(t.Context(), tried, metav1.UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if stored.Status.Failed != 7 || *stored.Spec.Parallelism != 1 {
-		t.Errorf("after a write to the status: failed %d, parallelism %d", stored.Status.Failed, *stored.Spec.Parallelism)
-	}
-	tried = stored.DeepCopy()
-	tried.Status.Failed, tried.Spec.Parallelism = 9, ptr.To(int32(2))
-	if stored, err = s.jobs.Update(t.Context(), tried, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if stored.Status.Failed != 7 || *stored.Spec.Parallelism != 2 {
-		t.Errorf("after a write to the Job: failed %d, parallelism %d", stored.Status.Failed, *stored.Spec.Parallelism)
-	}
-}
-
 // A recorded pod is gone before its finalizer can be removed, and no watch delivers that: the
 // answer to the patch is enough to count it.
 func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
@@ -217,81 +190,4 @@ func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
 			p.wire.thaw()
 		})
 	}
-}
-
-// A Job that is deleted, or finished, releases all its pods, although no watch delivered what
-// happened to them.
-func TestPodEventsAreLost_TRK_21(t *testing.T) {
-	t.Parallel()
-	// missing is a while without a watch of pods; what happens in it comes with a list.
-	missing := func(f *fixture, p *process, happens func()) {
-		away := p.wire.cut(watches("pods"))
-		p.wire.endWatches(watches("pods"))
-		f.until("the watch was to begin anew", func() bool { return away.count() > 0 })
-		happens()
-		expired := p.wire.reject(watches("pods"), http.StatusGone)
-		f.until("the watch has expired", func() bool { return expired.count() > 0 })
-		expired.lift()
-		away.lift()
-	}
-	t.Run("deleted, and the watch is late", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		p := f.startController()
-		f.create(newJob(completions(4), parallelism(4)))
-		pods := f.untilActive(4)
-		f.untilCounts("a", counts{active: 4})
-		p.wire.freeze(watches("pods"))
-		f.kubelet.run(pods[0])
-		f.kubelet.succeed(pods[1])
-		f.kubelet.fail(pods[2])
-		f.deleteJob("a", metav1.DeletePropagationBackground)
-		f.untilReleased()
-		p.wire.thaw()
-	})
-	t.Run("deleted, and the events are gone", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		p := f.startController()
-		job := f.create(newJob(completions(2), parallelism(2)))
-		pods := f.untilActive(2)
-		f.untilCounts("a", counts{active: 2})
-		f.tolerated = []string{"S5"}
-		missing(f, p, func() {
-			f.createPodOf(job)
-			f.kubelet.succeed(pods[0])
-			f.deleteJob("a", metav1.DeletePropagationBackground)
-		})
-		f.untilPods(3, "there", func(pod *corev1.Pod) bool { return !history.IsTracked(pod) })
-	})
-	t.Run("finished, and the events are gone", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		p := f.startController()
-		job := f.create(newJob(completions(1)))
-		f.kubelet.succeed(f.untilActive(1)...)
-		done := f.untilComplete("a", 1, 0)
-		f.tolerated = []string{"S5"}
-		missing(f, p, func() { f.kubelet.succeed(f.createPodOf(job)) })
-		f.untilReleased()
-		f.wantUnwritten(done)
-	})
-	t.Run("finished while the watch is late", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		p := f.startController()
-		f.create(newJob(indexed(4), onNode, withRules(1)))
-		pods := f.untilActive(4)
-		f.kubelet.run(pods...)
-		f.untilCounts("a", counts{active: 4, ready: 4})
-		removal := p.wire.reject(podPatch, 500)
-		f.kubelet.exit(1, pods[0])
-		f.untilIs("a", batchv1.JobFailureTarget)
-		p.wire.freeze(watches("pods"))
-		removal.lift()
-		f.untilReleased()
-		p.wire.thaw()
-		f.kubelet.play(noneEnds)
-		f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_0", 0, 4)
-	})
 }

@@ -107,16 +107,6 @@ func (w *wire) cut(m match) *fault {
 	return w.add(&fault{match: m, disturb: func(func() (*http.Response, error)) (*http.Response, error) { return nil, errCut }})
 }
 
-// loseAnswer lets the request through, and loses the answer.
-func (w *wire) loseAnswer(m match) *fault {
-	return w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
-		if response, err := send(); err == nil {
-			_ = response.Body.Close()
-		}
-		return nil, errCut
-	}})
-}
-
 // hold keeps requests back until the fault is lifted.
 func (w *wire) hold(m match) *held {
 	h := &held{open: make(chan struct{})}
