@@ -77,19 +77,27 @@ func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 		"no policy":          {ourJob(1), failedPod("p", ok, exited("side", 3, "Error"), exited("last", 4, "Error")), "Container side exited with code 3"},
 		"no policy, a word":  {ourJob(1), failedPod("p", exited("main", 137, "OOMKilled")), "Container main exited with code 137 (OOMKilled)"},
 		"no policy, evicted": {ourJob(1), withCondition(failedPod("p"), corev1.DisruptionTarget), "Pod has condition DisruptionTarget"},
-		"no policy, evicted, container": {ourJob(1), withCondition(failedPod("p", exited("main", 143, "Error")), corev1.DisruptionTarget),
-			"Container main exited with code 143, and the pod has condition DisruptionTarget"},
+		"no policy, evicted, container": {
+			ourJob(1), withCondition(failedPod("p", exited("main", 143, "Error")), corev1.DisruptionTarget),
+			"Container main exited with code 143, and the pod has condition DisruptionTarget",
+		},
 		"no policy, deleted":            {ourJob(1), deleted(runningPod("p", ourJob(1))), "Pod was deleted before it ended"},
 		"no policy, deleted, container": {ourJob(1), deleted(failedPod("p", exited("main", 143, ""))), "Container main exited with code 143 while its pod was being deleted"},
-		"no policy, deleted, restarted": {ourJob(1), deleted(restartedPod("p", 7)),
-			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted"},
+		"no policy, deleted, restarted": {
+			ourJob(1), deleted(restartedPod("p", 7)),
+			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted",
+		},
 		"no policy, nothing":            {ourJob(1), failedPod("p"), "Pod failed, and no container shows why"},
 		"no policy, the kubelet's word": {ourJob(1), withReason(failedPod("p"), "UnexpectedAdmissionError"), "Pod failed: UnexpectedAdmissionError"},
 		"no rule":                       {policyJob(), failedPod("p", exited("main", 1, "")), "Container main exited with code 1; no rule of the podFailurePolicy matched"},
-		"rule with a name": {policyJob(), failedPod("p", exited("side", 1, ""), exited("main", 137, "OOMKilled")),
-			`Container main exited with code 137 (OOMKilled); rule 1 "OutOfLuck" of the podFailurePolicy matched: FailJob`},
-		"rule on a condition": {policyJob(), withCondition(failedPod("p", exited("main", 42, "")), corev1.DisruptionTarget),
-			"Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore"},
+		"rule with a name": {
+			policyJob(), failedPod("p", exited("side", 1, ""), exited("main", 137, "OOMKilled")),
+			`Container main exited with code 137 (OOMKilled); rule 1 "OutOfLuck" of the podFailurePolicy matched: FailJob`,
+		},
+		"rule on a condition": {
+			policyJob(), withCondition(failedPod("p", exited("main", 42, "")), corev1.DisruptionTarget),
+			"Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore",
+		},
 	} {
 		pod := observe.Pod(c.pod)
 		plan := reconcile.Compute(reconcile.Observation{Job: c.job, Pods: []*reconcile.Pod{&pod}, Now: testTime}, reconcile.DefaultConfig())

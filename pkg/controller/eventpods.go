@@ -59,7 +59,9 @@ const (
 )
 
 func (n *podEvents) podCreated(name string) { n.with(func() { n.created = append(n.created, name) }) }
+
 func (n *podEvents) podDeleted(name string) { n.with(func() { n.deleted = append(n.deleted, name) }) }
+
 func (n *podEvents) creationFailed(err error) {
 	n.with(func() { n.notCreated = append(n.notCreated, err) })
 }

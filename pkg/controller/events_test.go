@@ -29,8 +29,10 @@ func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
 		want  []event
 	}{
 		"failed": {after: with(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy_x", "m"), want: []event{{"Warning", "PodFailurePolicy_x", "m"}}},
-		"more than enough": {complete, reconcile.Findings{TooManySucceeded: &reconcile.TooManySucceeded{Succeeded: 3, Completions: 2}}, []event{completed,
-			{"Warning", "TooManySucceededPods", "3 pods succeeded, but spec.completions is 2; the Job is complete anyway"}}},
+		"more than enough": {complete, reconcile.Findings{TooManySucceeded: &reconcile.TooManySucceeded{Succeeded: 3, Completions: 2}}, []event{
+			completed,
+			{"Warning", "TooManySucceededPods", "3 pods succeeded, but spec.completions is 2; the Job is complete anyway"},
+		}},
 		"complete":  {after: complete, want: []event{completed}},
 		"suspended": {after: with(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended"), want: []event{{"Normal", "Suspended", "Job suspended"}}},
 		"resumed":   {after: with(batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed"), want: []event{{"Normal", "Resumed", "Job resumed"}}},
@@ -58,8 +60,10 @@ func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 	plan := reconcile.Compute(reconcile.Observation{Job: job}, reconcile.DefaultConfig())
 	want := []event{
 		{"Warning", "InvalidPodFailurePolicyRuleNames", `annotation ` + rulename.Annotation + ` is ignored: entry "0=b": rule 0 already has an entry`},
-		{"Warning", "BackoffLimitPerIndexOnFailure",
-			"backoffLimitPerIndex counts failed pods; with restartPolicy OnFailure, containers restart in their pod, and their failures do not count"},
+		{
+			"Warning", "BackoffLimitPerIndexOnFailure",
+			"backoffLimitPerIndex counts failed pods; with restartPolicy OnFailure, containers restart in their pod, and their failures do not count",
+		},
 	}
 	if got := findingEvents(&plan.Findings); !slices.Equal(got, want) {
 		t.Errorf("%+v", got)

@@ -194,38 +194,6 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	}
 }
 
-// CLI-06: a quota lets no pod in: each asks for more than there is.
-func TestQuotaIsExplained_CLI_06(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.quota("10", "1")
-	f.startController(f.telling)
-	job := newJob(completions(2), parallelism(2))
-	job.Spec.Template.Spec.Containers[0].Resources = asking("2")
-	f.create(job)
-	f.untilEvent("a", "FailedCreate")
-	r, p := f.untilExplained("a", explain.ProblemCreationRefused)
-	if !strings.Contains(p.Text, "ResourceQuota pods is exhausted") || !r.Verdict.Stalled || len(p.Details) != 1 || !strings.Contains(p.Details[0], "exceeded quota: pods") {
-		t.Errorf("%+v %+v", r.Verdict, p)
-	}
-}
-
-// MGB-12: nobody runs the Job, whose managedBy is a misspelling of ours.
-func TestUnknownManagerIsExplained_MGB_12(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	f.create(newJob(completions(1), managedBy("batchjob.dev/contoller")))
-	r, p := f.untilExplained("a", explain.ProblemNotReconciled)
-	if !strings.Contains(p.Text, "managedBy is batchjob.dev/contoller") || !r.Verdict.Stalled || r.Reconciler.ManagedBy != "batchjob.dev/contoller" {
-		t.Errorf("%+v %+v", r.Verdict, p)
-	}
-	if len(r.Advice) == 0 || !strings.Contains(r.Advice[0].Text, "misspelling of batchjob.dev/controller") {
-		t.Errorf("%+v", r.Advice)
-	}
-	f.startPlugin("status", "a").wantEnd(0, "nothing has run this Job", "")
-}
-
 // PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no
 // replacement, nothing is forced, and the plugin explains why.
 func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {

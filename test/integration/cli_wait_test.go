@@ -95,22 +95,3 @@ func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	f.startPlugin("wait", "b", "--for=failed").wantEnd(0, "job.batch/b Failed: ", "")
 	f.startPlugin("wait", "a", "--for=failed").wantEnd(1, "", "it is already complete")
 }
-
-func TestWaitEndsWithoutAResult_CLI_07(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	f.create(newJob(completions(1)))
-	f.untilCounts("a", counts{active: 1})
-	f.startPlugin("wait", "a", "--timeout=0").wantEnd(124, "", "error: not finished yet: job.batch/a Running, 0/1 done, 1 active")
-	f.startPlugin("wait", "a", "--timeout=50ms").wantEnd(124, "", "error: timed out after 50ms: ")
-	f.startPlugin("wait", "absent").wantEnd(1, "", `job "absent" not found`)
-	interrupted := f.startPlugin("wait", "a")
-	interrupted.untilSays(&interrupted.errOut, "a  Running")
-	interrupted.interrupt()
-	interrupted.wantEnd(130, "", "")
-	wait := f.startPlugin("wait", "a")
-	wait.untilSays(&wait.errOut, "a  Running")
-	f.deleteJob("a", metav1.DeletePropagationBackground)
-	wait.wantEnd(1, "", "error: job.batch/a was deleted before it finished")
-}

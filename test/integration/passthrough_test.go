@@ -1,8 +1,11 @@
 package integration
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -44,6 +47,44 @@ func TestSchedulingGroupIsPassedOn_JOB_64(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rewriting is a way to the API server on which Jobs in JSON are changed.
+func rewriting(config *rest.Config, rewrite func(line []byte) []byte) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			response, err := next.RoundTrip(request)
+			if err == nil && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") && strings.Contains(request.URL.Path, "/jobs") {
+				response.Body = &rewritten{ReadCloser: response.Body, lines: bufio.NewReader(response.Body), rewrite: rewrite}
+				response.ContentLength = -1
+				response.Header.Del("Content-Length")
+			}
+			return response, err
+		})
+	})
+	return config
+}
+
+// rewritten changes what is read, line by line: an event of a watch is a line.
+type rewritten struct {
+	io.ReadCloser
+	lines   *bufio.Reader
+	rewrite func(line []byte) []byte
+	rest    []byte
+}
+
+func (r *rewritten) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		line, err := r.lines.ReadBytes('\n')
+		if len(line) == 0 {
+			return 0, err
+		}
+		r.rest = r.rewrite(line)
+	}
+	written := copy(p, r.rest)
+	r.rest = r.rest[written:]
+	return written, nil
 }
 
 // ofTheFuture is a way to the API server on which the specs of Jobs in JSON have fields that

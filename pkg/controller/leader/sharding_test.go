@@ -220,8 +220,18 @@ func TestFewerShardsContinue_SHD_05(t *testing.T) {
 		held []int
 		want int
 	}{
-		{6, nil, 0}, {6, []int{6}, 0}, {6, []int{4}, 4}, {4, []int{6}, 6}, {6, []int{6, 4}, 4}, {4, []int{6, 4}, 0}, {4, []int{8, 6}, 6}, {6, []int{6, 1}, 1},
-		{6, []int{4, -5}, 4}, {6, []int{0, 4}, 4}, {6, []int{65}, 0}, {6, []int{6, 0}, 0},
+		{6, nil, 0},
+		{6, []int{6}, 0},
+		{6, []int{4}, 4},
+		{4, []int{6}, 6},
+		{6, []int{6, 4}, 4},
+		{4, []int{6, 4}, 0},
+		{4, []int{8, 6}, 6},
+		{6, []int{6, 1}, 1},
+		{6, []int{4, -5}, 4},
+		{6, []int{0, 4}, 4},
+		{6, []int{65}, 0},
+		{6, []int{6, 0}, 0},
 	} {
 		r := &replicas{sharding: &Sharding{Shards: c.own, Clock: clock.RealClock{}}, seen: map[string]seenLease{}}
 		for i, count := range c.held {
