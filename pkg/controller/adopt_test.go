@@ -119,26 +119,6 @@ func TestFailedAdoptionIsTriedLater_JOB_37(t *testing.T) {
 	}
 }
 
-// JOB-36: a pod that is no longer selected is released, is not the Job's anymore, and
-// is replaced.
-func TestUnselectedPodIsReleasedAndReplaced_JOB_36(t *testing.T) {
-	f := newFakeCluster(t, nil)
-	job := ourJob(1)
-	f.addJob(job)
-	pod := runningPod("a", job)
-	pod.Labels = nil
-	f.addPods(pod)
-	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
-		t.Fatal(err)
-	}
-	if f.did("disown ns/a@") != 1 || f.did("create") != 1 || f.did("get ns/train") != 0 {
-		t.Errorf("calls: %q", f.calls)
-	}
-	if pods := f.cache.Pods("uid"); len(pods) != 1 || pods[0].Name == "a" {
-		t.Errorf("pods: %v", pods)
-	}
-}
-
 // JOB-36: a webhook that changes the labels of new pods does not make us create pods
 // and let them go without end.
 func TestWebhookThatRelabelsPodsIsAnError_JOB_36(t *testing.T) {

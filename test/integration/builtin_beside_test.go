@@ -130,3 +130,7 @@ func TestBeside_AdmissionPoliciesPassTypeChecks_PFN_26(t *testing.T) {
 		t.Errorf("%d policies, want 3", len(a.policies))
 	}
 }
+
+var propagations = []metav1.DeletionPropagation{
+	metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan,
+}

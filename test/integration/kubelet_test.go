@@ -206,3 +206,11 @@ func (k *kubelet) write(pod *corev1.Pod, status corev1.PodStatus) {
 	}
 	k.f.untilSeen(stored)
 }
+
+// firstFails lets the first pod of the namespace fail and all others succeed.
+func firstFails(_ *corev1.Pod, nth int) corev1.PodPhase {
+	if nth == 1 {
+		return corev1.PodFailed
+	}
+	return corev1.PodSucceeded
+}

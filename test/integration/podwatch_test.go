@@ -86,7 +86,10 @@ func TestPodsOfAnEarlierVersion_IDL_03_TRK_22(t *testing.T) {
 	orphan := f.pods(func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == "gone" })
 	mine := f.pods(func(pod *corev1.Pod) bool { return pod.Labels[batchv1.JobNameLabel] == "a" })
 	f.labelPod(mine[0], "batchjob.dev/managed-by", "batchjob.dev_controller")
-	f.collect("gone", metav1.DeletePropagationOrphan, orphan)
+	f.deleteJob("gone", metav1.DeletePropagationOrphan)
+	f.dropOwners(orphan...)
+	f.patchJob("gone", map[string]any{"metadata": map[string]any{"finalizers": nil}})
+	f.until("the Job is gone", func() bool { return f.history.job("gone") == nil })
 	f.kubelet.run(mine...)
 	f.kubelet.succeed(mine[0])
 
