@@ -247,22 +247,18 @@ func (c *Cache) putWritten(r podRow, s *stream, version string) bool {
 // PodMissing removes a pod that the API server did not find in a call on behalf of a Job. Until the watch delivers its
 // deletion, nothing brings it back. If the pod belongs to another Job, the listener is told.
 func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
-	for _, change := range c.podMissing(namespace, uid) {
+	c.mu.Lock()
+	old, changes := c.pods.value(uid), []PodChange(nil)
+	if c.pods.isOf(c.pods.stream(c.streamOf(namespace)), uid) {
+		c.remove(uid, func() { c.pods.missing(uid) })
+		changes = c.changes(old, podRow{})
+	}
+	c.mu.Unlock()
+	for _, change := range changes {
 		if change.Job != job {
 			c.listener.PodChanged(change)
 		}
 	}
-}
-
-func (c *Cache) podMissing(namespace string, uid types.UID) []PodChange {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, old := c.pods.stream(c.streamOf(namespace)), c.pods.value(uid)
-	if !c.pods.isOf(s, uid) {
-		return nil
-	}
-	c.remove(uid, func() { c.pods.missing(uid) })
-	return c.changes(old, podRow{})
 }
 
 // HasMore reports whether a list lacks pods of the Job that the cache has, or that its status has recorded and not yet
@@ -318,8 +314,13 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
 		}
 	}
-	// Pods of the Job that are not in the list are gone, unless they are newer.
-	listed := uidsOf(pods)
+	c.removeUnlisted(job, uidsOf(pods), version)
+	return changes, takers
+}
+
+// removeUnlisted removes the pods of the Job that are not in a list: they are gone, unless they are newer. The caller holds
+// the lock.
+func (c *Cache) removeUnlisted(job *batchv1.Job, listed map[types.UID]bool, version string) {
 	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
 		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !r.value.isElsewhere(job) && !newer(r.version, version) {
 			c.remove(uid, func() { c.pods.leaves(r.stream, uid, version) })
@@ -328,7 +329,6 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	of := c.podsOf(job.UID)
 	of.listed = version
 	c.dropEmpty(job.UID, of)
-	return changes, takers
 }
 
 func uidsOf(pods []corev1.Pod) map[types.UID]bool {

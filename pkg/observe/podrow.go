@@ -89,14 +89,6 @@ func (r podRow) jobName() string {
 	return r.more.jobName
 }
 
-// namespace returns the pod's namespace, if it is kept.
-func (r podRow) namespace() string {
-	if r.more == nil {
-		return ""
-	}
-	return r.more.namespace
-}
-
 // isElsewhere reports whether the pod is not in the namespace of the Job that it names.
 func (r podRow) isElsewhere(job *batchv1.Job) bool {
 	return job != nil && r.more != nil && r.more.namespace != "" && r.more.namespace != job.Namespace
