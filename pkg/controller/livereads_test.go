@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -67,6 +68,35 @@ func TestListedReleaseIsNotReplacedUnread_TRK_03(t *testing.T) {
 		_, err := f.engine.Sync(t.Context(), job.UID)
 		if calls := f.calls[:min(len(c.want), len(f.calls))]; err != nil || !slices.Equal(calls, c.want) {
 			t.Errorf("%s: calls %q, want %q first, %v", name, f.calls, c.want, err)
+		}
+	}
+}
+
+// TRK-05: a pod that another leader has recorded may have lost its labels since, and our watch may not have shown it yet:
+// that a list by labels lacks it does not mean that it is gone.
+func TestRecordedPodWithoutLabelsIsNotGone_TRK_05(t *testing.T) {
+	for name, c := range map[string]struct {
+		status batchv1.UncountedTerminatedPods
+		want   []string
+	}{
+		"failed":    {batchv1.UncountedTerminatedPods{Failed: []types.UID{"uid-p"}}, []string{"list", "list all"}},
+		"succeeded": {batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"uid-p"}}, []string{"list", "list all"}},
+		"neither":   {batchv1.UncountedTerminatedPods{}, []string{"list"}},
+		"listed":    {batchv1.UncountedTerminatedPods{Failed: []types.UID{"uid-q"}}, []string{"list"}},
+	} {
+		f := newFakeCluster(t, nil)
+		job := ourJob(1)
+		job.Status.UncountedTerminatedPods = &c.status
+		job.Status.StartTime = &metav1.Time{Time: testTime}
+		f.addJob(job)
+		q := runningPod("q", job)
+		f.pods[q.UID], f.listed = q, []corev1.Pod{*q}
+		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
+			t.Fatal(err)
+		}
+		lists := slices.DeleteFunc(f.calls, func(call string) bool { return !strings.HasPrefix(call, "list") })
+		if !slices.Equal(lists, c.want) {
+			t.Errorf("%s: %q, want %q", name, lists, c.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -208,6 +209,43 @@ func TestEachChangeThatMattersBringsASync_JOB_16_JOB_32_JOB_12(t *testing.T) {
 		}
 		if got := podUrgency(observe.PodChange{Old: &after, New: &after, Active: 1}, true); got != ignore {
 			t.Errorf("%s does not change: %v", name, got)
+		}
+	}
+}
+
+// JOB-22: startTime is written beside the first of many creations, and after few in one write
+// with their count; if these take long, beside those that are left. JOB-45: the next sync
+// begins with one creation again.
+func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
+	for name, c := range map[string]struct {
+		pods, first int32
+		slow        time.Duration
+	}{
+		"many": {100, 1, 0}, "few": {4, 4, 0}, "few, with a slow webhook": {4, 1, time.Minute},
+	} {
+		created, at, active := int32(0), int32(-1), int32(-1)
+		var r refusal
+		r = refusing(t, func() error {
+			created++
+			r.clock.Step(c.slow)
+			return nil
+		})
+		r.onStatus = func(job *batchv1.Job) {
+			if at < 0 {
+				at, active = created, job.Status.Active
+			}
+		}
+		r.addJob(ourJob(c.pods))
+		for i := 0; created < c.pods && i < 10; i++ {
+			if _, err := r.sync(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if at > c.first || active > at || created != c.pods {
+			t.Errorf("%s: startTime after %d creations, with active %d; %d pods", name, at, active, created)
+		}
+		if ramp := r.engine.memory.get("uid").ramp; ramp != 0 {
+			t.Errorf("%s: the next sync begins with %d creations", name, ramp)
 		}
 	}
 }

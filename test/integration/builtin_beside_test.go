@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// The same, with the real garbage collector, and without the built-in Job controller.
+// A Job is deleted while no controller runs, with the real garbage collector: the next one releases its pods.
 // This test does not run in parallel with others: the collector is everywhere.
 func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
 	startBuiltin(t, "garbage-collector-controller")

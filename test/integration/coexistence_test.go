@@ -19,8 +19,8 @@ import (
 // builtinManager is what kube-controller-manager calls itself in managedFields.
 const builtinManager = "kube-controller-manager"
 
-// Both controllers run, and each writes its own Jobs only. This test and the next
-// do not run in parallel with others: kube-controller-manager is everywhere.
+// Both controllers run, and each writes its own Jobs only. This test does not run in
+// parallel with others: kube-controller-manager is everywhere.
 func TestBeside_EachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13_MGB_15_TRK_22_TRK_35(t *testing.T) {
 	startBuiltin(t, "job-controller", "garbage-collector-controller", "ttl-after-finished-controller")
 	t.Run("each its own Jobs", func(t *testing.T) {
