@@ -74,7 +74,7 @@ func (b *bench) manyJobsOf(ctx context.Context, s side, syncs, n int, each shape
 	m := many{Load: fmt.Sprintf("%d Jobs of %s", n, each), Jobs: n, Syncs: syncs}
 	group := fmt.Sprintf("many-%d", b.jobs.made)
 	jobs := b.jobs.group(s, group, n, func(int) (shape, []variant) { return each, nil })
-	r, err := b.measured(ctx, s, func() (took time.Duration, err error) {
+	r, err := measured(ctx, b.api, b.processes, s, func() (took time.Duration, err error) {
 		begun := time.Now()
 		m.Times, err = b.api.timeEach(ctx, group, jobs)
 		return time.Since(begun), err

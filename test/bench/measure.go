@@ -234,7 +234,7 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	job := b.jobs.job(s, shape{pods, true})
-	r, err := b.measured(ctx, s, func() (took time.Duration, err error) {
+	r, err := measured(ctx, b.api, b.processes, s, func() (took time.Duration, err error) {
 		if s == floor {
 			job, took, err = b.launched.bare.run(ctx, job, b.concurrency)
 		} else {
@@ -250,20 +250,20 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 
 // measured returns the time that run takes, as it reports it, and what it costs. The API server's counters are read outside of
 // the time in which CPU is counted, as that costs some itself.
-func (b *bench) measured(ctx context.Context, s side, run func() (time.Duration, error)) (bulk, error) {
-	before, err := b.api.requests(ctx)
+func measured(ctx context.Context, a api, p processes, s side, run func() (time.Duration, error)) (bulk, error) {
+	before, err := a.requests(ctx)
 	if err != nil {
 		return bulk{}, err
 	}
 	var took time.Duration
-	used, err := b.processes.during(func() (err error) {
+	used, err := p.during(func() (err error) {
 		took, err = run()
 		return err
 	})
 	if err != nil {
 		return bulk{}, err
 	}
-	after, err := b.api.requests(ctx)
+	after, err := a.requests(ctx)
 	if err != nil {
 		return bulk{}, err
 	}
