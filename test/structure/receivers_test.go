@@ -21,7 +21,6 @@ var largeReceivers = []string{
 	// The decision, the sync, and the cache: they become steps with explicit inputs.
 	"pkg/controller.jobSync",
 	"pkg/observe.Cache",
-	"pkg/reconcile.state",
 
 	// The virtual cluster, and its tests: checker, explorer and scenarios become packages.
 	"pkg/sim.Checker",
