@@ -16,19 +16,10 @@ func Compute(o Observation, c Config) Plan {
 // decide makes the plan, step by step: each step needs only the values of earlier ones. Operations and findings are
 // collected in plan.
 func decide(o *Observation, c Config) (Plan, *jobView) {
-	// 1. Read the Job. This leaves job, which no step changes. A finished Job only gives up its pods.
+	// 1. Read the Job. This leaves job, which no step changes. Some Jobs need no decision, such as finished ones.
 	job, found := readJob(o, c)
 	plan := &planner{Plan: Plan{Findings: found}, skip: o.Skip}
-	switch {
-	case o.PodsUnknown:
-		return plan.Plan, job
-	case IsFinished(job.object):
-		releaseLeftovers(job, o.Pods, plan)
-		return plan.Plan, job
-	case !job.knownMode():
-		plan.Findings.UnknownMode = *job.spec.CompletionMode
-		return plan.Plan, job
-	case found.BadRetryIndexes != "":
+	if !needsDecision(job, o, plan) {
 		return plan.Plan, job
 	}
 
@@ -63,12 +54,12 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 
 	// 7. Find the failed pods whose failure count passes to the next pod of their index. This leaves waits: these pods
 	// are neither recorded nor released before the next one exists. Other ignored failures are released.
-	startsPods := !end.decided() && !end.successMet && !job.deleting
 	var waits replacements
-	if startsPods && job.perIndex {
+	startsPods := mayStartPods(job, end)
+	if startsPods {
 		waits = findReplacements(job, pods, verdicts, ended)
-		plan.Findings.AwaitReplacement = waits
 	}
+	plan.Findings.AwaitReplacement = waits
 	releaseIgnored(job, pods, end, waits, plan)
 
 	// 8. Remove the active pods that should not run, and create those that should.
@@ -77,22 +68,15 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 		createPods(job, pods, ended, waits, missing, o.HoldCreation || claiming, plan)
 	}
 
-	// 9. Complete a Job with enough successes in which nothing runs, nor will after this plan. The Job is not complete
-	// while pods may still be adopted.
+	// 9. Complete a Job with enough successes, unless this plan leads to further pods. This leaves end as it is stored.
 	if !end.decided() && !claiming && len(plan.Create) == 0 {
 		end = completeJob(job, pods, ended)
 	}
+	plan.Findings.Outcome = end.finding()
 
 	// 10. Give up the pods of a Job that ends, or that is deleted. This leaves remaining, the pods that count as failed
 	// although they have not ended.
-	var remaining []*Pod
-	switch {
-	case end.decided():
-		plan.Findings.Outcome = &Outcome{end.condition, end.reason, end.message}
-		remaining = endPods(job, pods, end, plan)
-	case job.deleting:
-		releaseDeleted(job, pods, plan)
-	}
+	remaining := giveUpPods(job, pods, end, plan)
 
 	// 11. Bound the plan, and remember what the pods to be released show of the back-off.
 	plan.limit(c.MaxPodChanges)
@@ -107,23 +91,37 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 
 	// 13. Make the next status from all that, and plan to write it if it is worth a write now.
 	next := nextStatus(job, pods, end, ledger, claiming, plan)
-	writeStatus(job, next, ledger, plan)
-	if plan.Status != nil {
+	if writeStatus(job, next, ledger, plan) {
 		plan.Backoff = backoffRecord(job, pods, ledger.newFailures)
 	}
 	return plan.Plan, job
 }
 
-// releaseLeftovers releases the pods of a finished Job; nothing else is ever done for
-// it (MGB-11).
-func releaseLeftovers(job *jobView, pods []*Pod, plan *planner) {
-	if TrueCondition(job.object, batchv1.JobComplete) != nil {
-		plan.Findings.TooManySucceeded = findSurplus(job, job.status.Succeeded)
-	}
-	for _, p := range pods {
-		if p.Finalizer {
-			plan.release(ref(p, unconditional))
+// needsDecision reports whether there is anything to decide. Nothing is known of pods that could not be read, and nothing
+// is done for a Job that this version does not understand. A finished Job only gives up its pods (MGB-11).
+func needsDecision(job *jobView, o *Observation, plan *planner) bool {
+	switch {
+	case o.PodsUnknown:
+	case IsFinished(job.object):
+		if TrueCondition(job.object, batchv1.JobComplete) != nil {
+			plan.Findings.TooManySucceeded = findSurplus(job, job.status.Succeeded)
 		}
+		for _, p := range o.Pods {
+			if p.Finalizer {
+				plan.release(ref(p, unconditional))
+			}
+		}
+		plan.limit(job.cfg.MaxPodChanges)
+	case !job.knownMode():
+		plan.Findings.UnknownMode = *job.spec.CompletionMode
+	case plan.Findings.BadRetryIndexes != "":
+	default:
+		return true
 	}
-	plan.limit(job.cfg.MaxPodChanges)
+	return false
+}
+
+// mayStartPods reports whether pods may be replaced and created: the Job goes on.
+func mayStartPods(job *jobView, end outcome) bool {
+	return !end.decided() && !end.successMet && !job.deleting
 }

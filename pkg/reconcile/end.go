@@ -7,16 +7,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// endPods deletes the pods that still run once the outcome is decided, and returns those that count as failed.
-// They are deleted with the finalizer on, and only once the interim condition is stored: how a deleted pod ends
-// must not lead to another outcome, or fail an index (SUC-14, BLI-19).
-func endPods(job *jobView, pods *podLists, end outcome, plan *planner) (remaining []*Pod) {
+// giveUpPods removes the pods of a Job that ends, or that is deleted, and returns those that count as failed.
+func giveUpPods(job *jobView, pods *podLists, end outcome, plan *planner) (remaining []*Pod) {
 	if end.failing() {
 		remaining = failRemaining(job, pods, plan)
 	}
-	if end.stored {
+	switch {
+	case end.stored:
+		// They are deleted with the finalizer on, and only once the interim condition is stored: how a deleted pod ends
+		// must not lead to another outcome, or fail an index (SUC-14, BLI-19).
 		for _, p := range slices.Concat(pods.active, pods.untracked) {
 			plan.delete(p)
+		}
+	case end.decided():
+	case job.deleting:
+		// The pods of a Job that is being deleted never count, also those that run (TRK-24). A Job that a finalizer
+		// keeps until it ends, ends like any other.
+		for _, p := range slices.Concat(pods.active, pods.terminating) {
+			_, recorded := job.uncounted[p.UID]
+			if p.Finalizer && (p.IsActive() || job.replaceFailedOnly && !recorded && job.inRange(p)) {
+				plan.release(ref(p, ifUnchanged)) // One that terminates has failed otherwise (PRP-05).
+			}
 		}
 	}
 	return remaining
@@ -55,16 +66,4 @@ func failRemaining(job *jobView, pods *podLists, plan *planner) (remaining []*Po
 // the Job fails while it runs (PRP-16). No other action applies to a pod that has not failed (PFP-01).
 func ignoresRemaining(job *jobView, p *Pod) bool {
 	return job.spec.PodFailurePolicy != nil && evaluate(job, p).Action == batchv1.PodFailurePolicyActionIgnore
-}
-
-// releaseDeleted releases the pods of a Job that is being deleted, including those that
-// run, which never count then (TRK-24). A Job that a finalizer keeps until it ends, ends
-// like any other.
-func releaseDeleted(job *jobView, pods *podLists, plan *planner) {
-	for _, p := range slices.Concat(pods.active, pods.terminating) {
-		_, recorded := job.uncounted[p.UID]
-		if p.Finalizer && (p.IsActive() || job.replaceFailedOnly && !recorded && job.inRange(p)) {
-			plan.release(ref(p, ifUnchanged)) // One that terminates has failed otherwise (PRP-05).
-		}
-	}
 }

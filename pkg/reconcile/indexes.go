@@ -64,6 +64,9 @@ func (r replacements) has(p *Pod) bool {
 
 // findReplacements picks the pod with the highest count for each index that has failed pods and may run again.
 func findReplacements(job *jobView, pods *podLists, v verdicts, ended endedSets) replacements {
+	if !job.perIndex {
+		return nil
+	}
 	taken := ended.all().Union(indexesOf(pods.active))
 	last := make(map[int32]*Pod, len(pods.failed)+len(pods.ignored))
 	for _, p := range slices.Concat(pods.failed, pods.ignored) {

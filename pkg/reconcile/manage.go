@@ -175,18 +175,20 @@ func createPods(job *jobView, pods *podLists, ended endedSets, waits replacement
 			plan.Create = append(plan.Create, NewPod{Index: NoIndex, Attempt: failed + 1})
 		}
 	}
-	if len(plan.Create) == 0 {
-		return
+	if len(plan.Create) > 0 {
+		plan.CreateReason = createReason(job, failed, len(pods.terminating))
 	}
+}
 
-	plan.CreateReason = CreateNew
+func createReason(job *jobView, failed int32, terminating int) CreateReason {
 	switch {
 	case !job.cfg.Features.PodReplacementPolicy:
 	case job.replaceFailedOnly && failed > 0:
-		plan.CreateReason = RecreateFailed
-	case !job.replaceFailedOnly && (failed > 0 || len(pods.terminating) > 0):
-		plan.CreateReason = RecreateTerminatingOrFailed
+		return RecreateFailed
+	case !job.replaceFailedOnly && (failed > 0 || terminating > 0):
+		return RecreateTerminatingOrFailed
 	}
+	return CreateNew
 }
 
 // createIndexes plans a pod for each of the n lowest indexes that may start now: an index

@@ -38,6 +38,14 @@ func (f outcome) decided() bool    { return f.condition != "" }
 func (f outcome) failing() bool    { return f.condition == batchv1.JobFailureTarget }
 func (f outcome) succeeding() bool { return f.condition == batchv1.JobSuccessCriteriaMet }
 
+// finding is the outcome as Findings have it: nil while undecided.
+func (f outcome) finding() *Outcome {
+	if !f.decided() {
+		return nil
+	}
+	return &Outcome{f.condition, f.reason, f.message}
+}
+
 // storedOutcome reads the stored outcome, which never changes (KEP-3998, SUC-11, SUC-12).
 func storedOutcome(job *batchv1.Job) outcome {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {

@@ -52,21 +52,22 @@ func nextStatus(job *jobView, pods *podLists, end outcome, l ledger, claiming bo
 }
 
 // writeStatus plans the next status, if it differs from the stored one and is worth a
-// write now.
-func writeStatus(job *jobView, next *batchv1.JobStatus, l ledger, plan *planner) {
+// write now, and reports whether it does.
+func writeStatus(job *jobView, next *batchv1.JobStatus, l ledger, plan *planner) bool {
 	if Same(next, job.status) {
-		return
+		return false
 	}
 	plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, job.status.Conditions)
 	if plan.changesPods() && !plan.Urgent && !l.records {
 		// The next stage will see the result of these changes: one write for both. Creations
 		// may take so long that the counts are due before.
 		if len(plan.Create) == 0 {
-			return
+			return false
 		}
 		plan.Merge = true
 	}
 	plan.Status = next
+	return true
 }
 
 // Same reports whether two values are the same to the API server, which treats an empty list as no list. Most values
