@@ -60,11 +60,12 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 # The packages of unit tests and scenarios; the others are in PKG.
 UNIT := ./cmd/... ./config ./internal/...
 PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
-	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... ./test/structure \
+	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/invariants ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... \
+	./test/prove ./test/rules ./test/storm ./test/structure \
 	./test/troubles ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
-# cases to make test-race. make lint vets; here, it would cost a first run half a minute.
+# cases to make presubmit-long. make lint vets; here, it would cost a first run half a minute.
 .PHONY: test
 test: ## Run unit tests, scenarios and integration tests
 	@$(CONTROLPLANE) build --for test
@@ -85,14 +86,24 @@ fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in
 	@$(CONTROLPLANE) build --for test
 	$(GO) test -count=1 -v -timeout 2h ./test/fidelity -sequences $(FIDELITY_SEQUENCES)
 
+# The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
+# checks that.
+SEQUENTIAL := ./internal/apicall ./internal/bundle ./internal/junit ./internal/printer ./internal/sanitize ./internal/wording \
+	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/eventtext ./pkg/explain/family \
+	./pkg/explain/jobgroup ./pkg/explain/kueue ./pkg/explain/section ./pkg/explain/text ./pkg/explain/words ./pkg/layout ./pkg/lint/... \
+	./pkg/reconcile/... ./pkg/retry ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen \
+	./pkg/tui/widget ./pkg/typo ./pkg/whatif
+# The integration tests that the race detector looks at: several controllers, outages, and kube-controller-manager, beside
+# which no other target runs ours. make test runs the other ones.
+CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage|Hangs|Expire|Throttled
+
 # In a virtual cluster, one coroutine runs at a time: the scenarios show the race detector as much as all of pkg/sim, which
 # takes five minutes with it.
 .PHONY: test-race
-test-race: controlplane ## Run all random cases; then the tests of the product, and those beside kube-controller-manager, with the race detector
-	$(GO) test ./pkg/sim ./test/oracle
-	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v /pkg/sim$$)
+test-race: controlplane ## Run the tests of what is concurrent, and those beside kube-controller-manager, with the race detector
+	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
 	$(GO) test -race -short -run TestScenarios ./pkg/sim
-	$(GO) test -race -tags builtin ./test/integration/...
+	$(GO) test -race -tags builtin -run '$(CONCURRENT)' ./test/integration
 
 .PHONY: test-e2e
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
@@ -135,8 +146,8 @@ soak: build controlplane ## Live through crashes, fail-overs and a cluster in tr
 .PHONY: storm
 storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM_STEPS; bin/storm has what they found
 	@mkdir -p bin/storm
-	$(GO) test -c -o bin/storm/sim.test ./pkg/sim
-	cd pkg/sim && ../../bin/storm/sim.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
+	$(GO) test -c -o bin/storm/storm.test ./test/storm
+	cd test/storm && ../../bin/storm/storm.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
 		-storm-time $(if $(filter 0,$(STORM_STEPS)),$(STORM_TIME),0) -storm-steps $(STORM_STEPS) \
 		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../bin/storm -storm-commit $(COMMIT)
 
@@ -190,13 +201,14 @@ mutants-doc: ## The same, and write what caught each into docs/proof/known-bugs.
 .PHONY: prove
 prove: ## Explore every history of small worlds in the virtual cluster, for about an hour; again, to continue. PROVE=REGEXP names worlds
 	mkdir -p bin/prove
-	$(GO) test -c -o bin/prove/prove.test ./pkg/sim
-	cd pkg/sim && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
+	$(GO) test -c -o bin/prove/prove.test ./test/prove
+	cd test/prove && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
 		-prove -prove-only '$(PROVE)' -prove-time $(PROVE_TIME) -prove-dir ../../bin/prove
 
 .PHONY: scenarios
-scenarios: ## Rewrite what the scenario files expect; read the diff
+scenarios: ## Rewrite what the scenario files and histories expect; read the diff
 	$(GO) test ./pkg/sim -run TestScenarios -rewrite
+	$(GO) test ./test/prove -run TestHistories -rewrite
 
 .PHONY: fixtures
 fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain read: a minute
@@ -263,7 +275,12 @@ docs: ## Write docs/reference.md from the commands
 
 .PHONY: presubmit
 presubmit: CONFORMANCE ?= -short
-presubmit: test lint fuzz-short test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+
+.PHONY: presubmit-long
+presubmit-long: test-unit fuzz-short test-conformance ## Run what CI leaves out: all random cases, fuzzing, broken controllers, and the race detector everywhere
+	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
+	$(GO) test -race -tags builtin ./test/integration/...
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once

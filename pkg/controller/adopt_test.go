@@ -210,12 +210,12 @@ func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 				plan.Backoff.Failures, plan.Backoff.LastFailure = 5, ago(2)
 				want = 7
 			}
-			s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]bool{}}
-			if err := s.apply(t.Context(), &plan); err != nil {
+			s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]why{}}
+			if _, err := s.apply(t.Context(), &plan); err != nil {
 				t.Fatal(err)
 			}
 			check := func(held []*reconcile.Pod, failures int32, last time.Time) {
-				s.settleReleases(held)
+				s.memory.settleReleases("uid", held)
 				got := f.engine.memory.get("uid")
 				if got.backoff.Failures != failures || !got.backoff.LastFailure.Equal(last) || withStatus != (got.status != nil) {
 					t.Errorf("backwards %v, status %v: %+v, want %d", backwards, withStatus, got, failures)

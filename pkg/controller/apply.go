@@ -22,7 +22,7 @@ import (
 // apply carries out one stage. Errors of pod operations are kept in s, and later
 // stages of this sync skip these pods, so that the others make progress. The returned
 // error is that of the status write, which ends the sync.
-func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
+func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, err error) {
 	// A shutdown waits for the calls that were sent, each of which has a timeout of its own,
 	// and sends no others: the operations of a stage need not all be carried out.
 	stopping := ctx.Done()
@@ -59,7 +59,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) error {
 	stage.rememberRamp(batch)
 	stage.remember(plan)
 	stage.emitPodEvents(plan)
-	return stage.statusErr
+	return stage.changesLeft, stage.statusErr
 }
 
 // stage collects the results of the operations of one stage, from several goroutines.
@@ -68,10 +68,11 @@ type stage struct {
 	ramp bool
 	// left reports whether creations are left to the next stage although none failed.
 	left bool
-	// changed is how many pods were to be deleted or released so far.
-	changed   atomic.Int32
-	mu        sync.Mutex
-	statusErr error
+	// changed is how many pods were to be deleted or released so far, and changesLeft whether there was no time for others.
+	changed     atomic.Int32
+	mu          sync.Mutex
+	changesLeft bool
+	statusErr   error
 	// stored is the status that was written, or nil, and written is when.
 	stored  *batchv1.JobStatus
 	written time.Time
@@ -92,7 +93,7 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 	for _, pod := range plan.Disown {
 		operations = append(operations, func() { s.patchPod(ctx, pod, cluster.DisownPod, verbDisown) })
 	}
-	if s.checkExists(ctx, plan.Adopt) {
+	if s.confirmAdopter(ctx, plan.Adopt) {
 		for _, pod := range plan.Adopt {
 			operations = append(operations, func() { s.patchPod(ctx, pod, cluster.AdoptPod, verbAdopt) })
 		}
@@ -159,13 +160,6 @@ func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 // them. The next plan has the rest, if they are still needed.
 func (s *stage) overdue() bool {
 	return (s.ramp || s.job.Status.StartTime == nil) && s.isOver()
-}
-
-// isOver reports whether the sync has used up its time. A decision takes longer with more pods,
-// 15 ms with 100,000: beyond 150,000, syncs are longer, to keep its share of the time small.
-func (s *jobSync) isOver() bool {
-	const perPod = 5 * time.Microsecond
-	return s.config.Clock.Since(s.begun) >= max(s.config.SyncBudget, time.Duration(s.pods)*perPod)
 }
 
 // leaveToNext reports whether a creation is left to the next stage.
@@ -256,7 +250,7 @@ func (s *stage) deletePod(ctx context.Context, ref reconcile.PodRef) {
 }
 
 func (s *stage) releasePod(ctx context.Context, ref reconcile.PodRef) {
-	s.releasing(ref)
+	s.memory.noteReleasing(s.uid, ref)
 	if !s.patchPod(ctx, ref, cluster.ReleasePod, verbRelease) || !ref.Ignored {
 		return
 	}
@@ -299,12 +293,15 @@ func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.skip[ref.UID] = true
-	if (apierrors.IsConflict(err) || cluster.IsOtherPod(err)) && s.countConflict(ref.UID) <= maxConflicts {
+	s.skip[ref.UID] = writeFailed
+	if apierrors.IsConflict(err) || cluster.IsOtherPod(err) {
 		// It changed since we saw it, or another pod has its name, or it has another
 		// owner: the watch will deliver that (TRK-36).
-		s.retry = true
-		return false
+		s.skip[ref.UID] = changed
+		if s.memory.countConflict(s.uid, ref.UID) <= maxConflicts {
+			s.retry = true
+			return false
+		}
 	}
 	s.news.operationFailed(ref, verb, err)
 	s.errs = append(s.errs, fmt.Errorf("%s pod %s: %w", verb, ref.Name, err))

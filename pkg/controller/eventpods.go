@@ -88,33 +88,34 @@ func (s *stage) emitPodEvents(plan *reconcile.Plan) {
 	if s.config.Recorder == nil || s.job.Name == "" {
 		return // The Job is gone, and its name is unknown.
 	}
-	s.emitPods(eventPodCreated, "Created", s.news.created)
-	s.emitPods(eventPodDeleted, "Deleted", s.news.deleted)
+	events := s.events()
+	events.pods(eventPodCreated, "Created", s.news.created)
+	events.pods(eventPodDeleted, "Deleted", s.news.deleted)
 	if len(s.news.notCreated) > 0 {
-		s.emit(event{corev1.EventTypeWarning, eventNotCreated, "Error creating: " + creationError(s.news.notCreated)})
+		events.emit(event{corev1.EventTypeWarning, eventNotCreated, "Error creating: " + creationError(s.news.notCreated)})
 	}
-	s.emitFailed(s.news.failed)
+	events.failed(s.news.failed)
 	var ignored []reconcile.FailedPod
 	for _, p := range plan.Findings.Verdicts {
 		if s.news.ignored[p.Pod.UID] {
 			ignored = append(ignored, p)
 		}
 	}
-	s.emitCauses(ignored, plan.Findings.RuleNames)
+	events.causes(ignored, plan.Findings.RuleNames)
 }
 
-// emitPods emits an event for each pod if they are few, otherwise one for all.
-func (s *jobSync) emitPods(reason, verb string, names []string) {
+// pods emits an event for each pod if they are few, otherwise one for all.
+func (r reporter) pods(reason, verb string, names []string) {
 	if len(names) == 0 {
 		return
 	}
 	slices.Sort(names)
-	if a, is := s.config.Recorder.(aggregator); is {
-		a.Pods(s.job, reason, verb, names)
+	if a, is := r.recorder.(aggregator); is {
+		a.Pods(r.job, reason, verb, names)
 		return
 	}
 	for _, message := range eventwriter.PodMessages(verb, names) {
-		s.emit(event{corev1.EventTypeNormal, reason, message})
+		r.emit(event{corev1.EventTypeNormal, reason, message})
 	}
 }
 
@@ -137,10 +138,10 @@ func withoutName(err error) string {
 	return err.Error()
 }
 
-// emitFailed emits events about pods that could not be changed (REG-31): for deletions
+// failed emits events about pods that could not be changed (REG-31): for deletions
 // every time, for other operations once per pod, error and process, and not for transient
 // errors.
-func (s *jobSync) emitFailed(failed []failedOperation) {
+func (r reporter) failed(failed []failedOperation) {
 	slices.SortFunc(failed, func(a, b failedOperation) int { return cmp.Compare(a.pod.Name, b.pod.Name) })
 	type sameError struct {
 		verb podVerb
@@ -149,7 +150,7 @@ func (s *jobSync) emitFailed(failed []failedOperation) {
 	groups := map[sameError][]failedOperation{}
 	for _, f := range failed {
 		same := sameError{f.verb, withoutName(f.err)}
-		if f.verb == verbDelete || isLasting(f.err) && s.isFirst(string(f.verb)+"\n"+string(f.pod.UID)+"\n"+same.text) {
+		if f.verb == verbDelete || isLasting(f.err) && r.isFirst(string(f.verb)+"\n"+string(f.pod.UID)+"\n"+same.text) {
 			groups[same] = append(groups[same], f)
 		}
 	}
@@ -157,7 +158,7 @@ func (s *jobSync) emitFailed(failed []failedOperation) {
 		return cmp.Or(cmp.Compare(a.verb, b.verb), cmp.Compare(a.text, b.text))
 	})
 	for _, same := range order {
-		s.emit(failedEvent(groups[same]))
+		r.emit(failedEvent(groups[same]))
 	}
 }
 
@@ -179,9 +180,9 @@ func isLasting(err error) bool {
 	return !cluster.IsTransient(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
 }
 
-// emitCauses counts failed pods by the cause of their failure, in events.
-func (s *jobSync) emitCauses(failed []reconcile.FailedPod, names rulename.Names) {
-	if s.config.Recorder == nil {
+// causes counts failed pods by the cause of their failure, in events.
+func (r reporter) causes(failed []reconcile.FailedPod, names rulename.Names) {
+	if r.recorder == nil {
 		return
 	}
 	pods := map[cause.Cause][]string{}
@@ -192,10 +193,10 @@ func (s *jobSync) emitCauses(failed []reconcile.FailedPod, names rulename.Names)
 	byText := func(a, b cause.Cause) int { return cmp.Compare(a.Text(), b.Text()) }
 	for _, c := range slices.SortedFunc(maps.Keys(pods), byText) {
 		record, n := cause.Record{Cause: c, Pod: slices.Min(pods[c])}, len(pods[c])
-		if a, is := s.config.Recorder.(aggregator); is {
-			a.Failures(s.job, eventPodFailed, record, n)
+		if a, is := r.recorder.(aggregator); is {
+			a.Failures(r.job, eventPodFailed, record, n)
 		} else {
-			s.config.Recorder.AnnotatedEventf(s.job, record.Annotations(), corev1.EventTypeWarning, eventPodFailed, "%s", eventwriter.Truncate(record.Message()))
+			r.recorder.AnnotatedEventf(r.job, record.Annotations(), corev1.EventTypeWarning, eventPodFailed, "%s", eventwriter.Truncate(record.Message()))
 		}
 	}
 }

@@ -225,7 +225,7 @@ func TestSaidIsBounded_SCL_11(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	s := &jobSync{Engine: f.engine, uid: "uid", job: ourJob(1)}
 	for i := range 2 * maxEmitted {
-		s.emitOnce(fmt.Sprint(i), event{corev1.EventTypeWarning, "Reason", fmt.Sprint(i)})
+		s.events().emitOnce(fmt.Sprint(i), event{corev1.EventTypeWarning, "Reason", fmt.Sprint(i)})
 	}
 	if len(said.texts) != maxEmitted || len(f.engine.memory.get("uid").emitted) != maxEmitted {
 		t.Errorf("%d events, %d are remembered", len(said.texts), len(f.engine.memory.get("uid").emitted))

@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
@@ -100,16 +101,25 @@ type aggregator interface {
 
 var _ aggregator = &eventwriter.Writer{}
 
-func (s *jobSync) emit(e event) {
-	if s.config.Recorder != nil {
-		s.config.Recorder.Event(s.job, e.kind, e.reason, eventwriter.Truncate(e.message))
+// reporter emits the events of one Job.
+type reporter struct {
+	recorder record.EventRecorder // nil for none
+	memory   memory
+	job      *batchv1.Job
+}
+
+func (s *jobSync) events() reporter { return reporter{s.config.Recorder, s.memory, s.job} }
+
+func (r reporter) emit(e event) {
+	if r.recorder != nil {
+		r.recorder.Event(r.job, e.kind, e.reason, eventwriter.Truncate(e.message))
 	}
 }
 
 // emitOnce emits an event once per key and process.
-func (s *jobSync) emitOnce(key string, e event) {
-	if s.isFirst(key) {
-		s.emit(e)
+func (r reporter) emitOnce(key string, e event) {
+	if r.isFirst(key) {
+		r.emit(e)
 	}
 }
 
@@ -118,8 +128,8 @@ const maxEmitted = 1000
 
 // isFirst reports whether the key is new, and remembers it. Once too many are
 // remembered, no key counts as new.
-func (s *jobSync) isFirst(key string) (first bool) {
-	s.memory.update(s.uid, func(m *jobMemory) {
+func (r reporter) isFirst(key string) (first bool) {
+	r.memory.update(r.job.UID, func(m *jobMemory) {
 		if m.emitted == nil {
 			m.emitted = map[string]bool{}
 		}
@@ -130,12 +140,12 @@ func (s *jobSync) isFirst(key string) (first bool) {
 	return first
 }
 
-// emitStored emits events about the conditions of a stored status (JOB-47).
-func (s *jobSync) emitStored(before, after *batchv1.Job, found *reconcile.Findings) {
+// stored emits events about the conditions of a stored status (JOB-47).
+func (r reporter) stored(before, after *batchv1.Job, found *reconcile.Findings) {
 	for _, e := range storedEvents(before, after, found) {
-		s.emit(e)
+		r.emit(e)
 	}
-	if a, is := s.config.Recorder.(aggregator); is && reconcile.IsFinished(after) && !reconcile.IsFinished(before) {
+	if a, is := r.recorder.(aggregator); is && reconcile.IsFinished(after) && !reconcile.IsFinished(before) {
 		a.Finished(after)
 	}
 }
@@ -149,19 +159,19 @@ func hasCondition(job *batchv1.Job, condition batchv1.JobCondition) bool {
 	return false
 }
 
-// emitFindings emits events about lasting problems of the Job.
-func (s *jobSync) emitFindings(found *reconcile.Findings) {
+// findings emits events about lasting problems of the Job.
+func (r reporter) findings(found *reconcile.Findings) {
 	for _, e := range findingEvents(found) {
-		s.emitOnce(e.reason+"\n"+e.message+"\n"+s.job.Annotations[rulename.Annotation], e)
+		r.emitOnce(e.reason+"\n"+e.message+"\n"+r.job.Annotations[rulename.Annotation], e)
 	}
 }
 
-// emitRejected emits an event about a status that the API server rejects (STV-22). The
+// rejected emits an event about a status that the API server rejects (STV-22). The
 // invalid values may change with every try; the fields do not.
-func (s *jobSync) emitRejected(err error) {
+func (r reporter) rejected(err error) {
 	key := eventStatusRejected
 	for _, c := range cluster.DetailsOf(err).Causes {
 		key += "\n" + c.Field
 	}
-	s.emitOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
+	r.emitOnce(key, event{corev1.EventTypeWarning, eventStatusRejected, fmt.Sprintf("The API server rejects the status of this Job, so it makes no progress: %v", err)})
 }

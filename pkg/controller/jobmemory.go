@@ -2,6 +2,7 @@ package controller
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,9 +79,8 @@ func (m memory) update(uid types.UID, change func(*jobMemory)) {
 }
 
 // countConflict counts a conflict about a pod, and returns how many there were in a row.
-func (s *jobSync) countConflict(pod types.UID) (n int) {
-	s.conflicted[pod] = true
-	s.memory.update(s.uid, func(m *jobMemory) {
+func (m memory) countConflict(job, pod types.UID) (n int) {
+	m.update(job, func(m *jobMemory) {
 		if m.conflicts == nil {
 			m.conflicts = map[types.UID]int{}
 		}
@@ -90,16 +90,17 @@ func (s *jobSync) countConflict(pod types.UID) (n int) {
 	return n
 }
 
-// settleConflicts resets the conflicts of each pod that had none in this sync.
-func (s *jobSync) settleConflicts() {
-	m := s.memory.get(s.uid)
+// settleConflicts resets the conflicts of each pod that had none in a sync, given the pods that it left alone.
+func (m memory) settleConflicts(job types.UID, skip map[types.UID]why) {
+	j := m.get(job)
+	hadNone := func(pod types.UID, _ int) bool { return skip[pod] != changed }
 	switch {
-	case m.conflicts == nil:
-	case !m.ours && !m.absent && len(s.conflicted) == 0:
-		s.memory.forget(s.uid) // The Job is gone, or was never known.
+	case j.conflicts == nil:
+	case !j.ours && !j.absent && !slices.Contains(slices.Collect(maps.Values(skip)), changed):
+		m.forget(job) // The Job is gone, or was never known.
 	default:
-		s.memory.update(s.uid, func(m *jobMemory) {
-			maps.DeleteFunc(m.conflicts, func(pod types.UID, _ int) bool { return !s.conflicted[pod] })
+		m.update(job, func(m *jobMemory) {
+			maps.DeleteFunc(m.conflicts, hadNone)
 			if len(m.conflicts) == 0 {
 				m.conflicts = nil
 			}
@@ -107,13 +108,39 @@ func (s *jobSync) settleConflicts() {
 	}
 }
 
-// releasing notes that a pod is about to be released. If no status will record its failure, and there is no answer, nothing
+// noteAbsent notes that a read or a write did not find the Job.
+func (m memory) noteAbsent(job types.UID) {
+	m.update(job, func(m *jobMemory) { m.absent = true })
+}
+
+// noteUnreported returns when the failed pods whose end is not reported were first seen.
+func (m memory) noteUnreported(job types.UID, pods []*reconcile.Pod, now time.Time) map[types.UID]time.Time {
+	known := m.get(job).unreportedSince
+	var since map[types.UID]time.Time
+	for _, p := range pods {
+		if !p.Unreported || !p.Finalizer {
+			continue
+		}
+		if since == nil {
+			since = map[types.UID]time.Time{}
+		}
+		if since[p.UID] = now; !known[p.UID].IsZero() {
+			since[p.UID] = known[p.UID]
+		}
+	}
+	if len(known)+len(since) > 0 {
+		m.update(job, func(m *jobMemory) { m.unreportedSince = since })
+	}
+	return since
+}
+
+// noteReleasing notes that a pod is about to be released. If no status will record its failure, and there is no answer, nothing
 // else may show later that it failed.
-func (s *stage) releasing(ref reconcile.PodRef) {
-	if ref.IgnoredFailure.IsZero() && s.memory.get(s.uid).releasing == nil {
+func (m memory) noteReleasing(job types.UID, ref reconcile.PodRef) {
+	if ref.IgnoredFailure.IsZero() && m.get(job).releasing == nil {
 		return
 	}
-	s.memory.update(s.uid, func(m *jobMemory) {
+	m.update(job, func(m *jobMemory) {
 		switch {
 		case ref.IgnoredFailure.IsZero():
 			delete(m.releasing, ref.UID)
@@ -126,11 +153,11 @@ func (s *stage) releasing(ref reconcile.PodRef) {
 }
 
 // settleReleases adds the failures of pods that were released to the back-off (PFP-06).
-func (s *jobSync) settleReleases(pods []*reconcile.Pod) {
-	if len(s.memory.get(s.uid).releasing) == 0 {
+func (m memory) settleReleases(job types.UID, pods []*reconcile.Pod) {
+	if len(m.get(job).releasing) == 0 {
 		return
 	}
-	s.memory.update(s.uid, func(m *jobMemory) {
+	m.update(job, func(m *jobMemory) {
 		held := map[types.UID]time.Time{}
 		for _, p := range pods {
 			if failed, is := m.releasing[p.UID]; is && p.Finalizer {

@@ -15,24 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// carryOut applies a plan. If the plan needs another read of the Job, and that shows a
-// newer spec, the next stage plans again instead.
-func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
-	reading := kube.UntilSent(ctx)
-	if current, err := s.confirmRange(reading, plan); err != nil || !current {
-		return err
-	}
-	if current, err := s.confirmStatus(reading, plan); err != nil || !current {
-		return err
-	}
-	return s.apply(ctx, plan)
-}
-
-// noteAbsent notes that a read or a write did not find the Job.
-func (s *jobSync) noteAbsent() {
-	s.memory.update(s.uid, func(m *jobMemory) { m.absent = true })
-}
-
 // confirmExists reads a Job again that a read or a write has not found: the watch has yet to deliver that it is gone, or
 // even that it was created; or a restore of etcd has brought it back.
 func (s *jobSync) confirmExists(ctx context.Context) error {
@@ -99,7 +81,9 @@ func (s *jobSync) confirmRange(ctx context.Context, plan *reconcile.Plan) (curre
 	}
 	s.errs = append(s.errs, fmt.Errorf("before letting pods go that are out of range: %w", err))
 	for _, r := range plan.Release {
-		s.skip[r.UID] = s.skip[r.UID] || r.OutOfRange
+		if r.OutOfRange && s.skip[r.UID] == 0 {
+			s.skip[r.UID] = writeFailed
+		}
 	}
 	plan.Release = slices.DeleteFunc(slices.Clone(plan.Release), outOfRange)
 	return true, nil

@@ -21,7 +21,7 @@ func (s *jobSync) releaseOrphansOf(plan *reconcile.Plan) {
 		if len(plan.Release) >= s.config.Limits.MaxPodChanges {
 			return // The rest follows in the next stage.
 		}
-		if o.Selected && mayAdopt(s.job) || o.Namespace != s.job.Namespace || s.skip[o.Pod.UID] {
+		if o.Selected && mayAdopt(s.job) || o.Namespace != s.job.Namespace || s.skip[o.Pod.UID] != 0 {
 			continue
 		}
 		plan.Release = append(plan.Release, orphanRef(o))
@@ -51,18 +51,18 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 		s.memory.forget(s.uid)
 	}
 	orphans, rest, left := s.freeOrphans()
-	freed := 0
+	freed, cut := 0, false
 	for _, gone := range goneJobs(m, orphans) {
 		if !m.ours {
 			if !s.isGone(ctx, gone) {
 				continue
 			}
-			s.noteAbsent()
+			s.memory.noteAbsent(s.uid)
 		}
-		s.releaseOf(ctx, gone)
+		cut = s.releaseOf(ctx, gone) || cut
 		freed += len(gone.release)
 	}
-	result, err := s.orphansAgain(rest && freed > 0, left)
+	result, err := s.orphansAgain(rest && freed > 0 || cut, left)
 	if result.Done {
 		s.memory.retire(s.uid, s.config.Clock.Now())
 	}
@@ -76,7 +76,7 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 	all := s.cache.Orphans(s.uid)
 	free = slices.DeleteFunc(slices.Clone(all), isAdoptable)
 	left = len(free) < len(all)
-	free = slices.DeleteFunc(free, func(o observe.Orphan) bool { return s.skip[o.Pod.UID] })
+	free = slices.DeleteFunc(free, func(o observe.Orphan) bool { return s.skip[o.Pod.UID] != 0 })
 	if most := s.config.Limits.MaxPodChanges; len(free) > most {
 		return free[:most], true, left
 	}
@@ -86,12 +86,13 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 // isAdoptable reports whether the cache holds a Job that may adopt the pod.
 func isAdoptable(o observe.Orphan) bool { return slices.ContainsFunc(o.Adopters, mayAdopt) }
 
-// releaseOf releases the pods of a deleted Job.
-func (s *jobSync) releaseOf(ctx context.Context, gone goneJob) {
+// releaseOf releases the pods of a deleted Job. It reports whether there was no time for some of them.
+func (s *jobSync) releaseOf(ctx context.Context, gone goneJob) (left bool) {
 	s.job = &batchv1.Job{}
 	s.job.UID, s.job.Namespace, s.job.Name = s.uid, gone.namespace, gone.name
 	// Without a status to write, the only errors are those in s.errs.
-	_ = s.apply(ctx, &reconcile.Plan{Release: gone.release})
+	left, _ = s.apply(ctx, &reconcile.Plan{Release: gone.release})
+	return left
 }
 
 // orphansAgain returns when to check orphans again: soon if more are to be released,
@@ -102,7 +103,7 @@ func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 		return Result{}, errors.Join(s.errs...)
 	case s.retry:
 		return Result{After: s.config.RetryMin}, nil
-	case more, s.changesLeft:
+	case more:
 		return Result{Soon: true}, nil
 	case left:
 		return Result{After: s.config.RetryMax}, nil
@@ -159,27 +160,27 @@ func (s *jobSync) isGone(ctx context.Context, job goneJob) bool {
 // releaseOfUnknownJob releases the pods of a namespace that have the tracking finalizer but no
 // controller, and do not name their Job: those of a Job with manualSelector that was deleted
 // with --cascade=orphan while no controller ran, or that lost their labels (TRK-20, TRK-22). This
-// program made them, or works in place of the built-in controller. A pod that a Job of any controller may still adopt is left to that Job,
-// and checked again later.
+// program made them, or works in place of the built-in controller. A pod that a Job of any controller may still adopt is
+// left to that Job, and checked again later.
 func (s *jobSync) releaseOfUnknownJob(ctx context.Context, namespace string) (Result, error) {
 	free, rest, left := s.freeOrphans()
-	release, err := s.unadoptable(ctx, namespace, free)
+	release, err := unadoptable(ctx, s.cluster.Jobs, namespace, free)
 	if err != nil {
 		return Result{}, err
 	}
-	s.releaseOf(ctx, goneJob{goneName{namespace: namespace}, release})
+	cut := s.releaseOf(ctx, goneJob{goneName{namespace: namespace}, release})
 	s.retry = s.retry || len(release) < len(free) // The watch will deliver their adopter.
-	return s.orphansAgain(rest, left)
+	return s.orphansAgain(rest || cut, left)
 }
 
 // unadoptable returns the pods that no Job in the API server selects now: the cache may lack
 // the newest Jobs. A Job that adopts a pod at this moment, or is created later, changes the
 // pod, or finds it without the finalizer and adds it again.
-func (s *jobSync) unadoptable(ctx context.Context, namespace string, orphans []observe.Orphan) (release []reconcile.PodRef, err error) {
+func unadoptable(ctx context.Context, in cluster.JobAPI, namespace string, orphans []observe.Orphan) (release []reconcile.PodRef, err error) {
 	if len(orphans) == 0 {
 		return nil, nil
 	}
-	jobs, err := s.cluster.Jobs.List(ctx, namespace)
+	jobs, err := in.List(ctx, namespace)
 	if err != nil {
 		return nil, fmt.Errorf("listing the Jobs of namespace %s that may adopt pods: %w", namespace, err)
 	}

@@ -48,8 +48,8 @@ func TestShutdownBeginsNothing_JOB_56(t *testing.T) {
 		f.addJob(job)
 		f.addPods(runningPod("a", job), runningPod("b", job), runningPod("c", job))
 		f.webhook = func(*corev1.Pod) { stop() }
-		s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]bool{}}
-		if err := s.apply(ctx, &c.plan); err != nil || !slices.Equal(f.calls, c.calls) {
+		s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]why{}}
+		if _, err := s.apply(ctx, &c.plan); err != nil || !slices.Equal(f.calls, c.calls) {
 			t.Errorf("%s: %v, calls %q, want %q", name, err, f.calls, c.calls)
 		}
 		stop()
@@ -68,8 +68,8 @@ func TestShutdownFinishesCalls_JOB_56(t *testing.T) {
 		during = ctx.Err()
 	}}
 	f.engine.cluster.Pods = pods
-	s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]bool{}}
-	if err := s.apply(ctx, &reconcile.Plan{Create: []reconcile.NewPod{{Index: reconcile.NoIndex}}}); err != nil || during != nil || len(f.cache.Pods("uid")) != 1 {
+	s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]why{}}
+	if _, err := s.apply(ctx, &reconcile.Plan{Create: []reconcile.NewPod{{Index: reconcile.NoIndex}}}); err != nil || during != nil || len(f.cache.Pods("uid")) != 1 {
 		t.Errorf("%v, during the call %v, pods %v", err, during, f.cache.Pods("uid"))
 	}
 }
@@ -126,8 +126,8 @@ func TestShutdownSendsNothingThatWaits(t *testing.T) {
 		job := ourJob(2)
 		f.addJob(job)
 		f.addPods(runningPod("a", job))
-		s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]bool{}}
-		err = s.apply(ctx, &plan)
+		s := &jobSync{Engine: f.engine, uid: "uid", job: job, skip: map[types.UID]why{}}
+		_, err = s.apply(ctx, &plan)
 		if m := s.memory.get("uid"); err != nil || len(s.errs) > 0 || s.held || m.unanswered != nil || m.listPods {
 			t.Errorf("%s: %v, %v, held %t, unanswered %v, to list pods %t", name, err, s.errs, s.held, m.unanswered, m.listPods)
 		}

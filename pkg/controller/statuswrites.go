@@ -45,7 +45,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		}
 	case cluster.IsRejection(err):
 		s.config.Metrics.StatusRejected()
-		s.emitRejected(err)
+		s.events().rejected(err)
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
 	default:
 		s.statusErr = fmt.Errorf("writing the status: %w", err)
@@ -85,13 +85,13 @@ func decides(p *reconcile.Plan) bool {
 // may need no more pods, even if the pods that showed why are gone, and a read now may be too early. Another
 // status write settles that, since only one of both can be stored. Without one, the API server has given up
 // on the call after a while.
-func (s *jobSync) mayBeDecided() time.Duration {
+func (m *jobMemory) mayBeDecided(job *batchv1.Job, now time.Time) time.Duration {
 	const requestTimeout = time.Minute // The default of kube-apiserver --request-timeout.
-	u := s.memory.get(s.uid).unanswered
-	if u == nil || u.decided.IsZero() || u.before.ResourceVersion != s.job.ResourceVersion {
+	u := m.unanswered
+	if u == nil || u.decided.IsZero() || u.before.ResourceVersion != job.ResourceVersion {
 		return 0
 	}
-	return max(0, requestTimeout-s.config.Clock.Since(u.decided))
+	return max(0, requestTimeout-now.Sub(u.decided))
 }
 
 // maxUnanswered is more than the number of tries before a Job's watch recovers.
@@ -121,9 +121,13 @@ func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 // stored.
 func (s *jobSync) storedStatus(before, stored *batchv1.Job, found *reconcile.Findings) {
 	s.config.Metrics.StatusStored(before, stored, found.RecordedFailed)
-	s.reportFinish(stored)
-	s.emitCauses(found.RecordedFailed, found.RuleNames)
-	s.emitStored(before, stored, found)
+	// How long after the end of the last pod the terminal condition was stored is unknown if that pod ended before this
+	// process started, or if there was none.
+	if last := s.memory.get(s.uid).lastEnd; !last.IsZero() && reconcile.IsFinished(stored) {
+		s.config.Metrics.JobFinished(stored, s.config.Clock.Since(last))
+	}
+	s.events().causes(found.RecordedFailed, found.RuleNames)
+	s.events().stored(before, stored, found)
 }
 
 // settleUnanswered finds out what happened to a write without an answer, from what the
@@ -169,7 +173,7 @@ func (s *jobSync) noteForeignStatus(ctx context.Context) {
 	if len(others) == 0 {
 		return // An earlier leader, whose last write arrived late.
 	}
-	s.emitOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
+	s.events().emitOnce(eventForeignStatus, event{corev1.EventTypeWarning, eventForeignStatus, fmt.Sprintf(
 		"Another client wrote the status of this Job (%s); if it is a second controller, the two undo each other's work", by)})
 }
 

@@ -13,18 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// readTemplate reads the stored pod template as JSON, if a newer API server stores fields
-// that our types lack. It reports whether the template of this version of the Job is known:
-// without it no pods are created, as they might lack those fields.
-func (s *jobSync) readTemplate() (known bool) {
-	s.template, known = s.cache.Template(s.uid, s.job.Generation)
-	if !known && !reconcile.IsFinished(s.job) {
-		s.retry = true // The watch will deliver it.
-	}
-	return known
-}
-
-// create creates a pod with all fields of the Job's template, or not at all.
+// create creates a pod with all fields of the Job's template, or not at all: a newer API server may store fields that our types
+// lack.
 func (s *stage) create(ctx context.Context, n reconcile.NewPod) (*corev1.Pod, error) {
 	pod := podFor(s.job, n)
 	if s.template == nil {

@@ -215,11 +215,8 @@ func TestNewerFieldsReachTheWire_JOB_39(t *testing.T) {
 	if err := f.cache.JobStore("").Add(job); err != nil {
 		t.Fatal(err)
 	}
-	syncer := &jobSync{Engine: NewEngine(f.engine.config, f.cache, live), uid: "uid", job: &job.Job, skip: map[types.UID]bool{}}
-	if !syncer.readTemplate() {
-		t.Fatal("the template is not known")
-	}
-	if err := syncer.apply(t.Context(), &reconcile.Plan{Create: []reconcile.NewPod{{Index: 0, Attempt: 1}}}); err != nil || len(syncer.errs) > 0 {
+	syncer := &jobSync{Engine: NewEngine(f.engine.config, f.cache, live), uid: "uid", job: &job.Job, template: job.Template, skip: map[types.UID]why{}}
+	if _, err := syncer.apply(t.Context(), &reconcile.Plan{Create: []reconcile.NewPod{{Index: 0, Attempt: 1}}}); err != nil || len(syncer.errs) > 0 {
 		t.Fatal(err, syncer.errs)
 	}
 	if len(s.pods) != 1 || !strings.Contains(s.pods[0], `"newToContainers":"second"`) {

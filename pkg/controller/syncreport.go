@@ -54,56 +54,37 @@ func (r *syncReport) action() metrics.Action {
 	return metrics.Tracking
 }
 
-// report updates the metrics after a sync.
+// report updates the metrics after a sync, and what the Job waits for.
 func (s *jobSync) report(result Result, err error) {
 	m, r := s.config.Metrics, s.syncReport
 	if m == nil {
 		return
 	}
-	s.reportWaits(result, err)
-	if r.job == nil {
-		return
-	}
-	m.Synced(r.job, metrics.Sync{Took: s.config.Clock.Since(s.begun), Stages: r.stages, Action: r.action(), Err: err})
-}
-
-// reportWaits updates what the Job waits for after the sync.
-func (s *jobSync) reportWaits(result Result, err error) {
-	m, job := s.config.Metrics, s.cache.Job(s.uid)
+	job := s.cache.Job(s.uid)
 	if job == nil || !s.config.owns(job) || reconcile.IsFinished(job) || job.DeletionTimestamp != nil {
 		m.JobIgnored(s.uid)
-		return
+	} else {
+		if r.planned {
+			m.PodsDelayed(s.uid, r.delayed)
+		}
+		m.JobUnfinished(job)
+		// A sync that ended before it had a plan does not know whether pods are needed. If none are (JOB-46), calls that
+		// keep failing do not prolong a wait.
+		wantsNoPods := r.planned && (!r.create || s.held && r.refusal == nil)
+		switch {
+		case r.refusal != nil:
+			m.PodRefused(s.uid, r.refusal, r.created)
+		case r.created, err == nil && !result.Soon, wantsNoPods: // It no longer waits.
+			m.PodsNotRefused(s.uid)
+		}
 	}
-	if s.planned {
-		m.PodsDelayed(s.uid, s.delayed)
+	if r.job != nil {
+		m.Synced(r.job, metrics.Sync{Took: s.config.Clock.Since(s.begun), Stages: r.stages, Action: r.action(), Err: err})
 	}
-	m.JobUnfinished(job)
-	switch {
-	case s.refusal != nil:
-		m.PodRefused(s.uid, s.refusal, s.created)
-	case s.created, err == nil && !result.Soon, s.wantsNoPods(): // It no longer waits.
-		m.PodsNotRefused(s.uid)
-	}
-}
-
-// wantsNoPods reports whether the sync had no pods to create, or none that are needed
-// (JOB-46), so that other calls that keep failing do not prolong a wait. It is false for a
-// sync that ended before it had a plan.
-func (s *jobSync) wantsNoPods() bool {
-	return s.planned && (!s.create || s.held && s.refusal == nil)
 }
 
 // PodEnded notes when a pod of the Job ended, as far as this process saw it.
 func (e *Engine) PodEnded(job types.UID) {
 	now := e.config.Clock.Now()
 	e.memory.update(job, func(m *jobMemory) { m.lastEnd = now })
-}
-
-// reportFinish records how long after the end of the last pod the terminal condition was
-// stored. That is unknown if the last pod ended before this process started, or if there
-// was none.
-func (s *jobSync) reportFinish(stored *batchv1.Job) {
-	if last := s.memory.get(s.uid).lastEnd; !last.IsZero() && reconcile.IsFinished(stored) {
-		s.config.Metrics.JobFinished(stored, s.config.Clock.Since(last))
-	}
 }

@@ -65,14 +65,14 @@ func NewForPods(shared *rest.Config, fields Fields) (Interface, error) {
 // WithoutForeign returns a client that shares everything with c, and reads of foreign pods only what identifies them. c may
 // be a fake or another client, which it returns.
 func WithoutForeign(c Interface, foreign Foreign) (Interface, error) {
-	real, is := c.(client)
+	made, is := c.(client)
 	if !is {
 		return c, nil
 	}
-	real.pods.foreign, real.groups = foreign, maps.Clone(real.groups)
+	made.pods.foreign, made.groups = foreign, maps.Clone(made.groups)
 	var err error
-	real.groups[corev1.SchemeGroupVersion], err = real.newGroup(corev1.SchemeGroupVersion)
-	return real, err
+	made.groups[corev1.SchemeGroupVersion], err = made.newGroup(corev1.SchemeGroupVersion)
+	return made, err
 }
 
 func (c client) newGroup(group schema.GroupVersion) (*rest.RESTClient, error) {

@@ -54,7 +54,7 @@ type Cache struct {
 	byJob  map[types.UID]*jobPods
 	strays strayIndex
 	// manual has the Jobs, by namespace, whose selector is not generated.
-	manual map[string]map[types.UID]bool
+	manual manualJobs
 	// extra has, for each Job, what was last read that batchv1.Job has no fields for.
 	extra map[types.UID]extraFields
 	// onHeld is called for each finished pod that has the tracking finalizer (held is true;
@@ -92,7 +92,7 @@ func NewCache(namespaces []string, owns func(*batchv1.Job) bool, listener Listen
 		pods:       newTable[podRow](),
 		byJob:      map[types.UID]*jobPods{},
 		strays:     strayIndex{},
-		manual:     map[string]map[types.UID]bool{},
+		manual:     manualJobs{},
 		extra:      map[types.UID]extraFields{},
 	}
 }
@@ -113,8 +113,6 @@ func (c *Cache) Job(uid types.UID) *batchv1.Job {
 }
 
 func (c *Cache) job(uid types.UID) *batchv1.Job { return c.jobs.value(uid) }
-
-func (c *Cache) hasJob(uid types.UID) bool { return c.job(uid) != nil }
 
 // Jobs returns all Jobs, in no order. They must not be changed.
 func (c *Cache) Jobs() []*batchv1.Job {
@@ -224,26 +222,21 @@ func (c *Cache) WroteJob(job *batchv1.Job) {
 
 // WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
-	if takers := c.wrotePod(pod); len(takers) > 0 {
-		c.listener.StrayChanged(takers)
-	}
-}
-
-func (c *Cache) wrotePod(pod *corev1.Pod) (takers []*batchv1.Job) {
-	p := c.slim(pod)
+	p, takers := slim(pod, c.orphansOfAll), []*batchv1.Job(nil)
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	s := c.pods.stream(c.streamOf(pod.Namespace))
 	if IsGone(pod) {
 		c.remove(pod.UID, func() { c.pods.removed(s, pod.UID, pod.ResourceVersion) })
-		return nil
+	} else {
+		old := c.pods.value(pod.UID)
+		if row := c.newRow(old, p); c.keeps(row) && c.putWritten(row, s, pod.ResourceVersion) {
+			takers = c.takers(old, row)
+		}
 	}
-	old := c.pods.value(pod.UID)
-	row := c.newRow(old, p)
-	if !c.keeps(row) || !c.putWritten(row, s, pod.ResourceVersion) {
-		return nil
+	c.mu.Unlock()
+	if len(takers) > 0 {
+		c.listener.StrayChanged(takers)
 	}
-	return c.takers(old, row)
 }
 
 // putWritten stores a pod that a write or a list of the caller returned. The caller holds the lock.
@@ -254,22 +247,18 @@ func (c *Cache) putWritten(r podRow, s *stream, version string) bool {
 // PodMissing removes a pod that the API server did not find in a call on behalf of a Job. Until the watch delivers its
 // deletion, nothing brings it back. If the pod belongs to another Job, the listener is told.
 func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
-	for _, change := range c.podMissing(namespace, uid) {
+	c.mu.Lock()
+	old, changes := c.pods.value(uid), []PodChange(nil)
+	if c.pods.isOf(c.pods.stream(c.streamOf(namespace)), uid) {
+		c.remove(uid, func() { c.pods.missing(uid) })
+		changes = c.changes(old, podRow{})
+	}
+	c.mu.Unlock()
+	for _, change := range changes {
 		if change.Job != job {
 			c.listener.PodChanged(change)
 		}
 	}
-}
-
-func (c *Cache) podMissing(namespace string, uid types.UID) []PodChange {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, old := c.pods.stream(c.streamOf(namespace)), c.pods.value(uid)
-	if !c.pods.isOf(s, uid) {
-		return nil
-	}
-	c.remove(uid, func() { c.pods.missing(uid) })
-	return c.changes(old, podRow{})
 }
 
 // HasMore reports whether a list lacks pods of the Job that the cache has, or that its status has recorded and not yet
@@ -310,7 +299,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	for i := range pods {
 		uid, s := pods[i].UID, c.pods.stream(c.streamOf(pods[i].Namespace))
 		old, lost := c.pods.value(uid), JobUID(&pods[i]) != job.UID
-		row := c.newRow(old, c.slim(&pods[i]))
+		row := c.newRow(old, slim(&pods[i], c.orphansOfAll))
 		// One that the watch has not delivered yet may be recorded, and hold the finalizer.
 		isFormer := old.pod == nil && row.job == job.UID
 		if lost && !isFormer && (old.job != job.UID || old.isStray()) {
@@ -325,13 +314,13 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
 		}
 	}
-	c.removeUnlisted(job, pods, version)
+	c.removeUnlisted(job, uidsOf(pods), version)
 	return changes, takers
 }
 
-// removeUnlisted removes the pods of the Job that are not in a list, unless they are newer.
-func (c *Cache) removeUnlisted(job *batchv1.Job, pods []corev1.Pod, version string) {
-	listed := uidsOf(pods)
+// removeUnlisted removes the pods of the Job that are not in a list: they are gone, unless they are newer. The caller holds
+// the lock.
+func (c *Cache) removeUnlisted(job *batchv1.Job, listed map[types.UID]bool, version string) {
 	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
 		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !r.value.isElsewhere(job) && !newer(r.version, version) {
 			c.remove(uid, func() { c.pods.leaves(r.stream, uid, version) })

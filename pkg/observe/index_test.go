@@ -42,7 +42,7 @@ func TestIndexesAgreeWithTheRows(t *testing.T) {
 			case "no job":
 				_ = jobs.Delete(job)
 			}
-			if problem := c.inconsistency(); problem != "" {
+			if problem := inconsistency(c); problem != "" {
 				t.Fatal(problem)
 			}
 		}
@@ -64,7 +64,7 @@ func drawPod(t *rapid.T, version int) *corev1.Pod {
 }
 
 // inconsistency says where an index differs from what the rows say.
-func (c *Cache) inconsistency() string {
+func inconsistency(c *Cache) string {
 	byJob, strays, active, lost, odd := map[types.UID]int{}, 0, map[types.UID]int{}, map[types.UID]int{}, map[types.UID]int{}
 	for k, row := range c.pods.rows {
 		r := row.value

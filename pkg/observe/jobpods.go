@@ -33,8 +33,7 @@ func (c *Cache) podsOf(job types.UID) *jobPods {
 	return of
 }
 
-// put stores a pod through write, which reports whether it did, and updates the
-// indexes.
+// put stores a pod through write, which reports whether it did, and updates the indexes.
 func (c *Cache) put(uid types.UID, r podRow, write func() bool) bool {
 	old := c.pods.value(uid)
 	existed := old.pod != nil
@@ -42,24 +41,68 @@ func (c *Cache) put(uid types.UID, r podRow, write func() bool) bool {
 		return false
 	}
 	entry := c.pods.rows[uid]
+	stays := existed && old.job == r.job
 	if existed {
-		c.tally(old, -1)
 		c.strays.remove(old)
-	}
-	if existed && old.job == r.job {
-		c.relink(entry, int(old.at))
-	} else {
-		if existed {
+		if !stays {
 			c.unlink(old)
 		}
-		c.link(entry)
+	}
+	if r.job != "" {
+		of := c.podsOf(r.job)
+		if stays { // At its position.
+			of.tally(old, -1)
+			entry.value.at, of.pods[old.at] = old.at, r.pod
+		} else {
+			entry.value.at = int32(len(of.rows))
+			of.rows, of.pods = append(of.rows, entry), append(of.pods, r.pod)
+		}
+		of.tally(r, 1)
 	}
 	c.strays.add(entry)
-	c.tally(r, 1)
 	if c.onHeld != nil {
 		c.reportHeld(entry, old.held)
 	}
 	return true
+}
+
+// remove removes a pod through write, and from the indexes.
+func (c *Cache) remove(uid types.UID, write func()) {
+	old := c.pods.value(uid)
+	write()
+	if old.pod == nil {
+		return
+	}
+	c.strays.remove(old)
+	c.unlink(old)
+	if old.held {
+		c.onHeld(nil, old.pod, false)
+	}
+}
+
+// unlink removes a pod from the index by Job; the last one takes its position.
+func (c *Cache) unlink(r podRow) {
+	if r.job == "" {
+		return
+	}
+	of := c.byJob[r.job]
+	of.tally(r, -1)
+	last := len(of.rows) - 1
+	if int(r.at) != last {
+		of.rows[r.at], of.pods[r.at] = of.rows[last], of.pods[last]
+		of.rows[r.at].value.at = r.at
+	}
+	of.rows[last], of.pods[last] = nil, nil
+	of.rows, of.pods = of.rows[:last], of.pods[:last]
+	c.dropEmpty(r.job, of)
+}
+
+// dropEmpty deletes the entry of a Job without pods, unless the version of its last list
+// still matters because the Job exists.
+func (c *Cache) dropEmpty(job types.UID, of *jobPods) {
+	if len(of.rows) == 0 && (of.listed == "" || c.job(job) == nil) {
+		delete(c.byJob, job)
+	}
 }
 
 // reportHeld calls onHeld for a finished pod that has the tracking finalizer, or no longer
@@ -78,66 +121,8 @@ func (c *Cache) reportHeld(entry *row[podRow], before bool) {
 	entry.value.held = held
 }
 
-// remove removes a pod through write, and from the indexes.
-func (c *Cache) remove(uid types.UID, write func()) {
-	old := c.pods.value(uid)
-	write()
-	if old.pod == nil {
-		return
-	}
-	c.tally(old, -1)
-	c.strays.remove(old)
-	c.unlink(old)
-	if old.held {
-		c.onHeld(nil, old.pod, false)
-	}
-}
-
-func (c *Cache) link(entry *row[podRow]) {
-	if entry.value.job == "" {
-		return
-	}
-	of := c.podsOf(entry.value.job)
-	entry.value.at = int32(len(of.rows))
-	of.rows, of.pods = append(of.rows, entry), append(of.pods, entry.value.pod)
-}
-
-// relink keeps a newer version of a pod at its position.
-func (c *Cache) relink(entry *row[podRow], at int) {
-	if of := c.byJob[entry.value.job]; of != nil {
-		entry.value.at, of.pods[at] = int32(at), entry.value.pod
-	}
-}
-
-// unlink removes a pod from the index by Job; the last one takes its position.
-func (c *Cache) unlink(r podRow) {
-	if r.job == "" {
-		return
-	}
-	of := c.byJob[r.job]
-	last := len(of.rows) - 1
-	if int(r.at) != last {
-		of.rows[r.at], of.pods[r.at] = of.rows[last], of.pods[last]
-		of.rows[r.at].value.at = r.at
-	}
-	of.rows[last], of.pods[last] = nil, nil
-	of.rows, of.pods = of.rows[:last], of.pods[:last]
-	c.dropEmpty(r.job, of)
-}
-
-// dropEmpty deletes the entry of a Job without pods, unless the version of its last list
-// still matters because the Job exists.
-func (c *Cache) dropEmpty(job types.UID, of *jobPods) {
-	if len(of.rows) == 0 && (of.listed == "" || !c.hasJob(job)) {
-		delete(c.byJob, job)
-	}
-}
-
-func (c *Cache) tally(r podRow, n int) {
-	if r.job == "" {
-		return
-	}
-	of := c.podsOf(r.job)
+// tally counts a pod that comes (n is 1) or goes (-1).
+func (of *jobPods) tally(r podRow, n int) {
 	if r.more != nil {
 		of.odd += n
 	}
@@ -147,11 +132,4 @@ func (c *Cache) tally(r podRow, n int) {
 	case r.pod.IsActive():
 		of.active += n
 	}
-}
-
-func (c *Cache) activeOf(job types.UID) int {
-	if of := c.byJob[job]; of != nil {
-		return of.active
-	}
-	return 0
 }

@@ -44,10 +44,10 @@ func IsUnknownJob(uid types.UID) (namespace string, is bool) {
 	return strings.CutPrefix(string(uid), unknownJob)
 }
 
-// formerJob returns the Job that a stray names as its former controller.
-func (c *Cache) formerJob(pod *corev1.Pod) (uid types.UID, name string) {
+// formerJob returns the Job that a stray names as its former controller; ofAll is Cache.orphansOfAll.
+func formerJob(pod *corev1.Pod, ofAll bool) (uid types.UID, name string) {
 	uid, name = types.UID(pod.Labels[batchv1.ControllerUidLabel]), pod.Labels[batchv1.JobNameLabel]
-	if uid == "" || c.orphansOfAll && name == "" {
+	if uid == "" || ofAll && name == "" {
 		return UnknownJob(pod.Namespace), ""
 	}
 	return uid, name

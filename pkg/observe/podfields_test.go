@@ -57,12 +57,10 @@ func whatIsRead(t *testing.T, pod *corev1.Pod) any {
 	t.Helper()
 	var all []any
 	for _, orphans := range []bool{false, true} {
-		c := NewCache(nil, nil, nil)
-		c.orphansOfAll = orphans
-		all = append(all, c.slim(pod))
+		all = append(all, slim(pod, orphans))
 	}
 	pod.OwnerReferences = nil // A stray keeps more.
-	return append(all, NewCache(nil, nil, nil).slim(pod), Attempt(pod))
+	return append(all, slim(pod, false), Attempt(pod))
 }
 
 // The fields that the controller reads of a pod are all that it needs, and no more.

@@ -89,14 +89,6 @@ func (r podRow) jobName() string {
 	return r.more.jobName
 }
 
-// namespace returns the pod's namespace, if it is kept.
-func (r podRow) namespace() string {
-	if r.more == nil {
-		return ""
-	}
-	return r.more.namespace
-}
-
 // isElsewhere reports whether the pod is not in the namespace of the Job that it names.
 func (r podRow) isElsewhere(job *batchv1.Job) bool {
 	return job != nil && r.more != nil && r.more.namespace != "" && r.more.namespace != job.Namespace
@@ -120,16 +112,17 @@ func (s *slimPod) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: s.namespace, Name: s.row.pod.Name}
 }
 
-func (c *Cache) slim(pod *corev1.Pod) *slimPod {
+// slim returns what the cache needs of a pod; ofAll is Cache.orphansOfAll.
+func slim(pod *corev1.Pod, ofAll bool) *slimPod {
 	p := Pod(pod)
 	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, row: podRow{job: JobUID(pod), pod: &p}}
 	owner := metav1.GetControllerOfNoCopy(pod)
-	made := isOurs(pod) || c.orphansOfAll
+	made := isOurs(pod) || ofAll
 	switch {
 	case owner == nil:
 		s.row.more = &podMore{namespace: pod.Namespace, labels: pod.Labels, stray: true}
 		if made && p.Finalizer {
-			s.former, s.jobName = c.formerJob(pod)
+			s.former, s.jobName = formerJob(pod, ofAll)
 		}
 	case s.row.job != "":
 		if pod.Labels[batchv1.ControllerUidLabel] != string(s.row.job) {
@@ -193,24 +186,29 @@ func nameOfJob(old podRow, s *slimPod, job types.UID) string {
 // changes returns what to report after a pod changed its state, and perhaps its Job.
 func (c *Cache) changes(old, now podRow) []PodChange {
 	var out []PodChange
-	before, after := c.shown(old), c.shown(now)
+	// Its Job does not see a stray, unless the Job is gone.
+	shown := func(r podRow) *reconcile.Pod {
+		if r.job == "" || r.isStray() && c.job(r.job) != nil {
+			return nil
+		}
+		return r.pod
+	}
+	active := func(job types.UID) int {
+		if of := c.byJob[job]; of != nil {
+			return of.active
+		}
+		return 0
+	}
+	before, after := shown(old), shown(now)
 	if before != nil && (after == nil || old.job != now.job) {
-		out = append(out, PodChange{Job: old.job, Old: before, Active: c.activeOf(old.job)})
+		out = append(out, PodChange{Job: old.job, Old: before, Active: active(old.job)})
 		before = nil
 	}
 	if after != nil {
 		out = append(out, PodChange{
-			Job: now.job, Old: before, New: after, Active: c.activeOf(now.job),
+			Job: now.job, Old: before, New: after, Active: active(now.job),
 			Relabeled: before != nil && !sameLabels(old, now),
 		})
 	}
 	return out
-}
-
-// shown returns the pod as its Job sees it: nil for a stray, unless the Job is gone.
-func (c *Cache) shown(r podRow) *reconcile.Pod {
-	if r.job == "" || r.isStray() && c.hasJob(r.job) {
-		return nil
-	}
-	return r.pod
 }

@@ -75,7 +75,7 @@ func (s *jobStore) Update(object any) error {
 	c.mu.Lock()
 	old := c.job(job.UID)
 	news := c.jobs.delivered(c.jobs.stream(s.stream), job.UID, job.ResourceVersion, job)
-	c.noteManual(job)
+	c.manual.note(job)
 	c.storeExtra(job, beyond)
 	c.dropForeign(job)
 	c.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *jobStore) drop(uid types.UID, version string) {
 	c.jobs.deleted(c.jobs.stream(s.stream), uid, version)
 	delete(c.extra, uid)
 	if old != nil {
-		c.forgetManual(old)
+		c.manual.forget(old)
 	}
 	if of := c.byJob[uid]; of != nil {
 		of.listed = ""
@@ -163,7 +163,7 @@ func (s *podStore) slimmed(object any) (*slimPod, error) {
 	case *slimPod:
 		return o, nil
 	case *corev1.Pod:
-		return s.cache.slim(o), nil
+		return slim(o, s.cache.orphansOfAll), nil
 	}
 	return nil, fmt.Errorf("pod store: unexpected %T", object)
 }

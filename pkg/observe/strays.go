@@ -122,21 +122,23 @@ func (c *Cache) adopters(now podRow) (adopters []*batchv1.Job) {
 	return adopters
 }
 
-// noteManual keeps track of the Jobs whose selector does not match their own UID's
-// label: their strays can be found only by evaluating it.
-func (c *Cache) noteManual(job *batchv1.Job) {
+// manualJobs are the Jobs, by namespace, whose selector does not match their own UID's label: their strays can be found only
+// by evaluating it.
+type manualJobs map[string]map[types.UID]bool
+
+func (m manualJobs) note(job *batchv1.Job) {
 	if s := job.Spec.Selector; s == nil || s.MatchLabels[batchv1.ControllerUidLabel] == string(job.UID) {
 		return
 	}
-	if c.manual[job.Namespace] == nil {
-		c.manual[job.Namespace] = map[types.UID]bool{}
+	if m[job.Namespace] == nil {
+		m[job.Namespace] = map[types.UID]bool{}
 	}
-	c.manual[job.Namespace][job.UID] = true
+	m[job.Namespace][job.UID] = true
 }
 
-func (c *Cache) forgetManual(job *batchv1.Job) {
-	if delete(c.manual[job.Namespace], job.UID); len(c.manual[job.Namespace]) == 0 {
-		delete(c.manual, job.Namespace)
+func (m manualJobs) forget(job *batchv1.Job) {
+	if delete(m[job.Namespace], job.UID); len(m[job.Namespace]) == 0 {
+		delete(m, job.Namespace)
 	}
 }
 

@@ -104,7 +104,7 @@ func (t *table[T]) delivered(s *stream, uid types.UID, version string, value T) 
 // isGone reports whether an object is gone, so that a version of it is outdated.
 func (t *table[T]) isGone(uid types.UID, version string) bool {
 	e, gone := t.gone[uid]
-	return gone && !(e.left && newer(version, e.version))
+	return gone && (!e.left || !newer(version, e.version))
 }
 
 // isOutdated reports whether a version of an object says nothing new: the object is gone, or there is a newer one.

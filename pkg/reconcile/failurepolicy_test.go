@@ -305,9 +305,13 @@ func TestNamesStayWhereTheyAre_PFN_01(t *testing.T) {
 	}
 }
 
-// PFN-02: the reason ends with the name of the rule, or with its index.
-func TestReasonEndsWithTheRule_PFN_02(t *testing.T) {
-	rules := []batchv1.PodFailurePolicyRule{onExit("FailJob", 1), onExit("Ignore", 9), onExit("FailJob", 2), onExit("FailJob", 3)}
+// PFN-02, PFN-06: the reason ends with the name of the rule, or with its index, whether the rule is about exit codes or
+// about conditions.
+func TestReasonEndsWithTheRule_PFN_02_PFN_06(t *testing.T) {
+	rules := []batchv1.PodFailurePolicyRule{
+		onExit("FailJob", 1), onExit("Ignore", 9), onExit("FailJob", 2), onExit("FailJob", 3), onCondition("FailJob", corev1.DisruptionTarget),
+	}
+	const disrupted = 137 // The pod has the condition, too.
 	for _, test := range []struct {
 		names, want string
 		exit        int32
@@ -318,8 +322,16 @@ func TestReasonEndsWithTheRule_PFN_02(t *testing.T) {
 		{"0=ExitOne", "PodFailurePolicy_3", 3},
 		{"3=a,b:c", "PodFailurePolicy_a,b:c", 3},
 		{"1=Nine;2=2;3=Three", "PodFailurePolicy_2", 2},
+		{"", "PodFailurePolicy_4", disrupted},
+		{"4=Lost", "PodFailurePolicy_Lost", disrupted},
 	} {
-		plan := observeJob(failurePolicy(rules...), ruleNames(test.names)).with("p", failedPod(test.exit, time.Minute)).
+		end := func(p *Pod) {
+			failedPod(test.exit, time.Minute)(p)
+			if test.exit == disrupted {
+				p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+			}
+		}
+		plan := observeJob(failurePolicy(rules...), ruleNames(test.names)).with("p", end).
 			want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/`+test.want)
 		if conditionType, reason, _ := fateOf(plan); conditionType != "FailureTarget" || reason != test.want {
 			t.Errorf("outcome %s %s", conditionType, reason)

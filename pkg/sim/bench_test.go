@@ -1,13 +1,15 @@
-package sim
+package sim_test
 
 import (
-	"syscall"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // BenchmarkHugeJob_TRK_33 runs a Job of 100,000 indexes, 10,000 at once, from its
@@ -17,8 +19,8 @@ import (
 //	go test ./pkg/sim -run '^$' -bench HugeJob -benchtime 1x
 func BenchmarkHugeJob_TRK_33(b *testing.B) {
 	for name, spec := range map[string]batchv1.JobSpec{
-		"indexed":    indexedSpec(100_000, 10_000),
-		"nonindexed": nonIndexedSpec(100_000, 10_000, 6),
+		"indexed":    scenario.IndexedSpec(100_000, 10_000),
+		"nonindexed": scenario.NonIndexedSpec(100_000, 10_000, 6),
 	} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {
@@ -31,37 +33,28 @@ func BenchmarkHugeJob_TRK_33(b *testing.B) {
 func runHuge(b *testing.B, spec batchv1.JobSpec) {
 	const day, look = 24 * time.Hour, 20 * time.Second
 	most := manyWrites + writesPerPod*int(*spec.Completions)
-	w := NewWorld(Options{MaxWrites: most, Latency: 125 * time.Microsecond})
-	script := Script{{Index: -1, Act: Act{Run: 20 * time.Second}}}
+	w := sim.NewWorld(sim.Options{MaxWrites: most, Latency: 125 * time.Microsecond})
+	script := sim.Script{{Index: -1, Act: sim.Act{Run: 20 * time.Second}}}
 	if err := w.CreateJob("a", spec, script); err != nil {
 		b.Fatal(err)
 	}
 	var cpu float64
 	var longest, total, looks time.Duration
-	for !w.Finished("a") && w.Elapsed() < day && w.gaveUp == "" {
-		before := cpuSeconds()
+	for !w.Finished("a") && w.Elapsed() < day && !w.GaveUp() {
+		before := scenario.CPUSeconds()
 		w.RunUntil(func() bool { return w.Finished("a") }, look)
-		cpu += cpuSeconds() - before
-		o, begun := w.observe(w.Store.jobs["a"]), time.Now()
+		cpu += scenario.CPUSeconds() - before
+		o, begun := checker.Observation(w, w.Store.Jobs()["a"]), time.Now()
 		reconcile.Compute(o, w.Controller.Limits)
 		took := time.Since(begun)
 		longest, total, looks = max(longest, took), total+took, looks+1
 	}
 	if !w.Finished("a") {
-		b.Fatalf("not finished: %s", w.gaveUp)
+		b.Fatalf("not finished: %s", sim.WhyGaveUp(w))
 	}
 	b.ReportMetric(cpu, "CPU-s/op")
 	b.ReportMetric(w.Elapsed().Seconds(), "virtual-s/op")
 	b.ReportMetric(float64(longest.Microseconds())/1000, "max-Compute-ms")
 	b.ReportMetric(float64((total/looks).Microseconds())/1000, "mean-Compute-ms")
-	b.ReportMetric(float64(w.calls)/float64(*spec.Completions), "calls/pod")
-}
-
-// cpuSeconds is what this process has used, in user and system mode.
-func cpuSeconds() float64 {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
+	b.ReportMetric(float64(w.Calls())/float64(*spec.Completions), "calls/pod")
 }

@@ -26,14 +26,14 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	w := p.world
 	c, fault := p.ask(verb, object)
 	switch {
-	case fault.Kind == CrashBefore, fault.Kind == Late && c.reads():
+	case fault.Kind == CrashBefore, fault.Kind == Late && c.Reads():
 		panic(crash{c})
 	case w.isAway():
 		w.tracef("%s %s gets no answer%s", verb, object, w.signature(p.number))
 		return none, errNetwork
-	case fault.Kind == Late, fault.Kind == Timeout && !c.reads():
+	case fault.Kind == Late, fault.Kind == Timeout && !c.Reads():
 		late := p.writer(w.Now())
-		w.schedule(origin{kind: fromLateWrite, process: p, text: verb + " " + object}, fault.Wait, func() {
+		w.schedule(origin{kind: FromLateWrite, process: p, text: verb + " " + object}, fault.Wait, func() {
 			w.tracef("%s %s comes through late", verb, object)
 			_, _ = carryOut(p, c, late, write)
 		})
@@ -43,7 +43,7 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	}
 	if err := fault.answer(verb, object); err != nil {
 		w.tracef("%s %s %s%s", verb, object, fault.Kind, w.signature(p.number))
-		if w.decider != nil {
+		if w.Decider != nil {
 			p.pass(c, answering, 0)
 		}
 		return none, err
@@ -86,11 +86,11 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 			fault = w.Fault(c)
 		}
 		if fault.Kind != NoFault || w.isAway() {
-			w.notify(callFailed{})
+			w.notify(CallFailed{})
 		}
 		p.pass(c, asking, p.throttled()+w.random(w.Latency/2))
-		if w.decider != nil {
-			fault = w.decider.fault(c)
+		if w.Decider != nil {
+			fault = w.Decider.Fault(c)
 		}
 		if fault.Kind != Throttle || attempt == maxThrottled || w.isAway() {
 			return c, fault
@@ -98,7 +98,7 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 		w.tracef("%s %s is told to wait %v%s", verb, object, fault.Wait, w.signature(p.number))
 		wait := min(fault.Wait, callTimeout-waited)
 		// What is written after that was decided before.
-		w.notify(watchesBlind{w.Now().Add(wait)})
+		w.notify(WatchesBlind{w.Now().Add(wait)})
 		p.pass(c, asking, wait)
 		if waited += wait; waited == callTimeout {
 			return c, Fault{Kind: timedOut}
@@ -114,7 +114,7 @@ const (
 
 // pass lets time pass for a call.
 func (p *process) pass(c Call, way string, d time.Duration) {
-	p.world.wait(origin{kind: fromCall, process: p, text: way, call: c}, d)
+	wait(p.world, origin{kind: FromCall, process: p, text: way, call: c}, d)
 	if !p.alive {
 		panic(crash{c})
 	}
@@ -211,9 +211,9 @@ func (a jobAPI) List(_ context.Context, namespace string) ([]batchv1.Job, error)
 
 func (a jobAPI) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	return call(a.process, verbStatus, job.Name, func() (*batchv1.Job, error) {
-		a.world.notify(writingStatus{job})
+		a.world.notify(WritingStatus{job})
 		out, err := a.world.Store.UpdateJobStatus(job)
-		a.world.notify(statusAnswered{err})
+		a.world.notify(StatusAnswered{err})
 		return out, err
 	})
 }
@@ -226,7 +226,7 @@ func (a podAPI) Create(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) 
 
 func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*corev1.Pod, error) {
 	return call(a.process, "delete pod", ref.Name, func() (*corev1.Pod, error) {
-		a.world.notify(writingPod{verb: "delete", pod: ref})
+		a.world.notify(WritingPod{Verb: "delete", Pod: ref})
 		return a.world.Store.DeletePod(ref.Name, ref.UID)
 	})
 }
@@ -234,7 +234,7 @@ func (a podAPI) Delete(_ context.Context, _ string, ref reconcile.PodRef) (*core
 func (a podAPI) Patch(_ context.Context, job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
 	verb := patchVerbs[patch]
 	return call(a.process, verb+" pod", ref.Name, func() (*corev1.Pod, error) {
-		a.world.notify(writingPod{verb, ref, job})
+		a.world.notify(WritingPod{verb, ref, job})
 		return a.world.Store.PatchPod(job, ref, patch)
 	})
 }

@@ -1,17 +1,21 @@
-package sim
+package sim_test
 
 import (
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // Requirements: SIM-06. Succeeded pods that are collected stay counted, and those that exist are the newest.
 func TestOldSucceededPodsAreCollected(t *testing.T) {
-	w := NewWorld(Options{SucceededPods: 10})
-	fails := Scene{Index: 3, Act: Act{Exit: 1}}
-	spec := indexedSpec(100, 5)
+	w := sim.NewWorld(sim.Options{SucceededPods: 10})
+	fails := sim.Scene{Index: 3, Act: sim.Act{Exit: 1}}
+	spec := scenario.IndexedSpec(100, 5)
 	spec.BackoffLimitPerIndex = new(int32)
-	if err := w.CreateJob("a", spec, Script{{Index: -1, Act: Act{Run: 10 * time.Second}}, fails}); err != nil {
+	if err := w.CreateJob("a", spec, sim.Script{{Index: -1, Act: sim.Act{Run: 10 * time.Second}}, fails}); err != nil {
 		t.Fatal(err)
 	}
 	if !w.RunUntil(func() bool { return w.Finished("a") }, time.Hour) {
@@ -24,24 +28,24 @@ func TestOldSucceededPodsAreCollected(t *testing.T) {
 	}
 	failed, oldest := 0, int32(100)
 	for _, pod := range w.Store.PodsOf(job.UID) {
-		if indexOf(pod) == 3 {
+		if history.IndexOf(pod) == 3 {
 			failed++
 			continue
 		}
-		oldest = min(oldest, indexOf(pod))
+		oldest = min(oldest, history.IndexOf(pod))
 	}
-	if n := len(w.Store.pods); n != 11 || failed != 1 || oldest < 85 {
+	if n := len(w.Store.Pods()); n != 11 || failed != 1 || oldest < 85 {
 		t.Errorf("%d pods, %d failed, the oldest of index %d", n, failed, oldest)
 	}
 }
 
 // Requirements: SIM-06
 func TestTooManyPodsAtOnce(t *testing.T) {
-	w := NewWorld(Options{MaxPods: 20})
-	if err := w.CreateJob("a", indexedSpec(100, 50), Script{{Index: -1, Act: Act{Run: time.Hour}}}); err != nil {
+	w := sim.NewWorld(sim.Options{MaxPods: 20})
+	if err := w.CreateJob("a", scenario.IndexedSpec(100, 50), sim.Script{{Index: -1, Act: sim.Act{Run: time.Hour}}}); err != nil {
 		t.Fatal(err)
 	}
-	if w.RunUntil(func() bool { return w.Finished("a") }, 24*time.Hour) || !w.GaveUp() || len(w.Store.pods) > 50 {
-		t.Errorf("%d pods, gave up: %v", len(w.Store.pods), w.GaveUp())
+	if w.RunUntil(func() bool { return w.Finished("a") }, 24*time.Hour) || !w.GaveUp() || len(w.Store.Pods()) > 50 {
+		t.Errorf("%d pods, gave up: %v", len(w.Store.Pods()), w.GaveUp())
 	}
 }

@@ -55,7 +55,7 @@ func asksMore(c Commit) bool {
 
 // soon lets the garbage collector do something.
 func (g *collector) soon(text string, do func()) {
-	g.world.schedule(origin{kind: fromCollector, text: text}, collectorLatency, do)
+	g.world.schedule(origin{kind: FromCollector, text: text}, collectorLatency, do)
 }
 
 // ownership reacts to a pod that was created, deleted, or got another owner.
@@ -100,13 +100,13 @@ func (g *collector) process(name string, uid types.UID) {
 		for _, pod := range g.world.Store.PodsOf(uid) {
 			g.world.Store.EditPod("orphan", pod.Name, func(p *corev1.Pod) { removeOwner(p, uid) })
 		}
-		g.world.Store.finalizeJob(name, metav1.FinalizerOrphanDependents)
+		g.world.Store.FinalizeJob(name, metav1.FinalizerOrphanDependents)
 	case slices.Contains(job.Finalizers, metav1.FinalizerDeleteDependents):
 		if g.blocked(job) {
 			g.deletePods(uid)
 			return
 		}
-		g.world.Store.finalizeJob(name, metav1.FinalizerDeleteDependents)
+		g.world.Store.FinalizeJob(name, metav1.FinalizerDeleteDependents)
 	}
 }
 
@@ -127,7 +127,7 @@ func (g *collector) unscheduled(c Commit) {
 		return
 	}
 	name, uid := c.NewPod.Name, c.NewPod.UID
-	g.world.schedule(origin{kind: fromCollector, text: "fail " + name}, podGCPeriod, func() {
+	g.world.schedule(origin{kind: FromCollector, text: "fail " + name}, podGCPeriod, func() {
 		if pod := g.world.Store.pods[name]; pod != nil && pod.UID == uid && !isTerminal(pod) {
 			g.world.Store.EditPod("pod-gc", name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 		}
@@ -147,7 +147,7 @@ func (g *collector) limitSucceeded(c Commit) {
 	if len(g.succeeded) != g.world.SucceededPods+1 {
 		return
 	}
-	g.world.schedule(origin{kind: fromCollector, text: "pod-gc"}, podGCPeriod, func() {
+	g.world.schedule(origin{kind: FromCollector, text: "pod-gc"}, podGCPeriod, func() {
 		for _, pod := range g.succeeded[:len(g.succeeded)-g.world.SucceededPods] {
 			if stored := g.world.Store.pods[pod.name]; stored != nil && stored.UID == pod.uid {
 				g.world.Store.KillPod(pod.name)
@@ -170,18 +170,18 @@ func (w *World) TerminateNamespace() {
 // empty deletes what is left in the namespace, until nothing is.
 func (g *collector) empty() {
 	store := g.world.Store
-	g.world.after(g.world.random(collectorLatency), func() {
+	g.world.After(g.world.random(collectorLatency), func() {
 		for _, name := range slices.Sorted(maps.Keys(store.jobs)) {
 			must(store.DeleteJob(name, metav1.DeletePropagationBackground))
 		}
 	})
-	g.world.after(g.world.random(collectorLatency), func() {
+	g.world.After(g.world.random(collectorLatency), func() {
 		for _, name := range slices.Sorted(maps.Keys(store.pods)) {
 			_, err := store.DeletePod(name, "")
 			must(err)
 		}
 	})
-	g.world.after(namespacePeriod, func() {
+	g.world.After(namespacePeriod, func() {
 		if len(store.jobs)+len(store.pods) > 0 {
 			g.empty()
 		}

@@ -99,9 +99,9 @@ func (k *kubelet) setLife(pod *corev1.Pod, life *podlife.Pod) {
 		ready = corev1.ConditionTrue
 	}
 	if ready == corev1.ConditionTrue || len(pod.Status.Conditions) > 0 || isTerminal(pod) {
-		k.world.Store.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: ready})
+		k.world.Store.SetPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: ready})
 	}
 	for _, c := range life.Eviction() {
-		k.world.Store.setPodCondition(pod, c)
+		k.world.Store.SetPodCondition(pod, c)
 	}
 }

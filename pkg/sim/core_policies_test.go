@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 func drawConfig(t *rapid.T) reconcile.Config {
@@ -28,11 +28,11 @@ func drawConfig(t *rapid.T) reconcile.Config {
 
 // drawPolicies adds what the API server allows for such a spec.
 func drawPolicies(t *rapid.T, spec *batchv1.JobSpec) {
-	if isIndexed(spec) && rapid.Bool().Draw(t, "per index") {
+	if rules.IsIndexed(spec) && rapid.Bool().Draw(t, "per index") {
 		spec.BackoffLimitPerIndex = ptr.To(rapid.Int32Range(0, 2).Draw(t, "limit per index"))
 		spec.MaxFailedIndexes = maybe(t, "maxFailedIndexes", 3)
 	}
-	if isIndexed(spec) && rapid.IntRange(0, 2).Draw(t, "success policy") == 0 {
+	if rules.IsIndexed(spec) && rapid.IntRange(0, 2).Draw(t, "success policy") == 0 {
 		spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{
 			SucceededIndexes: rapid.SampledFrom([]*string{nil, ptr.To("0"), ptr.To("0-2"), ptr.To("")}).Draw(t, "succeededIndexes"),
 			SucceededCount:   ptr.To(rapid.Int32Range(0, 3).Draw(t, "succeededCount")),
@@ -105,9 +105,8 @@ func drawStrays(t *rapid.T) []*reconcile.Pod {
 	return strays
 }
 
-// isIgnored is the Checker's own reading of the podFailurePolicy.
+// isIgnored reads the podFailurePolicy in the plainest way.
 func isIgnored(config reconcile.Config, job *batchv1.Job, p *reconcile.Pod) bool {
-	c := &Checker{excuses: excuses{world: &World{Options: Options{Controller: controller.Config{Limits: config}}}}}
 	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: p.Phase}}
 	for _, t := range p.Terminated {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: t.Name, State: corev1.ContainerState{
@@ -117,13 +116,15 @@ func isIgnored(config reconcile.Config, job *batchv1.Job, p *reconcile.Pod) bool
 	for _, condition := range p.Conditions {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: condition.Type, Status: condition.Status})
 	}
-	return c.ignored(job, pod)
+	perIndex := rules.IsIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
+	action, _ := rules.MatchedRule(job.Spec.PodFailurePolicy, pod, perIndex)
+	return action == batchv1.PodFailurePolicyActionIgnore
 }
 
 // checkIndexes: nothing is created for an index that has ended, and what a new pod is
 // told of its index is what a failed pod tells, and one more (S6, BLI-04, BLI-13).
 func checkIndexes(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
-	perIndex := isIndexed(&o.Job.Spec) && o.Job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
+	perIndex := rules.IsIndexed(&o.Job.Spec) && o.Job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
 	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)
 	failed, _ := indexset.Parse(ptr.Deref(o.Job.Status.FailedIndexes, ""))
 	for _, n := range plan.Create {

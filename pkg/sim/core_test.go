@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
@@ -15,6 +15,10 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -27,7 +31,7 @@ func TestComputeTakesAnyObservation_REG_19(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, config := drawObservation(t), drawConfig(t)
 		order := rapid.Permutation(indexes(len(o.Pods))).Draw(t, "order")
-		for _, broken := range checkCore(o, config, order) {
+		for _, broken := range checker.CheckCore(o, config, order) {
 			t.Errorf("S10: %s", broken)
 		}
 		plan := reconcile.Compute(o, config)
@@ -151,11 +155,11 @@ func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	}
 	next := o.Job.DeepCopy()
 	next.Status = *plan.Status
-	if list := validateStatus(o.Job, next); len(list) > 0 {
+	if list := sim.ValidateStatus(o.Job, next); len(list) > 0 {
 		t.Errorf("S4: %v\nbefore %+v\nafter %+v", list.ToAggregate(), o.Job.Status, next.Status)
 	}
-	met := trueCondition(next, batchv1.JobSuccessCriteriaMet)
-	if met != nil && met.Reason == batchv1.JobReasonCompletionsReached && !view(o.Job).successCriteriaMet && (next.Status.Active > 0 || len(plan.Create) > 0) {
+	met := history.Condition(next, batchv1.JobSuccessCriteriaMet)
+	if met != nil && met.Reason == batchv1.JobReasonCompletionsReached && !history.Is(o.Job, batchv1.JobSuccessCriteriaMet) && (next.Status.Active > 0 || len(plan.Create) > 0) {
 		t.Errorf("JOB-02: the Job is taken as complete with %d active pods", next.Status.Active)
 	}
 }
@@ -166,7 +170,7 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if ptr.Deref(o.Job.Spec.CompletionMode, "") != batchv1.IndexedCompletion || o.Job.DeletionTimestamp != nil {
 		return
 	}
-	if decided := plan.Urgent && endsJob(plan.Status.Conditions); decided && !view(o.Job).failureTarget && !view(o.Job).successCriteriaMet {
+	if decided := plan.Urgent && endsJob(plan.Status.Conditions); decided && !history.IsDecided(o.Job) {
 		return // The pods go when this is stored.
 	}
 	if plan.Findings.Unrecorded > 0 {
@@ -180,7 +184,7 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	taken := map[int32]bool{}
 	for i := range o.Pods {
 		p := o.Pods[i]
-		if !p.IsActive() || going[p.UID] || p.Unselected || view(o.Job).successCriteriaMet {
+		if !p.IsActive() || going[p.UID] || p.Unselected || history.Is(o.Job, batchv1.JobSuccessCriteriaMet) {
 			continue
 		}
 		if p.Index < 0 || p.Index >= *o.Job.Spec.Completions || completed.Contains(p.Index) || taken[p.Index] {
@@ -200,7 +204,7 @@ func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if len(plan.Create) == 0 {
 		return
 	}
-	if ptr.Deref(o.Job.Spec.Suspend, false) || o.Job.DeletionTimestamp != nil || o.HoldCreation || view(o.Job).failureTarget || view(o.Job).successCriteriaMet {
+	if ptr.Deref(o.Job.Spec.Suspend, false) || o.Job.DeletionTimestamp != nil || o.HoldCreation || history.IsDecided(o.Job) {
 		t.Errorf("S9: %d pods are created", len(plan.Create))
 	}
 	taken, active := map[int32]bool{}, 0
@@ -225,7 +229,7 @@ func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 // record, and a pod that may still finish only if it has not changed (S2, S7).
 func checkReleases(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
 	stored := map[types.UID]bool{}
-	for _, uid := range append(failedUIDs(&o.Job.Status), succeededUIDs(&o.Job.Status)...) {
+	for _, uid := range append(rules.FailedUIDs(&o.Job.Status), rules.SucceededUIDs(&o.Job.Status)...) {
 		stored[uid] = true
 	}
 	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)
@@ -244,7 +248,7 @@ func checkReleases(t *rapid.T, o reconcile.Observation, config reconcile.Config,
 		outside := indexed && (p.Index < 0 || p.Index >= ptr.Deref(o.Job.Spec.Completions, 0))
 		recorded := stored[r.UID] || indexed && p.Phase == corev1.PodSucceeded && completed.Union(failed).Contains(p.Index)
 		// A pod that was deleted because the Job succeeded does not count (SUC-14).
-		endedBySuccess := view(o.Job).successCriteriaMet && p.Deleting && p.Phase == corev1.PodFailed
+		endedBySuccess := history.Is(o.Job, batchv1.JobSuccessCriteriaMet) && p.Deleting && p.Phase == corev1.PodFailed
 		switch {
 		case recorded || endedBySuccess || outside && !p.IsActive() || isIgnored(config, o.Job, p):
 		case terminal:

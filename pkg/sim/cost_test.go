@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
@@ -12,35 +12,37 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // runOnce runs a Job to its end, without checks, and returns the API calls and the
 // virtual time that it took.
-func runOnce(t testing.TB, spec batchv1.JobSpec, script Script) (calls int, took time.Duration) {
+func runOnce(t testing.TB, spec batchv1.JobSpec, script sim.Script) (calls int, took time.Duration) {
 	t.Helper()
 	limits := reconcile.DefaultConfig()
 	limits.Backoff = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}
 	most := manyWrites + writesPerPod*int(*spec.Completions)
-	w := NewWorld(Options{MaxWrites: most, Latency: 125 * time.Microsecond, Controller: controller.Config{Limits: limits}})
+	w := sim.NewWorld(sim.Options{MaxWrites: most, Latency: 125 * time.Microsecond, Controller: controller.Config{Limits: limits}})
 	if err := w.CreateJob("a", spec, script); err != nil {
 		t.Fatal(err)
 	}
 	if !w.RunUntil(func() bool { return w.Finished("a") }, 24*time.Hour) {
 		t.Fatal("not finished")
 	}
-	return w.calls, w.Elapsed()
+	return w.Calls(), w.Elapsed()
 }
 
 // costs are the runs that KEP-3850 compares: all indexes succeed, or each fails once.
 func costs(t testing.TB, n int32, perIndex, failing bool) (calls int, took time.Duration) {
-	spec := indexedSpec(n, n)
+	spec := scenario.IndexedSpec(n, n)
 	spec.BackoffLimit = ptr.To[int32](1 << 30)
 	if perIndex {
 		spec.BackoffLimitPerIndex = ptr.To[int32](1)
 	}
-	script := Script{{Index: -1, Act: Act{Run: time.Second}}}
+	script := sim.Script{{Index: -1, Act: sim.Act{Run: time.Second}}}
 	if failing {
-		script = append(script, Scene{Index: -1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}})
+		script = append(script, sim.Scene{Index: -1, Attempt: 1, Act: sim.Act{Run: time.Second, Exit: 1}})
 	}
 	return runOnce(t, spec, script)
 }
@@ -81,15 +83,15 @@ func BenchmarkPerIndexCost_BLI_39(b *testing.B) {
 func BenchmarkSyncDuration_SUC_25(b *testing.B) {
 	for b.Loop() {
 		var syncs []time.Duration
-		w := NewWorld(Options{MaxWrites: 10 * manyWrites, QPS: 50, Workers: 5, OnSync: func(d time.Duration) { syncs = append(syncs, d) }})
+		w := sim.NewWorld(sim.Options{MaxWrites: 10 * manyWrites, QPS: 50, Workers: 5, OnSync: func(d time.Duration) { syncs = append(syncs, d) }})
 		names := []string{}
 		for i := range 100 {
-			spec := indexedSpec(12, 12)
+			spec := scenario.IndexedSpec(12, 12)
 			if i%2 == 0 {
 				spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](10)}}}
 			}
 			name := fmt.Sprintf("job-%d", i)
-			if err := w.CreateJob(name, spec, Script{{Index: -1, Act: Act{Run: 5 * time.Second}}}); err != nil {
+			if err := w.CreateJob(name, spec, sim.Script{{Index: -1, Act: sim.Act{Run: 5 * time.Second}}}); err != nil {
 				b.Fatal(err)
 			}
 			names = append(names, name)
@@ -101,6 +103,6 @@ func BenchmarkSyncDuration_SUC_25(b *testing.B) {
 		b.ReportMetric(syncs[len(syncs)*99/100].Seconds(), "p99-sync-s")
 		b.ReportMetric(syncs[len(syncs)/2].Seconds(), "p50-sync-s")
 		b.ReportMetric(w.Elapsed().Seconds(), "virtual-s")
-		b.ReportMetric(float64(w.calls)/1200, "calls/pod")
+		b.ReportMetric(float64(w.Calls())/1200, "calls/pod")
 	}
 }

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"strings"
@@ -7,29 +7,33 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // decidedThenNot plays a Job whose only pod is deleted after a quiet time, and succeeds after the status write that
 // fails the Job has met a fault: the next plan would replace the pod. fault returns that of the nth status write
 // after the deletion, from 1.
-func decidedThenNot(o Options, quiet time.Duration, fault func(n int) Fault) *World {
+func decidedThenNot(o sim.Options, quiet time.Duration, fault func(n int) sim.Fault) *checker.World {
 	writes := -1
-	o.Fault = func(c Call) Fault {
+	o.Fault = func(c sim.Call) sim.Fault {
 		if writes < 0 || c.Verb != "status" {
-			return Fault{}
+			return sim.Fault{}
 		}
 		writes++
 		return fault(writes)
 	}
-	w := newChecked(o)
-	pod := Act{Run: Forever, Terminate: 300 * time.Millisecond}
-	must(w.CreateJob("a", nonIndexedSpec(2, 1, 0), Script{{Index: -1, Act: pod}, {Index: -1, Nth: 2, Act: Act{Run: time.Second}}}))
+	w := checker.NewWorld(o)
+	pod := sim.Act{Run: sim.Forever, Terminate: 300 * time.Millisecond}
+	scenario.Must(w.CreateJob("a", scenario.NonIndexedSpec(2, 1, 0), sim.Script{{Index: -1, Act: pod}, {Index: -1, Nth: 2, Act: sim.Act{Run: time.Second}}}))
 	w.RunUntil(func() bool { return ptr.Deref(w.Store.Job("a").Status.Ready, 0) == 1 }, time.Minute)
 	w.RunUntil(func() bool { return false }, quiet)
 	writes = 0
 	first := w.Store.PodsOf(w.Store.Job("a").UID)[0]
 	_, err := w.Store.DeletePod(first.Name, first.UID)
-	must(err)
+	scenario.Must(err)
 	return w
 }
 
@@ -38,18 +42,18 @@ func decidedThenNot(o Options, quiet time.Duration, fault func(n int) Fault) *Wo
 func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
 	late := false
 	for by := 200 * time.Millisecond; by < 500*time.Millisecond; by += 10 * time.Millisecond {
-		w := decidedThenNot(Options{Seed: 1, Latency: 100 * time.Millisecond}, 0, func(n int) Fault {
+		w := decidedThenNot(sim.Options{Seed: 1, Latency: 100 * time.Millisecond}, 0, func(n int) sim.Fault {
 			if n == 1 {
-				return Fault{Kind: Timeout, Wait: by}
+				return sim.Fault{Kind: sim.Timeout, Wait: by}
 			}
-			return Fault{}
+			return sim.Fault{}
 		})
 		w.RunUntil(func() bool { return false }, 50*time.Millisecond)
-		w.edit(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](10_000) }) // A sync at once.
+		w.Edit(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](10_000) }) // A sync at once.
 		w.RunUntil(func() bool { return w.Finished("a") }, time.Minute)
 		trace := w.Trace()
 		late = late || strings.Contains(trace, "FailureTarget=True")
-		if broken := w.checker().Violations; len(broken) > 0 {
+		if broken := w.Checker.Violations; len(broken) > 0 {
 			t.Errorf("late by %v: %s\n%s", by, strings.Join(broken, "\n"), trace)
 		}
 	}
@@ -61,15 +65,15 @@ func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
 // TestCreationsDoNotWaitForever_TRK_03: if no status write succeeds, pods are created a minute after one
 // that failed the Job and was lost.
 func TestCreationsDoNotWaitForever_TRK_03(t *testing.T) {
-	for _, kind := range []FaultKind{Reject, Fail} {
-		w := decidedThenNot(Options{Seed: 1}, 3*time.Second, func(n int) Fault {
+	for _, kind := range []sim.FaultKind{sim.Reject, sim.Fail} {
+		w := decidedThenNot(sim.Options{Seed: 1}, 3*time.Second, func(n int) sim.Fault {
 			if n == 1 {
-				return Fault{Kind: Fail}
+				return sim.Fault{Kind: sim.Fail}
 			}
-			return Fault{Kind: kind}
+			return sim.Fault{Kind: kind}
 		})
 		begun := w.Now()
-		second := func() bool { return w.Store.names > 1 }
+		second := func() bool { return w.Store.State().Generated > 1 }
 		w.RunUntil(second, 10*time.Minute)
 		if took := w.Now().Sub(begun); !second() || took < time.Minute || took > 3*time.Minute {
 			t.Errorf("%v: after %v, there is a second pod: %v\n%s", kind, took, second(), w.Trace())

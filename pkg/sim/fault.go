@@ -21,8 +21,8 @@ type Call struct {
 
 func (c Call) String() string { return fmt.Sprintf("call %d, %s %s", c.Number, c.Verb, c.Object) }
 
-// reads reports whether the call changes nothing.
-func (c Call) reads() bool {
+// Reads reports whether the call changes nothing.
+func (c Call) Reads() bool {
 	return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs
 }
 
@@ -129,11 +129,24 @@ func (w *World) Outage(d time.Duration) {
 	if until := w.Now().Add(d); until.After(w.awayUntil) { // It may be away already.
 		w.awayUntil = until
 	}
-	w.notify(watchesBlind{w.awayUntil})
+	w.notify(WatchesBlind{w.awayUntil})
 	w.tracef("the API server is away for %v", d)
 	for _, p := range w.processes {
 		p.jobs.relist(d, 0)
 		p.pods.relist(d, 0)
+	}
+}
+
+// Relist closes the watches of all processes, of Jobs, of pods, or both: each continues with a new list after a gap,
+// which shows what was stored so long before.
+func (w *World) Relist(jobs, pods bool, gap, older time.Duration) {
+	for _, p := range w.processes {
+		if jobs {
+			p.jobs.relist(gap, older)
+		}
+		if pods {
+			p.pods.relist(gap, older)
+		}
 	}
 }
 

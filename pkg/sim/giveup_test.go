@@ -1,9 +1,13 @@
-package sim
+package sim_test
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // A world whose controller never becomes idle does not run forever, whether or not
@@ -11,38 +15,41 @@ import (
 func TestWorldGivesUp(t *testing.T) {
 	never := func() bool { return false }
 	for name, c := range map[string]struct {
-		begin   func(Options) *World
-		options Options
-		spoil   func(*World)
+		begin   func(sim.Options) *checker.World
+		options sim.Options
+		spoil   func(*checker.World)
 		gives   bool
 	}{
-		"writes":                     {NewWorld, Options{MaxWrites: 20}, func(*World) {}, true},
-		"writes, checked":            {newChecked, Options{MaxWrites: 20}, func(*World) {}, true},
-		"writes, and no limit":       {NewWorld, Options{}, func(*World) {}, false},
-		"enough":                     {newChecked, Options{MaxWrites: 1000}, func(*World) {}, false},
-		"no writes, and no time":     {newChecked, Options{MaxWrites: 1000}, spin, true},
-		"no time, and not checked":   {NewWorld, Options{MaxWrites: 1000}, spin, true},
-		"calls that fail every time": {newChecked, Options{MaxWrites: 20, Fault: func(Call) Fault { return Fault{Kind: Fail} }}, func(*World) {}, true},
+		"writes":                     {unchecked, sim.Options{MaxWrites: 20}, func(*checker.World) {}, true},
+		"writes, checked":            {checker.NewWorld, sim.Options{MaxWrites: 20}, func(*checker.World) {}, true},
+		"writes, and no limit":       {unchecked, sim.Options{}, func(*checker.World) {}, false},
+		"enough":                     {checker.NewWorld, sim.Options{MaxWrites: 1000}, func(*checker.World) {}, false},
+		"no writes, and no time":     {checker.NewWorld, sim.Options{MaxWrites: 1000}, spin, true},
+		"no time, and not checked":   {unchecked, sim.Options{MaxWrites: 1000}, spin, true},
+		"calls that fail every time": {checker.NewWorld, sim.Options{MaxWrites: 20, Fault: func(sim.Call) sim.Fault { return sim.Fault{Kind: sim.Fail} }}, func(*checker.World) {}, true},
 	} {
 		w := c.begin(c.options)
-		must(w.CreateJob("a", indexedSpec(20, 20), Script{{Index: -1, Act: Act{Run: time.Second}}}))
+		scenario.Must(w.CreateJob("a", scenario.IndexedSpec(20, 20), sim.Script{{Index: -1, Act: sim.Act{Run: time.Second}}}))
 		c.spoil(w)
 		if w.RunUntil(never, time.Hour) {
 			t.Errorf("%s: what never happens has happened", name)
 		}
 		gave := w.GaveUp()
 		if gave != c.gives || !gave && !w.Finished("a") {
-			t.Errorf("%s: gave up: %q, finished: %v", name, w.gaveUp, w.Finished("a"))
+			t.Errorf("%s: gave up: %q, finished: %v", name, sim.WhyGaveUp(w.World), w.Finished("a"))
 		}
-		if w.observer == nil {
+		if w.Checker == nil {
 			continue
 		}
-		broken := w.checker().Violations
+		broken := w.Checker.Violations
 		if gave && (len(broken) != 1 || !strings.Contains(broken[0], "L1")) || !gave && len(broken) > 0 {
-			t.Errorf("%s: gave up: %q, violations %q", name, w.gaveUp, broken)
+			t.Errorf("%s: gave up: %q, violations %q", name, sim.WhyGaveUp(w.World), broken)
 		}
 	}
 }
 
 // spin lets something happen at one instant without end.
-func spin(w *World) { w.after(0, func() { spin(w) }) }
+func spin(w *checker.World) { w.After(0, func() { spin(w) }) }
+
+// unchecked is a World that no Checker watches.
+func unchecked(o sim.Options) *checker.World { return &checker.World{World: sim.NewWorld(o)} }

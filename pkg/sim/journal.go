@@ -10,9 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// journal holds every commit, so that lists can be old. Only a World with an observer keeps
+// Journal holds every commit, so that lists can be old. Only a World with an Observer keeps
 // one; in others lists are current.
-type journal struct {
+type Journal struct {
 	kept    bool
 	commits []Commit
 	at      []time.Time
@@ -22,22 +22,37 @@ type journal struct {
 
 // unanswered notes that the answer to a write was lost; there was none if the versions before and
 // after it are the same.
-func (j *journal) unanswered(before, after int64) {
+func (j *Journal) unanswered(before, after int64) {
 	if j.lost == nil {
 		j.lost = map[int64]bool{}
 	}
 	j.lost[after] = j.lost[after] || after > before
 }
 
-func (j *journal) add(c Commit, at time.Time) {
+func (j *Journal) add(c Commit, at time.Time) {
 	if j.kept {
 		j.commits = append(j.commits, c)
 		j.at = append(j.at, at)
 	}
 }
 
+// Journal returns what has happened so far.
+func (w *World) Journal() *Journal { return &w.journal }
+
+// Commits are all commits, in their order.
+func (j *Journal) Commits() []Commit { return j.commits }
+
+// Since returns the commits after a version.
+func (j *Journal) Since(version int64) []Commit {
+	n := sort.Search(len(j.commits), func(i int) bool { return j.commits[i].Version > version })
+	return j.commits[n:]
+}
+
+// IsAnswerLost reports whether the answer to the write of a version was lost.
+func (j *Journal) IsAnswerLost(version int64) bool { return j.lost[version] }
+
 // versionAt returns the version of the store at a time.
-func (w *World) versionAt(t time.Time) int64 {
+func versionAt(w *World, t time.Time) int64 {
 	if !w.journal.kept || !t.Before(w.Now()) {
 		return w.Store.version
 	}
@@ -49,21 +64,20 @@ func (w *World) versionAt(t time.Time) int64 {
 }
 
 // age returns how long ago the first write after a version was made.
-func (w *World) age(version int64) time.Duration {
-	if n := len(w.journal.at) - len(w.since(version)); n < len(w.journal.at) {
+func age(w *World, version int64) time.Duration {
+	if n := len(w.journal.at) - len(w.journal.Since(version)); n < len(w.journal.at) {
 		return w.Now().Sub(w.journal.at[n]).Round(time.Millisecond)
 	}
 	return 0
 }
 
-// since returns the commits after a version.
-func (w *World) since(version int64) []Commit {
-	n := sort.Search(len(w.journal.commits), func(i int) bool { return w.journal.commits[i].Version > version })
-	return w.journal.commits[n:]
-}
+// JobsAt returns the Jobs that were stored at a version, by name.
+func JobsAt(w *World, version int64) []any { return listAt(w, version, jobsOnly) }
 
-// listAt returns what was stored at a version, by name.
-func (w *World) listAt(version int64, of resource) (objects []any) {
+// PodsAt returns the pods that were stored at a version, by name.
+func PodsAt(w *World, version int64) []any { return listAt(w, version, podsOnly) }
+
+func listAt(w *World, version int64, of resource) (objects []any) {
 	jobs, pods := w.Store.jobs, w.Store.pods
 	if version < w.Store.version {
 		jobs, pods = w.journal.state(version)
@@ -80,7 +94,7 @@ func (w *World) listAt(version int64, of resource) (objects []any) {
 	return objects
 }
 
-func (j *journal) state(version int64) (map[string]*batchv1.Job, map[string]*corev1.Pod) {
+func (j *Journal) state(version int64) (map[string]*batchv1.Job, map[string]*corev1.Pod) {
 	jobs, pods := map[string]*batchv1.Job{}, map[string]*corev1.Pod{}
 	for _, c := range j.commits {
 		switch {

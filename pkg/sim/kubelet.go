@@ -125,6 +125,24 @@ type kubelet struct {
 	lives map[types.UID]*podlife.Pod
 }
 
+// Nodes are the scheduler, and the nodes with their kubelets.
+type Nodes struct{ k *kubelet }
+
+// Nodes returns those of the World.
+func (w *World) Nodes() Nodes { return Nodes{&w.kubelet} }
+
+// AddScene makes the pods of a Job, those that run too, act as the scene says.
+func (n Nodes) AddScene(job string, scene Scene) {
+	script, _ := n.k.behaviors[job].(Script)
+	n.k.behaviors[job] = append(script, scene)
+}
+
+// ActOf returns what a pod does.
+func (n Nodes) ActOf(pod *corev1.Pod) *Act { return n.k.act(pod) }
+
+// Back lets the node of a pod answer again: what was asked of it meanwhile happens now.
+func (n Nodes) Back(pod *corev1.Pod) { n.k.back(pod) }
+
 // madeFor is what a pod was created for; the index is -1 in a NonIndexed Job.
 type madeFor struct {
 	job   string
@@ -162,7 +180,7 @@ func (k *kubelet) committed(c Commit) {
 
 // after lets a node do something.
 func (k *kubelet) after(text string, wait time.Duration, do func()) {
-	k.world.schedule(origin{kind: fromNode, text: text}, wait, do)
+	k.world.schedule(origin{kind: FromNode, text: text}, wait, do)
 }
 
 // expect plans the start of a new pod, and its removal by somebody else.
@@ -210,7 +228,7 @@ func (k *kubelet) start(name string, uid types.UID) {
 	k.world.Store.editOnNode("run", name, func(p *corev1.Pod) {
 		p.Spec.NodeName = "node"
 		p.Status.Phase = corev1.PodRunning
-		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+		k.world.Store.SetPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 	})
 	if act.Restarts > 0 {
 		k.after("restart "+name, act.RestartsAfter, func() { k.restart(name, uid, act.Restarts) })
@@ -272,8 +290,8 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	if pod == nil || pod.UID != uid || isTerminal(pod) {
 		return
 	}
-	if d := k.world.decider; d != nil {
-		act = d.end(pod, act, terminated)
+	if d := k.world.Decider; d != nil {
+		act = d.End(pod, act, terminated)
 	}
 	deleted := pod.DeletionTimestamp != nil
 	if deleted && !terminated && act.NodeGone {
@@ -286,9 +304,9 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	}
 	k.world.Store.editOnNode(verb, name, func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.Reason = phase, edit.reason
-		k.world.Store.setPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
+		k.world.Store.SetPodCondition(p, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse})
 		for _, c := range act.Conditions {
-			k.world.Store.setPodCondition(p, c)
+			k.world.Store.SetPodCondition(p, c)
 		}
 		p.Status.InitContainerStatuses, p.Status.ContainerStatuses = edit.init, edit.app
 	})

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"slices"
@@ -9,11 +9,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // heldFailures are the failed pods that hold the tracking finalizer.
 func heldFailures(l *loaded) (held []*corev1.Pod) {
-	for _, pod := range l.Store.PodsOf(l.Store.jobs[l.jobs[0]].UID) {
+	for _, pod := range l.Store.PodsOf(l.Store.Jobs()[l.jobs[0]].UID) {
 		if pod.Status.Phase == corev1.PodFailed && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 			held = append(held, pod)
 		}
@@ -25,10 +28,10 @@ func heldFailures(l *loaded) (held []*corev1.Pod) {
 // many failed pods held their finalizer at once, and for how long beyond the back-off that
 // their index waited for.
 func watchFailures(t testing.TB, indexes, retries int32) (most int, longest time.Duration) {
-	l := newLoaded(t, Options{})
-	spec := indexedSpec(indexes, indexes)
+	l := newLoaded(t, sim.Options{})
+	spec := scenario.IndexedSpec(indexes, indexes)
 	spec.BackoffLimitPerIndex, spec.BackoffLimit = &retries, ptr.To[int32](1<<30)
-	l.add(1, func(int) batchv1.JobSpec { return spec }, Script{{Index: -1, Act: Act{Run: time.Second, Exit: 1}}})
+	l.add(1, func(int) batchv1.JobSpec { return spec }, sim.Script{{Index: -1, Act: sim.Act{Run: time.Second, Exit: 1}}})
 	base, limit := l.Controller.Limits.Backoff.Base, l.Controller.Limits.Backoff.Max
 	for begun := l.Now(); !l.Finished(l.jobs[0]); {
 		l.RunUntil(func() bool { return false }, time.Second/2)

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
@@ -10,14 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // SCL-04: how long a huge Job takes follows from the limit on API calls: it makes two for
 // each pod, and never stands still.
 func TestHugeJobUsesItsLimit_SCL_04(t *testing.T) {
 	const qps, pods = 100, 4000
-	for name, spec := range map[string]batchv1.JobSpec{"indexed": indexedSpec(pods, 1000), "nonindexed": nonIndexedSpec(pods, 1000, 6)} {
-		l := newLoaded(t, Options{QPS: qps, Workers: workers})
+	for name, spec := range map[string]batchv1.JobSpec{"indexed": scenario.IndexedSpec(pods, 1000), "nonindexed": scenario.NonIndexedSpec(pods, 1000, 6)} {
+		l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
 		l.add(1, func(int) batchv1.JobSpec { return spec }, nil)
 		l.run()
 		if most := 2 * pods * time.Second / qps; l.Elapsed() > most*102/100 {
@@ -30,12 +32,12 @@ func BenchmarkHugeJob_SCL_04(b *testing.B) {
 	for qps, parallelism := range map[float64]int32{0: 1000, 100: 10_000} {
 		b.Run(fmt.Sprintf("qps=%v/parallelism=%d", qps, parallelism), func(b *testing.B) {
 			for b.Loop() {
-				before := cpuSeconds()
+				before := scenario.CPUSeconds()
 				// As if 32 calls were in flight at once.
-				l := newLoaded(b, Options{QPS: qps, Workers: workers, Latency: 125 * time.Microsecond})
-				l.add(1, func(int) batchv1.JobSpec { return indexedSpec(100_000, parallelism) }, nil)
+				l := newLoaded(b, sim.Options{QPS: qps, Workers: workers, Latency: 125 * time.Microsecond})
+				l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(100_000, parallelism) }, nil)
 				l.run()
-				b.ReportMetric(cpuSeconds()-before, "CPU-s/op")
+				b.ReportMetric(scenario.CPUSeconds()-before, "CPU-s/op")
 				b.ReportMetric(l.Elapsed().Minutes(), "virtual-min")
 				b.ReportMetric(l.callsPerPod(), "calls/pod")
 			}
@@ -46,7 +48,7 @@ func BenchmarkHugeJob_SCL_04(b *testing.B) {
 // SCL-09: however many pods a Job has to create, to account for or to remove, one sync does
 // what fits into a status and into its time, and lets other Jobs go first then.
 func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
-	l := newLoaded(t, Options{QPS: 100, Workers: 1})
+	l := newLoaded(t, sim.Options{QPS: 100, Workers: 1})
 	most := reconcile.DefaultConfig().MaxPodChanges
 	verbs := []string{"create", "patch", "delete"}
 	syncs, highest := 0, map[string]int{}
@@ -58,8 +60,8 @@ func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
 			highest[verb], before[verb] = max(highest[verb], n-before[verb]), n
 		}
 	}
-	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(5000, 2500) }, Script{{Index: -1, Act: Act{Run: 40 * time.Second}}})
-	job := func() *batchv1.Job { return l.Store.jobs[l.jobs[0]] }
+	l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(5000, 2500) }, sim.Script{{Index: -1, Act: sim.Act{Run: 40 * time.Second}}})
+	job := func() *batchv1.Job { return l.Store.Jobs()[l.jobs[0]] }
 	l.until("a thousand have succeeded", func() bool { return job().Status.Succeeded > 1000 })
 	if _, err := l.Store.EditJob(l.jobs[0], func(job *batchv1.Job) { *job.Spec.Parallelism = 10 }); err != nil {
 		t.Fatal(err)
@@ -80,8 +82,8 @@ func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
 // changes do, so that few of the calls are status writes (SCL-03).
 func TestSyncsEndInTime_SCL_03_SCL_15(t *testing.T) {
 	for qps, limit := range map[float64]time.Duration{300: time.Second, 100: 1500 * time.Millisecond, 20: 6 * time.Second} {
-		l := newLoaded(t, Options{QPS: qps, Workers: 5})
-		l.add(1, func(int) batchv1.JobSpec { return indexedSpec(3000, 3000) }, Script{{Index: -1, Act: Act{Run: 4 * time.Second}}})
+		l := newLoaded(t, sim.Options{QPS: qps, Workers: 5})
+		l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(3000, 3000) }, sim.Script{{Index: -1, Act: sim.Act{Run: 4 * time.Second}}})
 		l.run()
 		if p99 := l.p99(); p99 > limit {
 			t.Errorf("at %v calls per second, 1%% of the syncs take more than %v", qps, p99)
@@ -95,14 +97,14 @@ func TestSyncsEndInTime_SCL_03_SCL_15(t *testing.T) {
 // TRK-20, SCL-15: what a sync has no time for is done by the next one, also for a Job that is gone.
 func TestOrphansBeyondTheTimeOfASyncAreReleased_TRK_20_SCL_15(t *testing.T) {
 	const pods = 300
-	l := newLoaded(t, Options{QPS: 100, Workers: 1})
-	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(pods, pods) }, Script{{Index: -1, Act: Act{Run: Forever}}})
-	l.until("all pods run", func() bool { return len(l.Store.pods) == pods })
+	l := newLoaded(t, sim.Options{QPS: 100, Workers: 1})
+	l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(pods, pods) }, sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}})
+	l.until("all pods run", func() bool { return len(l.Store.Pods()) == pods })
 	l.Outage(time.Minute)
-	must(l.Store.DeleteJob(l.jobs[0], metav1.DeletePropagationOrphan))
+	scenario.Must(l.Store.DeleteJob(l.jobs[0], metav1.DeletePropagationOrphan))
 	l.Restart()
 	tracked := func() (n int) {
-		for _, pod := range l.Store.pods {
+		for _, pod := range l.Store.Pods() {
 			if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 				n++
 			}
@@ -117,14 +119,14 @@ func TestOrphansBeyondTheTimeOfASyncAreReleased_TRK_20_SCL_15(t *testing.T) {
 // SCL-15: a sync that fails slowly is retried with a growing wait, as one that fails at
 // once.
 func TestSlowFailuresAreRetriedWithAWait_SCL_15(t *testing.T) {
-	refused := func(c Call) Fault {
+	refused := func(c sim.Call) sim.Fault {
 		if c.Verb == "create pod" {
-			return Fault{Kind: Fail}
+			return sim.Fault{Kind: sim.Fail}
 		}
-		return Fault{}
+		return sim.Fault{}
 	}
-	l := newLoaded(t, Options{Latency: 4 * time.Second, Fault: refused})
-	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(1, 1) }, nil)
+	l := newLoaded(t, sim.Options{Latency: 4 * time.Second, Fault: refused})
+	l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(1, 1) }, nil)
 	l.RunUntil(func() bool { return false }, 10*time.Minute)
 	// With waits of 1 s, 2 s, 4 s … 60 s.
 	if n := l.did("create", "pods"); n < 5 || n > 16 {
@@ -138,12 +140,12 @@ const besideLatency = time.Millisecond
 // beside times Jobs of one pod that come one after the other, while a huge Job is busy
 // without a break, with a single worker for all.
 func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) {
-	l := newLoaded(t, Options{Workers: 1, Latency: besideLatency})
-	l.add(1, func(int) batchv1.JobSpec { return indexedSpec(hugePods, hugePods) }, nil)
+	l := newLoaded(t, sim.Options{Workers: 1, Latency: besideLatency})
+	l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(hugePods, hugePods) }, nil)
 	begun := map[string]time.Time{}
 	for i := range jobs {
-		l.after(time.Duration(i+1)*37*time.Millisecond, func() {
-			l.add(1, func(int) batchv1.JobSpec { return nonIndexedSpec(1, 1, 6) }, nil)
+		l.After(time.Duration(i+1)*37*time.Millisecond, func() {
+			l.add(1, func(int) batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }, nil)
 			begun[l.jobs[len(l.jobs)-1]] = l.Now()
 		})
 	}

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
@@ -12,11 +12,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // loaded is a world whose controller has a limit on its API calls, and is measured.
 type loaded struct {
-	*World
+	*sim.World
 	t        testing.TB
 	registry kubemetrics.KubeRegistry
 	took     []time.Duration
@@ -28,11 +30,11 @@ type loaded struct {
 const workers = 5
 
 // newLoaded begins a world of its own; the options say what limits the controller has.
-func newLoaded(t testing.TB, o Options) *loaded {
+func newLoaded(t testing.TB, o sim.Options) *loaded {
 	l := &loaded{t: t, registry: kubemetrics.NewKubeRegistry()}
 	o.OnSync = func(d time.Duration) { l.took = append(l.took, d) }
 	o.Controller.Metrics = metrics.New(l.registry, clocktesting.NewFakePassiveClock(time.Unix(0, 0)))
-	l.World = NewWorld(o)
+	l.World = sim.NewWorld(o)
 	return l
 }
 
@@ -41,7 +43,7 @@ func newLoaded(t testing.TB, o Options) *loaded {
 const manyWrites, writesPerPod = 20_000, 50
 
 // add creates n Jobs, all at once.
-func (l *loaded) add(n int, spec func(i int) batchv1.JobSpec, script Script) {
+func (l *loaded) add(n int, spec func(i int) batchv1.JobSpec, script sim.Script) {
 	l.t.Helper()
 	for i := range n {
 		name, s := fmt.Sprintf("job-%d", len(l.jobs)), spec(i)
@@ -56,20 +58,20 @@ func (l *loaded) add(n int, spec func(i int) batchv1.JobSpec, script Script) {
 // run waits until all Jobs have finished.
 func (l *loaded) run() {
 	l.t.Helper()
-	l.until("all Jobs are finished", func() bool { return l.finishedAll() })
+	l.until("all Jobs are finished", func() bool { return l.FinishedAll() })
 }
 
 func (l *loaded) until(what string, reached func() bool) {
 	l.t.Helper()
 	if !l.RunUntil(reached, 24*time.Hour) {
-		l.t.Fatalf("a day has passed before %s: %s", what, l.gaveUp)
+		l.t.Fatalf("a day has passed before %s: %s", what, sim.WhyGaveUp(l.World))
 	}
 }
 
 // operations are creations and accountings of pods, for each minute.
 func (l *loaded) operations() float64 { return 2 * float64(l.pods) / l.Elapsed().Minutes() }
 
-func (l *loaded) callsPerPod() float64 { return float64(l.calls) / float64(l.pods) }
+func (l *loaded) callsPerPod() float64 { return float64(l.Calls()) / float64(l.pods) }
 
 // p99 is of all syncs since the last call.
 func (l *loaded) p99() time.Duration {
@@ -129,9 +131,9 @@ func (l *loaded) failedSyncs(action string) (failed, all float64) {
 // tens is what K2307 measured: Jobs that run ten pods at a time, half of them Indexed.
 func tens(i int) batchv1.JobSpec {
 	if i%2 == 0 {
-		return indexedSpec(30, 10)
+		return scenario.IndexedSpec(30, 10)
 	}
-	return nonIndexedSpec(30, 10, 6)
+	return scenario.NonIndexedSpec(30, 10, 6)
 }
 
 // leastPerMinute are the operations on pods that KEP-2307 asks for, by the limit.
@@ -139,7 +141,7 @@ var leastPerMinute = map[float64]float64{50: 2500, 100: 5000}
 
 // loadTens lets a controller work for a good minute.
 func loadTens(t testing.TB, qps float64) *loaded {
-	l := newLoaded(t, Options{QPS: qps, Workers: workers})
+	l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
 	l.add(int(qps), tens, nil)
 	l.run()
 	return l
@@ -178,11 +180,11 @@ func BenchmarkPodOperations_SCL_01_SCL_02(b *testing.B) {
 // beginning and its end.
 func TestPodTakesTwoCalls_SCL_03(t *testing.T) {
 	for parallelism, most := range map[int32]float64{10: 2.2, 100: 2.03, 1000: 2.01} {
-		l := newLoaded(t, Options{})
-		l.add(1, func(int) batchv1.JobSpec { return indexedSpec(3*parallelism, parallelism) }, Script{{Index: -1, Act: Act{Run: 2 * time.Second}}})
+		l := newLoaded(t, sim.Options{})
+		l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(3*parallelism, parallelism) }, sim.Script{{Index: -1, Act: sim.Act{Run: 2 * time.Second}}})
 		l.run()
 		// The beginning and the end of the Job are its own, not the pods'.
-		if got := float64(l.calls-4) / float64(l.pods); got > most {
+		if got := float64(l.Calls()-4) / float64(l.pods); got > most {
 			t.Errorf("parallelism %d: %.3f calls per pod, want %.3f", parallelism, got, most)
 		}
 		if n := int(l.pods); l.did("create", "pods") != n || l.did("patch", "pods") != n || float64(l.did("update", "jobs/status")) > l.Elapsed().Seconds()+4 {
@@ -193,11 +195,11 @@ func TestPodTakesTwoCalls_SCL_03(t *testing.T) {
 
 // suspendTens runs Jobs, and then suspends them all at once.
 func suspendTens(t testing.TB, qps float64) *loaded {
-	l := newLoaded(t, Options{QPS: qps, Workers: workers})
-	l.add(int(qps), tens, Script{{Index: -1, Act: Act{Run: Forever}}})
+	l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
+	l.add(int(qps), tens, sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}})
 	active := func(n int32) func() bool {
 		return func() bool {
-			return !slices.ContainsFunc(l.jobs, func(name string) bool { return l.Store.jobs[name].Status.Active != n })
+			return !slices.ContainsFunc(l.jobs, func(name string) bool { return l.Store.Jobs()[name].Status.Active != n })
 		}
 	}
 	l.until("all pods run", active(10))

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // referenceQPS is the limit under which the KEPs took the times below. They also allowed
@@ -33,11 +35,11 @@ var referenceTimes = map[int32]struct{ succeed, fail time.Duration }{
 func newReference(t testing.TB) *loaded {
 	limits := reconcile.DefaultConfig()
 	limits.Backoff, limits.MinRequeue = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}, time.Millisecond
-	return newLoaded(t, Options{QPS: referenceQPS, Workers: workers, Controller: controller.Config{Limits: limits}})
+	return newLoaded(t, sim.Options{QPS: referenceQPS, Workers: workers, Controller: controller.Config{Limits: limits}})
 }
 
 func indexesOf(n int32, perIndex bool) batchv1.JobSpec {
-	spec := indexedSpec(n, n)
+	spec := scenario.IndexedSpec(n, n)
 	spec.BackoffLimit = ptr.To[int32](1 << 30)
 	if perIndex {
 		spec.BackoffLimitPerIndex = ptr.To[int32](1)
@@ -57,12 +59,12 @@ func timeSuccess(t testing.TB, n int32, perIndex bool) time.Duration {
 // have a successor.
 func timeFailure(t testing.TB, n int32, perIndex bool) time.Duration {
 	l := newReference(t)
-	l.add(1, func(int) batchv1.JobSpec { return indexesOf(n, perIndex) }, Script{{Index: -1, Act: Act{Run: Forever}}})
-	job := func() *batchv1.JobStatus { return &l.Store.jobs[l.jobs[0]].Status }
+	l.add(1, func(int) batchv1.JobSpec { return indexesOf(n, perIndex) }, sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}})
+	job := func() *batchv1.JobStatus { return &l.Store.Jobs()[l.jobs[0]].Status }
 	l.until("all pods run", func() bool { return ptr.Deref(job().Ready, 0) == n })
 	begun := l.Elapsed()
-	for _, pod := range l.Store.PodsOf(l.Store.jobs[l.jobs[0]].UID) {
-		l.kubelet.tamper(pod.Name, corev1.PodFailed, ptr.To[int32](1))
+	for _, pod := range l.Store.PodsOf(l.Store.Jobs()[l.jobs[0]].UID) {
+		scenario.SetPhase(l.World, pod.Name, corev1.PodFailed, ptr.To[int32](1))
 	}
 	l.until("all have failed, and run again", func() bool {
 		return job().Failed == n && job().Active == n && len(job().UncountedTerminatedPods.Failed) == 0
@@ -132,10 +134,10 @@ func timeMix(t testing.TB, m mix, indexed bool, run time.Duration) *loaded {
 	for _, part := range m {
 		l.add(part.jobs, func(int) batchv1.JobSpec {
 			if indexed {
-				return indexedSpec(part.pods, part.pods)
+				return scenario.IndexedSpec(part.pods, part.pods)
 			}
-			return nonIndexedSpec(part.pods, part.pods, 6)
-		}, Script{{Index: -1, Act: Act{Run: run}}})
+			return scenario.NonIndexedSpec(part.pods, part.pods, 6)
+		}, sim.Script{{Index: -1, Act: sim.Act{Run: run}}})
 	}
 	l.run()
 	return l

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // What the KEPs allow, in bytes as etcd has them.
@@ -51,7 +53,7 @@ func everyOther(first, limit int32) indexset.Set {
 func largest(rules int) reconcile.Observation {
 	const ending = 4000
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	job := &batchv1.Job{Spec: indexedSpec(worstIndexes, worstIndexes)}
+	job := &batchv1.Job{Spec: scenario.IndexedSpec(worstIndexes, worstIndexes)}
 	job.Name, job.Namespace, job.UID = strings.Repeat("j", 63), strings.Repeat("n", 63), uuid.NewUUID()
 	job.Spec.BackoffLimitPerIndex, job.Spec.BackoffLimit = ptr.To[int32](0), ptr.To[int32](1<<30)
 	job.Spec.MaxFailedIndexes = ptr.To[int32](worstIndexes)
@@ -93,7 +95,7 @@ func TestLargestJobFitsIntoEtcd_SCL_10_BLI_31(t *testing.T) {
 			if plan.IsEmpty() {
 				t.Fatalf("nothing is planned after %d statuses", statuses)
 			}
-			if o = applied(o, plan); plan.Status == nil {
+			if o = checker.Applied(o, plan); plan.Status == nil {
 				continue
 			}
 			statuses++
@@ -117,7 +119,7 @@ func TestLargestJobFitsIntoEtcd_SCL_10_BLI_31(t *testing.T) {
 // SCL-10: as many rules as a Job may have leave room for a status of 10^4 indexes.
 func TestLargestSuccessPolicyLeavesRoomForTheStatus_SCL_10(t *testing.T) {
 	const rules = 20
-	job := &batchv1.Job{Spec: indexedSpec(worstIndexes, 10)}
+	job := &batchv1.Job{Spec: scenario.IndexedSpec(worstIndexes, 10)}
 	job.Spec.SuccessPolicy = successRules(rules)
 	spec := job.Size()
 	job.Status.CompletedIndexes = everyOther(0, 20_000).String()

@@ -1,62 +1,92 @@
 package sim
 
 import (
+	"context"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// observer is notified of what happens in a World; tests check invariants with it.
-type observer interface {
-	// observe is called with a Commit, or one of the events below.
-	observe(event any)
-	// tracef is called for each line of the trace.
-	tracef(format string, args ...any)
+// Observer is notified of what happens in a World, at the moment when it happens, so that it can check invariants
+// against a history of its own. It must not change the World.
+type Observer interface {
+	// Observe is called with a Commit, or one of the events below.
+	Observe(event any)
+	// Tracef is called for each line of the trace.
+	Tracef(format string, args ...any)
 }
 
 // Events other than Commits.
 type (
-	// clockAdvancing precedes an advance of the clock.
-	clockAdvancing struct{ to time.Time }
-	// clocksSet is sent when the clocks of all controller processes are set.
-	clocksSet struct{ ahead time.Duration }
-	// processStarted is sent when a controller process starts, or is left after another ended.
-	processStarted struct{ ProcessOptions }
+	// ClockAdvancing precedes an advance of the clock.
+	ClockAdvancing struct{ To time.Time }
+	// ClocksSet is sent when the clocks of all controller processes are set.
+	ClocksSet struct{ Ahead time.Duration }
+	// ProcessStarted is sent when a controller process starts, or is left after another ended.
+	ProcessStarted struct{ ProcessOptions }
 
-	// writingStatus precedes the write of a status by the controller, statusAnswered follows it.
-	writingStatus  struct{ job *batchv1.Job }
-	statusAnswered struct{ err error }
-	// writingPod precedes the deletion or the patch of a pod by the controller.
-	writingPod struct {
-		verb string
-		pod  reconcile.PodRef
-		job  *batchv1.Job
+	// WritingStatus precedes the write of a status by the controller.
+	WritingStatus struct{ Job *batchv1.Job }
+	// StatusAnswered follows the write of a status.
+	StatusAnswered struct{ Err error }
+	// WritingPod precedes the deletion or the patch of a pod by the controller.
+	WritingPod struct {
+		Verb string
+		Pod  reconcile.PodRef
+		Job  *batchv1.Job
 	}
 
-	// callFailed is sent for a call with a fault, or a sync that failed.
-	callFailed struct{}
-	// watchesBlind is until when the controller does not see what happens; some of it never.
-	watchesBlind struct{ until time.Time }
-	// gaveUp is sent when a World ends because its controller never becomes idle.
-	gaveUp struct{ reason string }
+	// CallFailed is sent for a call with a fault, or a sync that failed.
+	CallFailed struct{}
+	// WatchesBlind is until when the controller does not see what happens; some of it never.
+	WatchesBlind struct{ Until time.Time }
+	// GaveUp is sent when a World ends because its controller never becomes idle.
+	GaveUp struct{ Reason string }
 )
 
-// attach adds an observer to the World. From then on all versions are kept, so that lists can
+// Attach adds an observer to the World. From then on all versions are kept, so that lists can
 // be old, and the Store returns copies, so that nothing changes unobserved.
-func (w *World) attach(o observer) {
+func (w *World) Attach(o Observer) {
 	w.observer, w.journal.kept, w.Store.shared = o, true, false
+	w.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: func() { plans(w) }, work: w.OnWork}))
 }
 
 func (w *World) notify(event any) {
 	if w.observer != nil {
-		w.observer.observe(event)
+		w.observer.Observe(event)
 	}
 }
 
 func (w *World) tracef(format string, args ...any) {
 	if w.observer != nil {
-		w.observer.tracef(format, args...)
+		w.observer.Tracef(format, args...)
 	}
+}
+
+// planSink notices when a sync plans a stage, since it would log the plan then. work, if set, gets what the
+// stage is about to do.
+type planSink struct {
+	logr.LogSink
+	planned func()
+	work    func(any)
+}
+
+// These are the levels at which plans are logged, and what stages do.
+const planLevel, workLevel = 5, 6
+
+func (planSink) Init(logr.RuntimeInfo) {}
+
+func (s planSink) Enabled(level int) bool {
+	if level == planLevel {
+		s.planned()
+	}
+	return level == workLevel && s.work != nil
+}
+
+func (s planSink) Info(_ int, _ string, keysAndValues ...any) {
+	s.work(keysAndValues[len(keysAndValues)-1])
 }

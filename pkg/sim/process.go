@@ -68,8 +68,8 @@ func newProcess(w *World, o ProcessOptions) *process {
 		running: map[types.UID]bool{}, again: map[types.UID]bool{},
 	}
 	config := w.Controller
-	if w.decider != nil {
-		p.grain = w.decider.grain()
+	if w.Decider != nil {
+		p.grain = w.Decider.Grain()
 	}
 	config.Clock = &skewedClock{FakeClock: w.clock, ahead: []offset{{at: w.begun}}, grain: p.grain}
 	var cache *observe.Cache
@@ -90,7 +90,7 @@ func newProcess(w *World, o ProcessOptions) *process {
 // for the API server.
 func (p *process) list() {
 	if p.world.isAway() {
-		p.world.after(p.world.awayUntil.Sub(p.world.Now()), p.list)
+		p.world.After(p.world.awayUntil.Sub(p.world.Now()), p.list)
 		return
 	}
 	if !p.alive {
@@ -157,12 +157,12 @@ func (p *process) sync(job types.UID) {
 
 func (p *process) start(job types.UID) {
 	p.running[job] = true
-	p.world.begin(p, func() { p.syncNow(job) })
+	begin(p.world, p, func() { p.syncNow(job) })
 }
 
 func (p *process) syncNow(job types.UID) {
 	defer p.recoverCrash()
-	p.world.plans()
+	plans(p.world)
 	begun := p.world.Now()
 	result, err := p.engine.Sync(p.world.ctx, job)
 	delete(p.running, job)
@@ -173,7 +173,7 @@ func (p *process) syncNow(job types.UID) {
 		// The worker takes the next Job, as from a queue, even if others are due at this instant.
 		next := p.waiting[0]
 		p.waiting, p.running[next] = p.waiting[1:], true
-		p.world.after(0, func() {
+		p.world.After(0, func() {
 			if p.alive {
 				p.start(next)
 			}
@@ -184,7 +184,7 @@ func (p *process) syncNow(job types.UID) {
 	}
 	if err != nil {
 		p.world.tracef("sync of %s failed: %v", job, err)
-		p.world.notify(callFailed{})
+		p.world.notify(CallFailed{})
 	}
 	p.dispatcher.Synced(job, result, err)
 	if p.again[job] {
@@ -213,7 +213,7 @@ func (p *process) recoverCrash() {
 
 // parallel runs the operations of a stage in a random order: any order must be correct.
 func (p *process) parallel(n int, do func(i int)) {
-	if d := p.world.decider; d != nil {
+	if d := p.world.Decider; d != nil {
 		p.decided(d, n, do)
 		return
 	}
@@ -222,14 +222,14 @@ func (p *process) parallel(n int, do func(i int)) {
 	}
 }
 
-// decided runs operations in the order that a decider wants.
-func (*process) decided(d decider, n int, do func(i int)) {
+// decided runs operations in the order that a Decider wants.
+func (*process) decided(d Decider, n int, do func(i int)) {
 	var left []int
 	for i := range n {
 		left = append(left, i)
 	}
 	for len(left) > 0 {
-		at := d.next(len(left))
+		at := d.Next(len(left))
 		i := left[at]
 		left = slices.Delete(left, at, at+1)
 		do(i)

@@ -14,28 +14,28 @@ import (
 type routine struct {
 	// process runs it, and knew when it last planned.
 	process *process
-	knew    knowledge
+	knew    Knowledge
 	resume  func()
 	yield   func(struct{}) bool
 	// stop ends the routine where it waits: its wait returns at once.
 	stop func()
 }
 
-// knowledge is up to which versions the watches of a process had delivered everything.
-type knowledge struct {
+// Knowledge is up to which versions the watches of a process had delivered everything.
+type Knowledge struct {
 	process    *process
 	jobs, pods int64
 }
 
 // plans notes that the running routine decides from what its process knows now.
-func (w *World) plans() {
+func plans(w *World) {
 	if r := w.current; r != nil {
-		r.knew = knowledge{r.process, r.process.jobs.seen, r.process.pods.seen}
+		r.knew = Knowledge{r.process, r.process.jobs.seen, r.process.pods.seen}
 	}
 }
 
 // begin runs do for a process until its first wait; later events resume it.
-func (w *World) begin(p *process, do func()) {
+func begin(w *World, p *process, do func()) {
 	r := &routine{process: p}
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		r.yield = yield
@@ -74,7 +74,7 @@ func keepStack() {
 
 // wait lets virtual time pass for the calling routine: everything that is due until
 // then happens first.
-func (w *World) wait(what origin, d time.Duration) {
+func wait(w *World, what origin, d time.Duration) {
 	r := w.current
 	what.routine = r
 	w.afterAll(what, d, r.resume)

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"strings"
@@ -6,25 +6,24 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// TestScenarios runs the files under testdata/scenarios and testdata/histories: commands and what they
-// print. See testdata/README.md. Rewrite them with -rewrite, and read the diff.
+// TestScenarios runs the files under testdata/scenarios: commands and what they print. See testdata/README.md. Rewrite
+// them with -rewrite, and read the diff.
 func TestScenarios(t *testing.T) {
-	for _, dir := range []string{"testdata/scenarios", "testdata/histories"} {
-		datadriven.Walk(t, dir, runScenario)
-	}
-}
-
-func runScenario(t *testing.T, path string) {
-	s := &scenario{}
-	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-		out := s.run(t, d)
-		if s.world != nil && len(s.world.checker().Violations) > 0 {
-			t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(s.world.checker().Violations, "\n"))
-		}
-		return out
+	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
+		s := &scenario.Runner{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			out := s.Run(t, d)
+			if s.World != nil && len(s.World.Checker.Violations) > 0 {
+				t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(s.World.Checker.Violations, "\n"))
+			}
+			return out
+		})
 	})
 }
 
@@ -32,9 +31,9 @@ func runScenario(t *testing.T, path string) {
 // whole trace is the same.
 func TestScenariosAreReproducible(t *testing.T) {
 	run := func(t *testing.T, seed uint64) string {
-		w := newChecked(Options{Seed: seed})
-		script := Script{{Index: -1, Act: Act{Run: 300 * time.Millisecond}}, {Index: 1, Attempt: 1, Act: Act{Run: time.Second, Exit: 1}}}
-		if err := w.CreateJob("a", indexedSpec(8, 4), script); err != nil {
+		w := checker.NewWorld(sim.Options{Seed: seed})
+		script := sim.Script{{Index: -1, Act: sim.Act{Run: 300 * time.Millisecond}}, {Index: 1, Attempt: 1, Act: sim.Act{Run: time.Second, Exit: 1}}}
+		if err := w.CreateJob("a", scenario.IndexedSpec(8, 4), script); err != nil {
 			t.Fatal(err)
 		}
 		if !w.RunUntil(func() bool { return w.Finished("a") }, time.Hour) {
@@ -53,9 +52,4 @@ func TestScenariosAreReproducible(t *testing.T) {
 	if !different {
 		t.Error("the seed changes nothing")
 	}
-}
-
-func indexedSpec(completions, parallelism int32) batchv1.JobSpec {
-	mode := batchv1.IndexedCompletion
-	return batchv1.JobSpec{CompletionMode: &mode, Completions: &completions, Parallelism: &parallelism}
 }

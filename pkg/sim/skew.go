@@ -43,7 +43,7 @@ func (c *skewedClock) Since(shown time.Time) time.Duration {
 
 // SetClock sets the clocks of all current and future controller processes ahead.
 func (w *World) SetClock(ahead time.Duration) {
-	w.notify(clocksSet{ahead})
+	w.notify(ClocksSet{ahead})
 	w.skew = ahead
 	for _, p := range w.processes {
 		p.clock.ahead = append(p.clock.ahead, offset{w.Now(), ahead + p.Clock})

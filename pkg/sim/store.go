@@ -82,7 +82,7 @@ type Store struct {
 type writer struct {
 	by    int
 	asked time.Time
-	knew  knowledge
+	knew  Knowledge
 }
 
 // Namespace is where everything in a Store lives.
@@ -101,6 +101,9 @@ func NewStore(now func() time.Time, onCommit func(Commit)) *Store {
 // Terminate deletes the namespace: from now on, nothing can be created in it. What it contains is
 // left to the namespace controller.
 func (s *Store) Terminate() { s.terminating = true }
+
+// SetQuota limits the pods that have not ended; a negative number is no limit.
+func (s *Store) SetQuota(pods int) { s.quota = pods }
 
 func (s *Store) next() int64 {
 	s.version++

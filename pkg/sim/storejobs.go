@@ -171,8 +171,8 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// finalizeJob removes a finalizer from a Job.
-func (s *Store) finalizeJob(name, finalizer string) {
+// FinalizeJob removes a finalizer from a Job.
+func (s *Store) FinalizeJob(name, finalizer string) {
 	if old := s.jobs[name]; old != nil {
 		job := old.DeepCopy()
 		job.Finalizers = slices.DeleteFunc(job.Finalizers, func(f string) bool { return f == finalizer })

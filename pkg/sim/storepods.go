@@ -26,7 +26,7 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	if s.terminating {
 		return nil, namespaceTerminating(podsResource, pod.GenerateName)
 	}
-	if s.quota >= 0 && s.unended() >= s.quota {
+	if s.quota >= 0 && unended(s) >= s.quota {
 		return nil, apierrors.NewForbidden(podsResource, pod.GenerateName, fmt.Errorf("exceeded quota: pods, limited to %d", s.quota))
 	}
 	pod = editable(s.copy(pod))
@@ -70,7 +70,7 @@ func (s *Store) newUID(name string, generated bool) types.UID {
 }
 
 // unended counts the pods that use up a quota.
-func (s *Store) unended() (n int) {
+func unended(s *Store) (n int) {
 	for _, pod := range s.pods {
 		if !isTerminal(pod) {
 			n++
@@ -111,9 +111,9 @@ func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// setPodCondition adds a condition to an editable pod, or replaces it. Its time is when the
+// SetPodCondition adds a condition to an editable pod, or replaces it. Its time is when the
 // status changed.
-func (s *Store) setPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
+func (s *Store) SetPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	c.LastTransitionTime = s.timestamp()
 	i := slices.IndexFunc(pod.Status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type })
 	if i < 0 {
@@ -324,8 +324,10 @@ func (s *Store) EvictPod(name string) error {
 		return apierrors.NewNotFound(podsResource, name)
 	}
 	s.EditPod("evict", name, func(p *corev1.Pod) {
-		s.setPodCondition(p, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
-			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting"})
+		s.SetPodCondition(p, corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+		})
 	})
 	_, err := s.DeletePod(name, "")
 	return err

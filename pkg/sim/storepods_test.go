@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"testing"
@@ -7,6 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // A shorter grace period counts from the first deletion, but a pod is never to be gone in the past (FID-02).
@@ -26,17 +29,17 @@ func TestShorterGracePeriodDoesNotEndInThePast_FID_02(t *testing.T) {
 		{after: 100 * time.Second, requested: 0, gone: 100 * time.Second, grace: 0},
 	} {
 		now := start
-		store := NewStore(func() time.Time { return now }, func(Commit) {})
+		store := sim.NewStore(func() time.Time { return now }, func(sim.Commit) {})
 		_, err := store.CreatePod(&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "a", Finalizers: []string{"example.com/a"}},
 			Spec:       corev1.PodSpec{NodeName: "node", TerminationGracePeriodSeconds: ptr.To[int64](600)},
 		})
-		must(err)
+		scenario.Must(err)
 		_, err = store.DeletePod("a", "")
-		must(err)
+		scenario.Must(err)
 		now = now.Add(test.after)
 		pod, err := store.DeletePodWith("a", metav1.DeleteOptions{GracePeriodSeconds: &test.requested})
-		must(err)
+		scenario.Must(err)
 		if gone, grace := pod.DeletionTimestamp.Sub(start), *pod.DeletionGracePeriodSeconds; gone != test.gone || grace != test.grace {
 			t.Errorf("%v after a deletion with 600 s, one with %d s: gone after %v, grace period %d s; want %v, %d s",
 				test.after, test.requested, gone, grace, test.gone, test.grace)

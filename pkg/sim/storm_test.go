@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"flag"
@@ -12,6 +12,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
+	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
 // manySeeds makes long runs: go test ./pkg/sim -run 'Storms|Tampering' -seeds 100
@@ -23,48 +29,50 @@ var manySeeds = flag.Uint64("seeds", 1, "replay storms under so many times as ma
 var storms = []struct {
 	name  string
 	seeds uint64
-	same  comparison
-	of    func(seed uint64) trouble
+	same  scenario.Comparison
+	of    func(seed uint64) scenario.Trouble
 }{
-	{"random faults", 12, nothing, func(seed uint64) trouble { return trouble{fault: randomFaults(seed)} }},
-	{"any faults and closed watches", 6, nothing, func(seed uint64) trouble {
-		return trouble{seed: seed, fault: anyFault(seed), watch: anyWatchFault(seed)}
+	{"random faults", 12, scenario.Nothing, func(seed uint64) scenario.Trouble { return scenario.Trouble{Fault: randomFaults(seed)} }},
+	{"any faults and closed watches", 6, scenario.Nothing, func(seed uint64) scenario.Trouble {
+		return scenario.Trouble{Seed: seed, Fault: anyFault(seed), Watch: anyWatchFault(seed)}
 	}},
-	{"two leaders", 3, conditions, func(seed uint64) trouble { return trouble{seed: seed, begun: secondLeader(ProcessOptions{})} }},
-	{"two leaders, one slow and with its clock behind", 2, conditionsBeforeDeadlines, func(seed uint64) trouble {
-		return trouble{seed: seed, begun: secondLeader(ProcessOptions{Lag: 2 * time.Second, Clock: -30 * time.Second})}
+	{"two leaders", 3, scenario.Conditions, func(seed uint64) scenario.Trouble {
+		return scenario.Trouble{Seed: seed, Begun: secondLeader(sim.ProcessOptions{})}
 	}},
-	{"two leaders and faults", 2, nothing, func(seed uint64) trouble {
-		return trouble{seed: seed, begun: secondLeader(ProcessOptions{}), fault: anyFault(seed), watch: anyWatchFault(seed)}
+	{"two leaders, one slow and with its clock behind", 2, scenario.ConditionsBeforeDeadlines, func(seed uint64) scenario.Trouble {
+		return scenario.Trouble{Seed: seed, Begun: secondLeader(sim.ProcessOptions{Lag: 2 * time.Second, Clock: -30 * time.Second})}
 	}},
-	{"shards that move and split", 2, nothing, func(seed uint64) trouble { return shardsMove(seed, 0) }},
-	{"shards that are held twice", 2, nothing, func(seed uint64) trouble { return shardsMove(seed, 20*time.Second) }},
-	{"shards that nobody holds", 2, nothing, func(seed uint64) trouble { return shardsMove(seed, -20*time.Second) }},
-	{"shards and faults", 2, nothing, func(seed uint64) trouble {
+	{"two leaders and faults", 2, scenario.Nothing, func(seed uint64) scenario.Trouble {
+		return scenario.Trouble{Seed: seed, Begun: secondLeader(sim.ProcessOptions{}), Fault: anyFault(seed), Watch: anyWatchFault(seed)}
+	}},
+	{"shards that move and split", 2, scenario.Nothing, func(seed uint64) scenario.Trouble { return shardsMove(seed, 0) }},
+	{"shards that are held twice", 2, scenario.Nothing, func(seed uint64) scenario.Trouble { return shardsMove(seed, 20*time.Second) }},
+	{"shards that nobody holds", 2, scenario.Nothing, func(seed uint64) scenario.Trouble { return shardsMove(seed, -20*time.Second) }},
+	{"shards and faults", 2, scenario.Nothing, func(seed uint64) scenario.Trouble {
 		moves := shardsMove(seed, 5*time.Second)
-		moves.fault, moves.watch = anyFault(seed), anyWatchFault(seed)
+		moves.Fault, moves.Watch = anyFault(seed), anyWatchFault(seed)
 		return moves
 	}},
-	{"outage", 2, nothing, outage},
-	{"wrong clock", 2, nothing, wrongClock},
-	{"clock that jumps", 2, nothing, jumpingClock},
-	{"webhooks", 3, nothing, webhooks},
-	{"held while deleted", 2, nothing, heldWhileDeleted},
-	{"few calls", 2, nothing, fewCalls},
-	{"cleanup of ended pods", 2, nothing, cleanup},
-	{"a quota that comes and goes", 2, nothing, quotaComesAndGoes},
-	{"elastic edits, two leaders", 3, nothing, elasticEdits},
+	{"outage", 2, scenario.Nothing, outage},
+	{"wrong clock", 2, scenario.Nothing, wrongClock},
+	{"clock that jumps", 2, scenario.Nothing, jumpingClock},
+	{"webhooks", 3, scenario.Nothing, webhooks},
+	{"held while deleted", 2, scenario.Nothing, heldWhileDeleted},
+	{"few calls", 2, scenario.Nothing, fewCalls},
+	{"cleanup of ended pods", 2, scenario.Nothing, cleanup},
+	{"a quota that comes and goes", 2, scenario.Nothing, quotaComesAndGoes},
+	{"elastic edits, two leaders", 3, scenario.Nothing, elasticEdits},
 }
 
 // TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
 // leaders (JOB-56), shards that move, split, and are held twice or not at all (SHD-09), the API server away for minutes (JOB-57), watches that are closed and
 // lists that are old (TRK-21, REG-26), clocks that are wrong.
 func TestInvariantsHoldInStorms_JOB_56_JOB_57(t *testing.T) {
-	replayAll(t, func(r replay, t *testing.T) {
-		want := r.run(t, trouble{})
+	replayAll(t, func(r scenario.Replay, t *testing.T) {
+		want := r.Run(t, scenario.Trouble{})
 		for _, storm := range storms {
-			for seed := range fewerSeeds(storm.seeds * *manySeeds) {
-				if problem := r.problem(t, func() trouble { return storm.of(seed) }, want, storm.same); problem != "" {
+			for seed := range scenario.FewerSeeds(storm.seeds * *manySeeds) {
+				if problem := r.Problem(t, func() scenario.Trouble { return storm.of(seed) }, want, storm.same); problem != "" {
 					t.Errorf("%s, seed %d: %s", storm.name, seed, problem)
 					return
 				}
@@ -73,143 +81,131 @@ func TestInvariantsHoldInStorms_JOB_56_JOB_57(t *testing.T) {
 	})
 }
 
-func secondLeader(o ProcessOptions) func(*World) {
-	return func(w *World) { w.SecondLeader(o) }
+func secondLeader(o sim.ProcessOptions) func(*checker.World) {
+	return func(w *checker.World) { w.SecondLeader(o) }
 }
 
 // shardsMove changes the number of shards several times. Each time, the old holders end at
 // most so long after the new ones begin; before, if that is negative.
-func shardsMove(seed uint64, after time.Duration) trouble {
+func shardsMove(seed uint64, after time.Duration) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 12))
-	return trouble{seed: seed, begun: func(w *World) {
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		for range 5 {
 			at, count := time.Duration(rng.Int64N(int64(time.Minute))), 1+rng.IntN(4)
 			wait := time.Duration(float64(after) * rng.Float64())
-			w.after(at, func() { w.Reshard(count, wait) })
+			w.After(at, func() { w.Reshard(count, wait) })
 		}
 	}}
 }
 
-func outage(seed uint64) trouble {
+func outage(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 5))
-	return trouble{seed: seed, begun: func(w *World) {
-		w.after(time.Duration(rng.Int64N(int64(10*time.Second))), func() { w.Outage(time.Duration(rng.IntN(300)) * time.Second) })
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
+		w.After(time.Duration(rng.Int64N(int64(10*time.Second))), func() { w.Outage(time.Duration(rng.IntN(300)) * time.Second) })
 	}}
 }
 
 // wrongClock is ahead or behind by some twenty minutes: if it is set right later, the end of
 // a deadline is still within the hour that a replay waits.
-func wrongClock(seed uint64) trouble {
+func wrongClock(seed uint64) scenario.Trouble {
 	wrong := time.Duration(20+seed/2%10) * time.Minute
 	if seed%2 == 0 {
 		wrong = -wrong
 	}
-	return trouble{seed: seed, begun: func(w *World) { w.SetClock(wrong) }}
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) { w.SetClock(wrong) }}
 }
 
-func jumpingClock(seed uint64) trouble {
+func jumpingClock(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 6))
-	return trouble{seed: seed, begun: func(w *World) {
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		for range 4 {
-			w.after(time.Duration(rng.Int64N(int64(10*time.Second))), func() { w.SetClock(time.Duration(rng.IntN(120)-60) * time.Second) })
+			w.After(time.Duration(rng.Int64N(int64(10*time.Second))), func() { w.SetClock(time.Duration(rng.IntN(120)-60) * time.Second) })
 		}
 	}}
 }
 
 // webhooks turn down one pod write in four, in any way that they can, for some time.
-func webhooks(seed uint64) trouble {
+func webhooks(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	kinds := []FaultKind{Conflict, Malformed, Misrouted, Reject, Fail}
-	var w *World
+	kinds := []sim.FaultKind{sim.Conflict, sim.Malformed, sim.Misrouted, sim.Reject, sim.Fail}
+	var w *checker.World
 	until := time.Duration(rng.IntN(120)) * time.Second
-	return trouble{seed: seed, begun: func(begun *World) { w = begun }, fault: func(c Call) Fault {
+	return scenario.Trouble{Seed: seed, Begun: func(begun *checker.World) { w = begun }, Fault: func(c sim.Call) sim.Fault {
 		if w.Elapsed() > until || !strings.HasSuffix(c.Verb, " pod") || rng.IntN(4) > 0 {
-			return Fault{}
+			return sim.Fault{}
 		}
-		return Fault{Kind: kinds[rng.IntN(len(kinds))]}
+		return sim.Fault{Kind: kinds[rng.IntN(len(kinds))]}
 	}}
 }
 
 // heldWhileDeleted deletes every Job at some moment, with a finalizer of somebody else's
 // that goes when the Job has finished, or after a while.
-func heldWhileDeleted(seed uint64) trouble {
+func heldWhileDeleted(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	hows := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
-	return trouble{seed: seed, begun: func(w *World) {
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		at, how, hold := time.Duration(rng.Int64N(int64(40*time.Second))), hows[rng.IntN(len(hows))], time.Duration(rng.IntN(600))*time.Second
-		w.after(at, func() {
-			for _, name := range w.editJobs(func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, foreignFinalizer) }) {
-				must(w.Store.DeleteJob(name, how))
-				w.after(hold, func() { w.Store.finalizeJob(name, foreignFinalizer) })
+		w.After(at, func() {
+			for _, name := range w.EditJobs(func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, scenario.ForeignFinalizer) }) {
+				scenario.Must(w.Store.DeleteJob(name, how))
+				w.After(hold, func() { w.Store.FinalizeJob(name, scenario.ForeignFinalizer) })
 			}
 		})
 	}}
 }
 
-// editJobs edits each Job in the order of their names, and returns those that could be edited.
-func (w *World) editJobs(edit func(*batchv1.Job)) (edited []string) {
-	for _, name := range slices.Sorted(maps.Keys(w.Store.jobs)) {
-		if _, err := w.Store.EditJob(name, edit); err == nil {
-			edited = append(edited, name)
-		}
-	}
-	return edited
-}
-
-const foreignFinalizer = "example.com/hold"
-
 // fewCalls gives the controller five to twenty calls a second, and every Job a deadline.
-func fewCalls(seed uint64) trouble {
+func fewCalls(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 9))
-	return trouble{seed: seed, begun: func(w *World) {
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		w.QPS = float64(5 + rng.IntN(16))
-		w.after(time.Duration(rng.IntN(1000))*time.Millisecond, func() {
-			w.editJobs(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To(1 + rng.Int64N(30)) })
+		w.After(time.Duration(rng.IntN(1000))*time.Millisecond, func() {
+			w.EditJobs(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To(1 + rng.Int64N(30)) })
 		})
 	}}
 }
 
 // cleanup deletes pods that ended and are released, one a second.
-func cleanup(seed uint64) trouble {
-	return trouble{seed: seed, begun: func(w *World) {
+func cleanup(seed uint64) scenario.Trouble {
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		var next func()
 		next = func() {
-			for _, name := range slices.Sorted(maps.Keys(w.Store.pods)) {
-				if pod := w.Store.pods[name]; isTerminal(pod) && len(pod.Finalizers) == 0 {
+			for _, name := range slices.Sorted(maps.Keys(w.Store.Pods())) {
+				if pod := w.Store.Pods()[name]; history.HasEnded(pod) && len(pod.Finalizers) == 0 {
 					_, _ = w.Store.DeletePod(name, pod.UID)
 					break
 				}
 			}
 			if w.Elapsed() < 5*time.Minute {
-				w.after(time.Second, next)
+				w.After(time.Second, next)
 			}
 		}
-		w.after(time.Second, next)
+		w.After(time.Second, next)
 	}}
 }
 
 // quotaComesAndGoes bounds the pods for a few seconds, several times.
-func quotaComesAndGoes(seed uint64) trouble {
+func quotaComesAndGoes(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 10))
-	return trouble{seed: seed, begun: func(w *World) {
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		for range 5 {
 			at := time.Duration(rng.Int64N(int64(time.Minute)))
-			w.after(at, func() { w.Store.quota = rng.IntN(4); w.checker().troubled() })
-			w.after(at+time.Duration(rng.Int64N(int64(20*time.Second))), func() { w.Store.quota = -1; w.checker().troubled() })
+			w.After(at, func() { w.Store.SetQuota(rng.IntN(4)); w.Checker.Troubled() })
+			w.After(at+time.Duration(rng.Int64N(int64(20*time.Second))), func() { w.Store.SetQuota(-1); w.Checker.Troubled() })
 		}
 	}}
 }
 
 // elasticEdits changes the size of Jobs that can be, under two leaders of which one is slow.
-func elasticEdits(seed uint64) trouble {
+func elasticEdits(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 11))
-	return trouble{seed: seed, begun: func(w *World) {
-		w.SecondLeader(ProcessOptions{Lag: time.Duration(1+rng.IntN(4000)) * time.Millisecond})
+	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
+		w.SecondLeader(sim.ProcessOptions{Lag: time.Duration(1+rng.IntN(4000)) * time.Millisecond})
 		for range 6 {
-			w.after(time.Duration(rng.Int64N(int64(20*time.Second))), func() {
-				w.editJobs(func(j *batchv1.Job) {
+			w.After(time.Duration(rng.Int64N(int64(20*time.Second))), func() {
+				w.EditJobs(func(j *batchv1.Job) {
 					n := 1 + rng.Int32N(8)
-					if isIndexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism) {
+					if rules.IsIndexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism) {
 						j.Spec.Completions = &n
 					}
 					j.Spec.Parallelism = &n
@@ -224,13 +220,19 @@ var broke = []struct {
 	file, storm string
 	seed        uint64
 }{
-	{"adoption", "two leaders", 30}, {"clock-jumps-past-the-deadline", "wrong clock", 7},
+	{"adoption", "two leaders", 30},
+	{"clock-jumps-past-the-deadline", "wrong clock", 7},
 	{"stray-of-a-deleted-job", "any faults and closed watches", 48},
-	{"outage", "elastic edits, two leaders", 2}, {"per-index-retries", "elastic edits, two leaders", 5},
-	{"ramp-up-with-deadline", "two leaders", 0}, {"ramp-up-with-deadline", "elastic edits, two leaders", 6},
-	{"leaders-fail-job", "few calls", 1}, {"webhook-without-causes", "held while deleted", 1},
-	{"too-many-successes", "held while deleted", 1}, {"retries-with-backoff", "cleanup of ended pods", 0},
-	{"leaders-per-index", "held while deleted", 75}, {"ignored-retries", "two leaders", 169},
+	{"outage", "elastic edits, two leaders", 2},
+	{"per-index-retries", "elastic edits, two leaders", 5},
+	{"ramp-up-with-deadline", "two leaders", 0},
+	{"ramp-up-with-deadline", "elastic edits, two leaders", 6},
+	{"leaders-fail-job", "few calls", 1},
+	{"webhook-without-causes", "held while deleted", 1},
+	{"too-many-successes", "held while deleted", 1},
+	{"retries-with-backoff", "cleanup of ended pods", 0},
+	{"leaders-per-index", "held while deleted", 75},
+	{"ignored-retries", "two leaders", 169},
 	{"clock-jumps-past-the-deadline", "elastic edits, two leaders", 194},
 	{"success-never-turns", "two leaders, one slow and with its clock behind", 71},
 }
@@ -240,12 +242,12 @@ func TestStormsThatBrokeHoldNow_JOB_56(t *testing.T) {
 	for _, b := range broke {
 		t.Run(b.file+"/"+b.storm, func(t *testing.T) {
 			t.Parallel()
-			r := readReplay(t, "testdata/scenarios/"+b.file)
+			r := scenario.ReadReplay(t, "testdata/scenarios/"+b.file)
 			for _, storm := range storms {
 				if storm.name != b.storm {
 					continue
 				}
-				if problem := r.problem(t, func() trouble { return storm.of(b.seed) }, r.run(t, trouble{}), storm.same); problem != "" {
+				if problem := r.Problem(t, func() scenario.Trouble { return storm.of(b.seed) }, r.Run(t, scenario.Trouble{}), storm.same); problem != "" {
 					t.Errorf("seed %d: %s", b.seed, problem)
 				}
 			}
@@ -260,13 +262,13 @@ func TestTamperingBreaksNothingElse_REG_33(t *testing.T) {
 	for name, c := range randomCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range fewerSeeds(40 * *manySeeds) {
-				w := newChecked(Options{Seed: seed})
-				must(w.CreateJob("a", *c.spec.DeepCopy(), c.script))
-				tamper(w, seed, 1+int(seed%8))
+			for seed := range scenario.FewerSeeds(40 * *manySeeds) {
+				w := checker.NewWorld(sim.Options{Seed: seed})
+				scenario.Must(w.CreateJob("a", *c.spec.DeepCopy(), c.script))
+				scenario.Tamper(w, seed, 1+int(seed%8))
 				// What is done in the last moment is undone five seconds later.
 				w.RunUntil(func() bool { return w.Elapsed() > 65*time.Second && w.Finished("a") }, 20*time.Minute)
-				problems := w.checker().Violations
+				problems := w.Checker.Violations
 				if !w.Finished("a") && w.Store.Job("a").Status.Active == 0 {
 					problems = append(problems, "L1: not finished")
 				}

@@ -78,7 +78,7 @@ func (s *stream) send(c Commit) {
 	}
 	s.last = at
 	void := s.lost()
-	w.schedule(origin{kind: fromWatch, process: s.process, text: s.resource.String(), commit: &c, void: void}, at.Sub(w.Now()), func() {
+	w.schedule(origin{kind: FromWatch, process: s.process, text: s.resource.String(), commit: &c, void: void}, at.Sub(w.Now()), func() {
 		if !void() {
 			s.arrive(c)
 		}
@@ -96,8 +96,8 @@ func (s *stream) arrive(c Commit) {
 	if w := s.process.world; w.WatchFault != nil {
 		fault = w.WatchFault()
 	}
-	if d := s.process.world.decider; d != nil {
-		fault = d.watchFault(s)
+	if d := s.process.world.Decider; d != nil {
+		fault = d.WatchFault()
 	}
 	if fault.Closed {
 		s.relist(fault.Gap, fault.Older)
@@ -137,14 +137,14 @@ func (s *stream) relist(gap, older time.Duration) {
 	s.connection++
 	s.open = false
 	void := s.lost()
-	w.notify(watchesBlind{w.Now().Add(gap + s.process.lag())})
-	w.schedule(origin{kind: fromWatch, process: s.process, text: "list " + s.resource.String(), void: void}, gap, func() {
+	w.notify(WatchesBlind{w.Now().Add(gap + s.process.lag())})
+	w.schedule(origin{kind: FromWatch, process: s.process, text: "list " + s.resource.String(), void: void}, gap, func() {
 		switch {
 		case void():
 		case w.isAway():
 			s.relist(w.awayUntil.Sub(w.Now()), older)
 		default:
-			s.answer(w.versionAt(w.Now().Add(-older)))
+			s.answer(versionAt(w, w.Now().Add(-older)))
 		}
 	})
 }
@@ -155,9 +155,9 @@ func (s *stream) answer(version int64) {
 	// A list is never older than what its client has seen, which its request contains.
 	version = max(version, s.seen)
 	void := s.lost()
-	w.schedule(origin{kind: fromWatch, process: s.process, text: "list of " + s.resource.String(), version: version, void: void}, w.random(s.process.lag()), func() {
+	w.schedule(origin{kind: FromWatch, process: s.process, text: "list of " + s.resource.String(), version: version, void: void}, w.random(s.process.lag()), func() {
 		if !void() {
-			w.tracef("%s are listed, %v old%s", s.resource, w.age(version), w.signature(s.process.number))
+			w.tracef("%s are listed, %v old%s", s.resource, age(w, version), w.signature(s.process.number))
 			s.replace(version)
 		}
 	})
@@ -167,7 +167,7 @@ func (s *stream) answer(version int64) {
 func (s *stream) list(older time.Duration) {
 	w := s.process.world
 	s.connection++
-	s.replace(w.versionAt(w.Now().Add(-older)))
+	s.replace(versionAt(w, w.Now().Add(-older)))
 }
 
 // isWorking reports whether the namespace of the world belongs to the process's shard.
@@ -178,7 +178,7 @@ func (s *stream) listed(version int64) []any {
 	if !s.process.isWorking() {
 		return nil
 	}
-	return slices.DeleteFunc(s.process.world.listAt(version, s.resource), func(object any) bool {
+	return slices.DeleteFunc(listAt(s.process.world, version, s.resource), func(object any) bool {
 		pod, is := object.(*corev1.Pod)
 		return is && !watches(pod)
 	})
@@ -190,7 +190,7 @@ func (s *stream) replace(version int64) {
 	must(s.store.Replace(s.listed(version), strconv.FormatInt(version, 10)))
 	s.lists = append(s.lists, listing{s.seen, version})
 	s.seen, s.open = version, true
-	for _, c := range w.since(version) {
+	for _, c := range w.journal.Since(version) {
 		s.deliver(c)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -59,19 +58,18 @@ type Options struct {
 	// Successor configures a process that takes over from one that crashed.
 	Successor ProcessOptions
 
-	decider decider
+	// OnWork, if set, is called with what each stage of a sync is about to do, if the World has an Observer.
+	OnWork func(work any)
+	// Decider, if set, decides what Seed decides otherwise.
+	Decider Decider
 }
 
 // World is a cluster with one or two controller processes, a clock, and an order of events.
 type World struct {
 	Options
 	Store    *Store
-	observer observer
-	clock    *clocktesting.FakeClock
-	rng      *rand.Rand
-	begun    time.Time
-	events   eventQueue
-	number   uint64
+	observer Observer
+	timeline
 	// current is the running routine, busy is how many there are.
 	current *routine
 	busy    int
@@ -84,7 +82,7 @@ type World struct {
 	// each process, dead or alive, started with, by number.
 	processes []*process
 	started   []time.Time
-	journal   journal
+	journal   Journal
 	// awayUntil is when the API server is reachable again, skew how far the clocks of new
 	// processes are ahead.
 	awayUntil time.Time
@@ -108,11 +106,9 @@ func NewWorld(o Options) *World {
 		begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
 	w := &World{
-		Options: o,
-		clock:   clocktesting.NewFakeClock(begun),
-		begun:   begun,
-		rng:     rand.New(rand.NewPCG(o.Seed, 0)),
-		ctx:     klog.NewContext(context.Background(), logr.Discard()),
+		Options:  o,
+		timeline: timeline{clock: clocktesting.NewFakeClock(begun), begun: begun, rng: rand.New(rand.NewPCG(o.Seed, 0))},
+		ctx:      klog.NewContext(context.Background(), logr.Discard()),
 	}
 	w.kubelet = kubelet{
 		world: w, behaviors: map[string]Behavior{}, jobs: map[types.UID]string{},
@@ -125,48 +121,22 @@ func NewWorld(o Options) *World {
 	return w
 }
 
-// Now returns the virtual time.
-func (w *World) Now() time.Time { return w.clock.Now() }
-
-// Elapsed returns the virtual time since the start.
-func (w *World) Elapsed() time.Duration { return w.Now().Sub(w.begun) }
-
-// after schedules do. Events at the same instant happen in random order.
-func (w *World) after(wait time.Duration, do func()) { w.schedule(origin{}, wait, do) }
-
-// schedule is after with an origin.
-func (w *World) schedule(from origin, wait time.Duration, do func()) {
-	w.number++
-	heap.Push(&w.events, &event{at: w.Now().Add(wait), tie: w.rng.Uint64(), number: w.number, do: do, origin: from})
-}
-
-// afterAll schedules do after everything else at that instant. It draws no random number.
-func (w *World) afterAll(from origin, wait time.Duration, do func()) {
-	w.number++
-	heap.Push(&w.events, &event{at: w.Now().Add(wait), tie: math.MaxUint64, number: w.number, do: do, origin: from})
-}
-
-// random returns a duration between zero and most.
-func (w *World) random(most time.Duration) time.Duration {
-	return time.Duration(w.rng.Int64N(int64(most) + 1))
-}
-
 // step runs the next event; it reports whether there was one by limit, or any while a
 // routine is running.
 func (w *World) step(limit time.Time) bool {
 	if len(w.events) == 0 || w.busy == 0 && w.events[0].at.After(limit) {
 		return false
 	}
-	e := heap.Pop(&w.events).(*event)
-	w.advance(e.at)
+	e := heap.Pop(&w.events).(*Event)
+	w.Advance(e.at)
 	e.do()
 	return true
 }
 
-// advance sets the clock, unless it is already later.
-func (w *World) advance(to time.Time) {
+// Advance sets the clock, unless it is already later.
+func (w *World) Advance(to time.Time) {
 	if to.After(w.Now()) {
-		w.notify(clockAdvancing{to})
+		w.notify(ClockAdvancing{to})
 		w.clock.SetTime(to)
 	}
 }
@@ -180,7 +150,7 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 			return false
 		}
 		if !w.step(end) {
-			w.advance(end)
+			w.Advance(end)
 			return condition()
 		}
 	}
@@ -199,11 +169,11 @@ func (w *World) givesUp() bool {
 	most := w.MaxWrites
 	if most > 0 && w.gaveUp == "" && (max(w.Store.version, int64(w.calls)) > int64(most) || w.number > uint64(eventsPerWrite*most)) {
 		w.gaveUp = fmt.Sprintf("more than %d writes and calls, or %d events: %d, %d and %d", most, eventsPerWrite*most, w.Store.version, w.calls, w.number)
-		w.notify(gaveUp{w.gaveUp})
+		w.notify(GaveUp{w.gaveUp})
 	}
 	if w.MaxPods > 0 && w.gaveUp == "" && len(w.Store.pods) > w.MaxPods {
 		w.gaveUp = fmt.Sprintf("more than %d pods at once", w.MaxPods)
-		w.notify(gaveUp{w.gaveUp})
+		w.notify(GaveUp{w.gaveUp})
 	}
 	return w.gaveUp != ""
 }
@@ -222,13 +192,13 @@ func (w *World) RestartAs(o ProcessOptions) {
 func (w *World) replace(p *process, o ProcessOptions) {
 	o.Shard = p.Shard
 	p.alive = false
-	w.notify(processStarted{o})
+	w.notify(ProcessStarted{o})
 	w.processes[slices.Index(w.processes, p)] = newProcess(w, o)
 }
 
 // SecondLeader starts another process of the same controller.
 func (w *World) SecondLeader(o ProcessOptions) {
-	w.notify(processStarted{o})
+	w.notify(ProcessStarted{o})
 	w.processes = append(w.processes, newProcess(w, o))
 }
 
@@ -253,15 +223,15 @@ func (w *World) Reshard(count int, after time.Duration) {
 	old := w.processes
 	if after < 0 {
 		w.end(old)
-		w.notify(watchesBlind{w.Now().Add(-after)})
-		w.after(-after, func() {
+		w.notify(WatchesBlind{w.Now().Add(-after)})
+		w.After(-after, func() {
 			w.end(w.processes) // Of a Reshard in between.
 			start()
 		})
 		return
 	}
 	start()
-	w.after(after, func() { w.end(old) })
+	w.After(after, func() { w.end(old) })
 }
 
 // end ends processes, without others in their place.
@@ -270,7 +240,7 @@ func (w *World) end(processes []*process) {
 		p.alive = false
 	}
 	w.processes = slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return !p.alive })
-	w.notify(processStarted{})
+	w.notify(ProcessStarted{})
 }
 
 // signature identifies the process that did something, if there are several.
@@ -299,10 +269,18 @@ func (w *World) committed(c Commit) {
 // managedBy, a container and a restart policy if the spec has none.
 func (w *World) Play(job *batchv1.Job, pods Behavior) error {
 	w.kubelet.behaviors[job.Name] = pods
-	return w.createJob(job)
+	return w.Create(job)
 }
 
-func (w *World) createJob(job *batchv1.Job) error {
+// CreateJob is Play for a Job that has nothing but a name and a spec.
+func (w *World) CreateJob(name string, spec batchv1.JobSpec, pods Script) error {
+	job := &batchv1.Job{Spec: spec}
+	job.Name = name
+	return w.Play(job, pods)
+}
+
+// Create is Play for a Job whose pods do what AddScene says.
+func (w *World) Create(job *batchv1.Job) error {
 	if job.Spec.ManagedBy == nil {
 		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
 	}
@@ -319,7 +297,7 @@ func (w *World) createJob(job *batchv1.Job) error {
 
 // Resume sets spec.suspend of a Job to false, as a user or a queue would, after a while.
 func (w *World) Resume(name string, after time.Duration) {
-	w.after(after, func() {
+	w.After(after, func() {
 		_, _ = w.Store.EditJob(name, func(job *batchv1.Job) { job.Spec.Suspend = ptr.To(false) }) // It may be gone.
 	})
 }
@@ -328,6 +306,16 @@ func (w *World) Resume(name string, after time.Duration) {
 func (w *World) Finished(name string) bool {
 	job := w.Store.jobs[name]
 	return job != nil && Finished(job)
+}
+
+// FinishedAll reports whether all Jobs are finished.
+func (w *World) FinishedAll() bool {
+	for _, job := range w.Store.jobs {
+		if !Finished(job) {
+			return false
+		}
+	}
+	return true
 }
 
 // Suspended reports whether the controller has suspended the Job of that name.
@@ -340,32 +328,3 @@ func (w *World) Suspended(name string) bool {
 
 // Finished reports whether the Job has a terminal condition.
 func Finished(job *batchv1.Job) bool { return view(job).finished() }
-
-type event struct {
-	at     time.Time
-	tie    uint64
-	number uint64
-	do     func()
-	origin
-}
-
-type eventQueue []*event
-
-func (q eventQueue) Len() int { return len(q) }
-func (q eventQueue) Less(i, j int) bool {
-	if !q[i].at.Equal(q[j].at) {
-		return q[i].at.Before(q[j].at)
-	}
-	if q[i].tie != q[j].tie {
-		return q[i].tie < q[j].tie
-	}
-	return q[i].number < q[j].number
-}
-func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(e any)   { *q = append(*q, e.(*event)) }
-func (q *eventQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	(*q)[len(*q)-1] = nil // It refers to pods that have changed since.
-	*q = (*q)[:len(*q)-1]
-	return last
-}

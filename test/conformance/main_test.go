@@ -47,7 +47,7 @@ func TestHelpHasExamplesAndFlags_CNF_04(t *testing.T) {
 func TestListHasTheChosenCases_CNF_02(t *testing.T) {
 	t.Parallel()
 	var out, errOut bytes.Buffer
-	if code := run(t.Context(), []string{"--list", "--run", "^per-index", "--fast"}, &out, &errOut); code != exitPassed {
+	if code := run(t.Context(), []string{"--list", "--run", "^per-index-limit|^per-index-and", "--fast"}, &out, &errOut); code != exitPassed {
 		t.Fatalf("exit code %d, %q", code, &errOut)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

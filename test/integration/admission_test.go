@@ -179,24 +179,6 @@ func (a *admission) cleanUp(name string, remove func(context.Context, string, me
 	})
 }
 
-// withRules sets a pod failure policy with n rules; no policy for -1.
-func withRules(n int) jobOption {
-	return func(s *batchv1.JobSpec) {
-		if n < 0 {
-			return
-		}
-		s.PodFailurePolicy = &batchv1.PodFailurePolicy{}
-		for i := range n {
-			s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
-				Action: batchv1.PodFailurePolicyActionFailJob,
-				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-					Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{int32(i) + 1},
-				},
-			})
-		}
-	}
-}
-
 // annotated is a Job that names its rules. It is suspended, as nobody runs it.
 func annotated(name, value string, rules int) *batchv1.Job {
 	job := named(name, newJob(withRules(rules), suspended))

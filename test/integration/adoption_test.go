@@ -60,19 +60,6 @@ func (f *fixture) dropOwners(pods ...*corev1.Pod) {
 	}
 }
 
-// untilOwned waits until the Job controls the pod for the first time, and tracks it.
-func (f *fixture) untilOwned(pod *corev1.Pod, job *batchv1.Job) {
-	f.t.Helper()
-	f.until("the Job controls the pod", func() bool {
-		for _, v := range f.history.sorted() {
-			if v.pod != nil && v.pod.UID == pod.UID && isOwnedBy(v.pod, job) && history.IsTracked(v.pod) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
 // Pods that lose their owner, and one the finalizer too, are the Job's again: after one
 // live read, with one patch each, and without any pod in their place.
 func TestPodsLoseTheirOwner_JOB_35_TRK_25(t *testing.T) {
@@ -113,60 +100,6 @@ func TestPodsLoseTheirOwner_JOB_35_TRK_25(t *testing.T) {
 	}
 }
 
-// A pod that was there before the Job counts for it, one that comes later is adopted
-// too, and the surplus goes.
-func TestBarePodsAreAdopted_JOB_35(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	first := f.createPod(map[string]string{"app": "x"})
-	other := f.createPod(map[string]string{"app": "y"})
-	f.startController()
-	job := f.create(newJob(selecting("app", "x"), completions(2), parallelism(1)))
-	f.untilOwned(first, job)
-	f.untilCounts("a", counts{active: 1})
-	f.wantPodsEver(2)
-	f.kubelet.run(first)
-	f.untilCounts("a", counts{active: 1, ready: 1})
-
-	late := f.createPod(map[string]string{"app": "x"})
-	f.untilOwned(late, job)
-	f.until("the surplus is gone", func() bool { return f.history.pod(late.UID) == nil })
-	f.kubelet.play(func(pod *corev1.Pod, _ int) corev1.PodPhase {
-		if pod.UID == other.UID {
-			return ""
-		}
-		return corev1.PodSucceeded
-	})
-	f.untilComplete("a", 2, 0)
-	f.wantPodsEver(4)
-	if pod := f.history.pod(other.UID); metav1.GetControllerOf(pod) != nil || history.IsTracked(pod) {
-		t.Errorf("the other pod was touched: %+v", pod.ObjectMeta)
-	}
-}
-
-// A new Job takes over the pods of one that was deleted with Orphan propagation, as the
-// documentation of manualSelector describes.
-func TestNewJobTakesOverPods_JOB_35_TRK_20(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	old := f.create(newJob(completions(2), parallelism(2)))
-	pods := f.untilActive(2)
-	f.kubelet.run(pods...)
-	f.untilCounts("a", counts{active: 2, ready: 2})
-	f.deleteJob("a", metav1.DeletePropagationOrphan)
-	f.dropOwners(pods...)
-	f.patchJob("a", map[string]any{"metadata": map[string]any{"finalizers": nil}})
-	f.untilReleased()
-	job := f.create(named("b", newJob(selecting(batchv1.ControllerUidLabel, string(old.UID)), completions(2), parallelism(2))))
-	for _, pod := range pods {
-		f.untilOwned(pod, job)
-	}
-	f.kubelet.play(everySucceeds)
-	f.untilComplete("b", 2, 0)
-	f.wantPodsEver(2)
-}
-
 // The cache does not know yet that the Job is gone, or is another: its pods, which have
 // no owner anymore, are not adopted, and none is created in their place.
 func TestJobIsGoneBeforeAdoption_JOB_35_JOB_37(t *testing.T) {
@@ -195,51 +128,6 @@ func TestJobIsGoneBeforeAdoption_JOB_35_JOB_37(t *testing.T) {
 			f.untilReleased()
 			f.wantPodsEver(2)
 		})
-	}
-}
-
-// Nothing is taken from others, nor from the deleted, nor for a Job that ends.
-func TestPodsOfOthersAreNotAdopted_JOB_37_TRK_23(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	// The test creates pods in the name of the Job.
-	f.tolerated = []string{"S5", "TRK-01"}
-	p := f.startController()
-	job := f.create(newJob(completions(1)))
-	f.untilActive(1)
-	labels := job.Spec.Template.Labels
-	var pods []*corev1.Pod
-	for _, owner := range []metav1.OwnerReference{
-		{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: ptr.To(true)},
-		{APIVersion: "batch.example.com/v1", Kind: "Job", Name: "a", UID: job.UID, Controller: ptr.To(true)},
-		{APIVersion: "batch/v1", Kind: "Job", Name: "a", UID: "other", Controller: ptr.To(true)},
-	} {
-		pods = append(pods, f.createPod(labels, func(pod *corev1.Pod) { pod.OwnerReferences = []metav1.OwnerReference{owner} }))
-	}
-	deleting := f.createPod(map[string]string{"app": "x"}, func(pod *corev1.Pod) { pod.Finalizers = []string{foreignFinalizer} })
-	f.deletePods(deleting)
-	f.labelPod(deleting, batchv1.ControllerUidLabel, string(job.UID))
-	finished := f.create(named("finished", newJob(completions(1))))
-	f.kubelet.succeed(f.untilPods(1, "of the second Job", func(pod *corev1.Pod) bool { return isOwnedBy(pod, finished) })...)
-	f.untilComplete("finished", 1, 0)
-	pods = append(pods, deleting, f.createPod(finished.Spec.Template.Labels))
-
-	f.create(named("later", newJob(completions(1))))
-	f.kubelet.play(func(pod *corev1.Pod, _ int) corev1.PodPhase {
-		if pod.GenerateName == "bare-" {
-			return ""
-		}
-		return corev1.PodSucceeded
-	})
-	f.untilComplete("a", 1, 0)
-	f.untilComplete("later", 1, 0)
-	if list := adoptions(p.wire); len(list) > 0 {
-		t.Errorf("adopted: %s", list[0].body)
-	}
-	for _, pod := range pods {
-		if len(p.wire.recorded(anyWrite.named(pod.Name))) > 0 {
-			t.Errorf("pod %s was written", pod.Name)
-		}
 	}
 }
 
@@ -278,30 +166,4 @@ func TestPodIsRelabeled_JOB_36_TRK_25(t *testing.T) {
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a", 2, 0)
 	f.wantPodsEver(3)
-}
-
-// A Job that is deleted neither adopts nor lets go.
-func TestDeletedJobKeepsItsPods_JOB_37(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.startController()
-	job := f.create(newJob(completions(2), parallelism(2), onNode))
-	pods := f.untilActive(2)
-	f.kubelet.run(pods...)
-	f.untilCounts("a", counts{active: 2, ready: 2})
-	release := p.wire.hold(podPatch)
-	f.deleteJob("a", metav1.DeletePropagationForeground)
-	f.labelPod(pods[0], batchv1.ControllerUidLabel, "nobody")
-	f.dropOwners(pods[1])
-	bare := f.createPod(job.Spec.Template.Labels)
-	release.lift()
-	f.until("the pod has lost its finalizer", func() bool { return !history.IsTracked(f.history.pod(pods[0].UID)) })
-	if pod := f.history.pod(pods[0].UID); !isOwnedBy(pod, job) {
-		t.Errorf("the owners are %v", pod.OwnerReferences)
-	}
-	f.patchJob("a", map[string]any{"metadata": map[string]any{"finalizers": nil}})
-	f.untilReleased()
-	if list := adoptions(p.wire); len(list) > 0 || len(p.wire.recorded(anyWrite.named(bare.Name))) > 0 {
-		t.Errorf("adopted: %+v", list)
-	}
 }

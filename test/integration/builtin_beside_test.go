@@ -18,7 +18,7 @@ import (
 
 // The same, with the real garbage collector, and without the built-in Job controller.
 // This test does not run in parallel with others: the collector is everywhere.
-func TestJobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
+func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
 	startBuiltin(t, "garbage-collector-controller")
 	for _, policy := range propagations {
 		t.Run(string(policy), func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestJobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
 
 // CLI-04: Jobs of the built-in controller are explained as well as ours; it does not know
 // the names of rules; they come from the annotation.
-func TestJobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
+func TestBeside_JobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	f := newFixture(t)
 	pod := f.failByRule(corruptJob(managedBy("")))
@@ -63,14 +63,14 @@ func TestJobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
 	}
 }
 
-func TestRetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
+func TestBeside_RetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	testRetryCases(t, true)
 }
 
 // A CronJob knows nothing of managedBy. Its Jobs in a labeled namespace are ours, and run
 // to their end.
-func TestCronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
+func TestBeside_CronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	f := newFixture(t)
 	label(t, f.client, f.namespace, managedLabel, ptr.To("true"))
 	applyManagedBy(t, f.client, f.namespace)
@@ -110,7 +110,7 @@ func TestCronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 // The API server checks the expressions against the schema of a Job, in a controller
 // of its own, and complains in the policy's status. That controller writes nothing
 // else, so this test disturbs no other.
-func TestAdmissionPoliciesPassTypeChecks_PFN_26(t *testing.T) {
+func TestBeside_AdmissionPoliciesPassTypeChecks_PFN_26(t *testing.T) {
 	a := newAdmission(t)
 	startBuiltin(t, "validatingadmissionpolicy-status-controller")
 	for _, name := range a.policies {

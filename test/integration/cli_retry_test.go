@@ -83,8 +83,10 @@ var retryCases = []struct {
 	{name: "Indexed", options: []jobOption{indexed(6), backoffLimit(0)}, failed: batchv1.JobReasonBackoffLimitExceeded},
 	{name: "NonIndexed", options: []jobOption{completions(6), backoffLimit(0)}, failed: batchv1.JobReasonBackoffLimitExceeded, succeeded: 2},
 	{name: "backoffLimitPerIndex", options: []jobOption{indexed(6), perIndexLimit(0)}, failed: batchv1.JobReasonFailedIndexes},
-	{name: "successPolicy", options: []jobOption{indexed(6), backoffLimit(0), successPolicy(batchv1.SuccessPolicyRule{SucceededIndexes: ptr.To("2-4")})},
-		failed: batchv1.JobReasonBackoffLimitExceeded, complete: batchv1.JobReasonSuccessPolicy},
+	{
+		name: "successPolicy", options: []jobOption{indexed(6), backoffLimit(0), successPolicy(batchv1.SuccessPolicyRule{SucceededIndexes: ptr.To("2-4")})},
+		failed: batchv1.JobReasonBackoffLimitExceeded, complete: batchv1.JobReasonSuccessPolicy,
+	},
 	{name: "podReplacementPolicy", options: []jobOption{indexed(6), backoffLimit(0), replacedWhen(batchv1.Failed)}, failed: batchv1.JobReasonBackoffLimitExceeded},
 	{name: "maxFailedIndexes", options: []jobOption{indexed(6), perIndexLimit(0), maxFailedIndexes(1)}, failed: batchv1.JobReasonMaxFailedIndexesExceeded},
 	{name: "queue", options: []jobOption{indexed(6), backoffLimit(0)}, failed: batchv1.JobReasonBackoffLimitExceeded, queue: true},

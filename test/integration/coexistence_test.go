@@ -21,7 +21,7 @@ const builtinManager = "kube-controller-manager"
 
 // Both controllers run, and each writes its own Jobs only. This test and the next
 // do not run in parallel with others: kube-controller-manager is everywhere.
-func TestEachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13_MGB_15_TRK_22_TRK_35(t *testing.T) {
+func TestBeside_EachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13_MGB_15_TRK_22_TRK_35(t *testing.T) {
 	startBuiltin(t, "job-controller", "garbage-collector-controller", "ttl-after-finished-controller")
 	t.Run("each its own Jobs", func(t *testing.T) {
 		t.Parallel()
@@ -118,7 +118,7 @@ func finalizersStayAsLongAsTheJob(t *testing.T) {
 }
 
 // With the real garbage collector, and without the built-in Job controller.
-func TestJobIsDeletedWithGarbageCollector_TRK_20_JOB_58(t *testing.T) {
+func TestBeside_JobIsDeletedWithGarbageCollector_TRK_20_JOB_58(t *testing.T) {
 	startBuiltin(t, "garbage-collector-controller")
 	for policy, left := range map[metav1.DeletionPropagation]int{
 		metav1.DeletePropagationBackground: 0, metav1.DeletePropagationForeground: 0, metav1.DeletePropagationOrphan: 3,

@@ -1,9 +1,11 @@
 package integration
 
 import (
+	"slices"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
@@ -85,4 +87,72 @@ func TestNoFinalizerGoesWithoutAStatus_TRK_08(t *testing.T) {
 	f.untilPods(2, "tracked", history.IsTracked)
 	conflicts.lift()
 	f.untilComplete("a", 2, 0)
+}
+
+// The garbage collector takes the owner off a pod, which conflicts with the
+// removal of the finalizer: the pod, nobody's now, must not keep it.
+func TestPodIsOrphanedWhileItIsReleased_TRK_20_TRK_23(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(completions(1)))
+	pod := f.untilActive(1)[0]
+	f.kubelet.run(pod)
+	f.untilCounts("a", counts{active: 1, ready: 1})
+	removal := p.wire.hold(podPatch)
+	f.deleteJob("a", metav1.DeletePropagationOrphan)
+	f.until("the pod is about to lose its finalizer", func() bool { return removal.count() > 0 })
+	f.patchPod(pod, map[string]any{"ownerReferences": nil})
+	f.patchJob("a", map[string]any{"metadata": map[string]any{"finalizers": nil}})
+	removal.lift()
+	f.untilReleased()
+}
+
+// A pod that succeeds while it is taken away as one too many is counted.
+func TestScaleDownRacesWithSuccess_TRK_36(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(completions(2), parallelism(2)))
+	pods := f.untilActive(2)
+	f.kubelet.run(pods...)
+	f.untilCounts("a", counts{active: 2, ready: 2})
+
+	removal := p.wire.hold(podPatch)
+	f.edit("a", map[string]any{"parallelism": 1})
+	f.until("a pod is about to lose its finalizer", func() bool { return removal.count() > 0 })
+	f.kubelet.succeed(pods...)
+	removal.lift()
+	f.untilComplete("a", 2, 0)
+	f.wantPodsEver(2)
+	if p.wire.answered(podPatch, 409) == 0 {
+		t.Error("the finalizer was removed without regard to the success")
+	}
+}
+
+// Only our finalizer goes; the pod is counted though another one holds it, and
+// an edit of the pod at that moment is no conflict.
+func TestForeignFinalizerSurvives_TRK_11(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.startController()
+	f.create(newJob(completions(1), withFinalizer(foreignFinalizer)))
+	pod := f.untilActive(1)[0]
+	removal := p.wire.hold(podPatch)
+	f.kubelet.succeed(pod)
+	f.until("the pod is about to lose our finalizer", func() bool { return removal.count() > 0 })
+	f.labelPod(pod, "edited", "yes")
+	removal.lift()
+
+	f.untilComplete("a", 1, 0)
+	pod = f.history.pod(pod.UID)
+	if want := []string{foreignFinalizer}; !slices.Equal(pod.Finalizers, want) {
+		t.Errorf("the finalizers are %v, want %v", pod.Finalizers, want)
+	}
+	if pod.Labels["edited"] != "yes" {
+		t.Errorf("the labels are %v", pod.Labels)
+	}
+	if n := p.wire.answered(podPatch, 409); n > 0 {
+		t.Errorf("%d conflicts", n)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -125,44 +124,4 @@ func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 		t.Errorf("%d creations were tried", n)
 	}
 	f.wantPodsEver(2)
-}
-
-// A conflict on the creation of a pod, as the admission of a quota may answer it, leads to
-// another try, though nothing else happens to the Job.
-func TestConflictOnCreationIsTriedAgain_REG_06(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.startController()
-	conflict := p.wire.reject(podPost, http.StatusConflict)
-	f.create(newJob(completions(2), parallelism(2)))
-	f.until("there was a second try", func() bool { return conflict.count() > 1 })
-	conflict.lift()
-	f.untilActive(2)
-	f.kubelet.play(everySucceeds)
-	f.untilComplete("a", 2, 0)
-	f.wantPodsEver(2)
-}
-
-// The answers to creations are lost, and no watch reports the pods. They are found by the
-// Job's own selector, which is not the generated one, and none is created twice.
-func TestPodsAreFoundByAManualSelector_JOB_44(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.startController()
-	f.untilWorking()
-	p.wire.freeze(watches("pods"))
-	loss := p.wire.loseAnswer(podPost)
-	f.create(newJob(selecting("app", "x"), indexed(3)))
-	f.until("an answer is lost", func() bool { return loss.count() > 0 })
-	loss.lift()
-	f.untilCounts("a", counts{active: 3})
-	for _, pod := range f.untilActive(3) {
-		if pod.Labels["app"] != "x" || pod.Labels[batchv1.JobNameLabel] != "" || pod.Labels[batchv1.ControllerUidLabel] != "" {
-			t.Errorf("pod %s has the labels %v", pod.Name, pod.Labels)
-		}
-	}
-	p.wire.thaw()
-	f.kubelet.play(everySucceeds)
-	f.untilComplete("a", 3, 0)
-	f.wantPodsEver(3)
 }

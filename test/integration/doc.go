@@ -2,7 +2,11 @@
 //
 //	go test -race ./test/integration
 //
-// With -tags builtin, some tests run a real kube-controller-manager beside ours; it needs
+// Here is what only an API server can show: validation, admission, conflicts, permissions, watches, requests on the wire,
+// outages, leaders, processes. What a Job means is for the cases of test/conformance, which cost a third of the lines and run
+// against the built-in controller, too.
+//
+// With -tags builtin, the tests named TestBeside_ run a real kube-controller-manager beside ours; it needs
 // `make controlplane`, which builds all of it.
 //
 // There is no kubelet and no scheduler: the tests play them, through pods/status

@@ -244,3 +244,47 @@ func TestEachCauseIsOneEvent_JOB_47(t *testing.T) {
 		t.Errorf("%d requests were denied", denied)
 	}
 }
+
+// telling makes a controller that writes events past the wire, which is for the rest.
+func (f *fixture) telling(c *controller.Config) {
+	c.EventClient = newControllerClient(f.t, apiServer.Config, "events")
+}
+
+// events returns the events about a Job, as the API server has them.
+func (f *fixture) events(job string) []corev1.Event {
+	f.t.Helper()
+	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Job,involvedObject.name=" + job})
+	if err != nil {
+		f.t.Fatalf("listing events: %v", err)
+	}
+	return list.Items
+}
+
+// said is how often an event of this reason was reported for the Job.
+func (f *fixture) said(job, reason string) (n int32) {
+	f.t.Helper()
+	for _, e := range f.events(job) {
+		if e.Reason == reason {
+			n += max(e.Count, 1)
+		}
+	}
+	return n
+}
+
+// untilEvent waits for an event of this reason about the Job. One writer stores the events
+// of a controller one after the other, but for those about pods that come and go: the
+// others before it are there, too.
+func (f *fixture) untilEvent(job, reason string) corev1.Event {
+	f.t.Helper()
+	var found corev1.Event
+	f.until("there is an event "+reason, func() bool {
+		for _, e := range f.events(job) {
+			if e.Reason == reason {
+				found = e
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}

@@ -141,3 +141,63 @@ func (f *fixture) wantPodsEver(n int) {
 		f.t.Errorf("%d pods were created, want %d", got, n)
 	}
 }
+
+// none is the failedIndexes of a status that has no such field.
+const none = "none"
+
+// failedIndexesOf returns the failed indexes; an empty list differs from an unset one.
+func failedIndexesOf(job *batchv1.Job) string { return ptr.Deref(job.Status.FailedIndexes, none) }
+
+// untilIndexes waits for a status with exactly these numbers and indexes.
+func (f *fixture) untilIndexes(name string, want counts, completed, failed string) *batchv1.Job {
+	f.t.Helper()
+	return f.untilJob(name, fmt.Sprintf("counts %+v, completed %q, failed %q", want, completed, failed), func(job *batchv1.Job) bool {
+		return countsOf(job) == want && job.Status.CompletedIndexes == completed && failedIndexesOf(job) == failed
+	})
+}
+
+func (f *fixture) wantIndexes(job *batchv1.Job, completed, failed string) {
+	f.t.Helper()
+	if job.Status.CompletedIndexes != completed || failedIndexesOf(job) != failed {
+		f.t.Errorf("completedIndexes %q, failedIndexes %q, want %q, %q", job.Status.CompletedIndexes, failedIndexesOf(job), completed, failed)
+	}
+}
+
+// wantFailureCount checks the failure count of the index on a pod; none if it is unset.
+func (f *fixture) wantFailureCount(pod *corev1.Pod, want string) {
+	f.t.Helper()
+	got, there := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]
+	if !there {
+		got = none
+	}
+	if got != want {
+		f.t.Errorf("pod %s of index %d has the failure count %s, want %s", pod.Name, history.IndexOf(pod), got, want)
+	}
+}
+
+// ofJob chooses the active pods of the Job of the name.
+func ofJob(name string) which {
+	return func(pod *corev1.Pod) bool { return history.IsActive(pod) && pod.Labels[batchv1.JobNameLabel] == name }
+}
+
+// podOf waits for the only active pod of a Job.
+func (f *fixture) podOf(job string) *corev1.Pod {
+	f.t.Helper()
+	return f.untilPods(1, "of Job "+job, ofJob(job))[0]
+}
+
+// indexOfJob waits for the only active pod of an index of a Job.
+func (f *fixture) indexOfJob(job string, index int32) *corev1.Pod {
+	f.t.Helper()
+	return f.untilPods(1, fmt.Sprintf("of index %d of Job %s", index, job), func(pod *corev1.Pod) bool {
+		return ofJob(job)(pod) && history.IndexOf(pod) == index
+	})[0]
+}
+
+// wantUnwritten checks that nobody has written a Job since.
+func (f *fixture) wantUnwritten(since *batchv1.Job) {
+	f.t.Helper()
+	if now := f.history.job(since.Name); now.ResourceVersion != since.ResourceVersion {
+		f.t.Errorf("Job %s has changed: it is %s, and was %s", since.Name, jobLine(now), jobLine(since))
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
 const (
@@ -155,3 +156,72 @@ func (f *fixture) patchPod(pod *corev1.Pod, metadata map[string]any) {
 	}
 	f.untilSeen(stored)
 }
+
+// disrupted is the condition of a pod that is evicted.
+var disrupted = corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}
+
+func maxFailedIndexes(n int32) jobOption { return func(s *batchv1.JobSpec) { s.MaxFailedIndexes = &n } }
+
+func onExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
+	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+		Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
+	}}
+}
+
+func onDisruption(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolicyRule {
+	return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+		{Type: disrupted.Type, Status: disrupted.Status},
+	}}
+}
+
+func failurePolicy(rules ...batchv1.PodFailurePolicyRule) jobOption {
+	return func(s *batchv1.JobSpec) { s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules} }
+}
+
+func successPolicy(rules ...batchv1.SuccessPolicyRule) jobOption {
+	return func(s *batchv1.JobSpec) { s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rules} }
+}
+
+func countSucceeds(n int32) batchv1.SuccessPolicyRule {
+	return batchv1.SuccessPolicyRule{SucceededCount: &n}
+}
+
+func perIndexLimit(n int32) jobOption {
+	return func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = &n }
+}
+
+// withNames gives a Job the annotation that names its rules.
+func withNames(value string, job *batchv1.Job) *batchv1.Job {
+	job.Annotations = map[string]string{rulename.Annotation: value}
+	return job
+}
+
+// vanish makes a pod disappear though it holds finalizers.
+func (f *fixture) vanish(pod *corev1.Pod) {
+	f.t.Helper()
+	f.setFinalizers(pod)
+	f.deletePods(pod)
+	f.until("the pod is gone", func() bool { return f.history.pod(pod.UID) == nil })
+}
+
+func elastic(n int) map[string]any { return map[string]any{"completions": n, "parallelism": n} }
+
+// withRules sets a pod failure policy with n rules; no policy for -1.
+func withRules(n int) jobOption {
+	return func(s *batchv1.JobSpec) {
+		if n < 0 {
+			return
+		}
+		s.PodFailurePolicy = &batchv1.PodFailurePolicy{}
+		for i := range n {
+			s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, batchv1.PodFailurePolicyRule{
+				Action: batchv1.PodFailurePolicyActionFailJob,
+				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+					Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{int32(i) + 1},
+				},
+			})
+		}
+	}
+}
+
+func suspend(on bool) map[string]any { return map[string]any{"suspend": on} }

@@ -181,3 +181,28 @@ func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 func isStopped(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0
 }
+
+// exit ends running pods with an exit code.
+func (k *kubelet) exit(code int32, pods ...*corev1.Pod) {
+	k.f.t.Helper()
+	k.set(pods, corev1.PodFailed, code)
+}
+
+// failBy ends a pod with a condition, and without a container that shows why.
+func (k *kubelet) failBy(pod *corev1.Pod, condition corev1.PodCondition) {
+	k.f.t.Helper()
+	k.write(pod, corev1.PodStatus{Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{condition}})
+}
+
+func (k *kubelet) write(pod *corev1.Pod, status corev1.PodStatus) {
+	k.f.t.Helper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status})
+	if err != nil {
+		k.f.t.Fatal(err)
+	}
+	stored, err := k.client.CoreV1().Pods(pod.Namespace).Patch(k.f.t.Context(), pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil {
+		k.f.t.Fatalf("writing the status of pod %s: %v", pod.Name, err)
+	}
+	k.f.untilSeen(stored)
+}

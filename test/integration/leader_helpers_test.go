@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
@@ -180,3 +182,47 @@ func (f *fixture) stealLease() {
 		return err == nil
 	})
 }
+
+// shiftedClock goes as the real one does, and can be put forward.
+type shiftedClock struct {
+	*clocktesting.FakeClock
+	shifts chan time.Duration
+}
+
+func newShiftedClock(t *testing.T) *shiftedClock {
+	t.Helper()
+	c := &shiftedClock{clocktesting.NewFakeClock(time.Now()), make(chan time.Duration)}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go c.run(stop, ended)
+	t.Cleanup(func() {
+		close(stop)
+		<-ended
+	})
+	return c
+}
+
+func (c *shiftedClock) run(stop, ended chan struct{}) {
+	defer close(ended)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	var shift time.Duration
+	for {
+		select {
+		case <-stop:
+			return
+		case by := <-c.shifts:
+			shift += by
+		case <-tick.C:
+		}
+		c.SetTime(time.Now().Add(shift))
+	}
+}
+
+// forward puts the clock forward.
+func (c *shiftedClock) forward(by time.Duration) {
+	c.shifts <- by
+	// The second one is taken when the first has had its effect.
+	c.shifts <- 0
+}
+
+func (c *shiftedClock) use(config *controller.Config) { config.Clock = c }

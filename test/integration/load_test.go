@@ -50,7 +50,7 @@ func TestJobLargerThanRecommendedCompletes_SCL_13(t *testing.T) {
 	pods := f.untilActive(left)
 	f.kubelet.run(pods...)
 	f.untilCounts("a", counts{active: left, ready: left, succeeded: indexes - left})
-	f.kubelet.fail(f.podOfIndex(indexes - 1))
+	f.kubelet.fail(f.indexOfJob("a", indexes-1))
 	f.untilPods(left, "active again", history.IsActive)
 	f.kubelet.play(everySucceeds)
 	if done := f.untilComplete("a", indexes, 1); done.Status.CompletedIndexes != "0-100000" {

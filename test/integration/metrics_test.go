@@ -2,11 +2,21 @@ package integration
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubemetrics "k8s.io/component-base/metrics"
+	"k8s.io/utils/clock"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // Each index fails by another rule, one by none, and the last one by the rule that
@@ -139,7 +149,8 @@ func TestFinishedPodsAreCounted_TRK_30(t *testing.T) {
 				f.kubelet.run(f.untilActive(2)...)
 				f.untilCounts("a", counts{active: 2, ready: 2})
 				f.deleteJob("a", metav1.DeletePropagationBackground)
-			}, 0, map[string]float64{},
+			}, 0,
+			map[string]float64{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +206,7 @@ func TestCreationsAreCounted_PRP_17(t *testing.T) {
 	f.kubelet.fail(f.untilActive(2)[0])
 	f.untilCounts("a", counts{active: 2, failed: 1})
 	failing := p.wire.reject(podPost, http.StatusForbidden)
-	f.kubelet.fail(f.untilPods(1, "of index 0", ofIndex(0))[0])
+	f.kubelet.fail(f.indexOfJob("a", 0))
 	f.until("a creation has failed", func() bool { return failing.count() > 0 })
 	failing.lift()
 	f.kubelet.play(everySucceeds)
@@ -205,4 +216,126 @@ func TestCreationsAreCounted_PRP_17(t *testing.T) {
 		"job_pods_creation_total{reason=recreate_failed,status=succeeded}": 2,
 		"job_pods_creation_total{reason=recreate_failed,status=failed}":    float64(failing.count()),
 	}, "job_pods_creation_total")
+}
+
+func TestFinishedIndexesAreCounted_BLI_32(t *testing.T) {
+	t.Parallel()
+	const metric = "job_finished_indexes_total"
+	for name, c := range map[string]struct {
+		job     *batchv1.Job
+		outcome outcome
+		end     batchv1.JobConditionType
+		want    map[string]float64
+	}{
+		"global": {newJob(indexed(4), parallelism(2)), firstFails, batchv1.JobComplete, map[string]float64{
+			metric + "{backoffLimit=global,status=succeeded}": 4,
+		}},
+		"perIndex": {newJob(indexed(2), perIndexLimit(1)), indexFails(1), batchv1.JobFailed, map[string]float64{
+			metric + "{backoffLimit=perIndex,status=succeeded}": 1, metric + "{backoffLimit=perIndex,status=failed}": 1,
+		}},
+		"NonIndexed": {newJob(completions(2), parallelism(2)), firstFails, batchv1.JobComplete, map[string]float64{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			m := f.newMeter()
+			f.startController(m.counts)
+			f.create(c.job)
+			f.kubelet.play(c.outcome)
+			f.untilIs("a", c.end)
+			f.untilReleased()
+			m.until(c.want, metric)
+		})
+	}
+}
+
+// Indexes that leave an elastic Job, and come back, count again: they ran again.
+func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
+	t.Parallel()
+	const metric = "job_finished_indexes_total"
+	f := newFixture(t)
+	m := f.newMeter()
+	f.startController(m.counts)
+	f.create(newJob(indexed(4), perIndexLimit(0), maxFailedIndexes(2)))
+	f.untilActive(4)
+	f.kubelet.fail(f.indexOfJob("a", 1), f.indexOfJob("a", 3))
+	f.kubelet.succeed(f.indexOfJob("a", 2))
+	f.untilIndexes("a", counts{active: 1, succeeded: 1, failed: 2}, "2", "1,3")
+	before := map[string]float64{
+		metric + "{backoffLimit=perIndex,status=succeeded}": 1, metric + "{backoffLimit=perIndex,status=failed}": 2,
+	}
+	m.until(before, metric)
+	f.edit("a", map[string]any{"completions": 2, "parallelism": 2, "maxFailedIndexes": 2})
+	f.untilIndexes("a", counts{active: 1, failed: 2}, "", "1")
+	m.until(before, metric)
+	f.edit("a", elastic(4))
+	f.untilIndexes("a", counts{active: 3, failed: 2}, "", "1")
+	f.kubelet.succeed(f.indexOfJob("a", 2))
+	f.untilIndexes("a", counts{active: 2, succeeded: 1, failed: 2}, "2", "1")
+	m.until(map[string]float64{
+		metric + "{backoffLimit=perIndex,status=succeeded}": 2, metric + "{backoffLimit=perIndex,status=failed}": 2,
+	}, metric)
+}
+
+// indexFails lets the pods of one index fail, and all others succeed.
+func indexFails(i int32) outcome {
+	return func(pod *corev1.Pod, _ int) corev1.PodPhase {
+		if history.IndexOf(pod) == i {
+			return corev1.PodFailed
+		}
+		return corev1.PodSucceeded
+	}
+}
+
+// meter reads what controllers count.
+type meter struct {
+	f        *fixture
+	registry kubemetrics.KubeRegistry
+	metrics  *metrics.Metrics
+}
+
+func (f *fixture) newMeter() *meter {
+	registry := kubemetrics.NewKubeRegistry()
+	return &meter{f: f, registry: registry, metrics: metrics.New(registry, clock.RealClock{})}
+}
+
+func (m *meter) counts(c *controller.Config) { c.Metrics = m.metrics }
+
+// read returns the series that are not zero of the metrics of this name, without the
+// prefix job_controller_, as name{label=value,…}.
+func (m *meter) read(names ...string) map[string]float64 {
+	m.f.t.Helper()
+	families, err := m.registry.Gather()
+	if err != nil {
+		m.f.t.Fatalf("gathering metrics: %v", err)
+	}
+	series := map[string]float64{}
+	for _, family := range families {
+		name, ours := strings.CutPrefix(family.GetName(), "job_controller_")
+		if !ours || !slices.Contains(names, name) {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, l := range metric.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			if v := metric.GetCounter().GetValue(); v != 0 {
+				series[name+"{"+strings.Join(labels, ",")+"}"] = v
+			}
+		}
+	}
+	return series
+}
+
+// until waits until the metrics of the names are exactly these.
+func (m *meter) until(want map[string]float64, names ...string) {
+	m.f.t.Helper()
+	var got map[string]float64
+	if !m.f.history.wait(func() bool {
+		got = m.read(names...)
+		return maps.Equal(got, want)
+	}) {
+		m.f.t.Fatalf("the metrics are %v, want %v", got, want)
+	}
 }

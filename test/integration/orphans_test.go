@@ -31,40 +31,6 @@ func (f *fixture) collect(job string, policy metav1.DeletionPropagation, pods []
 	f.until("the Job is gone", func() bool { return f.history.job(job) == nil })
 }
 
-// A Job is deleted while no controller runs. The next one never hears of it, and frees
-// its pods all the same, also when that fails at first.
-func TestJobIsDeletedMeanwhile_TRK_20_TRK_22(t *testing.T) {
-	t.Parallel()
-	for _, policy := range propagations {
-		t.Run(string(policy), func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			p := f.startController()
-			f.create(newJob(completions(4), parallelism(3), onNode))
-			pods := f.untilActive(3)
-			f.kubelet.run(pods[1:]...)
-			f.untilCounts("a", counts{active: 3, ready: 2})
-			p.stop()
-			f.kubelet.succeed(pods[2])
-			f.collect("a", policy, pods)
-
-			next := f.startController(func(c *controller.Config) { c.Workers = 1 })
-			refused := next.wire.reject(podPatch, http.StatusInternalServerError)
-			f.until("the release fails, and is tried again", func() bool { return refused.count() > len(pods) })
-			refused.lift()
-			f.untilReleased()
-			if policy == metav1.DeletePropagationForeground {
-				f.patchJob("a", map[string]any{"metadata": map[string]any{"finalizers": nil}})
-			}
-			if policy != metav1.DeletePropagationOrphan {
-				f.kubelet.play(noneEnds)
-				f.untilPods(0, "there", anyPod)
-			}
-			f.wantPodsEver(3)
-		})
-	}
-}
-
 // A Job is deleted while Jobs are not watched: the next list does not have it, and its pods
 // are released.
 func TestWatchMissesTheJobsDeletion_TRK_21_TRK_22(t *testing.T) {
@@ -91,27 +57,6 @@ func TestWatchMissesTheJobsDeletion_TRK_21_TRK_22(t *testing.T) {
 			f.untilReleased()
 		})
 	}
-}
-
-// A pod loses its owner and is deleted: the Job, which may not adopt it anymore, takes
-// its finalizer and replaces it.
-func TestLostPodIsDeleted_TRK_20_JOB_37(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.startController()
-	f.create(newJob(completions(1), onNode))
-	pod := f.untilActive(1)[0]
-	f.kubelet.run(pod)
-	f.untilCounts("a", counts{active: 1, ready: 1})
-	p.wire.freeze(watches("pods"))
-	f.dropOwners(pod)
-	f.deletePods(pod)
-	p.wire.thaw()
-	f.until("the pod has lost its finalizer", func() bool { return !history.IsTracked(f.history.pod(pod.UID)) })
-	f.untilActive(1)
-	f.kubelet.play(everySucceeds)
-	f.untilComplete("a", 1, 0)
-	f.wantPodsEver(2)
 }
 
 // The pod watch is late: the Job is gone when its pods turn up.

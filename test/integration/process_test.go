@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
@@ -135,4 +136,34 @@ func (p *process) running() bool {
 	default:
 		return true
 	}
+}
+
+// withBackoff sets the wait after the first failure.
+func withBackoff(base time.Duration) func(*controller.Config) {
+	return func(c *controller.Config) { c.Limits.Backoff = backoff.Policy{Base: base, Max: time.Hour} }
+}
+
+// neverRetry makes a controller that replaces no failed pod within a test.
+func neverRetry(c *controller.Config) { withBackoff(time.Hour)(c) }
+
+// gateOff makes a controller with some of its features switched off.
+func gateOff(features ...featuregate.Feature) func(*controller.Config) {
+	return func(c *controller.Config) {
+		gate := controller.NewFeatureGate()
+		off := map[string]bool{}
+		for _, feature := range features {
+			off[string(feature)] = false
+		}
+		if err := gate.SetFromMap(off); err != nil {
+			panic(err)
+		}
+		c.FeatureGate = gate
+	}
+}
+
+// restart ends one controller, and starts the next.
+func (f *fixture) restart(p *process, options ...func(*controller.Config)) *process {
+	f.t.Helper()
+	p.stop()
+	return f.startController(options...)
 }

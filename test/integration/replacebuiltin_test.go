@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -44,17 +43,7 @@ func TestReplacementFreesAllPods_MGB_02_TRK_22(t *testing.T) {
 	f := newFixture(t)
 	f.ours = func(*batchv1.Job) bool { return true } // once they are gone
 	job := f.create(named("other", newJob(managedBy(otherController), completions(1))))
-	pod, err := f.client.CoreV1().Pods(f.namespace).Create(t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: "left", Labels: job.Spec.Template.Labels, Finalizers: []string{batchv1.JobTrackingFinalizer},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
-		},
-		Spec: job.Spec.Template.Spec,
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.untilSeen(pod)
+	pod := f.createPodOf(job)
 	f.startController(replacing)
 	f.untilWorking()
 	if now := f.history.pod(pod.UID); !history.IsTracked(now) {
@@ -71,62 +60,22 @@ func TestReplacementFreesUnclaimedPods_TRK_20_TRK_22(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.ours = func(*batchv1.Job) bool { return true } // once they are gone
-	selecting := func(app string) func(*batchv1.JobSpec) {
-		return func(s *batchv1.JobSpec) {
-			s.ManualSelector = ptr.To(true)
-			s.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
-			s.Template.Labels = map[string]string{"app": app}
-		}
+	gone := f.create(named("gone", newJob(managedBy(""), completions(2), selecting("app", "gone"))))
+	orphan := func(app string) types.UID {
+		pod := f.createPod(map[string]string{"app": app}, func(pod *corev1.Pod) {
+			pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(gone, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		})
+		f.dropOwners(pod)
+		return pod.UID
 	}
-	gone := f.create(named("gone", newJob(managedBy(""), completions(2), selecting("gone"))))
-	left, wanted := f.leavePod(gone, "left", "gone"), f.leavePod(gone, "wanted", "other")
+	left, wanted := orphan("gone"), orphan("other")
 	f.deleteJob("gone", metav1.DeletePropagationBackground)
-	f.create(named("other", newJob(managedBy(otherController), completions(1), selecting("other"))))
+	f.create(named("other", newJob(managedBy(otherController), completions(1), selecting("app", "other"))))
 	f.startController(replacing)
 	f.until("the pod that nobody wants is let go", func() bool { now := f.history.pod(left); return now == nil || !history.IsTracked(now) })
 	if now := f.history.pod(wanted); !history.IsTracked(now) {
 		t.Error("the pod that another Job may adopt lost its finalizer")
-	}
-}
-
-// leavePod makes a pod of the Job that has no owner anymore, as the garbage collector does
-// with --cascade=orphan.
-func (f *fixture) leavePod(job *batchv1.Job, name, app string) types.UID {
-	f.t.Helper()
-	pods := f.client.CoreV1().Pods(f.namespace)
-	pod, err := pods.Create(f.t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Labels: map[string]string{"app": app}, Finalizers: []string{batchv1.JobTrackingFinalizer},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
-		},
-		Spec: job.Spec.Template.Spec,
-	}, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	pod.OwnerReferences = nil
-	if pod, err = pods.Update(f.t.Context(), pod, metav1.UpdateOptions{}); err != nil {
-		f.t.Fatal(err)
-	}
-	f.untilSeen(pod)
-	return pod.UID
-}
-
-// MGB-04: which controller a Job has cannot be changed, so there is nothing to hand over.
-func TestManagedByIsImmutable_MGB_04(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	f.create(newJob(completions(1)))
-	f.create(named("asleep", newJob(completions(1), suspended)))
-	f.create(named("nobody", newJob(managedBy(""), completions(1), suspended)))
-	f.untilIs("asleep", batchv1.JobSuspended)
-	for job, value := range map[string]string{"a": `"example.com/x"`, "asleep": "null", "nobody": `"` + controller.DefaultManagedBy + `"`} {
-		patch := []byte(`{"spec":{"managedBy":` + value + `}}`)
-		_, err := f.client.BatchV1().Jobs(f.namespace).Patch(t.Context(), job, types.MergePatchType, patch, metav1.PatchOptions{})
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "managedBy") {
-			t.Errorf("Job %s, managedBy %s: %v", job, value, err)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package integration
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -16,12 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
@@ -222,36 +219,6 @@ func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
 	}
 }
 
-// Pods that finished without the finalizer are accounted, or of a time before it: they
-// do not count, and are replaced.
-func TestFinishedPodWithoutFinalizerIsReplaced_TRK_12(t *testing.T) {
-	t.Parallel()
-	for name, mode := range map[string]jobOption{"Indexed": indexed(2), "NonIndexed": func(s *batchv1.JobSpec) { completions(2)(s); parallelism(2)(s) }} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			p := f.startController()
-			f.create(newJob(mode, backoffLimit(0)))
-			pods := f.untilActive(2)
-			f.kubelet.run(pods...)
-			f.untilCounts("a", counts{active: 2, ready: 2})
-			p.stop()
-			for _, pod := range pods {
-				f.setFinalizers(pod)
-			}
-			f.kubelet.succeed(pods[0])
-			f.kubelet.fail(pods[1])
-
-			f.startController()
-			f.kubelet.run(f.untilActive(2)...)
-			f.untilCounts("a", counts{active: 2, ready: 2})
-			f.kubelet.play(everySucceeds)
-			f.untilComplete("a", 2, 0)
-			f.wantPodsEver(4)
-		})
-	}
-}
-
 // A Job that is deleted, or finished, releases all its pods, although no watch delivered what
 // happened to them.
 func TestPodEventsAreLost_TRK_21(t *testing.T) {
@@ -327,51 +294,4 @@ func TestPodEventsAreLost_TRK_21(t *testing.T) {
 		f.kubelet.play(noneEnds)
 		f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_0", 0, 4)
 	})
-}
-
-// The lists of uncounted pods are never nil once there is a status, stay below 20 kB,
-// and are empty at the end. That no UID is there twice is STV-02 of the invariants, and
-// that they are empty at the end, for every test, STV-13.
-func TestUncountedListsStayBounded_TRK_28(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.startController()
-	f.create(newJob(completions(6), parallelism(3), backoffLimit(2)))
-	f.create(named("indexed", newJob(indexed(6), parallelism(3), backoffLimit(2))))
-	f.create(named("fails", newJob(completions(3), parallelism(3), withRules(1))))
-	f.create(named("waits", newJob(suspended)))
-	f.kubelet.play(func(pod *corev1.Pod, nth int) corev1.PodPhase {
-		if pod.Labels[batchv1.JobNameLabel] == "fails" || nth <= 2 {
-			return corev1.PodFailed
-		}
-		return corev1.PodSucceeded
-	})
-	for _, name := range []string{"a", "indexed", "fails"} {
-		f.untilJob(name, "is finished", history.IsFinished)
-	}
-	f.untilIs("waits", batchv1.JobSuspended)
-	recorded := 0
-	for _, v := range f.history.sorted() {
-		if v.job == nil || equality.Semantic.DeepEqual(v.job.Status, batchv1.JobStatus{}) {
-			continue
-		}
-		u := v.job.Status.UncountedTerminatedPods
-		if u == nil {
-			t.Fatalf("revision %d: Job %s has no lists of uncounted pods", v.revision, v.job.Name)
-		}
-		recorded += len(u.Succeeded) + len(u.Failed)
-		if history.IsFinished(v.job) && len(u.Succeeded)+len(u.Failed) > 0 {
-			t.Errorf("revision %d: Job %s is finished with uncounted pods", v.revision, v.job.Name)
-		}
-	}
-	if recorded == 0 {
-		t.Error("no status records a pod")
-	}
-	full := batchv1.UncountedTerminatedPods{}
-	for i := range reconcile.DefaultConfig().MaxUncounted {
-		full.Failed = append(full.Failed, types.UID(fmt.Sprintf("%08d-0000-0000-0000-000000000000", i)))
-	}
-	if text, err := json.Marshal(full); err != nil || len(text) >= 20_000 {
-		t.Errorf("a full list has %d bytes (%v)", len(text), err)
-	}
 }

@@ -15,6 +15,7 @@ import (
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
 )
 
@@ -141,4 +142,74 @@ func writeStatus(ctx context.Context, jobs batchclient.JobInterface, job *batchv
 		edit(&job.Status)
 	}
 	return jobs.UpdateStatus(ctx, job, metav1.UpdateOptions{})
+}
+
+// everySecond writes the lists of n indexes, which end well and not in turn, as a
+// controller does.
+func everySecond(n int32) (completed, failed string) {
+	var odd, even []int32
+	for i := range n {
+		if i%2 == 0 {
+			even = append(even, i)
+		} else {
+			odd = append(odd, i)
+		}
+	}
+	return indexset.Of(even...).String(), indexset.Of(odd...).String()
+}
+
+// manyGaps writes the lists of a Job whose 2^31-1 indexes have ended but for n: these,
+// and n that failed, leave completedIndexes as many intervals as there can be.
+func manyGaps(n int) (completed, failed string) {
+	var done, lost []int32
+	at := int32(1<<31 - 2)
+	for i := range 2 * n {
+		done = append(done, at, at-1, at-2)
+		if i%2 == 0 {
+			lost = append(lost, at-3)
+		}
+		at -= 4
+	}
+	return indexset.Of(done...).String(), indexset.Of(lost...).String()
+}
+
+// The largest lists that Jobs can come to are stored, and read, and the controller goes
+// on with them (KEP-3850, "Risks and Mitigations").
+func TestLargestStatusIsStored_BLI_31(t *testing.T) {
+	t.Parallel()
+	const mi = 1 << 20
+	tenTo5, tenTo5Failed := everySecond(1e5)
+	largest, largestFailed := manyGaps(1e4)
+	for name, c := range map[string]struct {
+		completions, maxFailed int32
+		completed, failed      string
+		succeeded, lost        int32
+		limit                  float64
+		reason                 string
+	}{
+		"1e5 indexes, every second failed": {1e5, 1e5, tenTo5, tenTo5Failed, 5e4, 5e4, 0.572 * mi, batchv1.JobReasonFailedIndexes},
+		"2^31-1 indexes, 1e4 failed":       {1<<31 - 1, 1e4 - 1, largest, largestFailed, 6e4, 1e4, 0.525 * mi, batchv1.JobReasonMaxFailedIndexesExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			size := len(c.completed) + len(c.failed)
+			t.Logf("%d bytes, %.4f Mi", size, float64(size)/mi)
+			if float64(size) > c.limit || float64(size) < 0.99*c.limit-mi*0.006 {
+				t.Errorf("the lists have %d bytes, and may have %.0f", size, c.limit)
+			}
+			f := newFixture(t)
+			job := f.create(newJob(indexed(c.completions), parallelism(0), perIndexLimit(0), maxFailedIndexes(c.maxFailed)))
+			stored, err := writeStatus(t.Context(), f.client.BatchV1().Jobs(f.namespace), job, []statusEdit{started, func(s *batchv1.JobStatus) {
+				s.CompletedIndexes, s.FailedIndexes, s.Succeeded = c.completed, &c.failed, c.succeeded
+				s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+			}})
+			if err != nil {
+				t.Fatalf("writing %d bytes of indexes: %v", size, err)
+			}
+			f.untilSeen(stored)
+			f.startController()
+			f.wantIndexes(f.untilFinished("a", batchv1.JobFailed, c.reason, c.succeeded, 0), c.completed, c.failed)
+			f.wantPodsEver(0)
+		})
+	}
 }

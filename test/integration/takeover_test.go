@@ -21,7 +21,7 @@ import (
 // With --controllers=*,-job-controller the rest of kube-controller-manager works on our
 // Jobs as on the built-in controller's: CronJobs make them, follow them, and keep their
 // history; finished ones expire; the garbage collector takes their pods.
-func TestReplacementBesideTheOtherControllers_MGB_02_MGB_14_MGB_15(t *testing.T) {
+func TestBeside_ReplacementBesideTheOtherControllers_MGB_02_MGB_14_MGB_15(t *testing.T) {
 	startBuiltin(t, "*", "-job-controller")
 	f := newFixture(t)
 	f.ours = func(*batchv1.Job) bool { return true }
@@ -75,7 +75,7 @@ func (f *fixture) createDueCronJob(name string, spec batchv1.JobSpec) {
 
 // Jobs that the built-in controller has begun go on under ours, and back, with nothing
 // counted twice or lost: both keep the same account in the status.
-func TestTakesOverFromTheBuiltinController_MGB_02_TRK_03(t *testing.T) {
+func TestBeside_TakesOverFromTheBuiltinController_MGB_02_TRK_03(t *testing.T) {
 	other := startBuiltin(t, "job-controller")
 	f := newFixture(t)
 	f.ours = func(*batchv1.Job) bool { return true }

@@ -41,7 +41,6 @@ var (
 	statusPut = calls(http.MethodPut, "jobs/status")
 	podPost   = calls(http.MethodPost, "pods")
 	podPatch  = calls(http.MethodPatch, "pods")
-	podDelete = calls(http.MethodDelete, "pods")
 	anyWrite  = match(call.isWrite)
 )
 

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // AtRest checks L2, when nothing happens anymore: a finished Job has released its pods, and
@@ -35,7 +36,7 @@ func holdsOnTo(owner, pod history.Version) string {
 	case owner.Job == nil || pod.Gone || !history.IsTracked(pod.Pod):
 		return ""
 	case owner.Gone:
-		return when(history.HasEnded(pod.Pod), "gone")
+		return rules.When(history.HasEnded(pod.Pod), "gone")
 	}
-	return when(history.IsFinished(owner.Job) && history.JobOf(pod.Pod) == owner.Job.UID, "finished")
+	return rules.When(history.IsFinished(owner.Job) && history.JobOf(pod.Pod) == owner.Job.UID, "finished")
 }

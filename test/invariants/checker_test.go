@@ -7,7 +7,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -83,8 +82,10 @@ func TestCheckFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 		"counted without a record": {tell(nil).pod("a-0").pod("a-0", failed).status(count(0, 1)), []string{"S1 at revision 4, Job job: failed moved by 1, and 0 UIDs"}},
 		"success without a record": {tell(nil).status(count(1, 0)), []string{"S1 at revision 2, Job job: succeeded moved by 1"}},
 		"counted too early":        {recorded().status(count(0, 1)), []string{"S1 at revision 5, Job job: a-0 is counted and holds its finalizer"}},
-		"counted twice": {recorded().pod("a-0", released).status(count(0, 1)).status(record(none, uid("a-0"))).status(count(0, 2)),
-			[]string{"S1 at revision 7, Job job: a-0 is recorded, and was counted before", "S1 at revision 8, Job job: a-0 is counted twice"}},
+		"counted twice": {
+			recorded().pod("a-0", released).status(count(0, 1)).status(record(none, uid("a-0"))).status(count(0, 2)),
+			[]string{"S1 at revision 7, Job job: a-0 is recorded, and was counted before", "S1 at revision 8, Job job: a-0 is counted twice"},
+		},
 		"indexes do not match": {tell(indexed).pod("a-0").pod("a-0", succeeded).status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 2 }), []string{"S1 at revision 4, Job job: succeeded is 2"}},
 		"elastic, and not counted down": {tell(indexed).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).
 			status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 }).
@@ -181,17 +182,19 @@ func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 		"in one write":          {tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).pod("a-0", released).pod("b-1", released).status(and(count(2, 0), met, complete)), []string{"MGB-09"}},
 		"written afterward":     {done().status(complete).status(func(s *batchv1.JobStatus) { s.Terminating = nil }), []string{"MGB-11"}},
 		"with ready pods":       {done().status(and(complete, func(s *batchv1.JobStatus) { s.Ready = ptr.To[int32](1) })), []string{"MGB-10", "STV-16"}},
-		"another reason":        {done().status(decide(batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, "", 60)), []string{"S11 at revision 10, Job job: Complete has reason SuccessPolicy"}},
-		"a reason that changes": {done().status(func(s *batchv1.JobStatus) { s.Conditions[0].Reason = batchv1.JobReasonSuccessPolicy }), []string{"S11 at revision 10, Job job: SuccessCriteriaMet changed"}},
+		"another reason":        {done().status(decide(batchv1.JobComplete, batchv1.JobReasonSuccessPolicy, "", 60)), []string{"S11 at revision 10, Job job: SuccessCriteriaMet is CompletionsReached (), and Complete is SuccessPolicy"}},
+		"a reason that changes": {done().status(func(s *batchv1.JobStatus) { s.Conditions[0].Reason = batchv1.JobReasonSuccessPolicy }), []string{"S11 at revision 10, Job job: SuccessCriteriaMet was CompletionsReached (), and is SuccessPolicy"}},
 		"a pod is forgotten":    {done().pod("c-2").pod("c-2", failed).status(complete), []string{"S5", "S5", "L2", "S3 at revision 12, Job job: pod c-2 ended Failed and is not counted"}},
-		"other counters": {tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).
-			pod("a-0", released).pod("b-1", released).status(and(count(3, 0), met)).status(complete),
-			[]string{"S1 at revision 9", "S3 at revision 10, Job job: the counters hold 3 pods, and 2 were recorded"}},
+		"other counters": {
+			tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).
+				pod("a-0", released).pod("b-1", released).status(and(count(3, 0), met)).status(complete),
+			[]string{"S1 at revision 9", "S3 at revision 10, Job job: the counters hold 3 pods, and 2 were recorded"},
+		},
 		"too few failures":     {backoff("a-0"), []string{"S11 at revision 4, Job job: FailureTarget has reason BackoffLimitExceeded (): there are 1 failures"}},
 		"enough failures":      {backoff("a-0", "b-1"), nil},
 		"too few successes":    {tell(nil).status(met), []string{"S11 at revision 2, Job job: SuccessCriteriaMet has reason CompletionsReached (): 0 succeeded"}},
-		"no deadline":          {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
-		"no deadline, started": {tell(nil).status(func(*batchv1.JobStatus) {}).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
+		"no deadline":          {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"there is no deadline"}},
+		"no deadline, started": {tell(nil).status(func(*batchv1.JobStatus) {}).status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"there is no deadline"}},
 		"before the deadline": {tell(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](61) }).status(func(*batchv1.JobStatus) {}).
 			status(target(batchv1.JobReasonDeadlineExceeded, "")), []string{"it has not passed"}},
 		"at the deadline": {tell(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](60) }).status(func(*batchv1.JobStatus) {}).
@@ -224,71 +227,6 @@ func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 	}
 }
 
-// The checker reads the rules of the API for itself (SUC-04..07, PFP-02).
-func TestCheckReadsTheRulesOfTheAPI_SUC_06_PFP_02(t *testing.T) {
-	t.Parallel()
-	job := &batchv1.Job{}
-	job.Status.CompletedIndexes = "1,3,5"
-	for what, c := range map[string]struct {
-		rules []batchv1.SuccessPolicyRule
-		want  int
-	}{
-		"indexes":             {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-3")}, {SucceededIndexes: ptr.To("1,3")}}, 1},
-		"count":               {[]batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](4)}, {SucceededCount: ptr.To[int32](3)}}, 1},
-		"count of indexes":    {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](3)}}, -1},
-		"enough of indexes":   {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1-4"), SucceededCount: ptr.To[int32](2)}}, 0},
-		"no such indexes":     {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("3-1"), SucceededCount: ptr.To[int32](0)}}, -1},
-		"no indexes, a count": {[]batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To(""), SucceededCount: ptr.To[int32](0)}}, -1},
-	} {
-		job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: c.rules}
-		if got := metRule(job); got != c.want {
-			t.Errorf("%s: rule %d, want %d", what, got, c.want)
-		}
-	}
-	job.Status.CompletedIndexes = ""
-	job.Spec.SuccessPolicy.Rules = []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To[int32](0)}}
-	if got := metRule(job); got != -1 {
-		t.Errorf("nothing has succeeded, and it is rule %d that is met", got)
-	}
-	job.Spec.SuccessPolicy, job.Status.CompletedIndexes = nil, "1"
-	if got := metRule(job); got != -1 {
-		t.Errorf("there is no policy, and it is rule %d that is met", got)
-	}
-	pod := &corev1.Pod{}
-	exit(42)(pod)
-	pod.Status.ContainerStatuses = append([]corev1.ContainerStatus{{Name: "running"}, {Name: "done", State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: 0},
-	}}}, pod.Status.ContainerStatuses...)
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
-	exits := func(op batchv1.PodFailurePolicyOnExitCodesOperator, container *string, codes ...int32) batchv1.PodFailurePolicyRule {
-		return batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionCount, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-			ContainerName: container, Operator: op, Values: codes,
-		}}
-	}
-	for what, c := range map[string]struct {
-		rule    batchv1.PodFailurePolicyRule
-		matches bool
-	}{
-		"in":              {exits(batchv1.PodFailurePolicyOnExitCodesOpIn, nil, 1, 42), true},
-		"in others":       {exits(batchv1.PodFailurePolicyOnExitCodesOpIn, nil, 1), false},
-		"not in others":   {exits(batchv1.PodFailurePolicyOnExitCodesOpNotIn, nil, 1), true},
-		"not in":          {exits(batchv1.PodFailurePolicyOnExitCodesOpNotIn, nil, 42), false},
-		"other container": {exits(batchv1.PodFailurePolicyOnExitCodesOpIn, ptr.To("other"), 42), false},
-		"condition": {batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionCount, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
-			{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
-		}}, true},
-		"other status": {batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionCount, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
-			{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse},
-		}}, false},
-		"per index": {batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: exits(batchv1.PodFailurePolicyOnExitCodesOpIn, nil, 42).OnExitCodes}, false},
-	} {
-		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{c.rule}}
-		if _, rule := matchedRule(job, pod); (rule == 0) != c.matches {
-			t.Errorf("%s: rule %d", what, rule)
-		}
-	}
-}
-
 // Who released a pod, and when a creation arrived, excuses what would be broken otherwise (TRK-05, TRK-24), and nothing else.
 func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
 	t.Parallel()
@@ -304,8 +242,10 @@ func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
 			pod("b-1", succeeded).pod("d-3", succeeded).status(record(uid("b-1", "d-3"), none)).pod("b-1", released).pod("d-3", released).
 			status(and(count(2, 0), met)).status(complete), nil},
 		"a pod that is recorded counts": {recorded.pod("a-0", released).status(func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = nil }), []string{"S1 at revision 6"}},
-		"a pod that is recorded later takes room": {tell(nil).pod("a-0").pod("a-0", succeeded).pod("a-0", released).status(record(uid("a-0"), none)).pod("b-1").pod("d-3"),
-			[]string{"S5 at revision 7, Job job: pod d-3 is created: 2 pods run, and 1 may"}},
+		"a pod that is recorded later takes room": {
+			tell(nil).pod("a-0").pod("a-0", succeeded).pod("a-0", released).status(record(uid("a-0"), none)).pod("b-1").pod("d-3"),
+			[]string{"S5 at revision 7, Job job: pod d-3 is created: 2 pods run, and 1 may"},
+		},
 		"a pod that nobody else released":     {tell(nil).pod("b-1").pod("b-1", failed).pod("b-1", released), []string{"S2 at revision 4"}},
 		"a creation that waited":              {tell(nil).status(func(*batchv1.JobStatus) {}).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11"}},
 		"one that was never right":            {tell(nil).status(target(batchv1.JobReasonDeadlineExceeded, "")).pod("c-2"), []string{"S11", "S5 at revision 3"}},

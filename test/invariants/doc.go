@@ -7,9 +7,10 @@
 //	AtRest     L2, once nothing happens anymore
 //	Territory  S8: who wrote what, by metadata.managedFields
 //
-// The checker has counters of its own. It also applies rules of the API, such as a
-// podFailurePolicy, itself, in the simplest way, so that mistakes of the controller show.
-// The simulator has another checker, written independently (pkg/sim).
+// The checker has counters of its own. What must hold between two versions, and rules of the API, such
+// as a podFailurePolicy, are in package rules, which shares no code with the controller. So that mistakes of
+// the controller show, it applies them in the simplest way. The checker of the virtual cluster (test/checker) uses
+// package rules, too; what each excuses is its own.
 //
 // It excuses the controller for what it could not know: a decision is correct if it was
 // correct for any version since the controller's last status write, which requires the

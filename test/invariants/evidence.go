@@ -2,16 +2,14 @@ package invariants
 
 import (
 	"slices"
-	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // evidence checks S3 and S6 for what is new in a status: every recorded pod ended as
@@ -23,12 +21,12 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	if isForged(job) {
 		return
 	}
-	for _, uid := range added(history.UncountedSucceeded(old), history.UncountedSucceeded(job)) {
+	for _, uid := range rules.Added(history.UncountedSucceeded(old), history.UncountedSucceeded(job)) {
 		if pod := l.pods[uid]; pod == nil || !pod.succeeded {
 			c.violate(job, "S3", "%s is recorded as succeeded, and did not succeed", c.name(uid))
 		}
 	}
-	for _, uid := range added(history.UncountedFailed(old), history.UncountedFailed(job)) {
+	for _, uid := range rules.Added(history.UncountedFailed(old), history.UncountedFailed(job)) {
 		pod := l.pods[uid]
 		failure := func(known *batchv1.Job) bool { return pod.failure(known) }
 		switch {
@@ -39,34 +37,13 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 			c.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
 		}
 	}
-	completedNow := completedIndexes(job).Difference(completedIndexes(old)).Intersection(runs(job))
+	completedNow := rules.Completed(&job.Status).Difference(rules.Completed(&old.Status)).Difference(rules.LeftOut(job))
 	c.indexEvidence(l, completedNow, "are completed", func(pod *podHistory) bool { return pod.succeeded })
-	failedNow := failedIndexes(job).Difference(failedIndexes(old))
+	failedNow := rules.Failed(&job.Status).Difference(rules.Failed(&old.Status))
 	c.indexEvidence(l, failedNow, "have failed", func(pod *podHistory) bool {
-		fails := func(version *corev1.Pod) bool { return failsIndex(job, version) }
+		fails := func(version *corev1.Pod) bool { return rules.IsLastFailure(&job.Spec, version, failsPerIndex(job)) }
 		return pod.failure(job) && (fails(pod.pod) || slices.ContainsFunc(pod.failures, fails))
 	})
-}
-
-// The annotations of a retry: the indexes it runs, of those that it had when it was made.
-const (
-	retryIndexes     = "batchjob.dev/retry-indexes"
-	retryCompletions = "batchjob.dev/retry-completions"
-)
-
-// runs returns the indexes that pods of the Job are to complete.
-func runs(job *batchv1.Job) indexset.Set {
-	all := indexset.Below(ptr.Deref(job.Spec.Completions, 0))
-	text, limited := job.Annotations[retryIndexes]
-	if !limited {
-		return all
-	}
-	some, _ := indexset.ParseTolerant(text, int32(all.Len()))
-	made, err := strconv.ParseInt(job.Annotations[retryCompletions], 10, 32)
-	if err != nil {
-		return some
-	}
-	return some.Union(all.Difference(indexset.Below(int32(made))))
 }
 
 func (c *checker) indexEvidence(l *ledger, indexes indexset.Set, what string, made func(*podHistory) bool) {
@@ -92,15 +69,9 @@ func isForged(job *batchv1.Job) bool {
 	})
 }
 
-// added returns the UIDs of a list that were not in it before.
-func added(before, now []types.UID) []types.UID {
-	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
-}
-
 // indexes checks S6: an index stays completed as long as the Job has it.
 func (c *checker) indexes(l *ledger, old *batchv1.Job) {
-	before, _ := indexset.ParseTolerant(old.Status.CompletedIndexes, ptr.Deref(l.job.Spec.Completions, 0))
-	if lost := before.Difference(completedIndexes(l.job)); !lost.IsEmpty() {
+	if lost := rules.LostIndexes(old, l.job); !lost.IsEmpty() {
 		c.violate(l.job, "S6", "completed indexes %v are gone", lost)
 	}
 }

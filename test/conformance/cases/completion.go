@@ -40,6 +40,10 @@ var completion = []suite.Case{
 		Name: "times", Title: "startTime and completionTime are when the Job was started and was completed",
 		Source: "API: JobStatus.startTime, JobStatus.completionTime", Requirements: []string{"JOB-22", "STV-10"}, Run: times,
 	},
+	{
+		Name: "work-queue-keeps-its-pods", Title: "Once a pod of a Job without completions has succeeded, pods that fail count, and are not replaced",
+		Source: "API: JobSpec.completions", Requirements: []string{"JOB-03", "JOB-04"}, Run: workQueueKeepsItsPods,
+	},
 }
 
 func completes(t *suite.T) {
@@ -127,4 +131,17 @@ func times(t *suite.T) {
 	if job.Status.CompletionTime == nil || job.Status.CompletionTime.Before(job.Status.StartTime) {
 		t.Errorf("completionTime is not before startTime", "completionTime is %v, startTime %v", job.Status.CompletionTime, job.Status.StartTime)
 	}
+}
+
+func workQueueKeepsItsPods(t *suite.T) {
+	j := t.Create(parallelism(3))
+	running := j.UntilRunning(3)
+	t.End(0, running[0])
+	j.Until(counts(2, 1, 0))
+	t.End(1, running[1])
+	j.UntilNow(counts(1, 1, 1))
+	t.Fence()
+	t.End(0, running[2])
+	wantCounts(t, j.UntilComplete(), 2, 1)
+	wantPods(t, j, 3)
 }

@@ -1,8 +1,10 @@
 package cases
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +29,10 @@ var indexed = []suite.Case{
 	{
 		Name: "failed-index-runs-again", Title: "An index whose pod has failed gets another pod, and no other index does", Slow: true,
 		Source: "KEP-2214, Proposal", Requirements: []string{"JOB-06", "JOB-59"}, Run: failedIndexRunsAgain,
+	},
+	{
+		Name: "pods-follow-the-template", Title: "Pods have the labels, annotations, finalizers and spec of the template, and are named after the Job and their index",
+		Source: "API: JobSpec.template, JobSpec.completionMode", Requirements: []string{"JOB-39", "JOB-43", "TRK-11"}, Run: podsFollowTheTemplate,
 	},
 }
 
@@ -87,4 +93,28 @@ func failedIndexRunsAgain(t *suite.T) {
 	wantCounts(t, job, 3, 1)
 	suite.Equal(t, "completedIndexes", "0-2", job.Status.CompletedIndexes)
 	wantPods(t, j, 4)
+}
+
+func podsFollowTheTemplate(t *suite.T) {
+	const key, value = "conformance.batchjob.dev/own", "yes"
+	j := t.Create(indexedMode, all(2), func(job *batchv1.Job) {
+		template := &job.Spec.Template
+		template.Labels[key], template.Annotations = value, map[string]string{key: value}
+		template.Finalizers, template.Spec.Subdomain = []string{key}, "workers"
+	})
+	running := j.UntilRunning(2)
+	for i, pod := range running {
+		suite.Equal(t, "generateName", fmt.Sprintf("%s-%d-", j.Name(), i), pod.GenerateName)
+		suite.Equal(t, "the label of the template", value, pod.Labels[key])
+		suite.Equal(t, "the annotation of the template", value, pod.Annotations[key])
+		suite.Equal(t, "subdomain", "workers", pod.Spec.Subdomain)
+	}
+	t.End(0, running...)
+	j.UntilComplete()
+	wantReleased(t, j)
+	for _, pod := range running {
+		now, _ := t.Pod(pod)
+		suite.Equal(t, "the finalizers of a pod that is counted", key, strings.Join(now.Finalizers, " "))
+		t.PatchPod(pod, `{"metadata":{"finalizers":null}}`)
+	}
 }

@@ -27,6 +27,10 @@ var ownership = []suite.Case{
 		Name: "leaves-pods-of-others", Title: "A pod that has another controller is not adopted, even if it matches the selector",
 		Source: "API: JobSpec.selector", Requirements: []string{"JOB-37", "TRK-23"}, Run: leavesPodsOfOthers,
 	},
+	{
+		Name: "takes-over-pods", Title: "A Job with a selector of its own takes over the pods of a Job that was deleted as an orphan",
+		Source: "API: JobSpec.manualSelector", Requirements: []string{"JOB-35", "TRK-20"}, Run: takesOverPods,
+	},
 }
 
 // selecting gives the Job a selector of its own.
@@ -93,4 +97,22 @@ func leavesPodsOfOthers(t *suite.T) {
 	now, _ := t.Pod(pod)
 	suite.Equal(t, "the controller of the pod", owner.UID, metav1.GetControllerOf(now).UID)
 	suite.Equal(t, "the pod has the tracking finalizer", false, history.IsTracked(now))
+}
+
+func takesOverPods(t *suite.T) {
+	first := t.CreateNamed("-first", all(2))
+	running := first.UntilRunning(2)
+	first.Delete(metav1.DeletePropagationOrphan)
+	first.UntilGone()
+	second := t.Create(all(2), func(job *batchv1.Job) {
+		labels := map[string]string{batchv1.ControllerUidLabel: string(first.UID())}
+		job.Spec.ManualSelector, job.Spec.Selector = ptr.To(true), &metav1.LabelSelector{MatchLabels: labels}
+		job.Spec.Template.Labels = labels
+	})
+	for _, pod := range running {
+		t.UntilPod(pod, "is controlled by the new Job", func(pod *corev1.Pod) bool { return history.JobOf(pod) == second.UID() && history.IsTracked(pod) })
+	}
+	t.End(0, running...)
+	wantCounts(t, second.UntilComplete(), 2, 0)
+	wantPods(t, second, 2)
 }

@@ -41,6 +41,22 @@ var perIndex = []suite.Case{
 		Name: "failed-indexes-format", Title: "failedIndexes lists intervals as completedIndexes does",
 		Source: "API: JobStatus.failedIndexes", Requirements: []string{"BLI-10"}, Run: failedIndexesFormat,
 	},
+	{
+		Name: "max-failed-indexes-changes", Title: "maxFailedIndexes that is lowered applies at once",
+		Source: "API: JobSpec.maxFailedIndexes", Requirements: []string{"BLI-20"}, Run: maxFailedIndexesChanges,
+	},
+	{
+		Name: "per-index-deleted-pod", Title: "A pod that is being deleted is a failure of its index",
+		Source: "KEP-3850, Tracking; API: JobSpec.podReplacementPolicy", Requirements: []string{"BLI-29", "PRP-05"}, Run: perIndexDeletedPod,
+	},
+	{
+		Name: "per-index-terminating-pod", Title: "With podReplacementPolicy Failed, it is a failure of its index only after it has ended",
+		Source: "KEP-3850, Tracking; KEP-3939, Proposal", Requirements: []string{"BLI-29", "PRP-06"}, Run: perIndexTerminatingPod,
+	},
+	{
+		Name: "per-index-failed-pod-deleted", Title: "A failed pod that is deleted before its index runs again still counts for the index", Slow: true,
+		Source: "KEP-3850, Tracking", Requirements: []string{"BLI-07"}, Run: perIndexFailedPodDeleted,
+	},
 }
 
 func perIndexLimit(t *suite.T) {
@@ -141,4 +157,55 @@ func failedIndexesFormat(t *suite.T) {
 	t.End(1, running[5])
 	t.End(0, running[0], running[4])
 	wantIndexes(t, j.UntilFailed(batchv1.JobReasonFailedIndexes), "0,4", "1-3,5")
+}
+
+func maxFailedIndexesChanges(t *suite.T) {
+	j := t.Create(all(4), limitPerIndex(0), maxFailedIndexes(3))
+	t.End(1, j.UntilRunning(4)[1:3]...)
+	j.UntilNow(counts(2, 0, 2))
+	j.Patch(`{"spec":{"maxFailedIndexes":1}}`)
+	job := j.UntilFailed(batchv1.JobReasonMaxFailedIndexesExceeded)
+	wantIndexes(t, job, "", "1,2")
+	wantCounts(t, job, 0, 4)
+}
+
+func perIndexDeletedPod(t *suite.T) {
+	j := t.Create(all(2), limitPerIndex(0))
+	running := j.UntilRunning(2)
+	j.Hold()
+	t.DeletePods(running[0])
+	j.UntilNow(hasFailedIndexes("0"))
+	t.UntilPod(running[0], "has not ended", func(pod *corev1.Pod) bool { return !history.HasEnded(pod) })
+	j.Release()
+	t.End(0, running[1])
+	job := j.UntilFailed(batchv1.JobReasonFailedIndexes)
+	wantIndexes(t, job, "1", "0")
+	wantCounts(t, job, 1, 1)
+}
+
+func perIndexTerminatingPod(t *suite.T) {
+	j := t.Create(all(2), limitPerIndex(0), replaces(batchv1.Failed))
+	running := j.UntilRunning(2)
+	j.Hold()
+	t.DeletePods(running[0])
+	j.UntilNow(terminating(1, 1))
+	t.Fence()
+	wantIndexes(t, j.Now(), "", "")
+	j.Release()
+	j.UntilNow(hasFailedIndexes("0"))
+	t.End(0, running[1])
+	wantCounts(t, j.UntilFailed(batchv1.JobReasonFailedIndexes), 1, 1)
+	wantPods(t, j, 2)
+}
+
+func perIndexFailedPodDeleted(t *suite.T) {
+	j := t.Create(all(1), limitPerIndex(1))
+	first := j.UntilRunning(1)[0]
+	t.End(1, first)
+	j.UntilNow(counts(0, 0, 0))
+	t.DeletePods(first)
+	again := untilNext(t, j, first)
+	suite.Equal(t, "the failure count of the next pod", "1", again.Annotations[batchv1.JobIndexFailureCountAnnotation])
+	t.End(0, again)
+	wantCounts(t, j.UntilComplete(), 1, 1)
 }

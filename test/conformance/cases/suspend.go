@@ -35,6 +35,18 @@ var suspend = []suite.Case{
 		Name: "suspended-has-no-deadline", Title: "activeDeadlineSeconds does not run in a suspended Job",
 		Source: "API: JobSpec.activeDeadlineSeconds", Requirements: []string{"JOB-23"}, Run: suspendedHasNoDeadline,
 	},
+	{
+		Name: "resume-waits-for-pods", Title: "With podReplacementPolicy Failed, a resumed Job has no new pods while the old ones terminate",
+		Source: "KEP-3939, Integration tests", Requirements: []string{"PRP-13"}, Run: resumeWaitsForPods,
+	},
+	{
+		Name: "suspended-work-queue", Title: "A Job without completions that has a success is Complete when it is suspended",
+		Source: "API: JobSpec.completions, JobSpec.suspend", Requirements: []string{"JOB-65"}, Run: suspendedWorkQueue,
+	},
+	{
+		Name: "suspended-too-late", Title: "Suspending a Job has no effect once its end is decided",
+		Source: "KEP-2232, Proposal", Requirements: []string{"JOB-29"}, Run: suspendedTooLate,
+	},
 }
 
 func suspendedIs(status corev1.ConditionStatus) (what string, reached func(*batchv1.Job) bool) {
@@ -139,4 +151,47 @@ func suspendedHasNoDeadline(t *suite.T) {
 	other.UntilFailed(batchv1.JobReasonDeadlineExceeded)
 	t.Fence()
 	suite.Equal(t, "the suspended Job has FailureTarget", false, history.Is(j.Now(), batchv1.JobFailureTarget))
+}
+
+func resumeWaitsForPods(t *suite.T) {
+	j := t.Create(replaces(batchv1.Failed))
+	old := j.UntilRunning(1)[0]
+	j.Hold()
+	j.Patch(suspendPatch)
+	j.UntilNow(suspendedIs(corev1.ConditionTrue))
+	j.Patch(resumePatch)
+	j.UntilNow(suspendedIs(corev1.ConditionFalse))
+	t.Fence()
+	wantPods(t, j, 1)
+	j.Release()
+	t.UntilPodGone(old)
+	t.End(0, j.UntilRunning(1)...)
+	wantCounts(t, j.UntilComplete(), 1, 0)
+	wantPods(t, j, 2)
+}
+
+func suspendedWorkQueue(t *suite.T) {
+	j := t.Create(parallelism(3))
+	t.End(0, j.UntilRunning(3)[0])
+	j.Until(counts(2, 1, 0))
+	j.Patch(suspendPatch)
+	job := j.UntilComplete()
+	wantCounts(t, job, 1, 0)
+	suite.Equal(t, "the Job is suspended", false, history.Is(job, batchv1.JobSuspended))
+	wantPods(t, j, 3)
+}
+
+func suspendedTooLate(t *suite.T) {
+	j := t.Create(all(2), backoffLimit(0))
+	running := j.UntilRunning(2)
+	j.Hold()
+	t.End(1, running[0])
+	j.Until(condition(batchv1.JobFailureTarget))
+	j.Patch(suspendPatch)
+	t.Fence()
+	j.Release()
+	job := j.UntilFailed(batchv1.JobReasonBackoffLimitExceeded)
+	suite.Equal(t, "the Job is suspended", false, history.Is(job, batchv1.JobSuspended))
+	suite.Equal(t, "the Job has a startTime", true, job.Status.StartTime != nil)
+	wantCounts(t, job, 0, 2)
 }

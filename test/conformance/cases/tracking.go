@@ -35,6 +35,10 @@ var tracking = []suite.Case{
 		Name: "failed-job-releases-its-pods", Title: "When a Job fails, its other pods are deleted and lose the finalizer",
 		Source: "KEP-2307, Algorithm", Requirements: []string{"TRK-15", "TRK-31"}, Run: failedJobReleasesItsPods,
 	},
+	{
+		Name: "one-of-ten-fails", Title: "One failure beside nine successes fails a Job with backoffLimit 0, and all ten count",
+		Source: "API: JobSpec.backoffLimit", Requirements: []string{"TRK-32"}, Run: oneOfTenFails,
+	},
 }
 
 func podsHaveTheFinalizer(t *suite.T) {
@@ -107,4 +111,15 @@ func failedJobReleasesItsPods(t *suite.T) {
 	suite.Equal(t, "uncountedTerminatedPods has pods at the end", false, hasUncounted(job))
 	wantReleased(t, j)
 	suite.Equal(t, "the number of pods that run", 0, len(j.Running()))
+}
+
+func oneOfTenFails(t *suite.T) {
+	j := t.Create(all(10), backoffLimit(0))
+	running := j.UntilRunning(10)
+	t.End(0, running[:9]...)
+	j.UntilNow(counts(1, 9, 0))
+	t.End(1, running[9])
+	wantCounts(t, j.UntilFailed(batchv1.JobReasonBackoffLimitExceeded), 9, 1)
+	wantPods(t, j, 10)
+	wantReleased(t, j)
 }

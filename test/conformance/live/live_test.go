@@ -124,11 +124,11 @@ func TestBrokenControllersFail_CNF_07(t *testing.T) {
 		t.Skip("-short")
 	}
 	for bug, want := range map[string][]string{
-		// Its watch of pods has a label, which the pod of pods-of-somebody-else lacks.
-		"ignores-managed-by": {"managed-by-somebody-else", "managed-by-built-in", "recreated-for-somebody-else"},
+		"ignores-managed-by": {"managed-by-somebody-else", "managed-by-built-in", "recreated-for-somebody-else", "pods-of-somebody-else"},
 		"ignores-per-index-limits": {
 			"per-index-limit", "per-index-limit-zero", "per-index-failure-count", "per-index-success-after-failure", "max-failed-indexes",
-			"fail-index", "per-index-and-global-limit", "failed-indexes-format", "success-policy-after-failures",
+			"max-failed-indexes-changes", "fail-index", "per-index-and-global-limit", "failed-indexes-format", "success-policy-after-failures",
+			"per-index-deleted-pod", "per-index-terminating-pod", "per-index-failed-pod-deleted", "every-end-waits-for-pods",
 		},
 		"releases-early": {"history-recorded-first"},
 	} {

@@ -1,0 +1,306 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+// jobSync is one sync of one Job: stages, each of which decides anew and writes. What must outlive it is in jobMemory.
+type jobSync struct {
+	*Engine
+	uid   types.UID
+	begun time.Time
+
+	// job is the Job as the present stage found it, pods is how many pods it had, and template is its pod template in JSON, if
+	// our types cannot hold that.
+	job      *batchv1.Job
+	pods     int
+	template []byte
+
+	// skip are the pods that later stages leave alone, since a write of this sync failed.
+	skip map[types.UID]why
+	// exists reports whether a live read has shown the Job, and that it is not being deleted.
+	exists bool
+	// held reports whether a creation failed: later stages create nothing.
+	held bool
+	// retry asks for another sync after RetryMin: something is about to change that no event of a watch announces.
+	retry bool
+	// conflicts counts the status writes that were refused because somebody else wrote first.
+	conflicts int
+	// errs are the errors of operations on pods, which do not end the sync.
+	errs []error
+
+	syncReport
+}
+
+// why is why a sync leaves a pod alone.
+type why uint8
+
+const (
+	// writeFailed: a write failed, or could not be made.
+	writeFailed why = iota + 1
+	// changed: the pod has changed since we saw it.
+	changed
+)
+
+// maxConflicts is how often one sync reads the Job again after a conflict, and how
+// many conflicts in a row about a pod are no error.
+const maxConflicts = 3
+
+// run reconciles the Job, stage by stage, until nothing is left to write now.
+func (s *jobSync) run(ctx context.Context) (Result, error) {
+	for stage := 0; ; stage++ {
+		// 1. Take the Job as the cache has it, which shows our own writes. One that is gone may leave pods to release; one
+		//    of another controller leaves nothing. (It is found by its UID: another Job of its name may be ours, MGB-03.)
+		s.job = s.cache.Job(s.uid)
+		switch {
+		case s.job == nil:
+			return s.releaseOrphans(ctx)
+		case !s.config.owns(s.job):
+			return Result{}, nil
+		}
+		s.Own(s.job)
+		s.begin(s.job)
+
+		// 2. Let other Jobs, or the end of the process, come first once the time of this sync is over.
+		over := stage > 0 && (ctx.Err() != nil || s.isOver())
+		if over && s.isWell() {
+			return Result{Soon: true}, nil
+		}
+
+		// 3. Make sure that the Job exists, and that the cache has all its pods, as new as its status. That may have
+		//    changed the Job in the cache.
+		if err := s.observe(ctx); err != nil {
+			return Result{}, unlessGone(err)
+		}
+		if s.cache.Job(s.uid) != s.job {
+			continue
+		}
+
+		// 4. Decide what to write. The plan is the Job's; the pods that it has lost come on top.
+		plan := s.compute(ctx)
+		s.note(&plan)
+		s.releaseOrphansOf(&plan)
+
+		// 5. Leave out a status that can wait. Without anything else to write, the sync ends.
+		result := Result{After: plan.RequeueAfter}
+		s.postponeStatus(&plan, &result)
+		switch {
+		case plan.IsEmpty():
+			return s.done(result)
+		case over:
+			return Result{Soon: true}, errors.Join(s.errs...)
+		}
+
+		// 6. Write it. The next stage sees what that has changed.
+		s.stages++
+		s.logWork(ctx, &plan, result)
+		switch err := s.carryOut(ctx, &plan); {
+		case errors.Is(err, errJobGone):
+			s.memory.noteAbsent(s.uid)
+			return Result{}, errors.Join(s.errs...)
+		case err != nil:
+			return result, errors.Join(append(s.errs, err)...)
+		}
+	}
+}
+
+// isWell reports whether nothing has failed in this sync. What has is retried only after a wait, which a decision finds.
+func (s *jobSync) isWell() bool { return len(s.errs) == 0 && !s.held && !s.retry }
+
+// isOver reports whether the sync has used up its time. A decision takes longer with more pods,
+// 15 ms with 100,000: beyond 150,000, syncs are longer, to keep its share of the time small.
+func (s *jobSync) isOver() bool {
+	const perPod = 5 * time.Microsecond
+	return s.config.Clock.Since(s.begun) >= max(s.config.SyncBudget, time.Duration(s.pods)*perPod)
+}
+
+// done ends a sync that has nothing left to write.
+func (s *jobSync) done(result Result) (Result, error) {
+	if s.memory.get(s.uid).ramp > 0 { // What was left is no longer needed.
+		s.memory.update(s.uid, func(m *jobMemory) { m.ramp = 0 })
+	}
+	if reconcile.IsFinished(s.job) && len(s.errs) == 0 && !s.retry {
+		s.memory.retire(s.uid, s.config.Clock.Now())
+		return Result{Done: true}, nil
+	}
+	if s.retry && (result.After == 0 || result.After > s.config.RetryMin) {
+		result.After = s.config.RetryMin
+	}
+	return result, errors.Join(s.errs...)
+}
+
+// observe ensures that the Job exists, and that the cached pods are at least as new as its status.
+//
+// The cache shows our own writes at once, so that the pods are as new as long as we wrote the status. After a status that
+// somebody else wrote, or a creation that may have happened, it lists the pods from the API server. A status that counts
+// nothing cannot be newer than the pods.
+func (s *jobSync) observe(ctx context.Context) error {
+	s.settleUnanswered()
+	if err := s.confirmExists(ctx); err != nil {
+		return err
+	}
+	m := s.memory.get(s.uid)
+	foreign := m.status == nil || !reconcile.Same(m.status, &s.job.Status)
+	if reconcile.IsFinished(s.job) || !m.listPods && (!foreign || reconcile.Same(&s.job.Status, &batchv1.JobStatus{})) {
+		return nil
+	}
+	if m.status != nil && foreign {
+		s.noteForeignStatus(ctx)
+	}
+	s.config.Metrics.StaleSync()
+	pods, version, err := s.cluster.List.List(ctx, s.job, false)
+	if err == nil && s.cache.HasMore(s.job, pods) {
+		// A pod that the Job owns may have lost the labels of the selector: that it is not listed does not mean that it
+		// is gone.
+		pods, version, err = s.cluster.List.List(ctx, s.job, true)
+	}
+	if err != nil {
+		return fmt.Errorf("listing the pods of the Job: %w", err)
+	}
+	klog.FromContext(ctx).V(2).Info("Listed the pods of a Job past the cache", "job", klog.KObj(s.job), "pods", len(pods), "foreignStatus", foreign)
+	before := s.cache.Pods(s.uid)
+	s.cache.ListedPods(s.job, pods, version)
+	s.noteReleased(before)
+	s.memory.update(s.uid, func(m *jobMemory) { m.status, m.listPods = &s.job.Status, false })
+	return nil
+}
+
+// compute decides what to write.
+func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
+	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
+	s.pods = len(pods)
+	s.memory.settleReleases(s.uid, pods)
+	// What the Job has lost is read after its pods: somebody may take one from it meanwhile, or give it back.
+	held, strays := map[types.UID]bool(nil), []*reconcile.Pod(nil)
+	if u := s.job.Status.UncountedTerminatedPods; u != nil {
+		held = s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
+	}
+	if mayAdopt(s.job) {
+		strays = s.cache.Strays(s.job)
+	}
+	var unreportedSince map[types.UID]time.Time
+	if s.job.Spec.PodFailurePolicy != nil {
+		unreportedSince = s.memory.noteUnreported(s.uid, pods, now)
+	}
+	// Without the template of this version of the Job, pods might lack fields of it.
+	var knowsTemplate bool
+	if s.template, knowsTemplate = s.cache.Template(s.uid, s.job.Generation); !knowsTemplate && !reconcile.IsFinished(s.job) {
+		s.retry = true // The watch will deliver it.
+	}
+	m := s.memory.get(s.uid)
+	// A write that got no answer may have decided the outcome.
+	decided := m.mayBeDecided(s.job, now)
+	plan := reconcile.Compute(reconcile.Observation{
+		Job:             s.job,
+		Pods:            pods,
+		Strays:          strays,
+		Held:            held,
+		RuleNames:       s.cache.RuleNames(s.uid),
+		Now:             now,
+		Backoff:         m.backoff,
+		UnreportedSince: unreportedSince,
+		Skip:            skipped(s.skip),
+		HoldCreation:    s.held || !knowsTemplate || decided > 0,
+	}, s.config.Limits)
+	if decided > 0 && plan.Status == nil && (plan.RequeueAfter == 0 || decided < plan.RequeueAfter) {
+		plan.RequeueAfter = decided // Nothing else settles it.
+	}
+	if !reconcile.IsFinished(s.job) {
+		s.events().findings(&plan.Findings)
+	}
+	logPlan(ctx, s.job, &plan, now)
+	return plan
+}
+
+// skipped returns the pods to leave alone, nil for none.
+func skipped(pods map[types.UID]why) map[types.UID]bool {
+	var skip map[types.UID]bool
+	for uid := range pods {
+		if skip == nil {
+			skip = make(map[types.UID]bool, len(pods))
+		}
+		skip[uid] = true
+	}
+	return skip
+}
+
+// postponeStatus leaves a status that can wait to a later sync, if one was written
+// less than a batch period ago (JOB-53, REG-18).
+func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
+	if plan.Status == nil || plan.Urgent {
+		return
+	}
+	m := s.memory.get(s.uid)
+	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
+	// The next stage reports creations, unless they have continued since the last one, or
+	// are so many that startTime must not wait for them.
+	begins := s.job.Status.StartTime == nil && s.isRamp(plan)
+	if merge := plan.Merge && m.ramp == 0 && !begins; !merge && (m.written.IsZero() || wait <= 0) {
+		return
+	}
+	plan.Status = nil
+	if wait > 0 && (result.After == 0 || wait < result.After) {
+		result.After = wait
+	}
+}
+
+// carryOut applies a plan. If the plan needs another read of the Job, and that shows a
+// newer spec, the next stage plans again instead.
+func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
+	reading := kube.UntilSent(ctx)
+	if current, err := s.confirmRange(reading, plan); err != nil || !current {
+		return err
+	}
+	if current, err := s.confirmStatus(reading, plan); err != nil || !current {
+		return err
+	}
+	_, err := s.apply(ctx, plan)
+	return err
+}
+
+// logPlan logs what is decided, and why.
+func logPlan(ctx context.Context, job *batchv1.Job, plan *reconcile.Plan, now time.Time) {
+	logger := klog.FromContext(ctx).V(5)
+	if !logger.Enabled() {
+		return
+	}
+	logger.Info("Plan", "job", klog.KObj(job), "create", len(plan.Create), "delete", len(plan.Delete), "release", len(plan.Release),
+		"adopt", len(plan.Adopt), "disown", len(plan.Disown), "status", plan.Status != nil, "after", plan.RequeueAfter)
+	for _, line := range plan.Findings.Lines(now) {
+		logger.Info("Finding", "job", klog.KObj(job), "finding", line)
+	}
+}
+
+// logWork logs in full what a stage is about to do.
+func (s *jobSync) logWork(ctx context.Context, plan *reconcile.Plan, result Result) {
+	if logger := klog.FromContext(ctx).V(6); logger.Enabled() {
+		logger.Info("Stage", "job", klog.KObj(s.job), "work", work{jobSync: s, plan: plan, result: result})
+	}
+}
+
+// work is what a stage of a sync is about to do. That depends on nothing else.
+type work struct {
+	*jobSync
+	plan   *reconcile.Plan
+	result Result
+}
+
+// MarshalLog implements logr.Marshaler.
+func (w work) MarshalLog() any {
+	return struct {
+		Create                         []reconcile.NewPod `json:",omitempty"`
+		Delete, Release, Adopt, Disown []reconcile.PodRef `json:",omitempty"`
+		Status                         *batchv1.JobStatus `json:",omitempty"`
+	}{w.plan.Create, w.plan.Delete, w.plan.Release, w.plan.Adopt, w.plan.Disown, w.plan.Status}
+}

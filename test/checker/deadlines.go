@@ -1,0 +1,217 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
+)
+
+// Expectation is something that has to happen until it is due.
+type Expectation struct {
+	due  time.Time
+	what string
+}
+
+func (e *Expectation) postpone(by time.Duration) {
+	if !e.due.IsZero() {
+		e.due = e.due.Add(by)
+	}
+}
+
+// set adds an expectation, and keeps the earlier of two moments.
+func (e *Expectation) set(due time.Time, what string) {
+	if due.IsZero() || e.due.IsZero() || e.what != what || due.Before(e.due) {
+		e.due, e.what = due, what
+	}
+}
+
+// manyIndexes is how many indexes or pods make it too slow to compute after every write
+// what has to happen next.
+const manyIndexes = 200
+
+// progress is what has to happen to a Job, and when.
+type progress struct {
+	*Checker
+	h *History
+}
+
+// expect checks L5, together with passing: a pod that may start does so, whatever else
+// waits (BLI-24), and a deadline ends the Job, both in time.
+func (c progress) expect() {
+	job := c.h.Job
+	c.expectDeadline()
+	if c.idle() || job.DeletionTimestamp != nil || len(c.h.Order) > manyIndexes || ptr.Deref(job.Spec.Completions, 0) > manyIndexes {
+		c.h.Creation.set(time.Time{}, "")
+		return
+	}
+	// A pod that ends after its deletion begins its back-off anew.
+	failures, over := 0, 0
+	for _, l := range c.h.Order {
+		if l.Delays() {
+			failures++
+			over += len(l.ends())
+		}
+	}
+	ended, _ := c.endedIndexes(c.h, &job.Status, &job.Spec, everyone)
+	c.h.Creation.set(c.patience(c.startable()), fmt.Sprintf("a pod is created of %d, after %d others, %d failures with %d ends, and %d ended indexes",
+		ptr.Deref(job.Spec.Completions, 0), len(c.h.Order), failures, over, ended.Len()))
+}
+
+// expectDeadline also applies to a Job that is being deleted: another client's finalizer may
+// wait for its end. Without a startTime, the time runs from the creation.
+func (c progress) expectDeadline() {
+	seconds, start := c.h.Job.Spec.ActiveDeadlineSeconds, ptr.Deref(c.h.Job.Status.StartTime, c.h.Job.CreationTimestamp)
+	if c.idle() || seconds == nil || *seconds >= 1<<31 || c.h.resumed() {
+		c.h.Deadline.set(time.Time{}, "")
+		return
+	}
+	deadline := start.Add(time.Duration(*seconds) * time.Second)
+	c.h.Deadline.set(c.patience(deadline), fmt.Sprintf("the deadline of %s fires", deadline.Format(time.TimeOnly)))
+}
+
+// resumed reports whether the Job was suspended, and has no startTime since.
+func (h *History) resumed() bool { return h.Job.Status.StartTime == nil && !h.suspendedSince.IsZero() }
+
+// idle reports whether nothing has to happen to a Job, because of what it is.
+func (c progress) idle() bool {
+	return c.h.Gone || !c.isOurs(c.h.Job) || ptr.Deref(c.h.Job.Spec.Suspend, false) || !c.h.EndingSince.IsZero()
+}
+
+// patience returns when something must have happened that may happen from a moment on:
+// after a batch period, the shortest timer, a late event and a number of calls.
+func (c *Checker) patience(from time.Time) time.Time {
+	if from.IsZero() {
+		return from
+	}
+	if now := c.world.Now(); from.Before(now) {
+		from = now
+	}
+	return from.Add(3*time.Second + 2*max(c.world.Lag, c.slowest) + 500*c.world.Latency + 25*c.callTime() + c.slack())
+}
+
+// passing is called before the clock advances.
+func (c *Checker) passing(to time.Time) {
+	for _, h := range c.Order {
+		for _, e := range []*Expectation{&h.Creation, &h.Deadline} {
+			switch {
+			case e.due.IsZero() || !e.due.Before(to):
+			case c.world.Now().Before(c.Late):
+				e.due = c.patience(c.Late)
+			case progress{c, h}.inSync():
+				e.due = c.patience(c.world.Now())
+			default:
+				c.Violate("L5", "%s: %s, until %.3fs", h.Job.Name, e.what, (c.world.Elapsed() + e.due.Sub(c.world.Now())).Seconds())
+				e.due = time.Time{}
+			}
+		}
+	}
+}
+
+// inSync reports whether a process is in the middle of a sync of the Job: what it has planned is
+// on its way, and it plans again then.
+func (c progress) inSync() bool {
+	return slices.ContainsFunc(c.world.Processes(), func(p sim.Process) bool { return p.Syncs(c.h.Job.UID) })
+}
+
+// startable returns from when on another pod can run, as late as any process could compute
+// it; zero if that is not possible now.
+func (c progress) startable() time.Time {
+	job := c.h.Job
+	if !c.hasRoom() || wantsPodGroup(job) || slices.ContainsFunc(c.h.Order, isUnreported) {
+		return time.Time{}
+	}
+	if !rules.IsIndexed(&job.Spec) {
+		return c.latest(func(*Life) bool { return true })
+	}
+	var first time.Time
+	stored, seen := c.endedIndexes(c.h, &job.Status, &job.Spec, everyone)
+	for index := range *job.Spec.Completions {
+		if stored.Contains(index) || seen.Contains(index) || c.busy(index) {
+			continue
+		}
+		from := c.latest(func(l *Life) bool { return !c.features().perIndex(&job.Spec) || l.index() == index })
+		if first.IsZero() || from.Before(first) {
+			first = from
+		}
+	}
+	return first
+}
+
+// isUnreported reports whether it is unknown how the pod ended. A podFailurePolicy waits for
+// that, and starts over after a crash, so that the length of the wait is unknown.
+func isUnreported(l *Life) bool {
+	return l.Pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(l.Pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.State.Running != nil
+	})
+}
+
+// hasRoom reports whether the Job may have one more pod.
+func (c progress) hasRoom() bool {
+	taken := 0
+	for _, l := range c.h.Order {
+		if l.tampered {
+			return false // Who knows what was seen of it.
+		}
+		if c.takesRoom(&c.h.Job.Spec, l) {
+			taken++
+		}
+	}
+	return taken < min(int(*c.h.Job.Spec.Parallelism), c.remaining(c.h, &c.h.Job.Status, &c.h.Job.Spec, everyone))
+}
+
+func (c *Checker) takesRoom(spec *batchv1.JobSpec, l *Life) bool {
+	return l.active() || l.terminating() && c.features().replacesFailedOnly(spec)
+}
+
+// busy reports whether an index has a pod, or is about to be recorded as failed.
+func (c progress) busy(index int32) bool {
+	return slices.ContainsFunc(c.h.Order, func(l *Life) bool {
+		if l.index() != index {
+			return false
+		}
+		return c.takesRoom(&c.h.Job.Spec, l) || c.features().perIndex(&c.h.Job.Spec) && !l.expired && c.failsIndex(c.h.Job, l)
+	})
+}
+
+// Delays reports whether a process that did not see the pod being released may take it for a
+// failure that delays others.
+func (l *Life) Delays() bool { return l.Failed || !l.deletedAt.IsZero() }
+
+// ends are the moments from which a back-off may run. A shorter grace period moves the moment at which the deletion
+// seems to have been requested.
+func (l *Life) ends() (out []time.Time) {
+	out = []time.Time{l.deletedAt, l.endedAt}
+	if l.Pod.DeletionTimestamp != nil {
+		if requested := deletionRequested(l.Pod); requested.After(l.deletedAt) {
+			out = append(out, requested)
+		}
+	}
+	return slices.DeleteFunc(out, time.Time.IsZero)
+}
+
+// latest returns the end of the longest back-off that the failures of the pods can cause.
+func (c progress) latest(of func(*Life) bool) time.Time {
+	n, last := 0, time.Time{}
+	for _, l := range c.h.Order {
+		if !of(l) || !l.Delays() {
+			continue
+		}
+		n++
+		for _, t := range l.ends() {
+			if t.After(last) {
+				last = t
+			}
+		}
+	}
+	if n == 0 {
+		return c.world.Now()
+	}
+	return last.Add(backoffAfter(n))
+}

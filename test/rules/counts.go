@@ -1,0 +1,119 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+)
+
+// FailedUIDs are the pods that a status records as failed, and does not count yet.
+func FailedUIDs(s *batchv1.JobStatus) []types.UID {
+	if s.UncountedTerminatedPods == nil {
+		return nil
+	}
+	return s.UncountedTerminatedPods.Failed
+}
+
+// SucceededUIDs are the pods that a status records as succeeded, and does not count yet.
+func SucceededUIDs(s *batchv1.JobStatus) []types.UID {
+	if s.UncountedTerminatedPods == nil {
+		return nil
+	}
+	return s.UncountedTerminatedPods.Succeeded
+}
+
+// Recorded are the pods that a status records, and does not count yet.
+func Recorded(s *batchv1.JobStatus) []types.UID {
+	return slices.Concat(FailedUIDs(s), SucceededUIDs(s))
+}
+
+// Added returns the UIDs of a list that were not in it before.
+func Added(before, now []types.UID) []types.UID {
+	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
+}
+
+// Settled returns the UIDs that are no longer recorded: they are counted.
+func Settled(old, now *batchv1.JobStatus) []types.UID {
+	return slices.Concat(Added(FailedUIDs(now), FailedUIDs(old)), Added(SucceededUIDs(now), SucceededUIDs(old)))
+}
+
+// CountProblems checks S1: the counters change by exactly the UIDs that leave uncounted. In an Indexed Job, succeeded is the
+// number of completed indexes; it must not decrease when completions and parallelism are no longer equal (STV-18): then the old
+// number stays.
+func CountProblems(old, job *batchv1.Job) (problems []string) {
+	was, is := &old.Status, &job.Status
+	if moved, left := int(is.Failed-was.Failed), len(Added(FailedUIDs(is), FailedUIDs(was))); moved != left {
+		problems = append(problems, fmt.Sprintf("failed moved by %d, and %d UIDs left uncounted.failed", moved, left))
+	}
+	moved, left := int(is.Succeeded-was.Succeeded), len(Added(SucceededUIDs(is), SucceededUIDs(was)))
+	switch {
+	case IsIndexed(&job.Spec):
+		n := int32(Completed(is).Len())
+		kept := moved == 0 && n < is.Succeeded && !ptr.Equal(job.Spec.Completions, job.Spec.Parallelism)
+		if n != is.Succeeded && !kept {
+			problems = append(problems, fmt.Sprintf("succeeded is %d, and completedIndexes %q", is.Succeeded, is.CompletedIndexes))
+		}
+	case moved != left:
+		problems = append(problems, fmt.Sprintf("succeeded moved by %d, and %d UIDs left uncounted.succeeded", moved, left))
+	}
+	return problems
+}
+
+// Completed are the completed indexes of a status.
+func Completed(s *batchv1.JobStatus) indexset.Set {
+	set, _ := indexset.Parse(s.CompletedIndexes)
+	return set
+}
+
+// Failed are the failed indexes of a status.
+func Failed(s *batchv1.JobStatus) indexset.Set {
+	set, _ := indexset.Parse(ptr.Deref(s.FailedIndexes, ""))
+	return set
+}
+
+// LostIndexes are those that were completed, that the Job has, and that are not completed anymore (S6).
+func LostIndexes(old, job *batchv1.Job) indexset.Set {
+	before, _ := indexset.ParseTolerant(old.Status.CompletedIndexes, ptr.Deref(job.Spec.Completions, 0))
+	return before.Difference(Completed(&job.Status))
+}
+
+// The annotations of a retry: the indexes it runs, of those that it had when it was made.
+const (
+	retryIndexes     = "batchjob.dev/retry-indexes"
+	retryCompletions = "batchjob.dev/retry-completions"
+)
+
+// LeftOut returns the indexes that a retry does not run, of those that it had when it was made: they count as completed.
+func LeftOut(job *batchv1.Job) indexset.Set {
+	text, isRetry := job.Annotations[retryIndexes]
+	if !isRetry {
+		return indexset.Set{}
+	}
+	made, err := strconv.ParseInt(job.Annotations[retryCompletions], 10, 32)
+	if err != nil {
+		made = int64(ptr.Deref(job.Spec.Completions, 0))
+	}
+	retried, _ := indexset.ParseTolerant(text, ptr.Deref(job.Spec.Completions, 0))
+	return indexset.Below(int32(made)).Difference(retried)
+}
+
+// EndsWithSuccess reports whether a pod was deleted because the Job has succeeded: its end is neither a failure nor a
+// success (SUC-14).
+func EndsWithSuccess(job *batchv1.Job, pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && history.Is(job, batchv1.JobSuccessCriteriaMet)
+}
+
+// IsStoredByIndex reports whether a pod's success is in completedIndexes, or comes too late: an index that has failed stays
+// failed (BLI-12).
+func IsStoredByIndex(job *batchv1.Job, pod *corev1.Pod) bool {
+	return IsIndexed(&job.Spec) && pod.Status.Phase == corev1.PodSucceeded &&
+		Completed(&job.Status).Union(Failed(&job.Status)).Contains(history.IndexOf(pod))
+}

@@ -1,0 +1,50 @@
+package scenario
+
+import (
+	"strings"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// Command makes a command from its name and its arguments.
+func Command(name string, args ...string) *datadriven.TestData {
+	d := &datadriven.TestData{Cmd: name}
+	for _, arg := range args {
+		if arg == "" {
+			continue
+		}
+		key, value, found := strings.Cut(arg, "=")
+		a := datadriven.CmdArg{Key: key}
+		if found {
+			a.Vals = []string{value}
+		}
+		d.CmdArgs = append(d.CmdArgs, a)
+	}
+	return d
+}
+
+// WithInput adds the input to a command.
+func WithInput(d *datadriven.TestData, input string) *datadriven.TestData {
+	d.Input = input
+	return d
+}
+
+// File is the text of a scenario file with these commands.
+func File(comment string, commands []*datadriven.TestData) string {
+	var b strings.Builder
+	for line := range strings.Lines(comment) {
+		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
+	}
+	for _, d := range commands {
+		b.WriteString("\n" + d.Cmd)
+		for _, arg := range d.CmdArgs {
+			b.WriteString(" " + arg.String())
+		}
+		b.WriteString("\n")
+		if d.Input != "" {
+			b.WriteString(strings.TrimSuffix(d.Input, "\n") + "\n")
+		}
+		b.WriteString("----\n" + d.Expected)
+	}
+	return b.String()
+}
