@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -50,8 +51,9 @@ type replacements []AwaitsReplacement
 
 // of returns the entry of an index, or nil.
 func (r replacements) of(index int32) *AwaitsReplacement {
-	i, found := slices.BinarySearchFunc(r, index, func(a AwaitsReplacement, index int32) int { return cmp.Compare(a.Pod.Index, index) })
-	if !found {
+	// sort.Search copies no entries, unlike slices.BinarySearchFunc.
+	i := sort.Search(len(r), func(i int) bool { return r[i].Pod.Index >= index })
+	if i == len(r) || r[i].Pod.Index != index {
 		return nil
 	}
 	return &r[i]

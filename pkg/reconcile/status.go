@@ -30,7 +30,7 @@ func nextStatus(job *jobView, pods *podLists, end outcome, l ledger, claiming bo
 		next.FailedIndexes = ptr.To(l.failedIndexes.String())
 	}
 	next.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: l.uncountedSuccess, Failed: l.uncountedFailure}
-	setGauges(next, job, pods, end, plan.Delete)
+	setGauges(next, job, pods, end, plan)
 
 	switch {
 	case end.stored, end.direct:
@@ -80,10 +80,10 @@ func Same[T any](a, b *T) bool {
 // them, tracked or not (PRP-04). With the interim condition, which is written just before
 // the rest is deleted, they count as deleted. Pods that are yet to be created do not
 // count: who waits for active pods must find them.
-func setGauges(next *batchv1.JobStatus, job *jobView, pods *podLists, end outcome, deletions []PodRef) {
+func setGauges(next *batchv1.JobStatus, job *jobView, pods *podLists, end outcome, plan *planner) {
 	ending := end.decided() && !end.stored
-	deleted := make(map[types.UID]bool, len(deletions))
-	for _, r := range deletions {
+	deleted := make(map[types.UID]bool, len(plan.Delete))
+	for _, r := range plan.Delete {
 		deleted[r.UID] = true
 	}
 	active, ready, terminating := int32(0), int32(0), count32(pods.terminating)
