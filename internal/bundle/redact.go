@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // Values that are left out of objects, whatever they are.
@@ -290,9 +292,9 @@ var (
 		"resource", "resourceVersion", "restartPolicy", "server", "status", "subresource", "terminationMessagePolicy", "type", "uid", "verb", "what", "whenUnsatisfiable",
 	}
 	// enum is the form of their values: a sentence is none.
-	enum = regexp.MustCompile(`^[\w./+:=-]{0,253}( \w+)?$`)
+	enum = lazyregexp.New(`^[\w./+:=-]{0,253}( \w+)?$`)
 	// indexes is the form of counts, of sets of indexes, and of UIDs, which are values of annotations and labels of controllers.
-	indexes = regexp.MustCompile(`^[0-9a-f,-]*$`)
+	indexes = lazyregexp.New(`^[0-9a-f,-]*$`)
 )
 
 // keptFields is what explanations read of the fields in an entry of managedFields: whether it owns spec.suspend. The others

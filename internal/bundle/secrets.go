@@ -1,9 +1,10 @@
 package bundle
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // secret is a kind of text that is left out: what its pattern matches; or, if the pattern has groups, the first of them
@@ -13,7 +14,7 @@ type secret struct {
 	// hints are separated by spaces: a text with none of them, in any case, has no match, and only lines near one are
 	// looked at: patterns are slow.
 	hints     string
-	pattern   *regexp.Regexp
+	pattern   *lazyregexp.Regexp
 	announces bool
 	// wraps is set if its form is distinctive enough to be found across the end of a line.
 	wraps bool
@@ -64,25 +65,25 @@ var formats = []struct {
 
 // secrets are what is looked for in texts, the more specific first.
 var secrets = slices.Concat([]secret{
-	{what: "private key", pattern: regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
-	{what: "private key", pattern: regexp.MustCompile(`(?s)^(?:[^-]|-[^-])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)}, // the log begins within it
+	{what: "private key", pattern: lazyregexp.New(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
+	{what: "private key", pattern: lazyregexp.New(`(?s)^(?:[^-]|-[^-])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)}, // the log begins within it
 }, formatSecrets(), []secret{
-	{what: "Slack webhook", hints: "hooks.slack.com", pattern: regexp.MustCompile(`\bhooks\.slack\.com/(?:services|workflows)/([\w/-]{20,})`)},
-	{what: "password in a URL", hints: "://", pattern: regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^\s:/@"'<>]*:([^\s"'<>]+)|([^\s:/@"'<>]{20,}))@`)},
-	{what: "password in a URL", hints: "jdbc:oracle: @tcp( @unix(", pattern: regexp.MustCompile(`(?i)\bjdbc:oracle:\w+:[^\s/@"']+/([^\s"']+)@|\b[\w.-]+:([^\s"'@]+)@(?:tcp|unix)\(`)},
-	{what: "signature in a URL", hints: "sig", pattern: regexp.MustCompile(`(?i)[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=([^\s&"']{8,})`)},
-	{what: "authorization header", hints: "authorization", pattern: regexp.MustCompile(`(?i)\bauthorization` + is + `\[?\\*["']?(?:[a-z][\w-]*[ \t]+)?([\w-]+=(?:"[^"\n]*"|[^\s",]+)(?:,[ \t]*[\w-]+=(?:"[^"\n]*"|[^\s",]+))+|[^\s"',;\\\]]{4,})`)},
-	{what: "bearer token", hints: "bearer", pattern: regexp.MustCompile(`(?i)\bbearer\s+([\w.~+/-]{8,}=*)`)},
-	{what: "cookie", hints: "cookie", pattern: regexp.MustCompile(`(?i)\bcookie` + is + `\[?\\*["']?([\w.-]+=[^\r\n"'\\\]]+)`)},
-	{what: "named secret", hints: nameHints, pattern: regexp.MustCompile(`(?i)` + named + is), announces: true},
-	{what: "named secret", hints: "value", pattern: regexp.MustCompile(`(?i)` + named + `\\*["']?[ \t]*,?\s*\\*["']?\bvalue` + is), announces: true},
-	{what: "named secret", hints: nameHints, pattern: regexp.MustCompile(`(?i)(?:^|[\s"'\[,(=])--?[\w.-]*` + named + `(?:\\*["'][ \t]*,[ \t]*|[ \t]+)`), announces: true},
-	{what: "named secret", hints: "</", pattern: regexp.MustCompile(`(?i)<[\w:.-]*` + named + `>\s*([^<\s][^<]*)</`)},
-	{what: "named secret", hints: "identified passw", pattern: regexp.MustCompile(`(?i)\b(?:identified by|passw(?:or)?d)[ \t]+(?:'((?:[^'\n]|'')+)'|"([^"\n]+)")`)},
-	{what: "named secret", hints: "password passphrase", pattern: regexp.MustCompile(`(?i)\b(?:temporary password[^:\n]{0,80}:|(?:password|passphrase) is:?)[ \t]+["']?([^\s"']*[\d\W_][^\s"']*)`)},
-	{what: "named secret", hints: "password requirepass masterauth", pattern: regexp.MustCompile(`(?im)\blogin[ \t]+\S+[ \t]+password[ \t]+(\S+)|^[ \t]*(?:requirepass|masterauth)[ \t]+(\S+)`)},
-	{what: "named secret", hints: "auth", pattern: regexp.MustCompile(`(?i)(?:\b|")_?auth` + is + `\\*["']?([\w+/-]{16,}=*)`)},
-	{what: "password of a command", hints: "curl sshpass mysql mariadb redis-cli docker", pattern: regexp.MustCompile(`\bcurl\b[^\n|;]*?[ \t](?:-u|--user|-U|--proxy-user)[ \t=]*["']?[^\s:"']+:([^\s"']+)|\bsshpass[ \t]+-p[ \t]*(\S+)|\b(?:mysql\w*|mariadb)[ \t][^\n|;]*?-p([^\s-]\S*)|\bredis-cli\b[^\n|;]*?[ \t]-a[ \t]+(\S+)|\bdocker[ \t]+login\b[^\n|;]*?[ \t]-p[ \t]+(\S+)`)},
+	{what: "Slack webhook", hints: "hooks.slack.com", pattern: lazyregexp.New(`\bhooks\.slack\.com/(?:services|workflows)/([\w/-]{20,})`)},
+	{what: "password in a URL", hints: "://", pattern: lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^\s:/@"'<>]*:([^\s"'<>]+)|([^\s:/@"'<>]{20,}))@`)},
+	{what: "password in a URL", hints: "jdbc:oracle: @tcp( @unix(", pattern: lazyregexp.New(`(?i)\bjdbc:oracle:\w+:[^\s/@"']+/([^\s"']+)@|\b[\w.-]+:([^\s"'@]+)@(?:tcp|unix)\(`)},
+	{what: "signature in a URL", hints: "sig", pattern: lazyregexp.New(`(?i)[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=([^\s&"']{8,})`)},
+	{what: "authorization header", hints: "authorization", pattern: lazyregexp.New(`(?i)\bauthorization` + is + `\[?\\*["']?(?:[a-z][\w-]*[ \t]+)?([\w-]+=(?:"[^"\n]*"|[^\s",]+)(?:,[ \t]*[\w-]+=(?:"[^"\n]*"|[^\s",]+))+|[^\s"',;\\\]]{4,})`)},
+	{what: "bearer token", hints: "bearer", pattern: lazyregexp.New(`(?i)\bbearer\s+([\w.~+/-]{8,}=*)`)},
+	{what: "cookie", hints: "cookie", pattern: lazyregexp.New(`(?i)\bcookie` + is + `\[?\\*["']?([\w.-]+=[^\r\n"'\\\]]+)`)},
+	{what: "named secret", hints: nameHints, pattern: lazyregexp.New(`(?i)` + named + is), announces: true},
+	{what: "named secret", hints: "value", pattern: lazyregexp.New(`(?i)` + named + `\\*["']?[ \t]*,?\s*\\*["']?\bvalue` + is), announces: true},
+	{what: "named secret", hints: nameHints, pattern: lazyregexp.New(`(?i)(?:^|[\s"'\[,(=])--?[\w.-]*` + named + `(?:\\*["'][ \t]*,[ \t]*|[ \t]+)`), announces: true},
+	{what: "named secret", hints: "</", pattern: lazyregexp.New(`(?i)<[\w:.-]*` + named + `>\s*([^<\s][^<]*)</`)},
+	{what: "named secret", hints: "identified passw", pattern: lazyregexp.New(`(?i)\b(?:identified by|passw(?:or)?d)[ \t]+(?:'((?:[^'\n]|'')+)'|"([^"\n]+)")`)},
+	{what: "named secret", hints: "password passphrase", pattern: lazyregexp.New(`(?i)\b(?:temporary password[^:\n]{0,80}:|(?:password|passphrase) is:?)[ \t]+["']?([^\s"']*[\d\W_][^\s"']*)`)},
+	{what: "named secret", hints: "password requirepass masterauth", pattern: lazyregexp.New(`(?im)\blogin[ \t]+\S+[ \t]+password[ \t]+(\S+)|^[ \t]*(?:requirepass|masterauth)[ \t]+(\S+)`)},
+	{what: "named secret", hints: "auth", pattern: lazyregexp.New(`(?i)(?:\b|")_?auth` + is + `\\*["']?([\w+/-]{16,}=*)`)},
+	{what: "password of a command", hints: "curl sshpass mysql mariadb redis-cli docker", pattern: lazyregexp.New(`\bcurl\b[^\n|;]*?[ \t](?:-u|--user|-U|--proxy-user)[ \t=]*["']?[^\s:"']+:([^\s"']+)|\bsshpass[ \t]+-p[ \t]*(\S+)|\b(?:mysql\w*|mariadb)[ \t][^\n|;]*?-p([^\s-]\S*)|\bredis-cli\b[^\n|;]*?[ \t]-a[ \t]+(\S+)|\bdocker[ \t]+login\b[^\n|;]*?[ \t]-p[ \t]+(\S+)`)},
 })
 
 // nameHints are in the names of all named secrets.
@@ -90,13 +91,13 @@ const nameHints = "pass pw secret token jwt credential key"
 
 func formatSecrets() (all []secret) {
 	for _, f := range formats {
-		all = append(all, secret{what: f.what, hints: f.hints, pattern: regexp.MustCompile(strings.Join(f.patterns, "|")), wraps: true})
+		all = append(all, secret{what: f.what, hints: f.hints, pattern: lazyregexp.New(strings.Join(f.patterns, "|")), wraps: true})
 	}
 	return all
 }
 
 // namedSecret is the name of a field, or the flag before an argument, whose value is a secret.
-var namedSecret = regexp.MustCompile(`(?i)` + named + `$`)
+var namedSecret = lazyregexp.New(`(?i)` + named + `$`)
 
 // find returns where a text has the secret; lower is the text in lower case.
 func (s *secret) find(text, lower string) (found []span) {
@@ -160,7 +161,7 @@ func endOfLine(text string, begin int) int {
 }
 
 // opening is how a quoted value begins, in any of several languages, with the escapes of those that it is quoted in.
-var opening = regexp.MustCompile("^(?:Some\\(|[bru])?(\\\\*)([\"'`])")
+var opening = lazyregexp.New("^(?:Some\\(|[bru])?(\\\\*)([\"'`])")
 
 // announced returns where the value is whose name begins at name, and that begins at from. A value in quotes ends with
 // them; any other ends with a space, or before "&name=". It ends with the quotes and brackets that it is in, too.
@@ -190,9 +191,9 @@ func announced(text string, name, from int) (start, end int) {
 
 var (
 	// unquotedEnd ends a value without quotes: a space, the next parameter of a query, or the next tag.
-	unquotedEnd = regexp.MustCompile(`[ \t\r]|&(?:amp;)?[\w.%\[\]-]+=|</[A-Za-z]`)
+	unquotedEnd = lazyregexp.New(`[ \t\r]|&(?:amp;)?[\w.%\[\]-]+=|</[A-Za-z]`)
 	// closing are the quotes that end the string that a value is in, or one of those that are in it.
-	closing = regexp.MustCompile(`(?:^|[^\\])(")|(\\+")(?:[\]},:]|$)`)
+	closing = lazyregexp.New(`(?:^|[^\\])(")|(\\+")(?:[\]},:]|$)`)
 )
 
 // quoted returns the length of a value before its closing quote, which has as many backslashes before it as the opening
@@ -231,21 +232,21 @@ func isInString(line string) bool {
 
 var (
 	// placeholder are values that stand for another one, or for none.
-	placeholder = regexp.MustCompile(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|empty|unset|not[- ]?set|<[^>]*>?|\[removed.*|\[?\(?(?:redacted|removed|masked|filtered|hidden)\)?\]?|[*•]+|x{3,}|\$\{[^}]*\}?|\$\(.*|\{\{.*|\.{3}|[|<>&\\]+)$`)
+	placeholder = lazyregexp.New(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|empty|unset|not[- ]?set|<[^>]*>?|\[removed.*|\[?\(?(?:redacted|removed|masked|filtered|hidden)\)?\]?|[*•]+|x{3,}|\$\{[^}]*\}?|\$\(.*|\{\{.*|\.{3}|[|<>&\\]+)$`)
 	// prose are words that follow the names of secrets in sentences.
-	prose = regexp.MustCompile(`(?i)^(?:a|an|and|are|at|authentication|authorization|auth|bad|by|cannot|can't|changed|connection|context|denied|disabled|does|doesn't|enabled|error|expired|expires|failed|field|file|flag|for|found|from|get|granted|has|have|if|in|incorrect|invalid|is|it|length|list|mismatch|missing|must|not|of|ok|option|or|policy|provided|refused|rejected|required|reset|secrets|should|string|the|to|too|unauthorized|unexpected|was|watch|when|which|will|with|wrong)[.,:;!]?$`)
+	prose = lazyregexp.New(`(?i)^(?:a|an|and|are|at|authentication|authorization|auth|bad|by|cannot|can't|changed|connection|context|denied|disabled|does|doesn't|enabled|error|expired|expires|failed|field|file|flag|for|found|from|get|granted|has|have|if|in|incorrect|invalid|is|it|length|list|mismatch|missing|must|not|of|ok|option|or|policy|provided|refused|rejected|required|reset|secrets|should|string|the|to|too|unauthorized|unexpected|was|watch|when|which|will|with|wrong)[.,:;!]?$`)
 	// number is a count, a fraction or a percentage.
-	number = regexp.MustCompile(`^\d{1,7}(?:[./]\d+)*%?[,.;]?$`)
+	number = lazyregexp.New(`^\d{1,7}(?:[./]\d+)*%?[,.;]?$`)
 	// port is what a URL without a password may have between a colon and an @: the port, and "/" before the scope of a package,
 	// or a query or a fragment. A port with a path may be a password: amqp://user:42/x@host.
-	port = regexp.MustCompile(`^\d{1,5}(?:/|(?:/[^?#]*)?[?#].*)$`)
+	port = lazyregexp.New(`^\d{1,5}(?:/|(?:/[^?#]*)?[?#].*)$`)
 	// imagePort is the port and the name of an image, before its digest.
-	imagePort = regexp.MustCompile(`^\d{1,5}/\S+$`)
+	imagePort = lazyregexp.New(`^\d{1,5}/\S+$`)
 	// keyFile is the name of a file with a secret, rather than the secret.
-	keyFile = regexp.MustCompile(`^(?:/(?:dev|etc|home|mnt|opt|root|run|secrets?|srv|tmp|usr|var)/[\w./@-]+|[~.]{0,2}/?[\w./@-]+\.(?:conf|crt|env|ini|jks|json|key|p12|pem|pfx|properties|toml|txt|ya?ml))$`)
+	keyFile = lazyregexp.New(`^(?:/(?:dev|etc|home|mnt|opt|root|run|secrets?|srv|tmp|usr|var)/[\w./@-]+|[~.]{0,2}/?[\w./@-]+\.(?:conf|crt|env|ini|jks|json|key|p12|pem|pfx|properties|toml|txt|ya?ml))$`)
 	// passAlone is "pass" without any word before it.
-	passAlone = regexp.MustCompile(`(?i)^\W*(pass)\W*$`)
-	word      = regexp.MustCompile(`^[A-Z]?[a-z]+$`)
+	passAlone = lazyregexp.New(`(?i)^\W*(pass)\W*$`)
+	word      = lazyregexp.New(`^[A-Z]?[a-z]+$`)
 )
 
 // isHarmless reports whether a value is no secret, given the text that announces it and the text that follows it.

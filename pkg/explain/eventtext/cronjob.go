@@ -1,11 +1,11 @@
 package eventtext
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // cronJobStates are what reasons of events mean that the CronJob controller writes when it does not start a Job, as of
@@ -44,7 +44,7 @@ func MissedStart(message string) time.Time {
 }
 
 // rejected is how the CronJob controller begins its messages about a time zone or a schedule that it does not accept.
-var rejected = regexp.MustCompile(`^(?:invalid timeZone|unparseable schedule|invalid schedule): "?([^":]*)"?\s*:`)
+var rejected = lazyregexp.New(`^(?:invalid timeZone|unparseable schedule|invalid schedule): "?([^":]*)"?\s*:`)
 
 // Rejected reads the time zone or the schedule from the message of an event UnknownTimeZone, UnparseableSchedule or
 // InvalidSchedule; it is "" if there is none.

@@ -1,11 +1,11 @@
 package eventtext
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // rejections are reasons for which a kubelet does not admit a pod, as of Kubernetes 1.36; there is one OutOf… for each
@@ -31,10 +31,10 @@ func IsRejection(reason, message string) bool {
 }
 
 // probeKill is what the kubelet says of a container that it kills and does not start again.
-var probeKill = regexp.MustCompile(`^Container (\S+) failed (liveness|startup) probe$`)
+var probeKill = lazyregexp.New(`^Container (\S+) failed (liveness|startup) probe$`)
 
 // probeRestart is what the kubelet says of a container that it kills and starts again.
-var probeRestart = regexp.MustCompile(`^Container (\S+) failed (liveness|startup) probe, will be restarted$`)
+var probeRestart = lazyregexp.New(`^Container (\S+) failed (liveness|startup) probe, will be restarted$`)
 
 // RestartedByProbe is the probe for which the kubelet killed a container of the pod that it starts again, and what the
 // probe said last; nil if no event, in the order of time, says so.
@@ -125,7 +125,7 @@ func killingOf(e *explain.Event, message string) *explain.Ending {
 const postStartFailed = "FailedPostStartHook"
 
 // hookOf is what kubelets before 1.27 say about a hook.
-var hookOf = regexp.MustCompile(`for Container "([^"]+)" in Pod`)
+var hookOf = lazyregexp.New(`for Container "([^"]+)" in Pod`)
 
 func postStartEnding(e *explain.Event) *explain.Ending {
 	end := &explain.Ending{Kind: explain.EndPostStart, By: explain.ByKubelet, Reason: postStartFailed, Container: e.Container}
@@ -136,7 +136,7 @@ func postStartEnding(e *explain.Event) *explain.Ending {
 }
 
 // assigned is what the scheduler says of a pod that it has assigned to a node.
-var assigned = regexp.MustCompile(`^Successfully assigned \S+ to (\S+)$`)
+var assigned = lazyregexp.New(`^Successfully assigned \S+ to (\S+)$`)
 
 // AssignedNode is the node that the pod of the event was assigned to, "" if the event does not say so.
 func AssignedNode(e *explain.Event) string {

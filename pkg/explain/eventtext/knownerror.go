@@ -2,11 +2,11 @@ package eventtext
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // errorPattern is one way in which a line reports a KnownError.
@@ -15,7 +15,7 @@ type errorPattern struct {
 	// hint is in lower case in each line that matches: most lines need no regular expression.
 	hint string
 	// line has groups for the subject; the ones that match are joined with a colon. If none does, subjects finds it.
-	line *regexp.Regexp
+	line *lazyregexp.Regexp
 	// codes are the exit codes with which the line means that; nil for all.
 	codes []int32
 }
@@ -26,93 +26,93 @@ var shell = []int32{126, 127}
 // startPatterns are of a container runtime or a shell that cannot execute the command: lines of runc, crun and shells. The
 // first to match counts, here and below.
 var startPatterns = []errorPattern{
-	{explain.ErrorCommandNotFound, "executable file", regexp.MustCompile("(?i)exec: \"([^\"]+)\": executable file not found|executable file `([^`]+)` not found"), nil},
-	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile(`(?i)\bexec: "([^"]+)": (?:stat [^:]+: )?no such file or directory`), nil},
-	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile("(?i)\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
-	{explain.ErrorCommandNotFound, "command not found", regexp.MustCompile(`(?i)([^\s:]+): command not found`), nil},
-	{explain.ErrorCommandNotFound, "not found", regexp.MustCompile(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
-	{explain.ErrorCommandNotFound, "bad interpreter", regexp.MustCompile(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
-	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
-	{explain.ErrorCommandNotFound, "no such file", regexp.MustCompile(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
-	{explain.ErrorCommandNotFound, "open", regexp.MustCompile(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
-	{explain.ErrorNotExecutable, "permission denied", regexp.MustCompile("(?i)\\bexec: \"([^\"]+)\": (?:stat [^:]+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
-	{explain.ErrorNotExecutable, "permission denied", regexp.MustCompile(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
-	{explain.ErrorWrongArchitecture, "exec format error", regexp.MustCompile("(?i)\\bexec:? (?:container process )?[`\"]?(/[^\\s:`\"]+)[`\"]?: exec format error|exec format error: '([^']+)'|\\bexec user process caused: exec format error|([^\\s:]+): (?:cannot execute binary file: )?exec format error|exec format error"), nil},
-	{explain.ErrorWrongArchitecture, "cannot execute binary file", regexp.MustCompile(`(?i)([^\s:]+): cannot execute binary file`), shell},
-	{explain.ErrorWrongArchitecture, "ld-linux", regexp.MustCompile(`(?i)(?:qemu|rosetta)\S* .*ld-linux`), nil},
-	{explain.ErrorWorkingDirectory, "chdir to cwd", regexp.MustCompile(`(?i)chdir to cwd \("([^"]+)"\)`), nil},
+	{explain.ErrorCommandNotFound, "executable file", lazyregexp.New("(?i)exec: \"([^\"]+)\": executable file not found|executable file `([^`]+)` not found"), nil},
+	{explain.ErrorCommandNotFound, "no such file", lazyregexp.New(`(?i)\bexec: "([^"]+)": (?:stat [^:]+: )?no such file or directory`), nil},
+	{explain.ErrorCommandNotFound, "no such file", lazyregexp.New("(?i)\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
+	{explain.ErrorCommandNotFound, "command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
+	{explain.ErrorCommandNotFound, "not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
+	{explain.ErrorCommandNotFound, "bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
+	{explain.ErrorCommandNotFound, "no such file", lazyregexp.New(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
+	{explain.ErrorCommandNotFound, "no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
+	{explain.ErrorCommandNotFound, "open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
+	{explain.ErrorNotExecutable, "permission denied", lazyregexp.New("(?i)\\bexec: \"([^\"]+)\": (?:stat [^:]+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
+	{explain.ErrorNotExecutable, "permission denied", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
+	{explain.ErrorWrongArchitecture, "exec format error", lazyregexp.New("(?i)\\bexec:? (?:container process )?[`\"]?(/[^\\s:`\"]+)[`\"]?: exec format error|exec format error: '([^']+)'|\\bexec user process caused: exec format error|([^\\s:]+): (?:cannot execute binary file: )?exec format error|exec format error"), nil},
+	{explain.ErrorWrongArchitecture, "cannot execute binary file", lazyregexp.New(`(?i)([^\s:]+): cannot execute binary file`), shell},
+	{explain.ErrorWrongArchitecture, "ld-linux", lazyregexp.New(`(?i)(?:qemu|rosetta)\S* .*ld-linux`), nil},
+	{explain.ErrorWorkingDirectory, "chdir to cwd", lazyregexp.New(`(?i)chdir to cwd \("([^"]+)"\)`), nil},
 }
 
 // programPatterns are of programs: lines of libc in several languages, and of common clients.
 var programPatterns = []errorPattern{
 	// Files.
-	{explain.ErrorReadOnly, "read-only file", regexp.MustCompile(`(?i)read-only file ?system`), nil},
-	{explain.ErrorNoSpace, "no space left", regexp.MustCompile(`(?i)no space left on device`), nil},
-	{explain.ErrorNoSpace, "enospc", regexp.MustCompile(`\bENOSPC\b`), nil},
-	{explain.ErrorNoSpace, "quota exceeded", regexp.MustCompile(`(?i)disk quota exceeded`), nil},
-	{explain.ErrorPermission, "permission denied", regexp.MustCompile(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
-	{explain.ErrorPermission, "accessdenied", regexp.MustCompile(`\bAccessDeniedException: (/\S+)`), nil},
+	{explain.ErrorReadOnly, "read-only file", lazyregexp.New(`(?i)read-only file ?system`), nil},
+	{explain.ErrorNoSpace, "no space left", lazyregexp.New(`(?i)no space left on device`), nil},
+	{explain.ErrorNoSpace, "enospc", lazyregexp.New(`\bENOSPC\b`), nil},
+	{explain.ErrorNoSpace, "quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
+	{explain.ErrorPermission, "permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
+	{explain.ErrorPermission, "accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
 
 	// Names of hosts, before connections: a message may mention both.
-	{explain.ErrorNameResolution, "could not translate", regexp.MustCompile(`(?i)could not translate host name "([^"]+)"`), nil},
-	{explain.ErrorNameResolution, "lookup ", regexp.MustCompile(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
-	{explain.ErrorNameResolution, "resolve", regexp.MustCompile(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?: host| proxy| hostname| host name| host address| address)*:? ['‘"]?([^\s'’";:,]+)`), nil},
-	{explain.ErrorNameResolution, "bad address", regexp.MustCompile(`\bbad address '([^']+)'`), nil},
-	{explain.ErrorNameResolution, "unknownhost", regexp.MustCompile(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
-	{explain.ErrorNameResolution, "unknown mysql server host", regexp.MustCompile(`(?i)unknown mysql server host '([^']+)'`), nil},
-	{explain.ErrorNameResolution, "enotfound", regexp.MustCompile(`\bgetaddrinfo ENOTFOUND ([^\s:]+)`), nil},
-	{explain.ErrorNameResolution, "eai_again", regexp.MustCompile(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
-	{explain.ErrorNameResolution, "getaddrinfo", regexp.MustCompile(`(?i)\bgetaddrinfo(?: for)? ['"]?([^\s'":]+)['"]?(?: port \d+)?(?: failed)?: `), nil},
-	{explain.ErrorNameResolution, "temporary failure", regexp.MustCompile(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
-	{explain.ErrorNameResolution, "name or service not known", regexp.MustCompile(`(?i)name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
-	{explain.ErrorNameResolution, "name does not resolve", regexp.MustCompile(`(?i)name does not resolve`), nil},
-	{explain.ErrorNameResolution, "no such host", regexp.MustCompile(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
-	{explain.ErrorNameResolution, "servname", regexp.MustCompile(`(?i)nodename nor servname provided`), nil},
+	{explain.ErrorNameResolution, "could not translate", lazyregexp.New(`(?i)could not translate host name "([^"]+)"`), nil},
+	{explain.ErrorNameResolution, "lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
+	{explain.ErrorNameResolution, "resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?: host| proxy| hostname| host name| host address| address)*:? ['‘"]?([^\s'’";:,]+)`), nil},
+	{explain.ErrorNameResolution, "bad address", lazyregexp.New(`\bbad address '([^']+)'`), nil},
+	{explain.ErrorNameResolution, "unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
+	{explain.ErrorNameResolution, "unknown mysql server host", lazyregexp.New(`(?i)unknown mysql server host '([^']+)'`), nil},
+	{explain.ErrorNameResolution, "enotfound", lazyregexp.New(`\bgetaddrinfo ENOTFOUND ([^\s:]+)`), nil},
+	{explain.ErrorNameResolution, "eai_again", lazyregexp.New(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
+	{explain.ErrorNameResolution, "getaddrinfo", lazyregexp.New(`(?i)\bgetaddrinfo(?: for)? ['"]?([^\s'":]+)['"]?(?: port \d+)?(?: failed)?: `), nil},
+	{explain.ErrorNameResolution, "temporary failure", lazyregexp.New(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
+	{explain.ErrorNameResolution, "name or service not known", lazyregexp.New(`(?i)name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
+	{explain.ErrorNameResolution, "name does not resolve", lazyregexp.New(`(?i)name does not resolve`), nil},
+	{explain.ErrorNameResolution, "no such host", lazyregexp.New(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
+	{explain.ErrorNameResolution, "servname", lazyregexp.New(`(?i)nodename nor servname provided`), nil},
 
-	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused`), nil},
-	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused`), nil},
-	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)\bhost='([^']+)', port=(\d+)`), nil},
-	{explain.ErrorConnectionRefused, "connect to", regexp.MustCompile(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: (?:connection refused|could ?n[o']t connect to server)`), nil},
-	{explain.ErrorConnectionRefused, "connection refused", regexp.MustCompile(`(?i)connection refused`), nil},
-	{explain.ErrorConnectionRefused, "econnrefused", regexp.MustCompile(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
+	{explain.ErrorConnectionRefused, "connection refused", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused`), nil},
+	{explain.ErrorConnectionRefused, "connection refused", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused`), nil},
+	{explain.ErrorConnectionRefused, "connection refused", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)`), nil},
+	{explain.ErrorConnectionRefused, "connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d+ ms)?: (?:connection refused|could ?n[o']t connect to server)`), nil},
+	{explain.ErrorConnectionRefused, "connection refused", lazyregexp.New(`(?i)connection refused`), nil},
+	{explain.ErrorConnectionRefused, "econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
 
 	// Certificates.
-	{explain.ErrorCertificate, "x509: ", regexp.MustCompile(`(x509: .+)$`), nil},
-	{explain.ErrorCertificate, "certificate verify failed", regexp.MustCompile(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
-	{explain.ErrorCertificate, "ssl certificate problem", regexp.MustCompile(`(?i)ssl certificate problem: (.+)$`), nil},
-	{explain.ErrorCertificate, "pkix path", regexp.MustCompile(`PKIX path (?:building|validation) failed`), nil},
-	{explain.ErrorCertificate, "signed certificate", regexp.MustCompile(`(?i)(self[- ]signed certificate(?: in certificate chain)?)`), nil},
-	{explain.ErrorCertificate, "issuer certificate", regexp.MustCompile(`(?i)(unable to get (?:local )?issuer certificate)`), nil},
+	{explain.ErrorCertificate, "x509: ", lazyregexp.New(`(x509: .+)$`), nil},
+	{explain.ErrorCertificate, "certificate verify failed", lazyregexp.New(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
+	{explain.ErrorCertificate, "ssl certificate problem", lazyregexp.New(`(?i)ssl certificate problem: (.+)$`), nil},
+	{explain.ErrorCertificate, "pkix path", lazyregexp.New(`PKIX path (?:building|validation) failed`), nil},
+	{explain.ErrorCertificate, "signed certificate", lazyregexp.New(`(?i)(self[- ]signed certificate(?: in certificate chain)?)`), nil},
+	{explain.ErrorCertificate, "issuer certificate", lazyregexp.New(`(?i)(unable to get (?:local )?issuer certificate)`), nil},
 
 	// Memory.
-	{explain.ErrorOutOfGPUMemory, "out of memory", regexp.MustCompile(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
-	{explain.ErrorOutOfGPUMemory, "cuda", regexp.MustCompile(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b`), nil},
-	{explain.ErrorOutOfMemory, "outofmemoryerror", regexp.MustCompile(`\bOutOfMemoryError(?:: (.+))?$`), nil},
-	{explain.ErrorOutOfMemory, "allocate memory", regexp.MustCompile(`(?i)cannot allocate memory`), nil},
-	{explain.ErrorOutOfMemory, "heap out of memory", regexp.MustCompile(`(JavaScript heap out of memory)`), nil},
-	{explain.ErrorOutOfMemory, "memoryerror", regexp.MustCompile(`(?:^|[\s._])_?(?:Array)?MemoryError\b`), nil},
-	{explain.ErrorOutOfMemory, "bad_alloc", regexp.MustCompile(`\bstd::bad_alloc\b`), nil},
-	{explain.ErrorOutOfMemory, "runtime: out of memory", regexp.MustCompile(`\bruntime: out of memory`), nil},
+	{explain.ErrorOutOfGPUMemory, "out of memory", lazyregexp.New(`(?i)\b(?:cuda|hip)\b[^:]*(?:: )?out of memory`), nil},
+	{explain.ErrorOutOfGPUMemory, "cuda", lazyregexp.New(`\bcudaErrorMemoryAllocation\b|\bCUDA_ERROR_OUT_OF_MEMORY\b`), nil},
+	{explain.ErrorOutOfMemory, "outofmemoryerror", lazyregexp.New(`\bOutOfMemoryError(?:: (.+))?$`), nil},
+	{explain.ErrorOutOfMemory, "allocate memory", lazyregexp.New(`(?i)cannot allocate memory`), nil},
+	{explain.ErrorOutOfMemory, "heap out of memory", lazyregexp.New(`(JavaScript heap out of memory)`), nil},
+	{explain.ErrorOutOfMemory, "memoryerror", lazyregexp.New(`(?:^|[\s._])_?(?:Array)?MemoryError\b`), nil},
+	{explain.ErrorOutOfMemory, "bad_alloc", lazyregexp.New(`\bstd::bad_alloc\b`), nil},
+	{explain.ErrorOutOfMemory, "runtime: out of memory", lazyregexp.New(`\bruntime: out of memory`), nil},
 }
 
 // Where a line names what an error is about, if its pattern does not.
 var (
-	pathInLine    = regexp.MustCompile(`(?:^|[\s'"‘(=])(/[^\s'"’:,);]+)`)
-	hostInLine    = regexp.MustCompile(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
-	addressInLine = regexp.MustCompile(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
+	pathInLine    = lazyregexp.New(`(?:^|[\s'"‘(=])(/[^\s'"’:,);]+)`)
+	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
 )
 
 // subjects are by kind.
-var subjects = map[explain.ErrorKind]*regexp.Regexp{
+var subjects = map[explain.ErrorKind]*lazyregexp.Regexp{
 	explain.ErrorReadOnly: pathInLine, explain.ErrorNoSpace: pathInLine, explain.ErrorPermission: pathInLine,
 	explain.ErrorNameResolution: hostInLine, explain.ErrorConnectionRefused: addressInLine,
 }
 
 var (
 	// stackFrame is a line of a stack trace that names no error.
-	stackFrame = regexp.MustCompile(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$`)
+	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$`)
 	// unknownError is a line that reports an error by itself: what lines before it report is not the last word then.
-	unknownError = regexp.MustCompile(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)
+	unknownError = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)
 )
 
 // maxErrorLines is how many lines at the end of a message are looked at.

@@ -1,21 +1,22 @@
 package eventtext
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // What differs between messages that report the same, in a word.
 var (
 	// An amount such as 500m is no duration: Go ends those with a unit of seconds.
-	duration = regexp.MustCompile(`^(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:s|ms|µs|ns)$`)
-	moment   = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d)?T?(?:\d\d:\d\d:\d\d[\d.]*)?(?:Z|[+-]\d\d:?\d\d)?$`)
-	uid      = regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	duration = lazyregexp.New(`^(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:s|ms|µs|ns)$`)
+	moment   = lazyregexp.New(`^(?:\d{4}-\d\d-\d\d)?T?(?:\d\d:\d\d:\d\d[\d.]*)?(?:Z|[+-]\d\d:?\d\d)?$`)
+	uid      = lazyregexp.New(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	// A port stands behind an address, localhost, or the host of a URL; an image has a tag there.
-	port = regexp.MustCompile(`(\d\.\d+|\]|localhost|://[^\s/:"]+):\d+`)
+	port = lazyregexp.New(`(\d\.\d+|\]|localhost|://[^\s/:"]+):\d+`)
 	// suffix ends the generated name of a pod, in the letters of k8s.io/apimachinery/pkg/util/rand; its namespace may follow.
-	suffix = regexp.MustCompile(`-(?:\d+-)?[bcdfghjklmnpqrstvwxz2456789]{5}(?:_|$)`)
+	suffix = lazyregexp.New(`-(?:\d+-)?[bcdfghjklmnpqrstvwxz2456789]{5}(?:_|$)`)
 )
 
 // longName is how much of a Job's name its pods have at least.

@@ -3,10 +3,10 @@
 package eventtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // Refusal is why a pod, or a Job of a CronJob, was not created.
@@ -26,24 +26,24 @@ type Refusal struct {
 
 // wrappers are what controllers and the API server write before the reason: the event recorder joins
 // similar events, and some errors are internal.
-var wrappers = regexp.MustCompile(`^(?:\(combined from similar events\): )?(?:Error creating(?: job)?: )?(?:Internal error occurred: )?((?:pods|jobs\.batch)(?: "[^"]*")? is forbidden: |(?:Pod|Job\.batch)(?: "[^"]*")? is invalid: )?`)
+var wrappers = lazyregexp.New(`^(?:\(combined from similar events\): )?(?:Error creating(?: job)?: )?(?:Internal error occurred: )?((?:pods|jobs\.batch)(?: "[^"]*")? is forbidden: |(?:Pod|Job\.batch)(?: "[^"]*")? is invalid: )?`)
 
 // refusals are what admission plugins write, as of Kubernetes 1.36. A webhook or a policy may say anything: only
 // the beginning counts.
 var refusals = []struct {
 	reason string
 	// pattern has a group for By, and one for the message.
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 }{
-	{explain.RefusalQuota, regexp.MustCompile(`^exceeded quota: ([^\s,]+)(?:, )?(.*)`)},
-	{explain.RefusalQuotaNeeds, regexp.MustCompile(`^failed quota: ([^\s:]+): (must specify .*)`)},
-	{explain.RefusalPodSecurity, regexp.MustCompile(`^violates PodSecurity "([^"]+)": (.*)`)},
-	{explain.RefusalLimitRange, regexp.MustCompile(`^()(\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`)},
-	{explain.RefusalServiceAccount, regexp.MustCompile(`^error looking up service account \S+: (?:serviceaccounts? "([^"]+)" )?(.*)`)},
-	{explain.RefusalPriorityClass, regexp.MustCompile(`^()(no PriorityClass with name \S+ was found)$`)},
-	{explain.RefusalPolicy, regexp.MustCompile(`^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: (.*)`)},
-	{explain.RefusalWebhook, regexp.MustCompile(`^admission webhook "([^"]+)" denied the request(?:: | )(.*)`)},
-	{explain.RefusalWebhookDown, regexp.MustCompile(`^failed calling webhook "([^"]+)": (.*)`)},
+	{explain.RefusalQuota, lazyregexp.New(`^exceeded quota: ([^\s,]+)(?:, )?(.*)`)},
+	{explain.RefusalQuotaNeeds, lazyregexp.New(`^failed quota: ([^\s:]+): (must specify .*)`)},
+	{explain.RefusalPodSecurity, lazyregexp.New(`^violates PodSecurity "([^"]+)": (.*)`)},
+	{explain.RefusalLimitRange, lazyregexp.New(`^()(\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`)},
+	{explain.RefusalServiceAccount, lazyregexp.New(`^error looking up service account \S+: (?:serviceaccounts? "([^"]+)" )?(.*)`)},
+	{explain.RefusalPriorityClass, lazyregexp.New(`^()(no PriorityClass with name \S+ was found)$`)},
+	{explain.RefusalPolicy, lazyregexp.New(`^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: (.*)`)},
+	{explain.RefusalWebhook, lazyregexp.New(`^admission webhook "([^"]+)" denied the request(?:: | )(.*)`)},
+	{explain.RefusalWebhookDown, lazyregexp.New(`^failed calling webhook "([^"]+)": (.*)`)},
 }
 
 // RefusalOf reads the message of an event FailedCreate.

@@ -1,18 +1,18 @@
 package eventtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // available begins the list of reasons in kube-scheduler's message (framework.FitError).
-var available = regexp.MustCompile(`^\d+/\d+ nodes are available: `)
+var available = lazyregexp.New(`^\d+/\d+ nodes are available: `)
 
 // counted is a reason that holds for so many nodes.
-var counted = regexp.MustCompile(`^(\d+) (.+)$`)
+var counted = lazyregexp.New(`^(\d+) (.+)$`)
 
 // afterReasons begin what kube-scheduler says about preemption, and about the resource claims that it could free.
 var afterReasons = []string{". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
@@ -21,29 +21,29 @@ var afterReasons = []string{". preemption: ", " preemption: ", ", preemption: ",
 // group, if there is one, is the name.
 var unfits = []struct {
 	kind    explain.UnfitKind
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 }{
-	{explain.UnfitResource, regexp.MustCompile(`^(?:node\(s\) had )?[Ii]nsufficient (\S+)`)},
-	{explain.UnfitPodCount, regexp.MustCompile(`^Too many pods`)},
-	{explain.UnfitTaint, regexp.MustCompile(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`)},
-	{explain.UnfitTaint, regexp.MustCompile(`^node\(s\) had (?:untolerated )?taint`)},
-	{explain.UnfitCordoned, regexp.MustCompile(`^node\(s\) were unschedulable`)},
-	{explain.UnfitTopologySpread, regexp.MustCompile(`pod topology spread constraints`)},
-	{explain.UnfitPodAffinity, regexp.MustCompile(`pod (?:anti-)?affinity|pods anti-affinity|pod affinity/anti-affinity`)},
-	{explain.UnfitVolumeNode, regexp.MustCompile(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone`)},
-	{explain.UnfitNodeAffinity, regexp.MustCompile(`node affinity|node selector`)},
-	{explain.UnfitNodeName, regexp.MustCompile(`requested (?:node name|hostname)`)},
-	{explain.UnfitHostPort, regexp.MustCompile(`free (?:host )?ports`)},
-	{explain.UnfitVolumeCount, regexp.MustCompile(`exceed max volume count`)},
-	{explain.UnfitNoVolume, regexp.MustCompile(`available persistent volumes to bind|enough free storage|bound to non-existent`)},
-	{explain.UnfitClaimMissing, regexp.MustCompile(`(?i)persistentvolumeclaim "([^"]+)" not found`)},
-	{explain.UnfitClaimDeleted, regexp.MustCompile(`(?i)persistentvolumeclaim "([^"]+)" is being deleted`)},
-	{explain.UnfitClaimMissing, regexp.MustCompile(`(?i)create the persistentvolumeclaim "([^"]+)"`)},
-	{explain.UnfitClaimUnbound, regexp.MustCompile(`provisioning failed for PVC "([^"]+)"`)},
-	{explain.UnfitClaimUnbound, regexp.MustCompile(`unbound (?:immediate )?PersistentVolumeClaim|binding volumes: `)},
-	{explain.UnfitClaimInUse, regexp.MustCompile(`ReadWriteOncePod`)},
-	{explain.UnfitDevices, regexp.MustCompile(`(?i)resourceclaim|cannot allocate all claims`)},
-	{explain.UnfitNoNodes, regexp.MustCompile(`^no nodes available to schedule pods`)},
+	{explain.UnfitResource, lazyregexp.New(`^(?:node\(s\) had )?[Ii]nsufficient (\S+)`)},
+	{explain.UnfitPodCount, lazyregexp.New(`^Too many pods`)},
+	{explain.UnfitTaint, lazyregexp.New(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`)},
+	{explain.UnfitTaint, lazyregexp.New(`^node\(s\) had (?:untolerated )?taint`)},
+	{explain.UnfitCordoned, lazyregexp.New(`^node\(s\) were unschedulable`)},
+	{explain.UnfitTopologySpread, lazyregexp.New(`pod topology spread constraints`)},
+	{explain.UnfitPodAffinity, lazyregexp.New(`pod (?:anti-)?affinity|pods anti-affinity|pod affinity/anti-affinity`)},
+	{explain.UnfitVolumeNode, lazyregexp.New(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone`)},
+	{explain.UnfitNodeAffinity, lazyregexp.New(`node affinity|node selector`)},
+	{explain.UnfitNodeName, lazyregexp.New(`requested (?:node name|hostname)`)},
+	{explain.UnfitHostPort, lazyregexp.New(`free (?:host )?ports`)},
+	{explain.UnfitVolumeCount, lazyregexp.New(`exceed max volume count`)},
+	{explain.UnfitNoVolume, lazyregexp.New(`available persistent volumes to bind|enough free storage|bound to non-existent`)},
+	{explain.UnfitClaimMissing, lazyregexp.New(`(?i)persistentvolumeclaim "([^"]+)" not found`)},
+	{explain.UnfitClaimDeleted, lazyregexp.New(`(?i)persistentvolumeclaim "([^"]+)" is being deleted`)},
+	{explain.UnfitClaimMissing, lazyregexp.New(`(?i)create the persistentvolumeclaim "([^"]+)"`)},
+	{explain.UnfitClaimUnbound, lazyregexp.New(`provisioning failed for PVC "([^"]+)"`)},
+	{explain.UnfitClaimUnbound, lazyregexp.New(`unbound (?:immediate )?PersistentVolumeClaim|binding volumes: `)},
+	{explain.UnfitClaimInUse, lazyregexp.New(`ReadWriteOncePod`)},
+	{explain.UnfitDevices, lazyregexp.New(`(?i)resourceclaim|cannot allocate all claims`)},
+	{explain.UnfitNoNodes, lazyregexp.New(`^no nodes available to schedule pods`)},
 }
 
 // UnfitsOf reads why no node can take a pod from its scheduler's message, in the order of the message: condition
@@ -103,10 +103,10 @@ func unfitOf(reason string) explain.Unfit {
 }
 
 // noScaleUp is what the cluster autoscaler says about a pod for which it adds no node.
-var noScaleUp = regexp.MustCompile(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)
+var noScaleUp = lazyregexp.New(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)
 
 // noNodeClaim is what Karpenter says about a pod for which it adds no node.
-var noNodeClaim = regexp.MustCompile(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)
+var noNodeClaim = lazyregexp.New(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)
 
 // AutoscalerOf is what an event about a pod says about new nodes for it; nil if it says nothing about that.
 func AutoscalerOf(e *explain.Event) *explain.Autoscaler {

@@ -1,17 +1,17 @@
 package eventtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // meaning is a text that has a meaning wherever a component writes it.
 type meaning struct {
 	kind explain.TroubleKind
 	// pattern may have the groups name, key, object, volume and said; a group said is the most specific part of the message.
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	// says keeps the end of the message, which says more than the kind.
 	says bool
 }
@@ -20,62 +20,62 @@ type meaning struct {
 // counts: containerd ends "no match for platform in manifest" with "not found", and Docker Hub its rate limit with
 // "unauthorized" for some clients.
 var ofImages = []meaning{
-	{explain.TroubleRateLimit, regexp.MustCompile(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`), false},
-	{explain.TroublePullsThrottled, regexp.MustCompile(`pull QPS exceeded`), false},
-	{explain.TroubleNotOnNode, regexp.MustCompile(`is not present with pull policy of Never`), false},
-	{explain.TroubleNoPlatform, regexp.MustCompile(`(?i)no match for platform|no matching manifest for|no image found in (?:manifest list|image index) for architecture|does not match the specified platform|cannot be used on this platform`), false},
-	{explain.TroubleSignature, regexp.MustCompile(`(?i)signature ?validation ?failed|source image rejected|signature (?:was|is) required|invalid signature|no signature exists`), true},
-	{explain.TroubleNoDiskSpace, regexp.MustCompile(`no space left on device`), false},
-	{explain.TroubleRegistryTLS, regexp.MustCompile(`x509: |tls: |HTTP response to HTTPS client|certificate `), true},
-	{explain.TroubleUnreachable, regexp.MustCompile(`no such host|name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`), true},
-	{explain.TroubleUnauthorized, regexp.MustCompile(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`), false},
-	{explain.TroubleRegistryFails, regexp.MustCompile(`(?i)\b50[0234]\b|internal server error|bad gateway|service unavailable`), true},
-	{explain.TroubleImageNotFound, regexp.MustCompile(`(?i)manifest unknown|name unknown|not found|repository does not exist|manifest for \S+ not found|\b404\b`), false},
+	{explain.TroubleRateLimit, lazyregexp.New(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`), false},
+	{explain.TroublePullsThrottled, lazyregexp.New(`pull QPS exceeded`), false},
+	{explain.TroubleNotOnNode, lazyregexp.New(`is not present with pull policy of Never`), false},
+	{explain.TroubleNoPlatform, lazyregexp.New(`(?i)no match for platform|no matching manifest for|no image found in (?:manifest list|image index) for architecture|does not match the specified platform|cannot be used on this platform`), false},
+	{explain.TroubleSignature, lazyregexp.New(`(?i)signature ?validation ?failed|source image rejected|signature (?:was|is) required|invalid signature|no signature exists`), true},
+	{explain.TroubleNoDiskSpace, lazyregexp.New(`no space left on device`), false},
+	{explain.TroubleRegistryTLS, lazyregexp.New(`x509: |tls: |HTTP response to HTTPS client|certificate `), true},
+	{explain.TroubleUnreachable, lazyregexp.New(`no such host|name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`), true},
+	{explain.TroubleUnauthorized, lazyregexp.New(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`), false},
+	{explain.TroubleRegistryFails, lazyregexp.New(`(?i)\b50[0234]\b|internal server error|bad gateway|service unavailable`), true},
+	{explain.TroubleImageNotFound, lazyregexp.New(`(?i)manifest unknown|name unknown|not found|repository does not exist|manifest for \S+ not found|\b404\b`), false},
 }
 
 // ofVolumes are what the kubelet, the attach/detach controller and CSI drivers say about volumes.
 var ofVolumes = []meaning{
-	{explain.TroubleMultiAttach, regexp.MustCompile(`^Multi-Attach error for volume "(?P<volume>[^"]*)" Volume is already (?P<said>.+)`), false},
-	{explain.TroubleDriverMissing, regexp.MustCompile(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`), false},
-	{explain.TroubleDriverMissing, regexp.MustCompile(`CSINode \S+ does not contain driver (?P<name>\S+)`), false},
-	{explain.TroubleAttacher, regexp.MustCompile(`waiting for external-attacher of (?P<name>\S+) CSI driver`), false},
-	{explain.TroubleKeyMissing, regexp.MustCompile(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`), false},
-	{explain.TroubleObjectMissing, regexp.MustCompile(`(?i)(?P<object>configmap|secret|persistentvolumeclaim)s? "(?P<name>[^"]+)" not found`), false},
-	{explain.TroubleHostPath, regexp.MustCompile(`hostPath type check failed: (?P<said>.+)`), true},
-	{explain.TroubleMountDenied, regexp.MustCompile(`(?i)access denied by server|permission ?denied|operation not permitted`), true},
-	{explain.TroubleMountTimeout, regexp.MustCompile(`timed out waiting for the condition$|context deadline exceeded$|DeadlineExceeded`), false},
-	{explain.TroubleVolume, regexp.MustCompile(`.`), true},
+	{explain.TroubleMultiAttach, lazyregexp.New(`^Multi-Attach error for volume "(?P<volume>[^"]*)" Volume is already (?P<said>.+)`), false},
+	{explain.TroubleDriverMissing, lazyregexp.New(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`), false},
+	{explain.TroubleDriverMissing, lazyregexp.New(`CSINode \S+ does not contain driver (?P<name>\S+)`), false},
+	{explain.TroubleAttacher, lazyregexp.New(`waiting for external-attacher of (?P<name>\S+) CSI driver`), false},
+	{explain.TroubleKeyMissing, lazyregexp.New(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`), false},
+	{explain.TroubleObjectMissing, lazyregexp.New(`(?i)(?P<object>configmap|secret|persistentvolumeclaim)s? "(?P<name>[^"]+)" not found`), false},
+	{explain.TroubleHostPath, lazyregexp.New(`hostPath type check failed: (?P<said>.+)`), true},
+	{explain.TroubleMountDenied, lazyregexp.New(`(?i)access denied by server|permission ?denied|operation not permitted`), true},
+	{explain.TroubleMountTimeout, lazyregexp.New(`timed out waiting for the condition$|context deadline exceeded$|DeadlineExceeded`), false},
+	{explain.TroubleVolume, lazyregexp.New(`.`), true},
 }
 
 // ofSandboxes are what the kubelet and network plugins say about the sandbox of a pod.
 var ofSandboxes = []meaning{
-	{explain.TroubleNoAddress, regexp.MustCompile(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|no IPs? available|no more free affine blocks|no unallocated|range is full|address pool .*exhausted|insufficient .*(?:IP|address)|failed to request IPs|failed to allocate (?:IP|address)|IPAM .*(?:full|exhausted)`), false},
-	{explain.TroubleNetworkNotReady, regexp.MustCompile(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`), false},
-	{explain.TroubleNetworkPlugin, regexp.MustCompile(`failed to find plugin "(?P<name>[^"]+)" in path`), true},
-	{explain.TroubleNoRuntime, regexp.MustCompile(`(?i)no runtime (?:handler )?for "(?P<name>[^"]+)" is configured|failed to find runtime handler (?P<name2>\S+)|runtime handler "?(?P<name3>[^" ]+)"? not supported`), false},
-	{explain.TroubleSandboxImage, regexp.MustCompile(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)"`), true},
-	{explain.TroubleNetworkPlugin, regexp.MustCompile(`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`), true},
-	{explain.TroubleSandbox, regexp.MustCompile(`.`), true},
+	{explain.TroubleNoAddress, lazyregexp.New(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|no IPs? available|no more free affine blocks|no unallocated|range is full|address pool .*exhausted|insufficient .*(?:IP|address)|failed to request IPs|failed to allocate (?:IP|address)|IPAM .*(?:full|exhausted)`), false},
+	{explain.TroubleNetworkNotReady, lazyregexp.New(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`), false},
+	{explain.TroubleNetworkPlugin, lazyregexp.New(`failed to find plugin "(?P<name>[^"]+)" in path`), true},
+	{explain.TroubleNoRuntime, lazyregexp.New(`(?i)no runtime (?:handler )?for "(?P<name>[^"]+)" is configured|failed to find runtime handler (?P<name2>\S+)|runtime handler "?(?P<name3>[^" ]+)"? not supported`), false},
+	{explain.TroubleSandboxImage, lazyregexp.New(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)"`), true},
+	{explain.TroubleNetworkPlugin, lazyregexp.New(`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`), true},
+	{explain.TroubleSandbox, lazyregexp.New(`.`), true},
 }
 
 // ofWebhooks are what the API server says about a webhook that it cannot call.
 var ofWebhooks = []meaning{
-	{explain.TroubleNoEndpoints, regexp.MustCompile(`no endpoints available for service "(?P<name>[^"]+)"`), false},
-	{explain.TroubleNoService, regexp.MustCompile(`services? "(?P<name>[^"]+)" not found`), false},
-	{explain.TroubleRefused, regexp.MustCompile(`(?P<said>dial tcp .*: connection refused)|connection refused`), true},
-	{explain.TroubleCertificate, regexp.MustCompile(`(?P<said>x509: .+)|tls: `), true},
-	{explain.TroubleNoHost, regexp.MustCompile(`(?P<said>dial tcp: .*no such host)|no such host|name resolution|server misbehaving`), true},
-	{explain.TroubleNoAnswer, regexp.MustCompile(`(?i)context deadline exceeded|i/o timeout|Client\.Timeout|TLS handshake timeout|request canceled`), true},
+	{explain.TroubleNoEndpoints, lazyregexp.New(`no endpoints available for service "(?P<name>[^"]+)"`), false},
+	{explain.TroubleNoService, lazyregexp.New(`services? "(?P<name>[^"]+)" not found`), false},
+	{explain.TroubleRefused, lazyregexp.New(`(?P<said>dial tcp .*: connection refused)|connection refused`), true},
+	{explain.TroubleCertificate, lazyregexp.New(`(?P<said>x509: .+)|tls: `), true},
+	{explain.TroubleNoHost, lazyregexp.New(`(?P<said>dial tcp: .*no such host)|no such host|name resolution|server misbehaving`), true},
+	{explain.TroubleNoAnswer, lazyregexp.New(`(?i)context deadline exceeded|i/o timeout|Client\.Timeout|TLS handshake timeout|request canceled`), true},
 }
 
 // plugin names the network plugin that failed.
-var plugin = regexp.MustCompile(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "]|$)`)
+var plugin = lazyregexp.New(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "]|$)`)
 
 // webhookService is the host of a Service in the URL of a webhook.
-var webhookService = regexp.MustCompile(`Post "?https://([-a-z0-9]+)\.([-a-z0-9]+)\.svc\b`)
+var webhookService = lazyregexp.New(`Post "?https://([-a-z0-9]+)\.([-a-z0-9]+)\.svc\b`)
 
 // aboutVolume names the volume of a message of the kubelet.
-var aboutVolume = regexp.MustCompile(`for volume "([^"]+)"|unmounted volumes=\[([^\] ]+)`)
+var aboutVolume = lazyregexp.New(`for volume "([^"]+)"|unmounted volumes=\[([^\] ]+)`)
 
 // ImageTrouble is why an image cannot be pulled, by the reason of a waiting container and its message, or by the message of
 // an event; nil if neither says so.
@@ -96,7 +96,7 @@ func ImageTrouble(reason, message string) *explain.Trouble {
 }
 
 // failedImage is the beginning of what the kubelet says about an image that it cannot pull.
-var failedImage = regexp.MustCompile(`^(?:Back-off pulling|Failed to pull|Container) image "([^"]+)"`)
+var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Container) image "([^"]+)"`)
 
 // FailedImage is the image that the kubelet says it cannot pull; "" if the message is about something else.
 func FailedImage(message string) string {
@@ -212,7 +212,7 @@ func setField(t *explain.Trouble, group, value string) {
 const maxLastWords = 100
 
 // wrapping is what the kubelet and the runtime write before an error: which call failed, for which volume or plugin.
-var wrapping = regexp.MustCompile(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: `)
+var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: `)
 
 // lastWords is the end of a message that wraps errors, the most specific part: of the parts that colons separate, as many
 // as fit, and at least one.

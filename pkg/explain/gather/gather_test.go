@@ -93,11 +93,11 @@ func TestExpiredContinueTokenEndsNoList_CLI_08(t *testing.T) {
 			}
 			return 0, ""
 		}}
-		for i := range 600 {
+		for i := range 2100 {
 			s.pods = append(s.pods, pod(fmt.Sprintf("train-%03d", i), "uid-train", nil))
 			s.events = append(s.events, event(fmt.Sprint(i), "train-001"))
 		}
-		if f := read(t, s, train()); len(f.Pods) != 600 || len(f.Events) != 600 || len(f.Gaps) != 0 {
+		if f := read(t, s, train()); len(f.Pods) != 2100 || len(f.Events) != 2100 || len(f.Gaps) != 0 {
 			t.Errorf("%s: %d pods, %d events, %+v", resource, len(f.Pods), len(f.Events), f.Gaps)
 		}
 	}

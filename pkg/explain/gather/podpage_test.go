@@ -2,14 +2,22 @@ package gather_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -41,9 +49,12 @@ func answering(t *testing.T, contentType string, body []byte) kube.Interface {
 }
 
 // protobufOf is a list of these pods, which train controls, as the API server encodes it.
-func protobufOf(t *testing.T, pods []corev1.Pod) []byte {
+func protobufOf(t *testing.T, pods []corev1.Pod) []byte { return protobufPage(t, pods, "") }
+
+// protobufPage is a page of such a list; next is the token of the next one.
+func protobufPage(t *testing.T, pods []corev1.Pod, next string) []byte {
 	t.Helper()
-	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "42"}}
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "42", Continue: next}}
 	for i := range pods {
 		pod := pods[i].DeepCopy()
 		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-train", Controller: ptr.To(true)}}
@@ -138,5 +149,154 @@ func TestBrokenListsOfPodsAreErrors_POL_06(t *testing.T) {
 	}
 	if _, err := gather.EachPod(t.Context(), answering(t, "text/html", []byte("<html>")), train(), func() {}, func(*corev1.Pod) {}); err == nil {
 		t.Error("a page of HTML is a list of pods")
+	}
+}
+
+// pagedPods answers with pages of one pod each, in protobuf. before is called for each page when the token of the next one
+// has been sent, and its pod has not.
+type pagedPods struct {
+	pages  int
+	before func(page int, r *http.Request)
+	refuse func(page int) (int, metav1.StatusReason)
+
+	mu   sync.Mutex
+	open int // pages that are not answered
+	most int
+}
+
+func (s *pagedPods) client(t *testing.T) kube.Interface {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.open++
+		s.most = max(s.most, s.open)
+		s.mu.Unlock()
+		defer func() {
+			s.mu.Lock()
+			s.open--
+			s.mu.Unlock()
+		}()
+		query := r.URL.Query()
+		page, _ := strconv.Atoi(strings.TrimPrefix(query.Get("continue"), "token-"))
+		if s.refuse != nil && query.Get("limit") != "" {
+			if code, reason := s.refuse(page); code != 0 {
+				fail(w, code, reason)
+				return
+			}
+		}
+		pods, next := []corev1.Pod{pod(fmt.Sprint("train-", page), "uid-train", nil)}, ""
+		if page+1 < s.pages {
+			next = fmt.Sprint("token-", page+1)
+		}
+		if query.Get("limit") == "" {
+			pods, next = nil, ""
+			for i := range s.pages {
+				pods = append(pods, pod(fmt.Sprint("train-", i), "uid-train", nil))
+			}
+		}
+		body := protobufPage(t, pods, next)
+		begin := bytes.Index(body, []byte(next)) + len(next)
+		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+		_, _ = w.Write(body[:begin])
+		_ = http.NewResponseController(w).Flush()
+		if s.before != nil {
+			s.before(page, r)
+		}
+		_, _ = w.Write(body[begin:])
+	}))
+	t.Cleanup(server.Close)
+	client, err := kube.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// readNames returns the names of the pods that were read since reading began, and how often it began.
+func readNames(ctx context.Context, client kube.Interface) (names []string, begun int, version string, err error) {
+	version, err = gather.EachPod(ctx, client, train(), func() { names, begun = nil, begun+1 }, func(pod *corev1.Pod) { names = append(names, pod.Name) })
+	return names, begun, version, err
+}
+
+// The pods of a page are sent only when the next two pages have been requested. Pods come in the order of the pages.
+// Requirements: POL-06, POL-02
+func TestNextPagesAreRequestedWhileAPageIsSent(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	const pages = 9
+	requested := make([]chan struct{}, pages)
+	for i := range requested {
+		requested[i] = make(chan struct{})
+	}
+	s := &pagedPods{pages: pages, before: func(page int, r *http.Request) {
+		close(requested[page])
+		select {
+		case <-requested[min(page+2, pages-1)]:
+		case <-r.Context().Done():
+		}
+	}}
+	names, begun, version, err := readNames(ctx, s.client(t))
+	want := []string{"train-0", "train-1", "train-2", "train-3", "train-4", "train-5", "train-6", "train-7", "train-8"}
+	if err != nil || !slices.Equal(names, want) || begun != 1 || version != "42" {
+		t.Errorf("%q, begun %d times, version %q, %v", names, begun, version, err)
+	}
+	if s.most != 3 {
+		t.Errorf("%d pages were read at a time", s.most)
+	}
+}
+
+// Requirements: CLI-08, POL-06
+func TestRefusedPagesOfPods(t *testing.T) {
+	for name, tc := range map[string]struct {
+		from      int // the first page that is refused
+		code      int
+		reason    metav1.StatusReason
+		begun     int
+		is        func(error) bool
+		wantNames int
+	}{
+		"a token that expires":             {5, http.StatusGone, metav1.StatusReasonExpired, 2, nil, 9},
+		"a token that expires at once":     {1, http.StatusGone, metav1.StatusReasonExpired, 2, nil, 9},
+		"expired without a token":          {0, http.StatusGone, metav1.StatusReasonExpired, 1, apierrors.IsResourceExpired, 0},
+		"permission that is taken away":    {4, http.StatusForbidden, metav1.StatusReasonForbidden, 1, apierrors.IsForbidden, 4},
+		"no permission":                    {0, http.StatusForbidden, metav1.StatusReasonForbidden, 1, apierrors.IsForbidden, 0},
+		"an API server that fails midways": {3, http.StatusInternalServerError, metav1.StatusReasonInternalError, 1, apierrors.IsInternalError, 3},
+	} {
+		s := &pagedPods{pages: 9, refuse: func(page int) (int, metav1.StatusReason) {
+			if page >= tc.from {
+				return tc.code, tc.reason
+			}
+			return 0, ""
+		}}
+		names, begun, version, err := readNames(t.Context(), s.client(t))
+		if (err == nil) != (tc.is == nil) || tc.is != nil && !tc.is(err) || begun != tc.begun || len(names) != tc.wantNames || (version == "") != (err != nil) {
+			t.Errorf("%s: %d pods, begun %d times, version %q, %v", name, len(names), begun, version, err)
+		}
+	}
+}
+
+// A connection that is lost within a page is an error, though the next page was answered. So is an interrupt.
+// Requirements: CLI-08, POL-06
+func TestLostPageOfPodsIsAnError(t *testing.T) {
+	s := &pagedPods{pages: 9, before: func(page int, _ *http.Request) {
+		if page == 2 {
+			panic(http.ErrAbortHandler)
+		}
+	}}
+	if names, _, _, err := readNames(t.Context(), s.client(t)); err == nil || len(names) != 2 {
+		t.Errorf("%d pods, %v", len(names), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s = &pagedPods{pages: 9, before: func(page int, r *http.Request) {
+		if page == 2 {
+			cancel()
+			<-r.Context().Done()
+		}
+	}}
+	if _, _, _, err := readNames(ctx, s.client(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if names, _, _, err := readNames(ctx, s.client(t)); !errors.Is(err, context.Canceled) || len(names) > 0 {
+		t.Errorf("interrupted before: %d pods, %v", len(names), err)
 	}
 }

@@ -1,0 +1,72 @@
+// Package lazyregexp has regular expressions that are compiled when they are first used. A program that has hundreds of
+// them in package variables starts in half the time, as most of its runs use only a few.
+package lazyregexp
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Regexp is a regular expression. It may be used by several goroutines.
+type Regexp struct {
+	pattern  string
+	once     sync.Once
+	compiled *regexp.Regexp
+}
+
+// inTest has New compile at once, so that any test of a package finds its invalid patterns.
+var inTest = len(os.Args) > 0 && strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
+
+// New returns the regular expression. Its first use panics if the pattern is invalid; in a test, New does.
+func New(pattern string) *Regexp {
+	r := &Regexp{pattern: pattern}
+	if inTest {
+		r.compile()
+	}
+	return r
+}
+
+func (r *Regexp) compile() *regexp.Regexp {
+	r.once.Do(func() { r.compiled = regexp.MustCompile(r.pattern) })
+	return r.compiled
+}
+
+// String returns the pattern.
+func (r *Regexp) String() string { return r.pattern }
+
+// MatchString is that of regexp.Regexp, as are the following methods.
+func (r *Regexp) MatchString(s string) bool { return r.compile().MatchString(s) }
+
+// FindString returns the leftmost match, or "".
+func (r *Regexp) FindString(s string) string { return r.compile().FindString(s) }
+
+// FindStringIndex returns the begin and the end of the leftmost match, or nil.
+func (r *Regexp) FindStringIndex(s string) []int { return r.compile().FindStringIndex(s) }
+
+// FindStringSubmatch returns the leftmost match and its submatches, or nil.
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.compile().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex returns the begins and ends of the leftmost match and its submatches, or nil.
+func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	return r.compile().FindStringSubmatchIndex(s)
+}
+
+// FindAllStringIndex returns the begins and ends of the first n matches; of all if n is negative.
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return r.compile().FindAllStringIndex(s, n)
+}
+
+// FindAllStringSubmatchIndex does the same with submatches.
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.compile().FindAllStringSubmatchIndex(s, n)
+}
+
+// ReplaceAllString returns s with all matches replaced; $1 in replacement is the first submatch.
+func (r *Regexp) ReplaceAllString(s, replacement string) string {
+	return r.compile().ReplaceAllString(s, replacement)
+}
+
+// SubexpNames returns the names of the groups; the first is the whole match.
+func (r *Regexp) SubexpNames() []string { return r.compile().SubexpNames() }
