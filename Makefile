@@ -220,7 +220,7 @@ field: build controlplane ## Measure explanations with situations from the real 
 	@$(GO) run ./test/field -only '$(FIELD)' -record '$(RECORD)'
 
 .PHONY: bench
-bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 25 minutes
+bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 30 minutes
 	$(GO) build -o bin/bench ./test/bench
 	bin/bench
 

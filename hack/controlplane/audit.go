@@ -23,8 +23,14 @@ func (c *cluster) writeAuditPolicy() error {
 	return os.WriteFile(c.auditPolicy(), policy, 0o644)
 }
 
+// everybody stands for all users in --audit.
+const everybody = "*"
+
 // auditRules are what is logged; the first rule that matches decides.
 func auditRules(user string) []map[string]any {
+	if user == everybody {
+		return callRules()
+	}
 	users, answered := []string{user}, []string{"RequestReceived"}
 	pods := []map[string]any{{"resources": []string{"pods"}}}
 	return []map[string]any{
@@ -34,6 +40,18 @@ func auditRules(user string) []map[string]any {
 		{"level": "Metadata", "verbs": []string{"patch", "update"}, "resources": pods},
 		// All else that the user does.
 		{"level": "Metadata", "users": users, "omitStages": answered},
+		{"level": "None"},
+	}
+}
+
+// callRules log the writes of pods, Jobs and statuses of Jobs by everybody, each once, when it is answered: the entry also
+// says when the request arrived.
+func callRules() []map[string]any {
+	return []map[string]any{
+		{
+			"level": "Metadata", "verbs": []string{"create", "patch", "update", "delete"}, "omitStages": []string{"RequestReceived"},
+			"resources": []map[string]any{{"resources": []string{"pods"}}, {"group": "batch", "resources": []string{"jobs", "jobs/status"}}},
+		},
 		{"level": "None"},
 	}
 }

@@ -34,7 +34,8 @@ const usage = `Usage: go -C hack/controlplane run . <verb>
   up [--nodes N] [--dir DIR]  start a cluster; its kubeconfig is DIR/kubeconfig
      [--for all|demo]
      [--feature-gates LIST]   for the API server and Kubernetes' own controllers
-     [--audit USER]           and write each request of that user, and each change of a pod, to DIR/audit.log
+     [--audit USER]           and write each request of that user, and each change of a pod, to DIR/audit.log;
+                              '*' for only the writes of pods, Jobs and their statuses, by all users
   down [--dir DIR]            stop it and remove its state
   alone LOCK COMMAND …        run a command when no other one with the same lock file runs
 

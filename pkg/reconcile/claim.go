@@ -1,34 +1,30 @@
 package reconcile
 
-import "slices"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // claimPods adopts strays that the Job's selector matches, and disowns pods that it no
 // longer matches (KEP-2307, TRK-25). A Job that is being deleted does neither (JOB-37).
-func (s *state) claimPods() {
-	for uid := range s.Held {
-		s.seen[uid] = true
+// It returns the other pods of the Job, and whether any are still to be adopted or disowned.
+func claimPods(job *jobView, o *Observation, plan *planner) (selected []*Pod, claiming bool) {
+	if job.deleting {
+		return o.Pods, false
 	}
-	for _, p := range s.Strays {
-		s.noteRecorded(p)
-	}
-	if s.deleting {
-		return
-	}
-	for _, p := range s.Strays {
-		if s.mayBeCounted(p) {
-			continue
-		}
-		s.claimsPending = true
-		if !s.Skip[p.UID] {
-			// It may be about to be deleted, or to get another owner (JOB-37).
-			s.plan.Adopt = append(s.plan.Adopt, ref(p, ifUnchanged))
+	for _, p := range o.Strays {
+		if !mayBeCounted(job, p) {
+			claiming = true
+			plan.adopt(p)
 		}
 	}
-	if !slices.ContainsFunc(s.Pods, func(p *Pod) bool { return p.Unselected }) {
-		return
+	if !slices.ContainsFunc(o.Pods, func(p *Pod) bool { return p.Unselected }) {
+		return o.Pods, claiming
 	}
-	selected, unselected := make([]*Pod, 0, len(s.Pods)), []*Pod{}
-	for _, p := range s.Pods {
+	selected = make([]*Pod, 0, len(o.Pods))
+	var unselected []*Pod
+	for _, p := range o.Pods {
 		if p.Unselected {
 			unselected = append(unselected, p)
 		} else {
@@ -37,26 +33,36 @@ func (s *state) claimPods() {
 	}
 	slices.SortFunc(unselected, compareFailures)
 	for _, p := range unselected {
-		s.claimsPending = true
-		s.noteRecorded(p)
-		if !s.Skip[p.UID] {
-			s.plan.Disown = append(s.plan.Disown, ref(p, unconditional))
-		}
+		plan.disown(p)
 	}
-	s.Pods = selected
+	return selected, true
 }
 
 // mayBeCounted reports whether a stray may have been counted before it lost the finalizer (TRK-12).
 // A Job that fails counts its pods while they run (PRP-16), unlike one that somebody else made.
-func (s *state) mayBeCounted(p *Pod) bool {
-	isFailing := s.outcome.stored && !s.outcome.succeeding()
-	return !p.Finalizer && (p.IsTerminal() || p.Made && isFailing)
+func mayBeCounted(job *jobView, p *Pod) bool {
+	return !p.Finalizer && (p.IsTerminal() || p.Made && job.stored.failing())
 }
 
-// noteRecorded keeps the record of a pod that the Job does not control at the moment, as
-// long as it has the finalizer: it may come back, and must not be counted twice.
-func (s *state) noteRecorded(p *Pod) {
-	if _, recorded := s.uncounted[p.UID]; recorded && p.Finalizer {
-		s.seen[p.UID] = true
+// holdersOf returns the recorded pods that still have the finalizer. A pod that the Job does not control at the moment
+// keeps its record, too: it may come back, and must not be counted twice.
+func holdersOf(job *jobView, o *Observation) map[types.UID]bool {
+	held := map[types.UID]bool{}
+	for uid := range o.Held {
+		held[uid] = true
 	}
+	if len(job.uncounted) == 0 {
+		return held
+	}
+	for _, list := range [][]*Pod{o.Strays, o.Pods} {
+		for _, p := range list {
+			if !p.Finalizer {
+				continue
+			}
+			if _, recorded := job.uncounted[p.UID]; recorded {
+				held[p.UID] = true
+			}
+		}
+	}
+	return held
 }

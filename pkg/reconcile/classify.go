@@ -1,166 +1,185 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
+// podLists are the selected pods, sorted by what they mean for the Job. A pod is in several lists, or in none.
+type podLists struct {
+	all []*Pod
+
+	active      []*Pod // IsActive, and the tracking finalizer is on
+	untracked   []*Pod // IsActive, without the finalizer
+	terminating []*Pod // IsTerminating, with or without the finalizer
+	succeeded   []*Pod // to be recorded as succeeded
+	failed      []*Pod // to be recorded as failed
+	ignored     []*Pod // failed, and not to be counted (action Ignore)
+	unreported  []*Pod // in phase Failed, but not yet reported how they ended
+	outOfRange  []*Pod // ended, without an index of the Job
+	tooLate     []*Pod // succeeded after their index was stored as failed
+	dropped     []*Pod // deleted because the Job has succeeded
+
+	// settled are the pods that need no record, or have one: nothing keeps their finalizer.
+	settled []PodRef
+	// tracked is the number of pods with the tracking finalizer.
+	tracked int
+	// held are the recorded pods that still have it, also those that the Job does not control anymore.
+	held map[types.UID]bool
+	// attempts counts the pods of each index that failed, or are being replaced.
+	attempts map[int32]int32
+	// history is what pods that need no record show of the back-off.
+	history backoff.History
+}
+
+// room is how many more pods the next status can record.
+func (l *podLists) room(c Config) int { return max(0, c.MaxUncounted-len(l.held)) }
+
 // classify sorts the pods by what they mean for the Job, each on its own.
-func (s *state) classify() {
-	defer s.sortClassified()
-	for _, p := range s.Pods {
+func classify(job *jobView, o *Observation, selected []*Pod) *podLists {
+	pods := &podLists{all: selected, held: holdersOf(job, o), attempts: map[int32]int32{}}
+	for _, p := range selected {
 		if p.IsTerminating() {
-			s.terminating = append(s.terminating, p)
+			pods.terminating = append(pods.terminating, p)
 		}
 		if p.Phase == corev1.PodFailed || p.IsTerminating() {
-			s.attempts[p.Index]++
-		}
-		if p.Finalizer {
-			s.tracked++
-			s.classifyTracked(p)
-			continue
+			pods.attempts[p.Index]++
 		}
 		switch {
+		case p.Finalizer:
+			pods.tracked++
+			if r, recorded := job.uncounted[p.UID]; recorded {
+				pods.addRecorded(p, r)
+			} else {
+				pods.addTracked(job, o, p)
+			}
 		case p.IsActive():
-			s.untracked = append(s.untracked, p)
-		case !s.inRange(p):
+			pods.untracked = append(pods.untracked, p)
+		case !job.inRange(p):
 		case p.Deleting:
 			// Without the finalizer, it may have been removed by us, or have failed because
 			// it was deleted: how it ended means nothing (PRP-05).
 		case p.Phase == corev1.PodFailed:
-			s.history.Failure(p.UID, p.FinishedAt)
+			pods.history.Failure(p.UID, p.FinishedAt)
 		case p.Phase == corev1.PodSucceeded:
-			s.history.Success(p.FinishedAt)
+			pods.history.Success(p.FinishedAt)
 		}
 	}
+	// Decisions and findings do not depend on the order of the pods. The lists that are long in a healthy Job need no
+	// sorting.
+	for _, list := range [][]*Pod{pods.failed, pods.unreported, pods.untracked, pods.outOfRange, pods.tooLate, pods.dropped} {
+		slices.SortFunc(list, compareFailures)
+	}
+	return pods
 }
 
-func (s *state) classifyTracked(p *Pod) {
-	if r, recorded := s.uncounted[p.UID]; recorded {
-		s.seen[p.UID] = true
-		s.classifyRecorded(p, r)
-		return
+// addRecorded adds a pod whose result is stored: its finalizer can go once it has stopped running.
+func (l *podLists) addRecorded(p *Pod, r result) {
+	if r == resultFailed {
+		l.history.Failure(p.UID, p.FinishedAt)
+	} else {
+		l.history.Success(p.FinishedAt)
 	}
-	if s.indexed && (p.Index < 0 || p.Index >= s.completions) {
-		s.classifyOutOfRange(p)
-		return
+	if p.IsActive() {
+		l.active = append(l.active, p)
+	} else {
+		l.settled = append(l.settled, ref(p, unconditional))
 	}
+}
+
+// addTracked adds a pod with the finalizer that is not recorded yet.
+func (l *podLists) addTracked(job *jobView, o *Observation, p *Pod) {
+	// If SuccessCriteriaMet is stored, so are all failures that were known at that time. Pods that are deleted then are
+	// deleted because of it, and count neither as failed nor as succeeded (SUC-14).
+	hasSucceeded := job.stored.succeeding()
 	switch {
+	case p.IsActive():
+		l.active = append(l.active, p)
+
+	// A pod without an index of the Job never counts (TRK-29).
+	case !job.inRange(p):
+		l.outOfRange = append(l.outOfRange, p)
+		l.settled = append(l.settled, outOfRangeRef(p, unconditional))
+
 	case p.Phase == corev1.PodSucceeded:
-		s.history.Success(p.FinishedAt)
-		s.classifySucceeded(p)
-	case p.Phase == corev1.PodFailed:
-		s.classifyFailed(p)
-	case p.Deleting:
-		s.classifyTerminating(p)
-	default:
-		s.active = append(s.active, p)
-	}
-}
+		l.history.Success(p.FinishedAt)
+		switch {
+		case job.completedIndexes.Contains(p.Index):
+			l.settled = append(l.settled, ref(p, unconditional))
+		case job.failedIndexes.Contains(p.Index):
+			// The failure is stored: the index can no longer succeed (BLI-12).
+			l.tooLate = append(l.tooLate, p)
+			l.settled = append(l.settled, ref(p, unconditional))
+		default:
+			l.succeeded = append(l.succeeded, p)
+		}
 
-func (s *state) classifyFailed(p *Pod) {
-	switch {
-	case p.Deleting && s.hasSucceeded():
-		s.dropDeleted(p, unconditional)
-	case s.awaitsReport(p):
-		s.unreported = append(s.unreported, p)
-	default:
-		s.failed = append(s.failed, p)
+	case p.Phase == corev1.PodFailed:
+		switch {
+		case p.Deleting && hasSucceeded:
+			l.dropped = append(l.dropped, p)
+			l.settled = append(l.settled, ref(p, unconditional))
+		case awaitsReport(job, o, p):
+			l.unreported = append(l.unreported, p)
+		default:
+			l.failed = append(l.failed, p)
+		}
+
+	// It is being deleted, and still runs.
+	case hasSucceeded:
+		l.dropped = append(l.dropped, p)
+		l.settled = append(l.settled, ref(p, ifUnchanged))
+	case !job.replaceFailedOnly:
+		l.failed = append(l.failed, p)
 	}
 }
 
 // awaitsReport reports whether the podFailurePolicy has to wait for how the pod ended. A busy
 // kubelet may report the phase first; a verdict without exit codes would be final (ADR 0012).
-func (s *state) awaitsReport(p *Pod) bool {
-	since, known := s.UnreportedSince[p.UID]
-	if !p.Unreported || !known || s.job.Spec.PodFailurePolicy == nil || s.deleting || s.outcome.stored {
-		return false
-	}
-	until := since.Add(s.cfg.ReportWait)
-	if !s.Now.Before(until) {
-		return false
-	}
-	s.requeue(max(until.Sub(s.Now), s.cfg.MinRequeue))
-	return true
+func awaitsReport(job *jobView, o *Observation, p *Pod) bool {
+	_, known := o.UnreportedSince[p.UID]
+	mayWait := job.spec.PodFailurePolicy != nil && !job.deleting && !job.stored.decided()
+	return mayWait && p.Unreported && known && job.now.Before(reportDue(job, o, p))
 }
 
-func (s *state) classifySucceeded(p *Pod) {
+func reportDue(job *jobView, o *Observation, p *Pod) time.Time {
+	return o.UnreportedSince[p.UID].Add(job.cfg.ReportWait)
+}
+
+// explainClassified notes the pods that no status will count, and those whose report is awaited.
+func explainClassified(job *jobView, o *Observation, pods *podLists, plan *planner) {
+	for _, p := range pods.unreported {
+		due := reportDue(job, o, p)
+		plan.requeue(job.wait(due))
+		plan.Findings.Unreported = append(plan.Findings.Unreported, Unreported{p, due})
+	}
+	for _, p := range pods.outOfRange {
+		plan.notCounted(p, OutOfRange)
+	}
+	for _, p := range pods.tooLate {
+		plan.notCounted(p, IndexFailedBefore)
+	}
+	for _, p := range pods.dropped {
+		plan.notCounted(p, DeletedAfterSuccess)
+	}
+}
+
+func compareFailures(a, b *Pod) int {
+	return cmp.Or(a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+}
+
+func compareBool(a, b bool) int {
 	switch {
-	case s.indexed && s.completedIndexes.Contains(p.Index):
-		s.release(p, unconditional)
-	case s.failedIndexes.Contains(p.Index):
-		// The failure is stored: the index can no longer succeed (BLI-12).
-		s.tooLate = append(s.tooLate, p)
-		s.release(p, unconditional)
-	default:
-		s.succeeded = append(s.succeeded, p)
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-}
-
-// classifyRecorded handles a pod whose result is stored: its finalizer can go once it
-// has stopped running.
-func (s *state) classifyRecorded(p *Pod, r result) {
-	if r == resultFailed {
-		s.history.Failure(p.UID, p.FinishedAt)
-	} else {
-		s.history.Success(p.FinishedAt)
-	}
-	if p.IsActive() {
-		s.active = append(s.active, p)
-		return
-	}
-	s.release(p, unconditional)
-}
-
-// classifyOutOfRange handles a pod without an index of the Job, which never counts
-// (TRK-29).
-func (s *state) classifyOutOfRange(p *Pod) {
-	if p.IsActive() {
-		s.active = append(s.active, p)
-		return
-	}
-	s.outOfRange = append(s.outOfRange, p)
-	s.releaseOutOfRange(p, unconditional)
-}
-
-// sortClassified makes decisions and findings independent of the order of the pods.
-// The lists that are long in a healthy Job need no sorting.
-func (s *state) sortClassified() {
-	for _, list := range [][]*Pod{s.failed, s.unreported, s.untracked, s.outOfRange, s.tooLate, s.dropped} {
-		slices.SortFunc(list, compareFailures)
-	}
-	for _, p := range s.unreported {
-		s.plan.Findings.Unreported = append(s.plan.Findings.Unreported, Unreported{p, s.UnreportedSince[p.UID].Add(s.cfg.ReportWait)})
-	}
-	for _, p := range s.outOfRange {
-		s.notCounted(p, OutOfRange)
-	}
-	for _, p := range s.tooLate {
-		s.notCounted(p, IndexFailedBefore)
-	}
-	for _, p := range s.dropped {
-		s.notCounted(p, DeletedAfterSuccess)
-	}
-}
-
-// classifyTerminating handles a tracked pod that is being deleted and still runs.
-func (s *state) classifyTerminating(p *Pod) {
-	switch {
-	case s.hasSucceeded():
-		s.dropDeleted(p, ifUnchanged)
-	case !s.replaceFailedOnly:
-		s.failed = append(s.failed, p)
-	}
-}
-
-// hasSucceeded reports whether SuccessCriteriaMet is stored, and with it all failures that were
-// known at that time (canRecordFailed).
-func (s *state) hasSucceeded() bool { return s.outcome.stored && s.outcome.succeeding() }
-
-// dropDeleted releases a pod that was deleted because the Job has succeeded: it counts
-// neither as a failure nor as a success (SUC-14).
-func (s *state) dropDeleted(p *Pod, when precondition) {
-	s.dropped = append(s.dropped, p)
-	s.release(p, when)
+	return 1
 }

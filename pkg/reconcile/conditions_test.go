@@ -42,7 +42,7 @@ func TestConditionsHaveTheControllersTime_JOB_34(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := observeJob(stored(func(s *batchv1.JobStatus) { s.Conditions = test.stored }))
 			next := o.Job.Status.DeepCopy()
-			newState(o.Observation, o.config).setCondition(next, batchv1.JobSuspended, test.set.status, test.set.reason, test.set.message)
+			setCondition(next, o.Now, batchv1.JobSuspended, test.set.status, test.set.reason, test.set.message)
 			want := batchv1.JobCondition{
 				Type: batchv1.JobSuspended, Status: test.set.status, Reason: test.set.reason, Message: test.set.message,
 				LastProbeTime: test.probe, LastTransitionTime: test.transition,

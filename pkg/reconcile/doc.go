@@ -11,20 +11,49 @@
 //
 // # What the caller must do
 //
-//  1. Observe: a Job, all pods it controls, and the time. The pods must be at
-//     least as new as the Job's status, and both must show the caller's own
-//     writes.
-//  2. Apply the whole Plan. Its operations are independent: any order, in
-//     parallel, and any of them may fail. Status is written with the
-//     resourceVersion of the observed Job; operations on pods with their UID
-//     (and PodRef.ResourceVersion, where it is set), and after another read of
-//     the Job where PodRef.OutOfRange is set. Status may be left out where
-//     Merge is set.
-//  3. Remember Plan.BackoffSeen before pods are released, Plan.Backoff once
-//     Plan.Status is stored, and PodRef.IgnoredFailure of each pod that was
-//     released.
-//  4. Observe again, and call Compute again, until the plan is empty. Then
-//     wait for a change, or for Plan.RequeueAfter.
+// It repeats this for one Job:
+//
+//		for {
+//			o := observe()                                  // 1. the Job, its pods, and the time
+//			o.Backoff, o.Skip, o.HoldCreation = record, failed, creationFailed
+//			plan := reconcile.Compute(o, config)
+//			if plan.IsEmpty() {
+//				waitForChange(plan.RequeueAfter)            // for 0, until something changes
+//				failed, creationFailed = map[types.UID]bool{}, false
+//				continue
+//			}
+//
+//			if !plan.BackoffSeen.IsZero() {
+//				record = plan.BackoffSeen                   // 3. before pods are released
+//			}
+//			for _, pod := range plan.Release {              // 2. and so on for Create, Delete, Adopt and Disown
+//				if err := removeFinalizer(pod); err != nil {
+//					failed[pod.UID] = true
+//				} else if at := pod.IgnoredFailure; !at.IsZero() {
+//					record = record.Failed(backoff.Failure{Pod: pod.UID, At: at})
+//				}
+//			}
+//			if plan.Status != nil && !plan.Merge {
+//				if err := updateStatus(o.Job, plan.Status); err == nil {
+//					record = record.Merge(plan.Backoff)     // 3. once the status is stored
+//				}
+//			}
+//		}
+//
+//	 1. Observe: a Job, all pods it controls, and the time. The pods must be at
+//	    least as new as the Job's status, and both must show the caller's own
+//	    writes.
+//	 2. Apply the whole Plan. Its operations are independent: any order, in
+//	    parallel, and any of them may fail. Status is written with the
+//	    resourceVersion of the observed Job; operations on pods with their UID
+//	    (and PodRef.ResourceVersion, where it is set), and after another read of
+//	    the Job where PodRef.OutOfRange is set. Status may be left out where
+//	    Merge is set.
+//	 3. Remember Plan.BackoffSeen before pods are released, Plan.Backoff once
+//	    Plan.Status is stored, and PodRef.IgnoredFailure of each pod that was
+//	    released.
+//	 4. Observe again, and call Compute again, until the plan is empty. Then
+//	    wait for a change, or for Plan.RequeueAfter.
 //
 // # What Findings are
 //

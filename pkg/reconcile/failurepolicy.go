@@ -1,8 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
-
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -10,92 +8,80 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
+// verdicts are those of the podFailurePolicy on failed pods that are not recorded yet; nil without a policy.
+type verdicts map[types.UID]*failurepolicy.Match
+
 // applyFailurePolicy evaluates spec.podFailurePolicy on each failed pod that is not
 // recorded yet. With a policy, these are in phase Failed, and never merely terminate (PFP-01,
-// replaceFailedOnly). Failures that a rule ignores move to s.ignored.
-func (s *state) applyFailurePolicy() {
-	if s.job.Spec.PodFailurePolicy == nil {
-		return
+// replaceFailedOnly).
+func applyFailurePolicy(job *jobView, failed []*Pod) verdicts {
+	if job.spec.PodFailurePolicy == nil {
+		return nil
 	}
-	s.matches = make(map[types.UID]*failurepolicy.Match, len(s.failed))
-	s.plan.Findings.Verdicts = make([]FailedPod, 0, len(s.failed))
-	counted := make([]*Pod, 0, len(s.failed))
-	for _, p := range s.failed {
-		m := s.evaluate(p)
-		s.matches[p.UID] = &m
-		s.plan.Findings.Verdicts = append(s.plan.Findings.Verdicts, FailedPod{p, &m})
-		if m.Action == batchv1.PodFailurePolicyActionIgnore {
-			s.ignored = append(s.ignored, p)
-		} else {
-			counted = append(counted, p)
-		}
+	v := make(verdicts, len(failed))
+	for _, p := range failed {
+		m := evaluate(job, p)
+		v[p.UID] = &m
 	}
-	s.failed = counted
+	return v
 }
 
 // evaluate evaluates the podFailurePolicy on a pod.
-func (s *state) evaluate(p *Pod) failurepolicy.Match {
-	return failurepolicy.Evaluate(s.job.Spec.PodFailurePolicy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, s.perIndex)
-}
-
-// ignoresRemaining reports whether a rule ignores a pod that would count as failed because
-// the Job fails while it runs (PRP-16).
-func (s *state) ignoresRemaining(p *Pod) bool {
-	if s.job.Spec.PodFailurePolicy == nil {
-		return false
-	}
-	m := s.evaluate(p)
-	if m.Action != batchv1.PodFailurePolicyActionIgnore {
-		return false // No other action applies to a pod that has not failed (PFP-01).
-	}
-	s.matches[p.UID] = &m
-	return true
-}
-
-// ignoreRemaining releases such a pod once it is being deleted for a stored reason: it must
-// not keep running without the finalizer.
-func (s *state) ignoreRemaining(p *Pod) {
-	s.notCounted(p, IgnoredByRule)
-	if s.outcome.stored && p.Deleting {
-		s.release(p, ifUnchanged) // It may yet succeed.
-	}
+func evaluate(job *jobView, p *Pod) failurepolicy.Match {
+	return failurepolicy.Evaluate(job.spec.PodFailurePolicy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, job.perIndex)
 }
 
 // action is the action of the podFailurePolicy for a failed pod, or "".
-func (s *state) action(p *Pod) batchv1.PodFailurePolicyAction {
-	if m := s.matches[p.UID]; m != nil {
+func (v verdicts) action(p *Pod) batchv1.PodFailurePolicyAction {
+	if m := v[p.UID]; m != nil {
 		return m.Action
 	}
 	return ""
 }
 
-// failJob looks for a failure that a rule with action FailJob matches. The earliest one
+// split separates the failures that count from those that a rule ignores.
+func (v verdicts) split(failed []*Pod) (counted, ignored []*Pod) {
+	counted = make([]*Pod, 0, len(failed))
+	for _, p := range failed {
+		if v.action(p) == batchv1.PodFailurePolicyActionIgnore {
+			ignored = append(ignored, p)
+		} else {
+			counted = append(counted, p)
+		}
+	}
+	return counted, ignored
+}
+
+// list returns pods with their verdicts, for the findings.
+func (v verdicts) list(pods []*Pod) []FailedPod {
+	if len(pods) == 0 {
+		return nil
+	}
+	list := make([]FailedPod, 0, len(pods))
+	for _, p := range pods {
+		list = append(list, FailedPod{p, v[p.UID]})
+	}
+	return list
+}
+
+// failJob ends a Job with a failure that a rule with action FailJob matches. The earliest one
 // decides, so that the reason does not depend on the order of the cache (PFN-05).
-func (s *state) failJob() bool {
+func failJob(job *jobView, failed []*Pod, v verdicts, names rulename.Names) outcome {
 	var first *Pod
-	for _, p := range s.failed {
-		if s.action(p) == batchv1.PodFailurePolicyActionFailJob && (first == nil || compareFailures(p, first) < 0) {
+	for _, p := range failed {
+		if v.action(p) == batchv1.PodFailurePolicyActionFailJob && (first == nil || compareFailures(p, first) < 0) {
 			first = p
 		}
 	}
 	if first == nil {
-		return false
+		return outcome{}
 	}
-	m := s.matches[first.UID]
-	s.setOutcome(outcome{condition: batchv1.JobFailureTarget, reason: s.ruleReason(m.Rule), message: m.Message(s.job.Namespace, first.Name)})
-	return true
-}
-
-func compareFailures(a, b *Pod) int {
-	return cmp.Or(a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-}
-
-// ruleReason is the condition reason after a rule has failed the Job (KEP-4443).
-func (s *state) ruleReason(rule int32) string {
-	if !s.cfg.Features.RuleNames {
-		return batchv1.JobReasonPodFailurePolicy
+	m := v[first.UID]
+	end := outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonPodFailurePolicy, message: m.Message(job.object.Namespace, first.Name)}
+	if job.cfg.Features.RuleNames {
+		end.reason = rulename.Reason(names.Name(m.Rule), m.Rule) // KEP-4443
 	}
-	return rulename.Reason(s.plan.Findings.RuleNames.Name(rule), rule)
+	return end
 }
 
 // RuleNames returns the names of the rules of the podFailurePolicy, and what is wrong with the
@@ -109,19 +95,22 @@ func RuleNames(job *batchv1.Job, native []string) (rulename.Names, []rulename.Vi
 
 // releaseIgnored releases pods whose failure does not count. They are not recorded
 // (PFP-05), but kept while the next pod of their index needs their count (BLI-04).
-func (s *state) releaseIgnored() {
-	for _, p := range s.ignored {
-		if s.isDelayed(p) || s.perIndex && s.outcome.decided() && !s.outcome.stored {
-			// The pod is the only trace of the failure; if the interim condition cannot be
-			// stored, its index may continue.
+func releaseIgnored(job *jobView, pods *podLists, end outcome, waits replacements, plan *planner) {
+	if job.perIndex && end.decided() && !end.stored {
+		// The pods are the only trace of the failures; if the interim condition cannot be
+		// stored, their indexes may continue.
+		return
+	}
+	for _, p := range pods.ignored {
+		if waits.has(p) {
 			continue
 		}
-		s.notCounted(p, IgnoredByRule)
+		plan.notCounted(p, IgnoredByRule)
 		r := ref(p, unconditional)
 		r.Ignored = true
-		if p.FinishedAt.After(s.history.LastSuccess) {
+		if p.FinishedAt.After(pods.history.LastSuccess) {
 			r.IgnoredFailure = p.FinishedAt
 		}
-		s.releaseRef(r)
+		plan.release(r)
 	}
 }

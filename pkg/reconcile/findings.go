@@ -161,10 +161,3 @@ type Outcome struct {
 // WaitFinish counts the pods that the terminal condition waits for. Ended pods still have
 // the tracking finalizer, Uncounted ones are recorded but not yet counted.
 type WaitFinish struct{ Active, Terminating, Ended, Uncounted int32 }
-
-func (s *state) notCounted(p *Pod, why NotCountedReason) {
-	s.plan.Findings.NotCounted = append(s.plan.Findings.NotCounted, NotCounted{p, why})
-}
-
-// failedPod returns a pod with the verdict of the podFailurePolicy, if it was applied.
-func (s *state) failedPod(p *Pod) FailedPod { return FailedPod{p, s.matches[p.UID]} }

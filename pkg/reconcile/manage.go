@@ -3,104 +3,88 @@ package reconcile
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// releaseDeleted releases the pods of a Job that is being deleted, including those that
-// run, which never count then (TRK-24). A Job that a finalizer keeps until it ends, ends
-// like any other.
-func (s *state) releaseDeleted() {
-	if !s.deleting || s.outcome.decided() {
-		return
-	}
-	for _, p := range slices.Concat(s.active, s.terminating) {
-		_, recorded := s.uncounted[p.UID]
-		if p.Finalizer && (p.IsActive() || s.replaceFailedOnly && !recorded && s.inRange(p)) {
-			s.release(p, ifUnchanged) // One that terminates has failed otherwise (PRP-05).
-		}
-	}
-}
-
-// managePods removes pods that should not run and creates those that should. A
+// removePods removes pods that should not run, and returns how many are missing. A
 // plan that removes creates nothing (JOB-08).
-func (s *state) managePods() {
-	if s.outcome.decided() || s.successMet || s.deleting {
-		return
-	}
-	s.needsPodGroup = s.checkScheduling()
-	fit, misfits := s.fitPods()
-	wantActive := s.wantActive(len(fit))
-	for _, p := range s.untracked {
-		s.delete(p)
-	}
+func removePods(job *jobView, pods *podLists, ended endedSets, plan *planner) (missing int) {
+	// Pods without the finalizer cannot be counted: they are deleted. Misfits lose the finalizer first, and are
+	// deleted by the next stage: they must not count as failed.
+	fit, misfits := fitPods(job, pods.active, ended)
 	slices.SortFunc(misfits, compareFailures)
-	s.plan.Findings.Untracked, s.plan.Findings.Misfits = s.untracked, misfits
+	plan.Findings.Untracked, plan.Findings.Misfits = pods.untracked, misfits
+	for _, p := range pods.untracked {
+		plan.delete(p)
+	}
 	for _, p := range misfits {
-		if s.inRange(p) {
-			s.release(p, ifUnchanged)
+		if job.inRange(p) {
+			plan.release(ref(p, ifUnchanged))
 		} else {
-			s.releaseOutOfRange(p, ifUnchanged)
+			plan.release(outOfRangeRef(p, ifUnchanged))
 		}
 	}
-	if excess := len(fit) - wantActive; excess > 0 {
-		s.removeExcess(fit, excess)
-		return
+
+	// So do pods that are too many, the least advanced first (JOB-12).
+	wanted := wantActive(job, pods, ended, len(fit))
+	if excess := len(fit) - wanted; excess > 0 {
+		victims := slices.Clone(fit)
+		slices.SortFunc(victims, compareForRemoval)
+		plan.Findings.Excess = victims[:min(excess, job.cfg.MaxPodChanges)]
+		for _, p := range plan.Findings.Excess {
+			plan.release(ref(p, ifUnchanged))
+		}
+		return 0
 	}
+
 	// Pods that cannot be removed in this sync only take up room.
-	stuck := 0
-	for _, p := range slices.Concat(s.untracked, misfits) {
-		if !s.Skip[p.UID] {
-			return
+	missing = wanted - len(fit)
+	for _, p := range slices.Concat(pods.untracked, misfits) {
+		if !plan.skip[p.UID] {
+			return 0
 		}
-		stuck++
+		missing--
 	}
-	s.createPods(wantActive-len(fit)-stuck, wantActive)
-}
-
-func indexesOf(pods []*Pod) indexset.Set {
-	indexes := make([]int32, 0, len(pods))
-	for _, p := range pods {
-		indexes = append(indexes, p.Index)
+	if job.replaceFailedOnly && len(pods.terminating) > 0 && missing > 0 {
+		plan.Findings.WaitTerminating = count32(pods.terminating)
+		// Indexes that have failed leave room for pods that terminate (PRP-07).
+		spare := min(ended.failed.Len(), int(job.parallelism)-wanted)
+		missing -= max(0, len(pods.terminating)-spare)
 	}
-	return indexset.Of(indexes...)
-}
-
-// allCompletedIndexes returns every index that has succeeded, recorded or not.
-func (s *state) allCompletedIndexes() indexset.Set {
-	return s.completedIndexes.Union(s.newCompletedIndexes)
+	return missing - len(pods.unreported)
 }
 
 // wantActive is how many pods should be active (JOB-02, JOB-03); fit is how many are and may be.
-func (s *state) wantActive(fit int) int {
-	if s.suspended {
+func wantActive(job *jobView, pods *podLists, ended endedSets, fit int) int {
+	if job.suspended {
 		return 0
 	}
-	succeeded := s.succeededCount()
-	if s.noCompletions {
+	succeeded := succeededCount(job, pods, ended)
+	if job.noCompletions {
 		if succeeded > 0 {
 			return fit // Running pods may finish, whatever the parallelism is now.
 		}
-		return int(s.parallelism)
+		return int(job.parallelism)
 	}
-	return int(max(0, min(s.parallelism, s.completions-succeeded-int32(s.allFailedIndexes().Len()))))
+	return int(max(0, min(job.parallelism, job.completions-succeeded-int32(ended.failed.Len()))))
 }
 
 // fitPods separates the active pods that should run from those that should not: pods
 // of no index that still has to run, and all but the most advanced pod of each index
 // (JOB-08).
-func (s *state) fitPods() (fit, misfits []*Pod) {
-	if !s.indexed {
-		return s.active, nil
+func fitPods(job *jobView, active []*Pod, ended endedSets) (fit, misfits []*Pod) {
+	if !job.indexed {
+		return active, nil
 	}
-	done := s.endedIndexes()
-	fit = make([]*Pod, 0, len(s.active))
-	for _, p := range s.active {
-		if !s.inRange(p) || done.Contains(p.Index) {
+	done := ended.all()
+	fit = make([]*Pod, 0, len(active))
+	for _, p := range active {
+		if !job.inRange(p) || done.Contains(p.Index) {
 			misfits = append(misfits, p)
 		} else {
 			fit = append(fit, p)
@@ -144,17 +128,6 @@ func strictlyIncreasing(pods []*Pod) bool {
 	return true
 }
 
-// removeExcess removes n of the pods, the least advanced first (JOB-12). This stage
-// removes the finalizer only: the next one deletes the pods, which then never count.
-func (s *state) removeExcess(pods []*Pod, n int) {
-	victims := slices.Clone(pods)
-	slices.SortFunc(victims, compareForRemoval)
-	s.plan.Findings.Excess = victims[:min(n, s.cfg.MaxPodChanges)]
-	for _, p := range s.plan.Findings.Excess {
-		s.release(p, ifUnchanged)
-	}
-}
-
 // compareForRemoval orders pods by how little is lost with them: unscheduled
 // before scheduled, Pending before Unknown before Running, not ready before
 // ready, ready for a shorter time first, more restarts first, newer first
@@ -172,16 +145,6 @@ func compareForRemoval(a, b *Pod) int {
 	)
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
-
 func phaseRank(p corev1.PodPhase) int {
 	switch p {
 	case corev1.PodPending:
@@ -192,94 +155,102 @@ func phaseRank(p corev1.PodPhase) int {
 	return 2
 }
 
-// createPods plans up to room new pods, unless they have to wait.
-func (s *state) createPods(room, wantActive int) {
-	if s.replaceFailedOnly && len(s.terminating) > 0 && room > 0 {
-		s.plan.Findings.WaitTerminating = count32(s.terminating)
-		// Indexes that have failed leave room for pods that terminate (PRP-07).
-		spare := min(s.allFailedIndexes().Len(), int(s.parallelism)-wantActive)
-		room -= max(0, len(s.terminating)-spare)
+// createPods plans as many new pods as are missing, unless they have to wait, or hold forbids it.
+func createPods(job *jobView, pods *podLists, ended endedSets, waits replacements, missing int, hold bool, plan *planner) {
+	// A gang whose pods start one by one may hold resources that the others wait for.
+	if !job.cfg.SchedulingDone {
+		plan.Findings.UnsupportedScheduling = UnsupportedScheduling(job.object)
 	}
-	room -= len(s.unreported)
-	if room <= 0 || !s.perIndex && s.backingOff() || s.held() {
+	needsPodGroup := plan.Findings.UnsupportedScheduling != ""
+	if missing <= 0 || !job.perIndex && backingOff(job, pods, plan) || hold || needsPodGroup {
 		return
 	}
-	room = min(room, s.cfg.MaxPodChanges)
-	if s.indexed {
-		s.createIndexes(room)
+
+	n := min(missing, job.cfg.MaxPodChanges)
+	failed := failures(job, pods)
+	if job.indexed {
+		createIndexes(job, pods, ended, waits, n, plan)
 	} else {
-		for range room {
-			s.plan.Create = append(s.plan.Create, NewPod{Index: NoIndex, Attempt: s.failures() + 1})
+		for range n {
+			plan.Create = append(plan.Create, NewPod{Index: NoIndex, Attempt: failed + 1})
 		}
 	}
-	if len(s.plan.Create) > 0 {
-		s.plan.CreateReason = s.createReason()
+	if len(plan.Create) > 0 {
+		plan.CreateReason = createReason(job, failed, len(pods.terminating))
 	}
 }
 
-func (s *state) createReason() CreateReason {
-	failed := s.failures() > 0
+func createReason(job *jobView, failed int32, terminating int) CreateReason {
 	switch {
-	case !s.cfg.Features.PodReplacementPolicy:
-		return CreateNew
-	case s.replaceFailedOnly && failed:
+	case !job.cfg.Features.PodReplacementPolicy:
+	case job.replaceFailedOnly && failed > 0:
 		return RecreateFailed
-	case !s.replaceFailedOnly && (failed || len(s.terminating) > 0):
+	case !job.replaceFailedOnly && (failed > 0 || terminating > 0):
 		return RecreateTerminatingOrFailed
 	}
 	return CreateNew
 }
 
-// held reports whether nothing is created in this stage: a creation failed, pods have to be
-// adopted or disowned first, or the Job asks for a PodGroup.
-func (s *state) held() bool { return s.HoldCreation || s.claimsPending || s.needsPodGroup }
-
 // createIndexes plans a pod for each of the n lowest indexes that may start now: an index
 // in back-off does not delay others (BLI-24, D-14).
-func (s *state) createIndexes(n int) {
-	taken := s.endedIndexes().Union(indexesOf(s.active)).Union(indexesOf(s.untracked)).Union(indexesOf(s.unreported))
-	if s.replaceFailedOnly {
-		taken = taken.Union(indexesOf(s.terminating))
+func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacements, n int, plan *planner) {
+	taken := ended.all()
+	for _, list := range [][]*Pod{pods.active, pods.untracked, pods.unreported} {
+		taken = taken.Union(indexesOf(list))
 	}
-	waiting, until := s.backingOffIndexes()
-	s.plan.Findings.RetryHeld = !waiting.IsEmpty()
-	for _, index := range taken.Union(waiting).FirstMissing(n, s.completions) {
-		created := NewPod{Index: index, Attempt: s.attempts[index] + 1}
-		if s.perIndex {
-			created = s.successorOf(index, s.predecessors[index])
+	if job.replaceFailedOnly {
+		taken = taken.Union(indexesOf(pods.terminating))
+	}
+
+	// The indexes that may not start yet, and when the first of them may (BLI-22).
+	var waiting []int32
+	var first time.Time
+	for _, f := range waits {
+		if !job.now.Before(f.Until) {
+			continue
 		}
-		s.plan.Create = append(s.plan.Create, created)
+		waiting = append(waiting, f.Pod.Index)
+		if first.IsZero() || f.Until.Before(first) {
+			first = f.Until
+		}
 	}
-	if len(s.plan.Create) < n && !until.IsZero() {
-		s.requeue(max(until.Sub(s.Now), s.cfg.MinRequeue))
+	plan.Findings.RetryHeld = len(waiting) > 0
+
+	for _, index := range taken.Union(indexset.Of(waiting...)).FirstMissing(n, job.completions) {
+		created := NewPod{Index: index, Attempt: pods.attempts[index] + 1}
+		if job.perIndex {
+			created = successorOf(index, waits.of(index))
+		}
+		plan.Create = append(plan.Create, created)
+	}
+	if len(plan.Create) < n && !first.IsZero() {
+		plan.requeue(job.wait(first))
 	}
 }
 
 // backingOff reports whether failures delay all creation (JOB-19).
-func (s *state) backingOff() bool {
-	h := s.history.Clone()
-	for _, p := range slices.Concat(s.failed, s.ignored, s.unreported) {
+func backingOff(job *jobView, pods *podLists, plan *planner) bool {
+	h := pods.history.Clone()
+	for _, p := range slices.Concat(pods.failed, pods.ignored, pods.unreported) {
 		h.Failure(p.UID, p.FinishedAt)
 	}
-	r := s.Backoff.After(h)
-	until := r.Until(s.cfg.Backoff)
-	if !s.Now.Before(until) {
+	r := job.backoff.After(h)
+	until := r.Until(job.cfg.Backoff)
+	if !job.now.Before(until) {
 		return false
 	}
-	s.plan.Findings.Backoff = &Backoff{r.Failures, until}
-	s.requeue(max(until.Sub(s.Now), s.cfg.MinRequeue))
+	plan.Findings.Backoff = &Backoff{r.Failures, until}
+	plan.requeue(job.wait(until))
 	return true
 }
 
 // backoffRecord is what to remember once the failures in recorded are stored. The others will be
 // added with the status that records them, and ignored failures (PFP-06) when their pods are
 // released (PodRef.IgnoredFailure).
-func (s *state) backoffRecord(recorded map[types.UID]bool) backoff.Record {
-	h := s.history.Clone()
-	for _, p := range s.failed {
-		if recorded[p.UID] {
-			h.Failure(p.UID, p.FinishedAt)
-		}
+func backoffRecord(job *jobView, pods *podLists, recorded []*Pod) backoff.Record {
+	h := pods.history.Clone()
+	for _, p := range recorded {
+		h.Failure(p.UID, p.FinishedAt)
 	}
-	return s.Backoff.After(h)
+	return job.backoff.After(h)
 }

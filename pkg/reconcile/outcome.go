@@ -2,12 +2,10 @@ package reconcile
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -31,186 +29,156 @@ type outcome struct {
 	stored bool
 	// direct reports whether the terminal condition is written without an interim one.
 	direct bool
+	// successMet reports whether a rule of the successPolicy is met. Nothing new starts then,
+	// even if the status must record failures before it can have the condition.
+	successMet bool
 }
 
 func (f outcome) decided() bool    { return f.condition != "" }
 func (f outcome) failing() bool    { return f.condition == batchv1.JobFailureTarget }
 func (f outcome) succeeding() bool { return f.condition == batchv1.JobSuccessCriteriaMet }
 
-// loadOutcome reads the stored outcome, which never changes (KEP-3998, SUC-11, SUC-12).
-func (s *state) loadOutcome() {
+// finding is the outcome as Findings have it: nil while undecided.
+func (f outcome) finding() *Outcome {
+	if !f.decided() {
+		return nil
+	}
+	return &Outcome{f.condition, f.reason, f.message}
+}
+
+// storedOutcome reads the stored outcome, which never changes (KEP-3998, SUC-11, SUC-12).
+func storedOutcome(job *batchv1.Job) outcome {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
-		if c := TrueCondition(s.job, t); c != nil {
-			s.setOutcome(outcome{condition: t, reason: c.Reason, message: c.Message, stored: true})
-			return
+		if c := TrueCondition(job, t); c != nil {
+			return outcome{condition: t, reason: c.Reason, message: c.Message, stored: true}
 		}
 	}
+	return outcome{}
 }
 
 // decideOutcome looks for a reason to end the Job, in the order of JOB-01: every reason to
-// fail comes before the successPolicy (SUC-09). The first one found wins.
-func (s *state) decideOutcome() {
-	if s.outcome.decided() {
-		return
+// fail comes before the successPolicy (SUC-09). The first one found wins, and later ones are not evaluated.
+func decideOutcome(job *jobView, pods *podLists, v verdicts, ended endedSets, plan *planner) outcome {
+	if job.stored.decided() {
+		return job.stored
 	}
-	for _, decide := range []func() bool{
-		s.failJob, s.pastBackoffLimit, s.pastDeadline, s.tooManyFailedIndexes, s.endedWithFailedIndexes, s.meetsSuccessPolicy,
+	for _, decide := range []func() outcome{
+		func() outcome { return failJob(job, pods.failed, v, plan.Findings.RuleNames) },
+		func() outcome { return pastBackoffLimit(job, pods, plan) },
+		func() outcome { return pastDeadline(job, plan) },
+		func() outcome { return tooManyFailedIndexes(job, ended, plan) },
+		func() outcome { return endedWithFailedIndexes(job, pods, ended) },
+		func() outcome { return meetsSuccessPolicy(job, pods, ended, plan) },
 	} {
-		if decide() {
-			return
+		if end := decide(); end != (outcome{}) {
+			return end
 		}
 	}
-}
-
-func (s *state) setOutcome(f outcome) {
-	s.outcome = f
-	s.plan.Findings.Outcome = &Outcome{f.condition, f.reason, f.message}
+	return outcome{}
 }
 
 // failures is the number of failed pods, counted or about to be (TRK-04).
-func (s *state) failures() int32 {
-	n := s.job.Status.Failed + count32(s.failed)
-	for _, r := range s.uncounted {
-		if r == resultFailed {
-			n++
-		}
-	}
-	return n
+func failures(job *jobView, pods *podLists) int32 {
+	return job.status.Failed + count32(pods.failed) + job.count(resultFailed)
 }
 
 // pastBackoffLimit fails the Job by spec.backoffLimit (JOB-15; JOB-16 for restartPolicy OnFailure).
-func (s *state) pastBackoffLimit() bool {
-	limit := jobspec.BackoffLimit(&s.job.Spec)
-	f := &BackoffLimit{Failures: s.failures(), Limit: limit}
-	s.plan.Findings.BackoffLimit = f
+func pastBackoffLimit(job *jobView, pods *podLists, plan *planner) outcome {
+	f := &BackoffLimit{Failures: failures(job, pods), Limit: jobspec.BackoffLimit(job.spec)}
+	plan.Findings.BackoffLimit = f
 	past := f.FailuresLeft() <= 0
-	if s.job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		f.OnFailure, f.Restarts = true, s.restarts()
+	if job.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		f.OnFailure = true
+		for _, p := range pods.all {
+			if p.Phase == corev1.PodRunning || p.Phase == corev1.PodPending {
+				f.Restarts += p.Restarts
+			}
+		}
 		past = past || f.RestartsLeft() <= 0
 	}
-	if past {
-		s.setOutcome(outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit})
+	if !past {
+		return outcome{}
 	}
-	return past
-}
-
-// restarts sums the container restarts of pending and running pods.
-func (s *state) restarts() int32 {
-	n := int32(0)
-	for i := range s.Pods {
-		if p := s.Pods[i]; p.Phase == corev1.PodRunning || p.Phase == corev1.PodPending {
-			n += p.Restarts
-		}
-	}
-	return n
+	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit}
 }
 
 // pastDeadline fails the Job by spec.activeDeadlineSeconds, which runs from
 // startTime, and not while the Job is suspended (JOB-23).
-func (s *state) pastDeadline() bool {
-	seconds, start := s.job.Spec.ActiveDeadlineSeconds, s.job.Status.StartTime
-	if seconds == nil || s.suspended {
-		return false
+func pastDeadline(job *jobView, plan *planner) outcome {
+	seconds, start := job.spec.ActiveDeadlineSeconds, job.status.StartTime
+	if seconds == nil || job.suspended {
+		return outcome{}
 	}
-	begin := s.Now
+	begin := job.now
 	// A Job that is being deleted keeps the condition when it is resumed.
-	if start != nil && (s.deleting || TrueCondition(s.job, batchv1.JobSuspended) == nil) {
+	if start != nil && (job.deleting || TrueCondition(job.object, batchv1.JobSuspended) == nil) {
 		begin = start.Time
 	}
 	// The API sets no upper bound; beyond 292 years a Duration would overflow.
 	until := begin.Add(time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second)
-	s.plan.Findings.Deadline = until
-	if !s.Now.Before(until) {
-		s.setOutcome(outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline})
-		return true
+	plan.Findings.Deadline = until
+	if !job.now.Before(until) {
+		return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonDeadlineExceeded, message: messageDeadline}
 	}
-	s.requeue(until.Sub(s.Now))
-	return false
+	plan.requeue(until.Sub(job.now))
+	return outcome{}
+}
+
+// tooManyFailedIndexes fails the Job by spec.maxFailedIndexes (BLI-18).
+func tooManyFailedIndexes(job *jobView, ended endedSets, plan *planner) outcome {
+	limit := job.spec.MaxFailedIndexes
+	if !job.perIndex || limit == nil {
+		return outcome{}
+	}
+	f := &MaxFailedIndexes{int32(ended.failed.Len()), *limit}
+	plan.Findings.MaxFailedIndexes = f
+	if f.Failed <= f.Limit {
+		return outcome{}
+	}
+	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonMaxFailedIndexesExceeded, message: messageMaxFailedIndexes}
+}
+
+// endedWithFailedIndexes fails a Job all of whose indexes have ended, some of them failed
+// (BLI-17). Only successes that this plan's status records count, so that the condition and
+// its evidence are stored together.
+func endedWithFailedIndexes(job *jobView, pods *podLists, ended endedSets) outcome {
+	failed := ended.failed.Len()
+	if !job.perIndex || failed == 0 || job.completedIndexes.Union(indexesOf(recordable(job, pods))).Len()+failed < int(job.completions) {
+		return outcome{}
+	}
+	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonFailedIndexes, message: messageFailedIndexes}
 }
 
 // succeededCount is the number of successes: counted in the status, recorded, and to
 // be recorded now (TRK-04, JOB-06).
-func (s *state) succeededCount() int32 {
-	if s.indexed {
-		return int32(s.allCompletedIndexes().Len())
+func succeededCount(job *jobView, pods *podLists, ended endedSets) int32 {
+	if job.indexed {
+		return int32(ended.completed.Len())
 	}
-	n := s.job.Status.Succeeded + count32(s.succeeded)
-	for _, r := range s.uncounted {
-		if r == resultSucceeded {
-			n++
-		}
-	}
-	return n
+	return job.status.Succeeded + count32(pods.succeeded) + job.count(resultSucceeded)
 }
 
-// decideCompletions completes the Job by spec.completions (JOB-02, JOB-03, JOB-05):
-// enough pods succeeded, and none will be active after this plan.
-func (s *state) decideCompletions() {
-	if s.outcome.decided() || s.claimsPending || len(s.active)+len(s.untracked)+len(s.unreported)+len(s.plan.Create) > 0 {
-		return
+// completeJob completes the Job by spec.completions (JOB-02, JOB-03, JOB-05):
+// enough pods succeeded, and none is active.
+func completeJob(job *jobView, pods *podLists, ended endedSets) outcome {
+	if len(pods.active)+len(pods.untracked)+len(pods.unreported) > 0 {
+		return outcome{}
 	}
-	if s.room() < len(s.failed)+len(s.succeeded) {
-		return // Not everything that ended fits into this status (TRK-06).
+	if pods.room(job.cfg) < len(pods.failed)+len(pods.succeeded) {
+		return outcome{} // Not everything that ended fits into this status (TRK-06).
 	}
-	succeeded := s.succeededCount()
-	enough := succeeded >= s.completions
-	if s.noCompletions {
+	succeeded := succeededCount(job, pods, ended)
+	enough := succeeded >= job.completions
+	if job.noCompletions {
 		enough = succeeded > 0
 	}
 	if !enough {
-		return
+		return outcome{}
 	}
-	f := outcome{condition: batchv1.JobSuccessCriteriaMet, direct: !s.cfg.Features.delaysTerminal()}
-	if s.cfg.Features.SuccessPolicy {
+	end := outcome{condition: batchv1.JobSuccessCriteriaMet, direct: !job.cfg.Features.delaysTerminal()}
+	if job.cfg.Features.SuccessPolicy {
 		// The condition had no reason before KEP-3998.
-		f.reason, f.message = batchv1.JobReasonCompletionsReached, messageCompletions
+		end.reason, end.message = batchv1.JobReasonCompletionsReached, messageCompletions
 	}
-	s.setOutcome(f)
-}
-
-// endPods deletes the pods that still run once the outcome is decided. In a Job that fails
-// they count as failed, whatever the podReplacementPolicy (PRP-16). They are deleted with
-// the finalizer on, and only once the interim condition is stored: how a deleted pod ends
-// must not lead to another outcome, or fail an index (SUC-14, BLI-19).
-func (s *state) endPods() {
-	if !s.outcome.decided() {
-		return
-	}
-	if s.outcome.failing() {
-		s.failRemaining()
-	}
-	if s.outcome.stored {
-		for _, p := range slices.Concat(s.active, s.untracked) {
-			s.delete(p)
-		}
-	}
-}
-
-// failRemaining counts every tracked pod that is not counted yet as failed, unless a rule
-// ignores the failure (PRP-16).
-func (s *state) failRemaining() {
-	known := map[types.UID]bool{}
-	for _, p := range slices.Concat(s.failed, s.ignored) {
-		known[p.UID] = true
-	}
-	for uid := range s.uncounted {
-		known[uid] = true
-	}
-	left := slices.Concat(s.active, s.terminating, s.unreported)
-	slices.SortFunc(left, compareFailures) // What the findings say of them is in one order.
-	for _, p := range left {
-		switch {
-		case !p.Finalizer || known[p.UID] || !s.inRange(p):
-		case s.ignoresRemaining(p):
-			s.ignoreRemaining(p)
-		default:
-			s.remaining = append(s.remaining, p)
-		}
-	}
-}
-
-// inRange reports whether the pod can count for the Job: in an Indexed Job it needs
-// an index below completions.
-func (s *state) inRange(p *Pod) bool {
-	return !s.indexed || p.Index >= 0 && p.Index < s.completions
+	return end
 }

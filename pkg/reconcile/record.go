@@ -17,105 +17,105 @@ type ledger struct {
 	uncountedFailure []types.UID
 	countedSuccess   int32
 	countedFailure   int32
-	// recordedNow are the failed pods that this status is the first to record;
-	// records reports whether it is the first to record any pod.
-	recordedNow map[types.UID]bool
-	records     bool
+	// kept is why countedSuccess is more than there are completed indexes; mostly nil.
+	kept *CountKept
+
+	// records reports whether this status is the first to record any pod. newFailures are the failed pods that it is
+	// the first to record, newRemaining those that it records as failed although they have not ended.
+	records                   bool
+	newFailures, newRemaining []*Pod
+	// unrecorded counts the finished pods that do not fit into it.
+	unrecorded int32
 }
 
 // record moves recorded pods whose finalizer is gone into the counters, and records
 // pods that finished since then, as many as one status may hold.
-func (s *state) record() ledger {
+func record(job *jobView, pods *podLists, ended endedSets, failed, remaining []*Pod) ledger {
 	l := ledger{
-		completedIndexes: s.completedIndexes,
-		failedIndexes:    s.allFailedIndexes(),
-		countedSuccess:   s.job.Status.Succeeded,
-		countedFailure:   s.job.Status.Failed,
-		recordedNow:      map[types.UID]bool{},
+		completedIndexes: job.completedIndexes,
+		failedIndexes:    ended.failed,
+		countedSuccess:   job.status.Succeeded,
+		countedFailure:   job.status.Failed,
 	}
-	s.settle(&l)
-	room := s.room()
-	// Pods that have ended come first: they may be the reason why the Job ends.
-	countable := slices.DeleteFunc(slices.Clone(s.failed), s.isDelayed)
-	s.recordFailed(&l, countable, &room)
-	s.recordSucceeded(&l, &room)
-	s.recordFailed(&l, s.remaining, &room)
-	s.plan.Findings.Unrecorded = s.unrecorded
-	return l
-}
-
-func (s *state) recordFailed(l *ledger, pods []*Pod, room *int) {
-	slices.SortFunc(pods, compareForRecord)
-	for _, p := range s.take(pods, room) {
-		l.records = true
-		l.uncountedFailure = append(l.uncountedFailure, p.UID)
-		l.recordedNow[p.UID] = true
-		s.plan.Findings.RecordedFailed = append(s.plan.Findings.RecordedFailed, s.failedPod(p))
-	}
-}
-
-func (s *state) recordSucceeded(l *ledger, room *int) {
-	slices.SortFunc(s.succeeded, compareForRecord)
-	indexes := []int32{}
-	for _, p := range s.take(s.succeeded, room) {
-		l.records = true
-		if s.indexed {
-			indexes = append(indexes, p.Index)
-		} else {
-			l.uncountedSuccess = append(l.uncountedSuccess, p.UID)
-		}
-	}
-	if s.indexed {
-		l.completedIndexes = s.completedIndexes.Union(indexset.Of(indexes...))
-		l.countedSuccess = s.completedCount(l.completedIndexes)
-	}
-}
-
-// completedCount is status.succeeded of an Indexed Job. The API server lets it
-// decrease only while completions and parallelism are equal. If both are lowered and
-// then one of them again before we see it, the old count is kept: otherwise no status
-// would ever be accepted again (STV-18).
-func (s *state) completedCount(completed indexset.Set) int32 {
-	n := int32(completed.Len())
-	if n < s.job.Status.Succeeded && s.parallelism != s.completions {
-		s.plan.Findings.CountKept = &CountKept{s.job.Status.Succeeded, n}
-		return s.job.Status.Succeeded
-	}
-	return n
-}
-
-// settle keeps the recorded UIDs whose pod still has its finalizer, in their order,
-// and counts the others (TRK-05).
-func (s *state) settle(l *ledger) {
-	if u := s.job.Status.UncountedTerminatedPods; u != nil {
+	// Recorded UIDs whose pod still has its finalizer are kept, in their order; the others are counted (TRK-05).
+	if u := job.status.UncountedTerminatedPods; u != nil {
 		for _, uid := range u.Succeeded {
 			switch {
-			case s.uncounted[uid] != resultSucceeded:
-			case s.seen[uid]:
+			case job.uncounted[uid] != resultSucceeded:
+			case pods.held[uid]:
 				l.uncountedSuccess = append(l.uncountedSuccess, uid)
 			default:
 				l.countedSuccess++
 			}
 		}
 		for _, uid := range u.Failed {
-			if s.seen[uid] {
+			if pods.held[uid] {
 				l.uncountedFailure = append(l.uncountedFailure, uid)
 				continue
 			}
 			l.countedFailure++
 		}
 	}
+
+	// Pods that have ended come first: they may be the reason why the Job ends.
+	room := pods.room(job.cfg)
+	take := func(list []*Pod) []*Pod {
+		slices.SortFunc(list, compareForRecord)
+		n := min(room, len(list))
+		room -= n
+		l.unrecorded += int32(len(list) - n)
+		l.records = l.records || n > 0
+		return list[:n]
+	}
+	l.newFailures = take(failed)
+	succeeded := take(pods.succeeded)
+	l.newRemaining = take(remaining)
+	for _, list := range [][]*Pod{l.newFailures, l.newRemaining} {
+		for _, p := range list {
+			l.uncountedFailure = append(l.uncountedFailure, p.UID)
+		}
+	}
+
+	// A success is recorded by its index, or else by the UID of the pod.
+	if job.indexed {
+		l.completedIndexes = job.completedIndexes.Union(indexesOf(succeeded))
+		l.countedSuccess, l.kept = completedCount(job, l.completedIndexes)
+		return l
+	}
+	for _, p := range succeeded {
+		l.uncountedSuccess = append(l.uncountedSuccess, p.UID)
+	}
+	return l
 }
 
-// room is how many more pods the status can record.
-func (s *state) room() int { return max(0, s.cfg.MaxUncounted-len(s.seen)) }
+// explain notes what the ledger has.
+func (l *ledger) explain(v verdicts, plan *planner) {
+	f := &plan.Findings
+	f.CompletedIndexes, f.FailedIndexes = l.completedIndexes, l.failedIndexes
+	f.RecordedFailed = v.list(slices.Concat(l.newFailures, l.newRemaining))
+	f.Unrecorded, f.CountKept = l.unrecorded, l.kept
+}
 
-// take returns the pods that fit into the remaining room, and counts the rest.
-func (s *state) take(pods []*Pod, room *int) []*Pod {
-	n := max(0, min(*room, len(pods)))
-	*room -= n
-	s.unrecorded += int32(len(pods) - n)
-	return pods[:n]
+// completedCount is status.succeeded of an Indexed Job. The API server lets it
+// decrease only while completions and parallelism are equal. If both are lowered and
+// then one of them again before we see it, the old count is kept: otherwise no status
+// would ever be accepted again (STV-18).
+func completedCount(job *jobView, completed indexset.Set) (int32, *CountKept) {
+	n := int32(completed.Len())
+	if n < job.status.Succeeded && job.parallelism != job.completions {
+		return job.status.Succeeded, &CountKept{job.status.Succeeded, n}
+	}
+	return n, nil
+}
+
+// recordable returns the succeeded pods that fit into one status along with every failure.
+func recordable(job *jobView, pods *podLists) []*Pod {
+	room := max(0, pods.room(job.cfg)-len(pods.failed)-len(pods.unreported))
+	if len(pods.succeeded) <= room {
+		return pods.succeeded
+	}
+	slices.SortFunc(pods.succeeded, compareForRecord)
+	return pods.succeeded[:room]
 }
 
 // compareForRecord orders pods independently of the cache; those that have ended come

@@ -22,42 +22,30 @@ const (
 
 var errNoRetryIndexes = errors.New("it names no index")
 
-// leaveOut counts the indexes that the Job does not retry as completed. A list that cannot be read is
+// leftOutIndexes returns the indexes that the Job does not retry: they count as completed. A list that cannot be read is
 // not ignored: that would run every index again.
-func (s *state) leaveOut() {
-	text, limited := s.job.Annotations[RetryIndexesAnnotation]
+func leftOutIndexes(job *batchv1.Job, completions int32) (indexset.Set, error) {
+	text, limited := job.Annotations[RetryIndexesAnnotation]
 	if !limited {
-		return
+		return indexset.Set{}, nil
 	}
 	retried, err := indexset.Parse(text)
 	if err == nil && retried.IsEmpty() {
 		err = errNoRetryIndexes
 	}
 	if err != nil {
-		s.plan.Findings.BadRetryIndexes = unreadable(RetryIndexesAnnotation, err)
-		return
+		return indexset.Set{}, fmt.Errorf("%s cannot be read: %w", RetryIndexesAnnotation, err)
 	}
-	completions, err := s.retryCompletions()
+	before, known, err := RetryCompletions(job.Annotations)
 	if err != nil {
-		s.plan.Findings.BadRetryIndexes = unreadable(RetryCompletionsAnnotation, err)
-		return
+		return indexset.Set{}, fmt.Errorf("%s cannot be read: %w", RetryCompletionsAnnotation, err)
 	}
-	leftOut := indexset.Below(min(completions, s.completions)).Difference(retried)
-	s.completedIndexes = s.completedIndexes.Union(leftOut)
-}
-
-func unreadable(annotation string, err error) string {
-	return fmt.Sprintf("%s cannot be read: %v", annotation, err)
-}
-
-// retryCompletions returns the spec.completions with which the retry was made. Retries of earlier versions do not say it:
-// until their first status, which lists what they leave out, they have not been scaled; afterward, the status alone counts.
-func (s *state) retryCompletions() (int32, error) {
-	completions, known, err := RetryCompletions(s.job.Annotations)
-	if !known && isUntouched(&s.job.Status) {
-		return s.completions, nil
+	if !known && isUntouched(&job.Status) {
+		// Retries of earlier versions do not say how many completions they were made with: until their first status,
+		// which lists what they leave out, they have not been scaled; afterward, the status alone counts.
+		before = completions
 	}
-	return completions, err
+	return indexset.Below(min(before, completions)).Difference(retried), nil
 }
 
 // RetryCompletions returns the number of RetryCompletionsAnnotation, and whether there is one.

@@ -49,14 +49,3 @@ func schedulingFields(s *batchv1.JobSchedulingConfiguration) []string {
 	}
 	return fields
 }
-
-// checkScheduling reports whether the Job asks for scheduling that is not supported. It gets
-// no pods then: pods of a gang that start one by one may hold resources that the others wait
-// for.
-func (s *state) checkScheduling() bool {
-	if s.cfg.SchedulingDone {
-		return false
-	}
-	s.plan.Findings.UnsupportedScheduling = UnsupportedScheduling(s.job)
-	return s.plan.Findings.UnsupportedScheduling != ""
-}

@@ -31,6 +31,8 @@ type launched struct {
 	// controller is ours; manager is kube-controller-manager, once it has been started
 	// anew with other limits.
 	controller, manager *child
+	// bare is the process of the floor.
+	bare *bareClient
 	// limit is what both controllers have.
 	limit qps
 	// metrics is where each controller serves its own; "" for nowhere.
@@ -39,6 +41,7 @@ type launched struct {
 
 func (l *launched) cluster() string    { return filepath.Join(l.dir, "cluster") }
 func (l *launched) kubeconfig() string { return filepath.Join(l.cluster(), "kubeconfig") }
+func (l *launched) auditLog() string   { return filepath.Join(l.cluster(), "audit.log") }
 func (l *launched) log() string        { return filepath.Join(l.dir, "controller.log") }
 
 // launch starts the cluster, then our controller. What it returns is to be
@@ -65,7 +68,13 @@ func launch(ctx context.Context, o options, fail func(error)) (*launched, error)
 	if o.runs(partShards) {
 		up = append(up, "--feature-gates", "ShardedListAndWatch=true")
 	}
+	if o.needsCalls() {
+		up = append(up, "--audit", "*")
+	}
 	if err := l.tool(ctx, "up", up...); err != nil {
+		return l, err
+	}
+	if l.bare, err = startBareClient(l.root, l.kubeconfig(), fail); err != nil {
 		return l, err
 	}
 	return l, l.startController(unlimited)
@@ -118,8 +127,10 @@ func (l *launched) startReplica(flags ...string) (replica *child, metrics string
 	if err != nil {
 		return nil, "", err
 	}
-	args := []string{"controller", "--kubeconfig", l.kubeconfig(), "--health-probe-bind-address=0",
-		"--metrics-bind-address=" + address, "--metrics-secure=false"}
+	args := []string{
+		"controller", "--kubeconfig", l.kubeconfig(), "--health-probe-bind-address=0",
+		"--metrics-bind-address=" + address, "--metrics-secure=false",
+	}
 	cmd := exec.Command(l.binary, slices.Concat(args, flags, l.args)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	deployed, err := deployedEnv(l.root)
@@ -160,7 +171,7 @@ func (l *launched) lastWords(c *child) error {
 
 // stop ends all processes and removes all files, whatever happened before.
 func (l *launched) stop() error {
-	errs := []error{l.controller.stop(), l.manager.stop(), l.tool(context.Background(), "down")}
+	errs := []error{l.controller.stop(), l.manager.stop(), l.bare.stop(), l.tool(context.Background(), "down")}
 	if l.keep {
 		progress("Our controller's log: %s", l.log())
 	} else {

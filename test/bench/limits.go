@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -39,17 +40,22 @@ func (b *bench) limit(ctx context.Context, q qps) error {
 	if err := b.restart(q); err != nil {
 		return err
 	}
-	if err := b.launched.restartManager(b.processes[procManager], q); err != nil {
+	if err := b.restartManager(ctx, q.flags()...); err != nil {
 		return err
 	}
 	b.launched.limit = q
-	b.processes[procManager] = b.launched.manager.pid()
-	for _, s := range []side{ours, builtIn} {
-		if _, err := b.latency(ctx, s, shape{20, true}); err != nil {
-			return err
-		}
+	_, err := b.latency(ctx, ours, shape{20, true})
+	return err
+}
+
+// restartManager restarts kube-controller-manager with these flags changed, and waits until it works.
+func (b *bench) restartManager(ctx context.Context, flags ...string) error {
+	if err := b.launched.restartManager(b.processes[procManager], flags...); err != nil {
+		return err
 	}
-	return nil
+	b.processes[procManager] = b.launched.manager.pid()
+	_, err := b.latency(ctx, builtIn, shape{20, true})
+	return err
 }
 
 // restart starts our controller again, with this limit.
@@ -65,8 +71,8 @@ func (b *bench) restart(q qps) error {
 }
 
 // restartManager ends the cluster's kube-controller-manager, and starts it with the same
-// flags but for its limits.
-func (l *launched) restartManager(pid int, q qps) error {
+// flags except for these.
+func (l *launched) restartManager(pid int, flags ...string) error {
 	args := commandLine(fmt.Sprintf("/proc/%d/cmdline", pid))
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil {
@@ -88,22 +94,23 @@ func (l *launched) restartManager(pid int, q qps) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(args[0], limitedArgs(args[1:], q)...)
+	cmd := exec.Command(args[0], managerArgs(args[1:], flags...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	l.manager, err = startChild(procManager, cmd, func(c *child) { l.fail(fmt.Errorf("%s ended (%w)", c.name, c.err)) })
 	return err
 }
 
-// limitedArgs replaces the limits. Nobody else runs, so that there is no lead to wait for.
-func limitedArgs(args []string, q qps) []string {
+// managerArgs adds flags to the arguments, in place of those with the same name. Nobody else runs, so no leader is elected.
+func managerArgs(args []string, flags ...string) []string {
+	flags = append([]string{"--leader-elect=false"}, flags...)
+	name := func(flag string) string { name, _, _ := strings.Cut(flag, "="); return name }
 	var out []string
 	for _, arg := range args {
-		name, _, _ := strings.Cut(arg, "=")
-		if name != "--kube-api-qps" && name != "--kube-api-burst" && name != "--leader-elect" {
+		if !slices.ContainsFunc(flags, func(flag string) bool { return name(flag) == name(arg) }) {
 			out = append(out, arg)
 		}
 	}
-	return append(append(out, "--leader-elect=false"), q.flags()...)
+	return append(out, flags...)
 }
 
 // endProcess ends a process that is not our child, but the cluster tool's.

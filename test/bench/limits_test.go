@@ -13,7 +13,7 @@ import (
 func TestBothControllersGetTheSameLimits_SCL_12(t *testing.T) {
 	manager := []string{"--bind-address=127.0.0.1", "--kube-api-qps=5000", "--secure-port=29970", "--kube-api-burst=10000"}
 	want := []string{"--bind-address=127.0.0.1", "--secure-port=29970", "--leader-elect=false", "--kube-api-qps=50", "--kube-api-burst=50"}
-	if got := limitedArgs(manager, 50); !slices.Equal(got, want) {
+	if got := managerArgs(manager, qps(50).flags()...); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got, want := unlimited.flags(), []string{"--kube-api-qps=-1"}; !slices.Equal(got, want) {

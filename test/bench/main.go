@@ -5,7 +5,7 @@
 // for itself, and with a bare client that does only what no controller can leave
 // out (the floor):
 //
-//	go run ./test/bench                        # everything, about 25 minutes
+//	go run ./test/bench                        # everything, about 30 minutes
 //	go run ./test/bench --only latency         # one part of it
 //	go run ./test/bench --only reference --sizes 10,100,1000,10000
 //	go run ./test/bench --pods 10000 --rounds 1
@@ -16,8 +16,10 @@
 //
 //   - latency: small Jobs, one after the other
 //   - throughput and floor: one Job of 1000 indexes, and what it costs
+//     With --plot FILE, one more Job for each side, and a picture of its calls over time
 //   - fairness: small Jobs beside a huge one
 //   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
+//   - many: many small Jobs at once, also beside a built-in controller with 50 syncs at once
 //   - sizes: the largest statuses there can be, as the API server stores them
 //   - idle: controllers without work beside pods of others: those of Deployments, and those of
 //     Jobs that the built-in controller runs
@@ -25,6 +27,8 @@
 //   - reference: the loads for which KEPs give durations
 //   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
 //     hour, and only if it is asked for (make bench-100k)
+//   - stop: how long a large Job that is suspended or scaled down goes on creating pods, only if
+//     it is asked for, because the API server logs its calls for that
 //   - looks: only what it costs to look at such a Job, once half of it is done: 12 minutes
 //   - shards: memory of three replicas with six shards beside that of one process, in 60 namespaces
 //     with 30,000 pods: 15 minutes, and only if it is asked for
@@ -54,6 +58,8 @@ const (
 	partFloor      = "floor"
 	partFairness   = "fairness"
 	partHuge       = "huge"
+	partMany       = "many"
+	partStop       = "stop"
 	partSizes      = "sizes"
 	partRate       = "rate"
 	partReference  = "reference"
@@ -64,7 +70,10 @@ const (
 )
 
 // allParts are those of a run that asks for none.
-var allParts = []string{partLatency, partThroughput, partFloor, partFairness, partHuge, partSizes, partIdle, partRate, partReference}
+var allParts = []string{partLatency, partThroughput, partFloor, partFairness, partHuge, partMany, partSizes, partIdle, partRate, partReference}
+
+// namedParts are those that run only if they are named.
+var namedParts = []string{partStop, partGiant, partLooks, partShards}
 
 var errUsage = errors.New("usage")
 
@@ -80,6 +89,10 @@ type options struct {
 	concurrency    int
 	hugePods       int
 	hugeRounds     int
+	manyJobs       int
+	manyIndexed    int
+	manyIndexes    int
+	stopSizes      []int
 	giantPods      int
 	giantFloor     bool
 	plot           string
@@ -99,6 +112,9 @@ type options struct {
 func main() { os.Exit(exitCode()) }
 
 func exitCode() int {
+	if len(os.Args) == 3 && os.Args[1] == floorCommand {
+		return serveFloor(os.Args[2])
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	o, err := parseOptions(os.Args[1:])
@@ -120,10 +136,10 @@ func exitCode() int {
 
 func parseOptions(args []string) (options, error) {
 	var o options
-	var only, sizes string
+	var only, sizes, stopSizes string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&o.binary, "binary", "bin/kubectl-batchjob", "our `program`")
-	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; giant, looks and shards run only if named")
+	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; "+strings.Join(namedParts, ", ")+" run only if named")
 	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
 	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
 	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency: 10-pod Indexed Jobs per controller")
@@ -132,9 +148,13 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 8 to 32)")
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
+	flags.IntVar(&o.manyJobs, "many-jobs", 2000, "many: Jobs of one pod")
+	flags.IntVar(&o.manyIndexed, "many-indexed", 200, "many: Indexed Jobs")
+	flags.IntVar(&o.manyIndexes, "many-indexes", 20, "many: indexes of each of these")
+	flags.StringVar(&stopSizes, "stop-sizes", "1000,10000", "stop: `indexes` of the Jobs, separated by commas")
 	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant, looks: indexes of the Job")
 	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: measure the floor too")
-	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory over time (SVG)")
+	flags.StringVar(&o.plot, "plot", "", "throughput: `file` for a picture of the calls of one more Job for each side; giant: of progress and memory (SVG)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of Deployments (restartPolicy Always)")
 	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long these pods keep running, and how long to measure without pods")
@@ -152,12 +172,12 @@ func parseOptions(args []string) (options, error) {
 		return o, errUsage
 	}
 	o.controllerArgs, o.only = flags.Args(), strings.Split(only, ",")
-	for _, text := range strings.Split(sizes, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return o, fmt.Errorf("--sizes takes numbers, not %q", text)
-		}
-		o.sizes = append(o.sizes, n)
+	var err error
+	if o.sizes, err = numbers("--sizes", sizes); err != nil {
+		return o, err
+	}
+	if o.stopSizes, err = numbers("--stop-sizes", stopSizes); err != nil {
+		return o, err
 	}
 	if o.cpuProfile != "" {
 		o.controllerArgs = append(o.controllerArgs, "--profiling")
@@ -165,9 +185,21 @@ func parseOptions(args []string) (options, error) {
 	return o, o.validate()
 }
 
+// numbers parses the value of a flag that takes several.
+func numbers(flag, value string) (list []int, err error) {
+	for _, text := range strings.Split(value, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s takes numbers, not %q", flag, text)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
 func (o options) validate() error {
 	for _, part := range o.only {
-		if known := append(slices.Clone(allParts), partGiant, partLooks, partShards); !slices.Contains(known, part) {
+		if known := slices.Concat(allParts, namedParts); !slices.Contains(known, part) {
 			return fmt.Errorf("--only knows %s, not %q", strings.Join(known, ", "), part)
 		}
 	}
@@ -177,8 +209,11 @@ func (o options) validate() error {
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.idleJobs, o.idleJobPods, o.giantPods, o.shardPods/shardNamespaces, slices.Min(o.sizes)) < 1 {
-		return errors.New("every number must be at least 1")
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.idleJobs, o.idleJobPods, o.giantPods, o.shardPods/shardNamespaces, o.manyJobs, o.manyIndexed, o.manyIndexes, slices.Min(o.sizes), slices.Min(o.stopSizes)/stopShare) < 1 {
+		return fmt.Errorf("every number must be at least 1, and those of --stop-sizes %d", stopShare)
+	}
+	if o.plot != "" && o.runs(partThroughput) && o.runs(partGiant) {
+		return errors.New("--plot is for one part: throughput or giant")
 	}
 	if o.minutes <= 0 {
 		return errors.New("--minutes must be more than 0")
@@ -189,6 +224,11 @@ func (o options) validate() error {
 // runs reports whether at least one of the parts is asked for.
 func (o options) runs(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(o.only, part) })
+}
+
+// needsCalls reports whether the API server has to log its calls.
+func (o options) needsCalls() bool {
+	return o.plot != "" && o.runs(partThroughput) || o.runs(partStop)
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -220,8 +260,15 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		return err
 	}
-	if o.plot != "" && results.Giant != nil {
-		if err := os.WriteFile(o.plot, results.Giant.plot(), 0o644); err != nil {
+	var picture []byte
+	switch {
+	case len(results.Timelines) > 0:
+		picture = plotTimelines(results.Timelines)
+	case results.Giant != nil:
+		picture = results.Giant.plot()
+	}
+	if o.plot != "" && picture != nil {
+		if err := os.WriteFile(o.plot, picture, 0o644); err != nil {
 			return err
 		}
 	}

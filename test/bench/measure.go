@@ -25,10 +25,14 @@ type results struct {
 	Pods    int       `json:"pods"`
 	Latency []latency `json:"latency,omitempty"`
 	Bulk    bulks     `json:"throughput,omitempty"`
+	// Timelines has one more such Job for each side, call by call.
+	Timelines []timeline `json:"timelines,omitempty"`
 	// Beside are Jobs without pods that ran while a huge Job did.
 	Beside    []latency `json:"fairness,omitempty"`
 	Huge      bulks     `json:"huge,omitempty"`
 	HugePods  int       `json:"hugePods,omitempty"`
+	Many      []many    `json:"many,omitempty"`
+	Stops     []stopped `json:"stop,omitempty"`
 	Sizes     []size    `json:"sizes,omitempty"`
 	Idle      []idle    `json:"idle,omitempty"`
 	Rates     []rate    `json:"rate,omitempty"`
@@ -67,7 +71,7 @@ func newBench(o options, l *launched) (*bench, error) {
 		progress("There is no /proc here: no CPU and memory, and no check of the built-in controller's limits.")
 		return b, nil
 	}
-	b.processes[procOurs], b.processes[procBench] = l.controller.pid(), os.Getpid()
+	b.processes[procOurs], b.processes[procBench], b.processes[procFloor] = l.controller.pid(), os.Getpid(), l.bare.process.pid()
 	manager := commandLine(fmt.Sprintf("/proc/%d/cmdline", b.processes[procManager]))
 	l.metrics[builtIn] = managerMetrics(manager)
 	return b, limitsLifted(manager)
@@ -114,8 +118,11 @@ func (b *bench) parts(r *results) []part {
 	return []part{
 		{[]string{partLatency}, false, func(ctx context.Context) (err error) { r.Latency, err = b.latencies(ctx); return err }},
 		{[]string{partThroughput, partFloor}, false, func(ctx context.Context) (err error) { r.Bulk, err = b.bulks(ctx); return err }},
+		{[]string{partThroughput}, false, func(ctx context.Context) (err error) { r.Timelines, err = b.timelines(ctx); return err }},
 		{[]string{partFairness}, false, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},
 		{[]string{partHuge}, false, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
+		{[]string{partMany}, false, func(ctx context.Context) (err error) { r.Many, err = b.many(ctx); return err }},
+		{[]string{partStop}, false, func(ctx context.Context) (err error) { r.Stops, err = b.stops(ctx); return err }},
 		{[]string{partGiant}, false, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
 		{[]string{partLooks}, false, func(ctx context.Context) (err error) { r.Giant, err = b.looksOnly(ctx); return err }},
 		{[]string{partSizes}, false, func(ctx context.Context) (err error) { r.Sizes, err = b.objectSizes(ctx); return err }},
@@ -215,42 +222,54 @@ func (b *bench) warmUp(ctx context.Context, pods int) error {
 	progress("Warming up with %d pods", pods)
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	job, _, err := b.api.floor(ctx, b.jobs.job(floor, shape{pods, true}), b.concurrency)
+	job, _, err := b.launched.bare.run(ctx, b.jobs.job(floor, shape{pods, true}), b.concurrency)
 	if err != nil {
 		return err
 	}
 	return b.api.remove(ctx, job)
 }
 
-// bulk runs one large Job. The API server's counters are read outside of the time
-// in which CPU is counted, as that costs some itself.
+// bulk runs one large Job, and removes it.
 func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	requests, err := b.api.requests(ctx)
-	if err != nil {
-		return bulk{}, err
-	}
 	job := b.jobs.job(s, shape{pods, true})
-	var took time.Duration
-	used, err := b.processes.during(func() (err error) {
+	r, err := measured(ctx, b.api, b.processes, s, func() (took time.Duration, err error) {
 		if s == floor {
-			job, took, err = b.api.floor(ctx, job, b.concurrency)
+			job, took, err = b.launched.bare.run(ctx, job, b.concurrency)
 		} else {
 			job, took, err = b.api.complete(ctx, job)
 		}
+		return took, err
+	})
+	if err != nil {
+		return bulk{}, err
+	}
+	return r, b.api.remove(ctx, job)
+}
+
+// measured returns the time that run takes, as it reports it, and what it costs. The API server's counters are read outside of
+// the time in which CPU is counted, as that costs some itself.
+func measured(ctx context.Context, a api, p processes, s side, run func() (time.Duration, error)) (bulk, error) {
+	before, err := a.requests(ctx)
+	if err != nil {
+		return bulk{}, err
+	}
+	var took time.Duration
+	used, err := p.during(func() (err error) {
+		took, err = run()
 		return err
 	})
 	if err != nil {
 		return bulk{}, err
 	}
-	afterRequests, err := b.api.requests(ctx)
+	after, err := a.requests(ctx)
 	if err != nil {
 		return bulk{}, err
 	}
-	counts := afterRequests.since(requests)
+	counts := after.since(before)
 	return bulk{
 		Side: s, Seconds: took.Seconds(), Requests: counts.list(), counts: counts,
 		CPU: used.cpu, Peak: used.peak, OthersCPU: used.others(),
-	}, b.api.remove(ctx, job)
+	}, nil
 }

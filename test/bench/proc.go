@@ -19,6 +19,7 @@ const (
 	procStore      = "etcd"
 	procKwok       = "kwok-controller"
 	procBench      = "bench"
+	procFloor      = "bare client"
 	ticksPerSecond = 100 // USER_HZ, which is 100 wherever Go runs Linux
 )
 

@@ -28,6 +28,8 @@ type target struct {
 	Limit float64 `json:"limit"`
 	Below bool    `json:"below,omitempty"` // the limit itself is too much
 	Least bool    `json:"least,omitempty"` // it is the least that ours may be
+	// BuiltIn reports whether the limit is the figure of the built-in controller.
+	BuiltIn bool `json:"builtIn,omitempty"`
 }
 
 func (t target) metBy(v float64) bool {
@@ -81,6 +83,10 @@ func (r row) target() string {
 	switch {
 	case r.Target == nil:
 		return ""
+	case r.Target.BuiltIn && r.Target.Least:
+		return ">= built-in"
+	case r.Target.BuiltIn:
+		return "< built-in"
 	case r.Target.Below:
 		return "< " + plain(r.Target.Limit)
 	case r.Target.Least:

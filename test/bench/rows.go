@@ -17,11 +17,16 @@ func newReport(r results) report {
 	out.addFloor(r.Bulk, fmt.Sprintf("%d indexes: ", r.Pods), nil)
 	out.addLatency(r.Beside, shape{0, false}, fmt.Sprintf(" beside %d indexes", r.HugePods), "SCL-09")
 	out.addHuge(r.Huge, r.HugePods)
+	out.addMany(r.Many)
+	out.addStops(r.Stops)
 	out.addSizes(r.Sizes)
 	out.addIdle(r.Idle)
 	out.addRates(r.Rates)
 	out.addReference(r.Reference)
 	noisy := slices.Concat(r.Bulk, r.Huge)
+	for _, m := range r.Many {
+		noisy = append(noisy, m.bulk)
+	}
 	if r.Giant != nil {
 		out.addGiant(*r.Giant)
 		noisy = append(noisy, r.Giant.Floor, r.Giant.Ours)
@@ -150,11 +155,34 @@ func (r *report) addFloor(all bulks, where string, t *target) {
 		id, digits = "SCL-04", 3
 	}
 	r.add(id, fmt.Sprintf("%stime / floor (%.2f s)", where, *lowest), digits, relative(ours), relative(builtIn), t)
+	r.addFloorCPU(all, where)
 	note := where + "the floor is a bare client that creates the same pods and strips the finalizer of each as it succeeds"
 	if cpu := all.mean(floor, func(b bulk) float64 { return b.CPU[procServer] }); *cpu > 0 {
 		note += fmt.Sprintf("; kube-apiserver used %.2f s of CPU for that", *cpu)
 	}
 	r.note(note + ".")
+}
+
+// mostOverFloorCPU is the goal for the CPU of our process, as a multiple of the bare client's.
+const mostOverFloorCPU = 1.3
+
+// addFloorCPU compares the controllers with the process of the bare client: it makes the same calls and reads the same events of
+// pods with the same libraries.
+func (r *report) addFloorCPU(all bulks, where string) {
+	cpu := func(name string) func(bulk) float64 { return func(b bulk) float64 { return b.CPU[name] } }
+	lowest := all.mean(floor, cpu(procFloor))
+	if *lowest == 0 {
+		return
+	}
+	relative := func(s side, name string) *float64 {
+		mean := all.mean(s, cpu(name))
+		if mean != nil {
+			*mean /= *lowest
+		}
+		return mean
+	}
+	r.add("", fmt.Sprintf("%sCPU of the controller / bare client (%.2f s)", where, *lowest), 2,
+		relative(ours, procOurs), relative(builtIn, procManager), &target{Limit: mostOverFloorCPU})
 }
 
 // note says something once.

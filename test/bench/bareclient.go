@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// floorCommand is the first argument of the process of the floor; the second is its kubeconfig.
+const floorCommand = "floor-process"
+
+// floorOrder asks the process of the floor to run a Job.
+type floorOrder struct {
+	Job         *batchv1.Job `json:"job"`
+	Concurrency int          `json:"concurrency"`
+}
+
+// floorAnswer is the Job as the API server has it, and how long it took. Error is empty if it succeeded.
+type floorAnswer struct {
+	Job   *batchv1.Job  `json:"job"`
+	Took  time.Duration `json:"took"`
+	Error string        `json:"error,omitempty"`
+}
+
+// bareClient is the process of the floor. It is one of its own, as the controllers are, so that its CPU can be measured.
+type bareClient struct {
+	process *child
+	orders  *json.Encoder
+	answers *json.Decoder
+}
+
+// startBareClient starts this program as the process of the floor, with the environment that our controller has.
+func startBareClient(root, kubeconfig string, fail func(error)) (*bareClient, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	deployed, err := deployedEnv(root)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, floorCommand, kubeconfig)
+	cmd.Env, cmd.Stderr = slices.Concat(deployed, os.Environ()), os.Stderr
+	orders, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// cmd.StdoutPipe would be closed when the process ends, whether its last answer has been read or not.
+	answers, stdout, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer stdout.Close()
+	cmd.Stdout = stdout
+	process, err := startChild("the bare client", cmd, func(c *child) { fail(fmt.Errorf("%s ended (%w)", c.name, c.err)) })
+	return &bareClient{process, json.NewEncoder(orders), json.NewDecoder(answers)}, err
+}
+
+func (c *bareClient) stop() error {
+	if c == nil {
+		return nil
+	}
+	return c.process.stop()
+}
+
+// run runs a Job in the process. After ctx ends, the client cannot be used again.
+func (c *bareClient) run(ctx context.Context, job *batchv1.Job, concurrency int) (*batchv1.Job, time.Duration, error) {
+	if err := c.orders.Encode(floorOrder{job, concurrency}); err != nil {
+		return nil, 0, fmt.Errorf("asking the bare client: %w", err)
+	}
+	var answer floorAnswer
+	read := make(chan error, 1)
+	go func() { read <- c.answers.Decode(&answer) }()
+	select {
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	case err := <-read:
+		switch {
+		case err != nil:
+			return nil, 0, fmt.Errorf("the answer of the bare client: %w", err)
+		case answer.Error != "":
+			return nil, 0, fmt.Errorf("the bare client: %s", answer.Error)
+		}
+	}
+	return answer.Job, answer.Took, nil
+}
+
+// serveFloor is the main function of the process of the floor. Unlike that of the other one, it does not catch signals.
+func serveFloor(kubeconfig string) (exitCode int) {
+	a, err := newAPI(kubeconfig)
+	if err == nil {
+		err = answerOrders(context.Background(), a, os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the bare client:", err)
+		return 1
+	}
+	return 0
+}
+
+// answerOrders runs one Job after the other until there are no more.
+func answerOrders(ctx context.Context, a api, orders io.Reader, answers io.Writer) error {
+	in, out := json.NewDecoder(orders), json.NewEncoder(answers)
+	for {
+		var order floorOrder
+		if err := in.Decode(&order); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		var answer floorAnswer
+		job, took, err := a.floor(ctx, order.Job, order.Concurrency)
+		if err != nil {
+			answer.Error = err.Error()
+		} else {
+			answer.Job, answer.Took = job, took
+		}
+		if err := out.Encode(answer); err != nil {
+			return err
+		}
+	}
+}
