@@ -90,7 +90,7 @@ func EventsOfPod(name string) fields.Set {
 // returns.
 func EachEvent(ctx context.Context, client kube.Interface, namespace string, about fields.Set, begin func(), each func(*corev1.Event)) (version string, complete bool, err error) {
 	seen := 0
-	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String()}, func(options metav1.ListOptions) (string, error) {
+	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: eventPageSize}, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {
 			seen = 0
 			begin()

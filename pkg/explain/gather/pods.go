@@ -58,8 +58,15 @@ func podsNamedAfter(job string) string { return batchv1.JobNameLabel + "=" + job
 
 // CountPods returns how many pods have the label of a Job of this name, which may be gone.
 func CountPods(ctx context.Context, client kube.Interface, namespace, job string) (count int, err error) {
-	reader := podReader{client: client, namespace: namespace, fields: kube.Fields{}}
-	_, err = reader.read(ctx, metav1.ListOptions{LabelSelector: podsNamedAfter(job)}, func() { count = 0 }, func(*corev1.Pod) { count++ })
+	reader := &podReader{client: client, namespace: namespace, fields: kube.Fields{}}
+	options := metav1.ListOptions{LabelSelector: podsNamedAfter(job), Limit: podPageSize}
+	err = eachPage(ctx, options, func(options metav1.ListOptions) (string, error) {
+		if options.Continue == "" {
+			count = 0
+		}
+		page, err := reader.read(ctx, options, func(*corev1.Pod) { count++ })
+		return page.Continue, err
+	})
 	return count, err
 }
 
@@ -89,17 +96,25 @@ func EachWholePod(ctx context.Context, client kube.Interface, job *batchv1.Job, 
 }
 
 func eachPod(ctx context.Context, reader *podReader, job *batchv1.Job, selector string, begin func(), each func(*corev1.Pod)) (version string, err error) {
-	return reader.read(ctx, metav1.ListOptions{LabelSelector: selector}, begin, func(pod *corev1.Pod) {
-		if observe.JobUID(pod) == job.UID {
-			each(pod)
+	options := metav1.ListOptions{LabelSelector: selector, Limit: podPageSize}
+	err = eachPage(ctx, options, func(options metav1.ListOptions) (string, error) {
+		if options.Continue == "" {
+			begin()
 		}
+		page, err := reader.read(ctx, options, func(pod *corev1.Pod) {
+			if observe.JobUID(pod) == job.UID {
+				each(pod)
+			}
+		})
+		version = page.ResourceVersion
+		return page.Continue, err
 	})
+	return version, err
 }
 
-// eachPage asks for page after page, until read returns no token for a next one. When the
+// eachPage asks for page after page of options.Limit objects, until read returns no token for a next one. When the
 // token has expired, it begins again without pages.
 func eachPage(ctx context.Context, options metav1.ListOptions, read func(metav1.ListOptions) (next string, err error)) error {
-	options.Limit = pageSize
 	for {
 		next, err := read(options)
 		switch {

@@ -165,12 +165,16 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// maxPage is how many objects the server returns at most if there is a limit.
+const maxPage = 2000
+
 // list writes the page that limit and continue ask for.
 func list(w http.ResponseWriter, r *http.Request, apiVersion, kind string, all []any) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 	meta := map[string]any{"resourceVersion": "1"}
 	page := all[min(from, len(all)):]
-	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && len(page) > limit {
+	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && len(page) > min(limit, maxPage) {
+		limit = min(limit, maxPage)
 		page = page[:limit]
 		meta["continue"] = strconv.Itoa(from + limit)
 	}
