@@ -44,8 +44,8 @@ func Unwrap(message []byte) (kind schema.GroupVersionKind, content []byte, isPro
 	return schema.FromAPIVersionAndKind(version, name), content, true, err
 }
 
-// Foreign reports whether nothing is to be read of a pod but what identifies it, given its UID and the reference to its
-// controller; nil for none. It is called before the pod is decoded, from several goroutines.
+// Foreign reports whether only what identifies a pod is to be read, given its UID and the reference to its controller. It is
+// not called for a pod without one. It is called before the pod is decoded, from several goroutines.
 type Foreign func(pod types.UID, controller *metav1.OwnerReference) bool
 
 // identity are the fields that are read of a foreign pod.

@@ -14,7 +14,7 @@
 //
 // # Which pods are kept
 //
-// The watch delivers every pod that may belong to a Job: spec.restartPolicy is not Always, which nobody can change. So a
+// The watch delivers every pod that may belong to a Job: spec.restartPolicy, which is immutable, is not Always. So a
 // pod that the watch deletes, or that a new list lacks, is gone. The Cache keeps the pods that Jobs of the caller control,
 // and those that no controller controls. These are the words for pods that are not where they should be:
 //

@@ -108,6 +108,8 @@ func TestBuiltInControllerConforms_CNF_05(t *testing.T) {
 	}
 }
 
+// The cases name the requirements; no other test names these.
+// Requirements: BLI-29, BLI-38, JOB-17, JOB-41, JOB-43, JOB-44, PRP-20, PRP-21, SUC-24, TRK-31, TRK-32
 func TestOurControllerConforms_CNF_06(t *testing.T) {
 	const name = "conformance.example.com/ours"
 	start(t, ours, "controller", "--managed-by", name, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
