@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
@@ -28,11 +29,11 @@ func drawConfig(t *rapid.T) reconcile.Config {
 
 // drawPolicies adds what the API server allows for such a spec.
 func drawPolicies(t *rapid.T, spec *batchv1.JobSpec) {
-	if rules.IsIndexed(spec) && rapid.Bool().Draw(t, "per index") {
+	if history.IsIndexed(spec) && rapid.Bool().Draw(t, "per index") {
 		spec.BackoffLimitPerIndex = ptr.To(rapid.Int32Range(0, 2).Draw(t, "limit per index"))
 		spec.MaxFailedIndexes = maybe(t, "maxFailedIndexes", 3)
 	}
-	if rules.IsIndexed(spec) && rapid.IntRange(0, 2).Draw(t, "success policy") == 0 {
+	if history.IsIndexed(spec) && rapid.IntRange(0, 2).Draw(t, "success policy") == 0 {
 		spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{
 			SucceededIndexes: rapid.SampledFrom([]*string{nil, ptr.To("0"), ptr.To("0-2"), ptr.To("")}).Draw(t, "succeededIndexes"),
 			SucceededCount:   ptr.To(rapid.Int32Range(0, 3).Draw(t, "succeededCount")),
@@ -116,7 +117,7 @@ func isIgnored(config reconcile.Config, job *batchv1.Job, p *reconcile.Pod) bool
 	for _, condition := range p.Conditions {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: condition.Type, Status: condition.Status})
 	}
-	perIndex := rules.IsIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
+	perIndex := history.IsIndexed(&job.Spec) && job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
 	action, _ := rules.MatchedRule(job.Spec.PodFailurePolicy, pod, perIndex)
 	return action == batchv1.PodFailurePolicyActionIgnore
 }
@@ -124,7 +125,7 @@ func isIgnored(config reconcile.Config, job *batchv1.Job, p *reconcile.Pod) bool
 // checkIndexes: nothing is created for an index that has ended, and what a new pod is
 // told of its index is what a failed pod tells, and one more (S6, BLI-04, BLI-13).
 func checkIndexes(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
-	perIndex := rules.IsIndexed(&o.Job.Spec) && o.Job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
+	perIndex := history.IsIndexed(&o.Job.Spec) && o.Job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
 	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)
 	failed, _ := indexset.Parse(ptr.Deref(o.Job.Status.FailedIndexes, ""))
 	for _, n := range plan.Create {

@@ -18,7 +18,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -229,7 +228,7 @@ func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 // record, and a pod that may still finish only if it has not changed (S2, S7).
 func checkReleases(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
 	stored := map[types.UID]bool{}
-	for _, uid := range append(rules.FailedUIDs(&o.Job.Status), rules.SucceededUIDs(&o.Job.Status)...) {
+	for _, uid := range append(history.UncountedFailed(&o.Job.Status), history.UncountedSucceeded(&o.Job.Status)...) {
 		stored[uid] = true
 	}
 	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)

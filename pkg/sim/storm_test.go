@@ -16,7 +16,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
@@ -205,7 +204,7 @@ func elasticEdits(seed uint64) scenario.Trouble {
 			w.After(time.Duration(rng.Int64N(int64(20*time.Second))), func() {
 				w.EditJobs(func(j *batchv1.Job) {
 					n := 1 + rng.Int32N(8)
-					if rules.IsIndexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism) {
+					if history.IsIndexed(&j.Spec) && ptr.Equal(j.Spec.Completions, j.Spec.Parallelism) {
 						j.Spec.Completions = &n
 					}
 					j.Spec.Parallelism = &n

@@ -59,7 +59,7 @@ func generatedProblems(job *batchv1.Job) (list field.ErrorList) {
 	if ptr.Deref(job.Spec.ManualSelector, false) {
 		return nil
 	}
-	spec, generated := field.NewPath("spec"), generatedLabels(job)
+	spec, generated := specPath, generatedLabels(job)
 	for name, value := range generated {
 		if job.Spec.Template.Labels[name] != value {
 			list = append(list, problem(invalid, spec.Child("template", "metadata", "labels").Key(name), "must be "+value))

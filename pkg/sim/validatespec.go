@@ -47,7 +47,7 @@ func validateSpec(spec *batchv1.JobSpec) field.ErrorList {
 
 // formatProblems are about names, labels and annotations.
 func formatProblems(spec *batchv1.JobSpec) field.ErrorList {
-	path := field.NewPath("spec")
+	path := specPath
 	list := slices.Concat(
 		metavalidation.ValidateLabelSelector(spec.Selector, metavalidation.LabelSelectorValidationOptions{}, path.Child("selector")),
 		metavalidation.ValidateLabels(spec.Template.Labels, path.Child("template", "labels")),

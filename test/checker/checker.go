@@ -17,7 +17,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // Checker holds the invariants of a Job controller on every committed write. It
@@ -158,7 +157,7 @@ func (c change) edited() {
 		c.h.Specs = append(c.h.Specs, specVersion{now, &c.m.NewJob.Spec})
 	}
 	for _, l := range c.h.Order {
-		if !rules.InRange(&c.m.NewJob.Spec, l.index()) {
+		if !history.InRange(&c.m.NewJob.Spec, l.index()) {
 			l.expired = true
 			c.h.forget(l)
 		}

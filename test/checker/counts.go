@@ -74,13 +74,13 @@ func (c counting) gauges() {
 // as recorded, and no rule ignores its failure.
 func (c counting) recorded() {
 	old, next := &c.m.OldJob.Status, &c.m.NewJob.Status
-	for _, uid := range slices.Concat(rules.FailedUIDs(next), rules.SucceededUIDs(next)) {
+	for _, uid := range rules.Recorded(next) {
 		c.h.recorded[uid] = true
 		if l := c.h.Lives[uid]; l != nil {
 			l.knows(c.m.By)
 		}
 	}
-	for _, uid := range rules.FailedUIDs(next) {
+	for _, uid := range history.UncountedFailed(next) {
 		if l := c.h.Lives[uid]; l != nil && !l.lost {
 			succeeded := l.endedWell()
 			if l.lost = true; succeeded {
@@ -88,16 +88,16 @@ func (c counting) recorded() {
 			}
 		}
 	}
-	if c.h.StoredAt.IsZero() && int(next.Succeeded)+len(rules.SucceededUIDs(next)) > 0 {
+	if c.h.StoredAt.IsZero() && int(next.Succeeded)+len(history.UncountedSucceeded(next)) > 0 {
 		c.h.StoredAt = c.world.Now()
 	}
 	if !c.m.Ours() {
 		return
 	}
-	for _, uid := range rules.Added(rules.FailedUIDs(old), rules.FailedUIDs(next)) {
+	for _, uid := range rules.Added(history.UncountedFailed(old), history.UncountedFailed(next)) {
 		c.recordedFailed(c.m.NewJob, uid, c.h.Lives[uid])
 	}
-	for _, uid := range rules.Added(rules.SucceededUIDs(old), rules.SucceededUIDs(next)) {
+	for _, uid := range rules.Added(history.UncountedSucceeded(old), history.UncountedSucceeded(next)) {
 		if l := c.h.Lives[uid]; l == nil || !l.succeeded {
 			c.Violate("S3", "%s is recorded as succeeded, and did not succeed", uid)
 		}
@@ -174,16 +174,16 @@ func (c release) undecided(job *batchv1.Job, pod *corev1.Pod) bool {
 // changed its index.
 func (c *Checker) isOutOfRange(h *History, pod *corev1.Pod) bool {
 	was := func(v podVersion) bool {
-		return c.recent(v.until) && !rules.InRange(&h.Job.Spec, history.IndexOf(v.pod))
+		return c.recent(v.until) && !history.InRange(&h.Job.Spec, history.IndexOf(v.pod))
 	}
 	l := h.Lives[pod.UID]
-	return !rules.InRange(&h.Job.Spec, history.IndexOf(pod)) || l != nil && (l.expired && c.recent(h.editedAt()) || slices.ContainsFunc(l.tampers, was))
+	return !history.InRange(&h.Job.Spec, history.IndexOf(pod)) || l != nil && (l.expired && c.recent(h.editedAt()) || slices.ContainsFunc(l.tampers, was))
 }
 
 // over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).
 func over(job *batchv1.Job, pod *corev1.Pod) bool {
 	return job.DeletionTimestamp != nil || history.IsFinished(job) || rules.EndsWithSuccess(job, pod) ||
-		!rules.InRange(&job.Spec, history.IndexOf(pod)) || !selects(job, pod)
+		!history.InRange(&job.Spec, history.IndexOf(pod)) || !selects(job, pod)
 }
 
 // stored reports whether the status has the end of the pod, or of its index.
@@ -243,7 +243,7 @@ func (c counting) missedIndexes(ended indexset.Set) {
 	if history.IsDecided(c.m.NewJob) || !c.features().perIndex(&c.m.NewJob.Spec) {
 		return
 	}
-	for _, uid := range rules.Added(history.UncountedFailed(c.m.OldJob), history.UncountedFailed(c.m.NewJob)) {
+	for _, uid := range rules.Added(history.UncountedFailed(&c.m.OldJob.Status), history.UncountedFailed(&c.m.NewJob.Status)) {
 		l := c.h.Lives[uid]
 		if l == nil || l.tampered || !c.h.regatedAt.IsZero() || !c.failsIndex(c.m.NewJob, l) {
 			continue
@@ -254,7 +254,7 @@ func (c counting) missedIndexes(ended indexset.Set) {
 		twin := slices.ContainsFunc(c.h.Order, func(l *Life) bool {
 			return l.index() == index && (l.tampered && l.succeeded || l.Pod.Status.Phase == corev1.PodSucceeded && !l.lost && !l.gone && Tracked(l.Pod))
 		})
-		if rules.InRange(&c.m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
+		if history.InRange(&c.m.NewJob.Spec, index) && !ended.Contains(index) && !twin {
 			c.Violate("S6", "pod %s is recorded, and index %d is not failed", l.Pod.Name, index)
 		}
 	}
@@ -294,7 +294,7 @@ func (c counting) finished() {
 
 // accounted reports whether the end of the pod is in the status, or need not be.
 func (c counting) accounted(l *Life) bool {
-	if c.h.counted[l.ended.UID] || !rules.InRange(&c.h.Job.Spec, history.IndexOf(l.ended)) || l.ignored || c.features().ignored(c.h.Job, l.Pod) {
+	if c.h.counted[l.ended.UID] || !history.InRange(&c.h.Job.Spec, history.IndexOf(l.ended)) || l.ignored || c.features().ignored(c.h.Job, l.Pod) {
 		return true
 	}
 	if history.Is(c.h.Job, batchv1.JobComplete) && l.Failed && !l.deletedAt.IsZero() && !l.Over {

@@ -144,8 +144,8 @@ func everyone(*Life) bool { return true }
 // remaining returns how many successes, or indexes, a Job waits for. Those that are not in the
 // status count if they are known. Without completions, there is no limit before the first success.
 func (c *Checker) remaining(h *History, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*Life) bool) int {
-	done := int(status.Succeeded) + len(rules.SucceededUIDs(status))
-	if rules.IsIndexed(spec) {
+	done := int(status.Succeeded) + len(history.UncountedSucceeded(status))
+	if history.IsIndexed(spec) {
 		stored, seen := c.endedIndexes(h, status, spec, known)
 		done = stored.Union(seen).Len()
 	} else {
@@ -175,7 +175,7 @@ func (c *Checker) endedIndexes(h *History, status *batchv1.JobStatus, spec *batc
 	}
 	var succeeded []int32
 	for _, l := range h.Order {
-		if l.endedWell() && rules.InRange(spec, l.index()) && known(l) {
+		if l.endedWell() && history.InRange(spec, l.index()) && known(l) {
 			succeeded = append(succeeded, l.index())
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // Expectation is something that has to happen until it is due.
@@ -127,7 +127,7 @@ func (c progress) startable() time.Time {
 	if !c.hasRoom() || wantsPodGroup(job) || slices.ContainsFunc(c.h.Order, isUnreported) {
 		return time.Time{}
 	}
-	if !rules.IsIndexed(&job.Spec) {
+	if !history.IsIndexed(&job.Spec) {
 		return c.latest(func(*Life) bool { return true })
 	}
 	var first time.Time

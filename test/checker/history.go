@@ -252,7 +252,7 @@ func (c change) lived() {
 			c.h.forget(l) // Whoever released it as out of range need not have known that it was back.
 		}
 		return
-	case !rules.InRange(&c.h.Job.Spec, l.index()):
+	case !history.InRange(&c.h.Job.Spec, l.index()):
 		l.expired = true
 	case history.HasEnded(pod) && l.ended == nil:
 		if l.ended = pod; l.endedWell() && c.h.SucceededAt.IsZero() {

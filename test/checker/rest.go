@@ -15,7 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // AtRest returns what is wrong when nothing happens anymore.
@@ -60,7 +59,7 @@ func (c *Checker) leftInNamespace() {
 func (c resting) unfinished() {
 	busy := slices.ContainsFunc(c.h.Order, func(l *Life) bool { return l.active() || l.terminating() })
 	succeeded := int(c.h.Job.Status.Succeeded)
-	if rules.IsIndexed(&c.h.Job.Spec) { // The count may be larger: it never falls (STV-18).
+	if history.IsIndexed(&c.h.Job.Spec) { // The count may be larger: it never falls (STV-18).
 		completed, _ := indexset.Parse(c.h.Job.Status.CompletedIndexes)
 		succeeded = completed.Len()
 	}
@@ -75,7 +74,7 @@ func (c resting) unfinished() {
 
 // uncounted checks S3: every pod that is recorded is counted.
 func (c resting) uncounted() {
-	if n := len(history.UncountedFailed(c.h.Job)) + len(history.UncountedSucceeded(c.h.Job)); n > 0 && !c.h.Gone {
+	if n := len(history.UncountedFailed(&c.h.Job.Status)) + len(history.UncountedSucceeded(&c.h.Job.Status)); n > 0 && !c.h.Gone {
 		c.Violate("S3", "%d pods of %s are recorded and not counted", n, c.h.Job.Name)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // trace is what happens in a World, in lines for people.
@@ -127,7 +127,7 @@ func timeText(t *metav1.Time) string {
 
 func uncountedText(s *batchv1.JobStatus) string {
 	const few = 6
-	succeeded, failed := rules.SucceededUIDs(s), rules.FailedUIDs(s)
+	succeeded, failed := history.UncountedSucceeded(s), history.UncountedFailed(s)
 	if len(succeeded)+len(failed) > few {
 		return fmt.Sprintf("{%d succeeded, %d failed}", len(succeeded), len(failed))
 	}

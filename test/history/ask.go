@@ -35,8 +35,8 @@ func IsDecided(job *batchv1.Job) bool {
 }
 
 // IsIndexed reports whether the pods of the Job have completion indexes.
-func IsIndexed(job *batchv1.Job) bool {
-	return ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
+func IsIndexed(spec *batchv1.JobSpec) bool {
+	return ptr.Deref(spec.CompletionMode, "") == batchv1.IndexedCompletion
 }
 
 // IsBuiltIn reports whether the controller of kube-controller-manager runs the Job.
@@ -45,16 +45,16 @@ func IsBuiltIn(job *batchv1.Job) bool {
 }
 
 // UncountedFailed are the pods that are recorded as failed, and not counted yet.
-func UncountedFailed(job *batchv1.Job) []types.UID {
-	if u := job.Status.UncountedTerminatedPods; u != nil {
+func UncountedFailed(status *batchv1.JobStatus) []types.UID {
+	if u := status.UncountedTerminatedPods; u != nil {
 		return u.Failed
 	}
 	return nil
 }
 
 // UncountedSucceeded are the pods that are recorded as succeeded, and not counted yet.
-func UncountedSucceeded(job *batchv1.Job) []types.UID {
-	if u := job.Status.UncountedTerminatedPods; u != nil {
+func UncountedSucceeded(status *batchv1.JobStatus) []types.UID {
+	if u := status.UncountedTerminatedPods; u != nil {
 		return u.Succeeded
 	}
 	return nil
@@ -85,10 +85,9 @@ func IndexOf(pod *corev1.Pod) int32 {
 	return int32(i)
 }
 
-// InRange reports whether the pod can count for the Job: in an Indexed Job it needs an index
-// below completions.
-func InRange(job *batchv1.Job, pod *corev1.Pod) bool {
-	return !IsIndexed(job) || IndexOf(pod) >= 0 && IndexOf(pod) < ptr.Deref(job.Spec.Completions, 0)
+// InRange reports whether a pod with this index can count for the Job: in an Indexed Job, it must be below completions.
+func InRange(spec *batchv1.JobSpec, index int32) bool {
+	return !IsIndexed(spec) || index >= 0 && index < ptr.Deref(spec.Completions, 0)
 }
 
 // JobOf is the UID of the Job that controls the pod, or "".

@@ -20,8 +20,8 @@ type counts struct {
 func countsOf(job *batchv1.Job) counts {
 	s := &job.Status
 	c := counts{s.Active, ptr.Deref(s.Ready, 0), ptr.Deref(s.Terminating, 0), s.Succeeded, s.Failed}
-	c.succeeded += int32(len(history.UncountedSucceeded(job)))
-	c.failed += int32(len(history.UncountedFailed(job)))
+	c.succeeded += int32(len(history.UncountedSucceeded(&job.Status)))
+	c.failed += int32(len(history.UncountedFailed(&job.Status)))
 	return c
 }
 
@@ -87,7 +87,7 @@ func (f *fixture) untilFinished(name string, t batchv1.JobConditionType, reason 
 	if got, want := countsOf(job), (counts{succeeded: succeeded, failed: failed}); got != want {
 		f.t.Errorf("the finished Job counts %+v, want %+v", got, want)
 	}
-	if n := len(history.UncountedFailed(job)) + len(history.UncountedSucceeded(job)); n != 0 {
+	if n := len(history.UncountedFailed(&job.Status)) + len(history.UncountedSucceeded(&job.Status)); n != 0 {
 		f.t.Errorf("the finished Job has %d uncounted pods", n)
 	}
 	return job

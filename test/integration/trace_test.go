@@ -42,10 +42,10 @@ func jobLine(job *batchv1.Job) string {
 	if s.CompletedIndexes != "" {
 		fmt.Fprintf(&b, " completed %s", s.CompletedIndexes)
 	}
-	if list := history.UncountedSucceeded(job); len(list) > 0 {
+	if list := history.UncountedSucceeded(&job.Status); len(list) > 0 {
 		fmt.Fprintf(&b, " uncounted succeeded %v", short(list))
 	}
-	if list := history.UncountedFailed(job); len(list) > 0 {
+	if list := history.UncountedFailed(&job.Status); len(list) > 0 {
 		fmt.Fprintf(&b, " uncounted failed %v", short(list))
 	}
 	if s.StartTime == nil {

@@ -140,7 +140,7 @@ func (c *checker) jobChanged(v history.Version) {
 	old := l.job
 	l.job, l.gone = v.Job, v.Gone
 	// An index that leaves the Job no longer counts, and runs again if it returns (KEP-3715).
-	maps.DeleteFunc(l.ended, func(_ types.UID, pod *corev1.Pod) bool { return !history.InRange(v.Job, pod) })
+	maps.DeleteFunc(l.ended, func(_ types.UID, pod *corev1.Pod) bool { return !history.InRange(&v.Job.Spec, history.IndexOf(pod)) })
 	if equality.Semantic.DeepEqual(old.Status, v.Job.Status) {
 		l.known = append(l.known, v.Job)
 		return

@@ -28,7 +28,7 @@ func (c *checker) exactlyOnce(l *ledger, old *batchv1.Job) {
 			c.violate(job, "S1", "%s is counted and holds its finalizer", pod.pod.Name)
 		}
 	}
-	for _, uid := range history.UncountedFailed(job) {
+	for _, uid := range history.UncountedFailed(&job.Status) {
 		l.failed[uid] = true
 	}
 	uids := rules.Recorded(&job.Status)
@@ -70,7 +70,7 @@ func (c *checker) writtenAhead(l *ledger, pod *corev1.Pod) {
 // mayBeUncounted reports whether no UID in the status stands for the end of the pod, and none
 // has to.
 func mayBeUncounted(job *batchv1.Job, pod *corev1.Pod) bool {
-	return !history.InRange(job, pod) || rules.IsStoredByIndex(job, pod) || rules.EndsWithSuccess(job, pod) ||
+	return !history.InRange(&job.Spec, history.IndexOf(pod)) || rules.IsStoredByIndex(job, pod) || rules.EndsWithSuccess(job, pod) ||
 		isIgnored(job, pod) || isIgnoredWithJob(job, pod)
 }
 
@@ -92,7 +92,7 @@ func (c *checker) finished(l *ledger, old *batchv1.Job) {
 		}
 	}
 	got := int(job.Status.Failed)
-	if !history.IsIndexed(job) {
+	if !history.IsIndexed(&job.Spec) {
 		got += int(job.Status.Succeeded)
 	}
 	if want := len(l.counted); got != want {

@@ -49,7 +49,7 @@ func (l *ledger) mistakes(pod *corev1.Pod, others ...*corev1.Pod) (out []mistake
 	if limit := l.bound(); running+1 > limit {
 		out = append(out, mistake{"S5", fmt.Sprintf(": %d pods run, and %d may", running+1, limit)})
 	}
-	if history.IsIndexed(job) && rivals > 0 {
+	if history.IsIndexed(&job.Spec) && rivals > 0 {
 		out = append(out, mistake{"S6", fmt.Sprintf(": %d pods run for index %d", rivals+1, history.IndexOf(pod))})
 	}
 	return out
@@ -141,12 +141,12 @@ func (l *ledger) bound() (limit int32) {
 func (l *ledger) succeeded(job *batchv1.Job) int32 {
 	indexes, pods := map[int32]bool{}, int32(0)
 	for uid, pod := range l.ended {
-		if pod.Status.Phase == corev1.PodSucceeded && history.InRange(job, pod) && !l.failed[uid] {
+		if pod.Status.Phase == corev1.PodSucceeded && history.InRange(&job.Spec, history.IndexOf(pod)) && !l.failed[uid] {
 			indexes[history.IndexOf(pod)] = true
 			pods++
 		}
 	}
-	if history.IsIndexed(job) {
+	if history.IsIndexed(&job.Spec) {
 		return int32(len(indexes))
 	}
 	return pods

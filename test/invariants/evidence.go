@@ -21,12 +21,12 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	if isForged(job) {
 		return
 	}
-	for _, uid := range rules.Added(history.UncountedSucceeded(old), history.UncountedSucceeded(job)) {
+	for _, uid := range rules.Added(history.UncountedSucceeded(&old.Status), history.UncountedSucceeded(&job.Status)) {
 		if pod := l.pods[uid]; pod == nil || !pod.succeeded {
 			c.violate(job, "S3", "%s is recorded as succeeded, and did not succeed", c.name(uid))
 		}
 	}
-	for _, uid := range rules.Added(history.UncountedFailed(old), history.UncountedFailed(job)) {
+	for _, uid := range rules.Added(history.UncountedFailed(&old.Status), history.UncountedFailed(&job.Status)) {
 		pod := l.pods[uid]
 		failure := func(known *batchv1.Job) bool { return pod.failure(known) }
 		switch {

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
 // renaming gives pods other numbers: pod n gets the one at n-1. The empty one changes nothing.
@@ -133,7 +132,7 @@ func signature(r *run, name string) (fingerprint, int64) {
 		}
 	}
 	for _, job := range w.Store.Jobs() {
-		for _, list := range [][]types.UID{rules.FailedUIDs(&job.Status), rules.SucceededUIDs(&job.Status)} {
+		for _, list := range [][]types.UID{history.UncountedFailed(&job.Status), history.UncountedSucceeded(&job.Status)} {
 			e.flag(slices.Contains(list, types.UID(uid)))
 		}
 	}

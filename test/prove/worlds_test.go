@@ -357,7 +357,7 @@ func sharedWorlds() []*smallWorld {
 	afterwards := second
 	afterwards.when = func(w *checker.World) bool {
 		job := w.Store.Jobs()["a"]
-		return job != nil && len(rules.SucceededUIDs(&job.Status))+len(rules.FailedUIDs(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
+		return job != nil && len(history.UncountedSucceeded(&job.Status))+len(history.UncountedFailed(&job.Status))+int(job.Status.Succeeded+job.Status.Failed) > 0
 	}
 	limited := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 0) }
 	nothing := func() batchv1.JobSpec { return scenario.NonIndexedSpec(0, 1, 6) }

@@ -89,8 +89,8 @@ func CauseProblem(job *batchv1.Job, c *batchv1.JobCondition, known Known) string
 // notCompleted returns why a Job is not complete by its completions, or "": too little succeeded, or a pod is active (JOB-02,
 // JOB-03).
 func notCompleted(job *batchv1.Job, running bool) string {
-	n := int(job.Status.Succeeded) + len(SucceededUIDs(&job.Status))
-	if IsIndexed(&job.Spec) {
+	n := int(job.Status.Succeeded) + len(history.UncountedSucceeded(&job.Status))
+	if history.IsIndexed(&job.Spec) {
 		n = Completed(&job.Status).Len()
 	}
 	switch {

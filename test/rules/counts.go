@@ -14,25 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// FailedUIDs are the pods that a status records as failed, and does not count yet.
-func FailedUIDs(s *batchv1.JobStatus) []types.UID {
-	if s.UncountedTerminatedPods == nil {
-		return nil
-	}
-	return s.UncountedTerminatedPods.Failed
-}
-
-// SucceededUIDs are the pods that a status records as succeeded, and does not count yet.
-func SucceededUIDs(s *batchv1.JobStatus) []types.UID {
-	if s.UncountedTerminatedPods == nil {
-		return nil
-	}
-	return s.UncountedTerminatedPods.Succeeded
-}
-
 // Recorded are the pods that a status records, and does not count yet.
 func Recorded(s *batchv1.JobStatus) []types.UID {
-	return slices.Concat(FailedUIDs(s), SucceededUIDs(s))
+	return slices.Concat(history.UncountedFailed(s), history.UncountedSucceeded(s))
 }
 
 // Added returns the UIDs of a list that were not in it before.
@@ -42,7 +26,7 @@ func Added(before, now []types.UID) []types.UID {
 
 // Settled returns the UIDs that are no longer recorded: they are counted.
 func Settled(old, now *batchv1.JobStatus) []types.UID {
-	return slices.Concat(Added(FailedUIDs(now), FailedUIDs(old)), Added(SucceededUIDs(now), SucceededUIDs(old)))
+	return slices.Concat(Added(history.UncountedFailed(now), history.UncountedFailed(old)), Added(history.UncountedSucceeded(now), history.UncountedSucceeded(old)))
 }
 
 // CountProblems checks S1: the counters change by exactly the UIDs that leave uncounted. In an Indexed Job, succeeded is the
@@ -50,12 +34,12 @@ func Settled(old, now *batchv1.JobStatus) []types.UID {
 // number stays.
 func CountProblems(old, job *batchv1.Job) (problems []string) {
 	was, is := &old.Status, &job.Status
-	if moved, left := int(is.Failed-was.Failed), len(Added(FailedUIDs(is), FailedUIDs(was))); moved != left {
+	if moved, left := int(is.Failed-was.Failed), len(Added(history.UncountedFailed(is), history.UncountedFailed(was))); moved != left {
 		problems = append(problems, fmt.Sprintf("failed moved by %d, and %d UIDs left uncounted.failed", moved, left))
 	}
-	moved, left := int(is.Succeeded-was.Succeeded), len(Added(SucceededUIDs(is), SucceededUIDs(was)))
+	moved, left := int(is.Succeeded-was.Succeeded), len(Added(history.UncountedSucceeded(is), history.UncountedSucceeded(was)))
 	switch {
-	case IsIndexed(&job.Spec):
+	case history.IsIndexed(&job.Spec):
 		n := int32(Completed(is).Len())
 		kept := moved == 0 && n < is.Succeeded && !ptr.Equal(job.Spec.Completions, job.Spec.Parallelism)
 		if n != is.Succeeded && !kept {
@@ -114,6 +98,6 @@ func EndsWithSuccess(job *batchv1.Job, pod *corev1.Pod) bool {
 // IsStoredByIndex reports whether a pod's success is in completedIndexes, or comes too late: an index that has failed stays
 // failed (BLI-12).
 func IsStoredByIndex(job *batchv1.Job, pod *corev1.Pod) bool {
-	return IsIndexed(&job.Spec) && pod.Status.Phase == corev1.PodSucceeded &&
+	return history.IsIndexed(&job.Spec) && pod.Status.Phase == corev1.PodSucceeded &&
 		Completed(&job.Status).Union(Failed(&job.Status)).Contains(history.IndexOf(pod))
 }

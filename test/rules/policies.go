@@ -9,21 +9,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
-
-// IsIndexed reports whether the pods of a Job have completion indexes.
-func IsIndexed(spec *batchv1.JobSpec) bool {
-	return ptr.Deref(spec.CompletionMode, "") == batchv1.IndexedCompletion
-}
-
-// InRange reports whether a pod with an index can count for a Job.
-func InRange(spec *batchv1.JobSpec, index int32) bool {
-	return !IsIndexed(spec) || index >= 0 && index < ptr.Deref(spec.Completions, 0)
-}
 
 // PerIndex reports whether failures count for each index (BLI-01, BLI-34). enabled is the feature JobBackoffLimitPerIndex.
 func PerIndex(spec *batchv1.JobSpec, enabled bool) bool {
-	return IsIndexed(spec) && spec.BackoffLimitPerIndex != nil && enabled
+	return history.IsIndexed(spec) && spec.BackoffLimitPerIndex != nil && enabled
 }
 
 // ReplacesFailedOnly reports whether a pod that is being deleted keeps its place until it has ended (PRP-02, PRP-18). enabled is

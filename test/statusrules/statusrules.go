@@ -98,7 +98,7 @@ var rules = []Rule{
 	})},
 	{"STV-17", "failed decreased", func(old, job *batchv1.Job) bool { return job.Status.Failed < old.Status.Failed }},
 	{"STV-18", "succeeded decreased", func(old, job *batchv1.Job) bool {
-		elastic := history.IsIndexed(job) && ptr.Equal(job.Spec.Completions, job.Spec.Parallelism)
+		elastic := history.IsIndexed(&job.Spec) && ptr.Equal(job.Spec.Completions, job.Spec.Parallelism)
 		return job.Status.Succeeded < old.Status.Succeeded && !elastic
 	}},
 	{"STV-19", "completedIndexes is not a list of indexes of the Job", func(old, job *batchv1.Job) bool {
@@ -134,7 +134,7 @@ func completionTimeIsWrong(old, job *batchv1.Job) bool {
 
 // areIndexesOf reports whether the text is a list of completion indexes of the Job.
 func areIndexesOf(job *batchv1.Job, text string) bool {
-	if !history.IsIndexed(job) {
+	if !history.IsIndexed(&job.Spec) {
 		return text == ""
 	}
 	set, err := indexset.Parse(text)

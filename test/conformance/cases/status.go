@@ -55,7 +55,7 @@ func wantPods(t *suite.T, j *suite.Job, n int) {
 
 // hasUncounted reports whether pods of the Job are recorded, and not counted yet.
 func hasUncounted(job *batchv1.Job) bool {
-	return len(history.UncountedSucceeded(job))+len(history.UncountedFailed(job)) > 0
+	return len(history.UncountedSucceeded(&job.Status))+len(history.UncountedFailed(&job.Status)) > 0
 }
 
 // hasFailedIndexes reports whether the status lists these indexes as failed.

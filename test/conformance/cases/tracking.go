@@ -68,7 +68,7 @@ func failuresAreRecordedFirst(t *suite.T) {
 	t.End(1, pod)
 	wantCounts(t, j.UntilFailed(batchv1.JobReasonBackoffLimitExceeded), 0, 1)
 	recorded := slices.ContainsFunc(j.Versions(), func(job *batchv1.Job) bool {
-		return job.Status.Failed == 0 && slices.Contains(history.UncountedFailed(job), pod.UID)
+		return job.Status.Failed == 0 && slices.Contains(history.UncountedFailed(&job.Status), pod.UID)
 	})
 	suite.Equal(t, "uncountedTerminatedPods.failed had the pod before failed was 1", true, recorded)
 }
@@ -96,7 +96,7 @@ func manyPodsCountOnce(t *suite.T) {
 	wantReleased(t, j)
 	recorded := map[types.UID]bool{}
 	for _, job := range j.Versions() {
-		for _, uid := range history.UncountedSucceeded(job) {
+		for _, uid := range history.UncountedSucceeded(&job.Status) {
 			recorded[uid] = true
 		}
 	}

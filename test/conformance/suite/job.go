@@ -208,7 +208,7 @@ func (j *Job) describe() string {
 	s := job.Status
 	parts := []string{fmt.Sprintf("%s has active %d, ready %d, terminating %s, succeeded %d, failed %d", j.name,
 		s.Active, ptr.Deref(s.Ready, 0), optional(s.Terminating), s.Succeeded, s.Failed)}
-	if history.IsIndexed(job) {
+	if history.IsIndexed(&job.Spec) {
 		parts = append(parts, fmt.Sprintf("completedIndexes %q, failedIndexes %q", s.CompletedIndexes, ptr.Deref(s.FailedIndexes, "")))
 	}
 	for _, c := range s.Conditions {
