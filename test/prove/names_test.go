@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
 // renaming gives pods other numbers: pod n gets the one at n-1. The empty one changes nothing.
