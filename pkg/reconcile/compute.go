@@ -24,7 +24,7 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 	}
 
 	// 2. Adopt strays, and disown pods that the selector no longer selects. This leaves the selected pods, and whether
-	// pods are still to be adopted or disowned: until then, nothing is created, and the Job does not finish.
+	// pods are still to be adopted or disowned: until then, nothing is created, and the Job does not succeed.
 	selected, claiming := claimPods(job, o, plan)
 
 	// 3. Sort the selected pods by what each of them means for the Job. This leaves pods; those in pods.settled need
@@ -47,7 +47,7 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 
 	// 6. Look for a reason to end the Job, unless one is stored. This leaves end. A Job that succeeds has room in its
 	// status for all failed pods, also for those whose end nobody has reported yet.
-	end := decideOutcome(job, pods, verdicts, ended, plan)
+	end := decideOutcome(job, pods, verdicts, ended, claiming, plan)
 	if end.succeeding() {
 		pods.failed, pods.unreported = slices.Concat(pods.failed, pods.unreported), nil
 	}

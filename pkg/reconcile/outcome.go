@@ -58,7 +58,7 @@ func storedOutcome(job *batchv1.Job) outcome {
 
 // decideOutcome looks for a reason to end the Job, in the order of JOB-01: every reason to
 // fail comes before the successPolicy (SUC-09). The first one found wins, and later ones are not evaluated.
-func decideOutcome(job *jobView, pods *podLists, v verdicts, ended endedSets, plan *planner) outcome {
+func decideOutcome(job *jobView, pods *podLists, v verdicts, ended endedSets, claiming bool, plan *planner) outcome {
 	if job.stored.decided() {
 		return job.stored
 	}
@@ -68,7 +68,7 @@ func decideOutcome(job *jobView, pods *podLists, v verdicts, ended endedSets, pl
 		func() outcome { return pastDeadline(job, plan) },
 		func() outcome { return tooManyFailedIndexes(job, ended, plan) },
 		func() outcome { return endedWithFailedIndexes(job, pods, ended) },
-		func() outcome { return meetsSuccessPolicy(job, pods, ended, plan) },
+		func() outcome { return meetsSuccessPolicy(job, pods, ended, claiming, plan) },
 	} {
 		if end := decide(); end != (outcome{}) {
 			return end

@@ -9,7 +9,7 @@ import (
 // meetsSuccessPolicy ends the Job by spec.successPolicy (KEP-3998). Only successes that
 // this plan's status records count, so that the condition and its evidence are stored
 // together (SUC-08).
-func meetsSuccessPolicy(job *jobView, pods *podLists, ended endedSets, plan *planner) outcome {
+func meetsSuccessPolicy(job *jobView, pods *podLists, ended endedSets, claiming bool, plan *planner) outcome {
 	if !job.hasSuccessPolicy() {
 		return outcome{}
 	}
@@ -19,9 +19,11 @@ func meetsSuccessPolicy(job *jobView, pods *podLists, ended endedSets, plan *pla
 	switch {
 	case rule == successpolicy.NoRule:
 		return outcome{}
+	// The status that has the condition must record all failed pods. After SuccessCriteriaMet, one that a user deletes
+	// would look like the pods that are deleted because of it (SUC-14).
+	case claiming:
+		return outcome{} // Strays may have failed. Nothing is created before they are adopted.
 	case len(pods.failed)+len(pods.unreported) > pods.room(job.cfg):
-		// This status has no room for all failed pods, reported or not. After SuccessCriteriaMet, one that a user
-		// deletes would look like the pods that are deleted because of it (SUC-14).
 		return outcome{successMet: true}
 	}
 	return outcome{condition: batchv1.JobSuccessCriteriaMet, reason: batchv1.JobReasonSuccessPolicy, message: successpolicy.Message(rule), successMet: true}
