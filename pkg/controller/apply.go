@@ -40,7 +40,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, e
 		n := min(batch, len(create))
 		operations = spread(operations, stage.creations(ctx, plan, create[:n], len(create) == len(plan.Create)))
 		create = create[n:]
-		s.cluster.Parallel(len(operations), func(i int) {
+		s.cluster.Parallel(s.size(plan), len(operations), func(i int) {
 			select {
 			case <-stopping:
 			default:
@@ -51,7 +51,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, e
 		if s.held || stage.left {
 			break
 		}
-		if batch *= 2; stage.overdue() {
+		if batch *= 2; stage.overdue() || stage.isOutdated() {
 			break
 		}
 	}
@@ -60,6 +60,11 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, e
 	stage.remember(plan)
 	stage.emitPodEvents(plan)
 	return stage.changesLeft, stage.statusErr
+}
+
+// size returns whether the calls of other Jobs come first.
+func (s *jobSync) size(plan *reconcile.Plan) cluster.Size {
+	return cluster.Size(s.pods+len(plan.Create) > minChanges)
 }
 
 // stage collects the results of the operations of one stage, from several goroutines.
@@ -105,11 +110,11 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 // low rate limit, few of the calls are status writes (SCL-03).
 const minChanges = 100
 
-// inTime leaves an operation to the next stage if the sync has used up its time: other changes of
-// the Job, and other Jobs, must not wait for hundreds of pods (SCL-15).
+// inTime leaves an operation to the next stage if the sync has used up its time, or if the Job has changed: neither that,
+// nor other Jobs, must wait for hundreds of pods (SCL-15).
 func (s *stage) inTime(operation func()) func() {
 	return func() {
-		if s.changed.Add(1) <= minChanges || !s.isOver() {
+		if s.changed.Add(1) <= minChanges || !s.isOver() && !s.isOutdated() {
 			operation()
 			return
 		}
@@ -162,9 +167,15 @@ func (s *stage) overdue() bool {
 	return (s.ramp || s.job.Status.StartTime == nil) && s.isOver()
 }
 
+// isOutdated reports whether somebody has changed the spec since the plan was made, or has deleted the Job.
+func (s *stage) isOutdated() bool {
+	now := s.cache.Job(s.uid)
+	return now == nil || now.Generation != s.job.Generation || now.DeletionTimestamp.IsZero() != s.job.DeletionTimestamp.IsZero()
+}
+
 // leaveToNext reports whether a creation is left to the next stage.
 func (s *stage) leaveToNext() bool {
-	if !s.ramp || !s.isOver() {
+	if !s.isOutdated() && (!s.ramp || !s.isOver()) {
 		return false
 	}
 	s.mu.Lock()

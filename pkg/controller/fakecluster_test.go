@@ -109,7 +109,7 @@ func (f *fakeCluster) addPods(pods ...*corev1.Pod) {
 	}
 }
 
-func (f *fakeCluster) parallel(n int, do func(i int)) {
+func (f *fakeCluster) parallel(_ cluster.Size, n int, do func(i int)) {
 	f.count()
 	for i := range n {
 		if f.backwards {

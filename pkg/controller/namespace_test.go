@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -246,6 +247,31 @@ func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
 		}
 		if ramp := r.engine.memory.get("uid").ramp; ramp != 0 {
 			t.Errorf("%s: the next sync begins with %d creations", name, ramp)
+		}
+	}
+}
+
+// A stage ends when the watch shows that somebody has changed the spec, or deleted the Job.
+func TestChangedJobGetsNoMorePodsOfTheOldPlan_SCL_16(t *testing.T) {
+	for name, change := range map[string]func(*batchv1.Job){
+		"suspended":   func(job *batchv1.Job) { job.Spec.Suspend, job.Generation = ptr.To(true), 2 },
+		"scaled down": func(job *batchv1.Job) { job.Spec.Parallelism, job.Generation = ptr.To[int32](0), 2 },
+		"deleted":     func(job *batchv1.Job) { job.DeletionTimestamp = ptr.To(metav1.NewTime(testTime)) },
+	} {
+		created := 0
+		var r refusal
+		r = refusing(t, func() error {
+			if created++; created == 10 {
+				job := r.live.DeepCopy()
+				change(job)
+				job.ResourceVersion = "1000"
+				r.addJob(job)
+			}
+			return nil
+		})
+		r.addJob(ourJob(200))
+		if _, err := r.sync(); err != nil || created != 10 {
+			t.Errorf("%s: %d pods, %v", name, created, err)
 		}
 	}
 }

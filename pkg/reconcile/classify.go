@@ -41,6 +41,11 @@ type podLists struct {
 // room is how many more pods the next status can record.
 func (l *podLists) room(c Config) int { return max(0, c.MaxUncounted-len(l.held)) }
 
+// haveEnded reports whether all pods have ended, and their ends are reported: nothing more changes before new pods start.
+func (l *podLists) haveEnded() bool {
+	return len(l.active)+len(l.untracked)+len(l.terminating)+len(l.unreported) == 0
+}
+
 // classify sorts the pods by what they mean for the Job, each on its own.
 func classify(job *jobView, o *Observation, selected []*Pod) *podLists {
 	pods := &podLists{all: selected, held: holdersOf(job, o), attempts: map[int32]int32{}}

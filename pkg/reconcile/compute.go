@@ -91,7 +91,7 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 
 	// 13. Make the next status from all that, and plan to write it if it is worth a write now.
 	next := nextStatus(job, pods, end, ledger, claiming, plan)
-	if writeStatus(job, next, ledger, plan) {
+	if writeStatus(job, pods, next, ledger, plan) {
 		plan.Backoff = backoffRecord(job, pods, ledger.newFailures)
 	}
 	return plan.Plan, job

@@ -558,7 +558,7 @@ func TestDelayOfAnIndexDoubles_BLI_22(t *testing.T) {
 			t.Fatalf("n=%d: %+v", n+1, f)
 		}
 		o.Now = f[0].Until.Add(-1)
-		o.want(t, "after 1s")
+		o.want(t, "after 100ms")
 		o.Now = f[0].Until
 		equal(t, "created", len(o.compute().Create), 1)
 	}
@@ -580,7 +580,7 @@ func TestWaitForFirstIndex_BLI_23(t *testing.T) {
 	}
 	equal(t, "until", fmt.Sprint(until), "[8s 3s]")
 	o.Now = now.Add(2900 * time.Millisecond)
-	o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 1s`)
+	o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 100ms`)
 	o.Now = now.Add(3 * time.Second)
 	o.want(t, `create 2(1,0); after 5s`)
 }

@@ -53,18 +53,20 @@ func nextStatus(job *jobView, pods *podLists, end outcome, l ledger, claiming bo
 
 // writeStatus plans the next status, if it differs from the stored one and is worth a
 // write now, and reports whether it does.
-func writeStatus(job *jobView, next *batchv1.JobStatus, l ledger, plan *planner) bool {
+func writeStatus(job *jobView, pods *podLists, next *batchv1.JobStatus, l ledger, plan *planner) bool {
 	if Same(next, job.status) {
 		return false
 	}
 	plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, job.status.Conditions)
 	if plan.changesPods() && !plan.Urgent && !l.records {
-		// The next stage will see the result of these changes: one write for both. Creations
+		// The next stage sees the result of these changes: one write for both. Creations
 		// may take so long that the counts are due before.
 		if len(plan.Create) == 0 {
 			return false
 		}
 		plan.Merge = true
+	} else if pods.haveEnded() && len(plan.Create) == 0 {
+		plan.Urgent = true // Nothing follows that one write could report along with this.
 	}
 	plan.Status = next
 	return true

@@ -549,3 +549,23 @@ func TestFirstStatusHasStartTime_JOB_22(t *testing.T) {
 		t.Errorf("goes on: merge %v, %+v", plan.Merge, plan.Status)
 	}
 }
+
+// Counts do not wait for others once all pods have ended: nothing follows before a back-off is over.
+func TestCountsDoNotWaitForNothing_JOB_53(t *testing.T) {
+	failed := failedPod(1, time.Second)
+	for name, c := range map[string]struct {
+		o      *observed
+		urgent bool
+	}{
+		"all have failed":          {observeJob(sized(3, 2)).with("a", failed).with("b", failed), true},
+		"one runs":                 {observeJob(sized(3, 2)).with("a", failed).with("b"), false},
+		"one terminates":           {observeJob(sized(3, 2)).with("a", failed).with("b", untracked, deletedPod(0)), false},
+		"the next ones are due":    {observeJob(sized(3, 2)).with("a", failedPod(1, time.Hour)), false},
+		"all failures are counted": {observeJob(sized(3, 2), stored(func(s *batchv1.JobStatus) { s.Active = 1 })), false},
+	} {
+		plan := c.o.compute()
+		if plan.Status == nil || plan.Urgent != c.urgent {
+			t.Errorf("%s: %s, urgent %v", name, planText(plan), plan.Urgent)
+		}
+	}
+}

@@ -127,7 +127,7 @@ type Config struct {
 	// SchedulingDone reports whether spec.scheduling is handled elsewhere: the Job is the
 	// built-in controller's.
 	SchedulingDone bool
-	// MinRequeue is the shortest wait that a plan asks for.
+	// MinRequeue is the shortest wait that a plan asks for. (KEP-3850 has 1 s: back-offs would end late.)
 	MinRequeue time.Duration
 }
 
@@ -140,7 +140,7 @@ func DefaultConfig() Config {
 		Backoff:       backoff.Policy{Base: 10 * time.Second, Max: 10 * time.Minute},
 		ReportWait:    30 * time.Second,
 		Features:      AllFeatures(),
-		MinRequeue:    time.Second,
+		MinRequeue:    100 * time.Millisecond,
 	}
 }
 
@@ -173,8 +173,8 @@ func (f Features) delaysTerminal() bool { return f.PodReplacementPolicy || f.Man
 type Plan struct {
 	// Status, if not nil, is to be stored if the Job is still the one observed.
 	Status *batchv1.JobStatus
-	// Urgent reports whether Status adds or changes a condition. Any other status may
-	// be delayed, to be merged with the next one.
+	// Urgent reports whether Status adds or changes a condition, or whether no pod is left whose
+	// change another status could report. Any other status may be delayed, to be merged with the next one.
 	Urgent bool
 	// Merge reports whether Status is best left out, because the next stage sees the result
 	// of the creations and needs one write for both. Write it first only if the creations

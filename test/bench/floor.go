@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// floor creates the pods of a Job and strips the finalizer of each as it succeeds:
+// floor creates the pods of a Job and strips the finalizer of each as it ends:
 // what no controller can leave out, and nothing else. The Job is created for the
 // sake of ownership; nobody works on it.
 func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*batchv1.Job, time.Duration, error) {
@@ -37,7 +37,7 @@ func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*bat
 	close(create)
 	begun := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return succeeded(ctx, a.CoreV1().Pods(job.Namespace).Watch, options, n, strip) })
+	group.Go(func() error { return ended(ctx, a.CoreV1().Pods(job.Namespace).Watch, options, n, strip) })
 	for range concurrency {
 		group.Go(func() error { return a.floorWorker(ctx, job, create, strip) })
 	}
@@ -45,17 +45,21 @@ func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*bat
 	return job, time.Since(begun), err
 }
 
-// succeeded hands each of n pods on when it succeeds, once.
-func succeeded(ctx context.Context, from watchFunc, options metav1.ListOptions, n int, to chan<- *corev1.Pod) error {
+// ended hands each of n pods on when it succeeds or fails, once.
+func ended(ctx context.Context, from watchFunc, options metav1.ListOptions, n int, to chan<- *corev1.Pod) error {
 	defer close(to)
 	seen := map[types.UID]bool{}
 	return follow(ctx, from, options, func(_ watch.EventType, pod *corev1.Pod) (bool, error) {
-		if pod.Status.Phase == corev1.PodSucceeded && !seen[pod.UID] {
+		if hasEnded(pod) && !seen[pod.UID] {
 			seen[pod.UID] = true
 			to <- pod
 		}
 		return len(seen) == n, nil
 	})
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // floorWorker makes one request after the other until none is left.

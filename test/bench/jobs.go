@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -107,12 +108,14 @@ func floorPod(job *batchv1.Job, index int) *corev1.Pod {
 	template := job.Spec.Template.DeepCopy()
 	text := strconv.Itoa(index)
 	template.Labels[batchv1.JobCompletionIndexAnnotation] = text
+	annotations := map[string]string{batchv1.JobCompletionIndexAnnotation: text}
+	maps.Copy(annotations, template.Annotations)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       job.Namespace,
 			GenerateName:    job.Name + "-" + text + "-",
 			Labels:          template.Labels,
-			Annotations:     map[string]string{batchv1.JobCompletionIndexAnnotation: text},
+			Annotations:     annotations,
 			Finalizers:      []string{batchv1.JobTrackingFinalizer},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
 		},

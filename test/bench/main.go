@@ -56,6 +56,7 @@ const (
 	partLatency    = "latency"
 	partThroughput = "throughput"
 	partFloor      = "floor"
+	partSmall      = "small"
 	partFairness   = "fairness"
 	partHuge       = "huge"
 	partMany       = "many"
@@ -70,7 +71,7 @@ const (
 )
 
 // allParts are those of a run that asks for none.
-var allParts = []string{partLatency, partThroughput, partFloor, partFairness, partHuge, partMany, partSizes, partIdle, partRate, partReference}
+var allParts = []string{partLatency, partSmall, partThroughput, partFloor, partFairness, partHuge, partMany, partSizes, partIdle, partRate, partReference}
 
 // namedParts are those that run only if they are named.
 var namedParts = []string{partStop, partGiant, partLooks, partShards}
@@ -142,10 +143,10 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; "+strings.Join(namedParts, ", ")+" run only if named")
 	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
 	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
-	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency: 10-pod Indexed Jobs per controller")
+	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency, small: Indexed Jobs of each load per controller")
 	flags.IntVar(&o.pods, "pods", 1000, "throughput, floor: indexes of a Job")
 	flags.IntVar(&o.rounds, "rounds", 2, "throughput, floor: Jobs per controller; the table shows the mean")
-	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 8 to 32)")
+	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 24 to 32)")
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.manyJobs, "many-jobs", 2000, "many: Jobs of one pod")

@@ -24,6 +24,7 @@ type results struct {
 	Machine string    `json:"machine"`
 	Pods    int       `json:"pods"`
 	Latency []latency `json:"latency,omitempty"`
+	Small   []latency `json:"small,omitempty"`
 	Bulk    bulks     `json:"throughput,omitempty"`
 	// Timelines has one more such Job for each side, call by call.
 	Timelines []timeline `json:"timelines,omitempty"`
@@ -117,6 +118,7 @@ type part struct {
 func (b *bench) parts(r *results) []part {
 	return []part{
 		{[]string{partLatency}, false, func(ctx context.Context) (err error) { r.Latency, err = b.latencies(ctx); return err }},
+		{[]string{partSmall}, false, func(ctx context.Context) (err error) { r.Small, err = small(ctx, b); return err }},
 		{[]string{partThroughput, partFloor}, false, func(ctx context.Context) (err error) { r.Bulk, err = b.bulks(ctx); return err }},
 		{[]string{partThroughput}, false, func(ctx context.Context) (err error) { r.Timelines, err = b.timelines(ctx); return err }},
 		{[]string{partFairness}, false, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},

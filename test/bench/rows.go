@@ -13,6 +13,7 @@ func newReport(r results) report {
 	for _, s := range []shape{{1, false}, {10, true}} {
 		out.addLatency(r.Latency, s, "", "")
 	}
+	out.addSmall(r.Small)
 	out.addThroughput(r.Bulk, r.Pods)
 	out.addFloor(r.Bulk, fmt.Sprintf("%d indexes: ", r.Pods), nil)
 	out.addLatency(r.Beside, shape{0, false}, fmt.Sprintf(" beside %d indexes", r.HugePods), "SCL-09")

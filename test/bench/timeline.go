@@ -124,13 +124,12 @@ func (a api) arrivals(ctx context.Context, options metav1.ListOptions) ([]arriva
 }
 
 func stateOf(event watch.EventType, pod *corev1.Pod) podState {
-	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	switch {
 	case event == watch.Deleted:
 		return podDeleted
-	case ended && !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer):
+	case hasEnded(pod) && !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer):
 		return podReleased
-	case ended:
+	case hasEnded(pod):
 		return podEnded
 	case event == watch.Added:
 		return podCreated

@@ -60,6 +60,14 @@ type Cluster struct {
 	// it is nil, Jobs whose template has such fields get no pods.
 	CreateJSON func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error)
 	// Parallel calls do(0..n-1), in any order and possibly concurrently, and returns
-	// when all calls have returned.
-	Parallel func(n int, do func(i int))
+	// when all calls have returned. Those of large Jobs give way to those of small ones.
+	Parallel func(job Size, n int, do func(i int))
 }
+
+// Size is whether a Job may need many calls at a time.
+type Size bool
+
+const (
+	Small Size = false
+	Large Size = true
+)

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -91,12 +93,47 @@ func TestPaceIgnoresFailedCalls_IDL_09(t *testing.T) {
 	}
 }
 
+// A large Job has few calls in flight while a small one is at work, and for a moment after that.
+func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPace(32, clock.RealClock{})
+		var inFlight atomic.Int32
+		proceed, end := make(chan bool), make(chan bool)
+		go p.parallel(Large, 200, func(int) {
+			inFlight.Add(1)
+			<-proceed
+			inFlight.Add(-1)
+		})
+		expect := func(when string, answered, want int) {
+			t.Helper()
+			for range answered {
+				proceed <- true
+			}
+			if synctest.Wait(); inFlight.Load() != int32(want) {
+				t.Errorf("%s: %d calls of the large Job in flight, want %d", when, inFlight.Load(), want)
+			}
+		}
+		expect("it is alone", 0, minPace)
+		expect("it is alone", 50, minPace)
+		go p.parallel(Small, 1, func(int) { <-end })
+		synctest.Wait()
+		expect("a small Job is at work", minPace-courtesy, courtesy)
+		expect("a small Job is at work", 20, courtesy)
+		close(end)
+		time.Sleep(courtesyPeriod - 1)
+		expect("one was at work a moment ago", 1, courtesy)
+		time.Sleep(1)
+		expect("it is alone again", 1, minPace)
+		close(proceed)
+	})
+}
+
 func TestCallsRunAtOnce(t *testing.T) {
 	p := newPace(4, clock.RealClock{})
 	var mu sync.Mutex
 	running, most, done := 0, 0, 0
 	four := make(chan struct{})
-	p.parallel(9, func(int) {
+	p.parallel(Large, 9, func(int) {
 		mu.Lock()
 		running++
 		if most = max(most, running); most == 4 && done == 0 {
@@ -112,5 +149,5 @@ func TestCallsRunAtOnce(t *testing.T) {
 	if most != 4 {
 		t.Errorf("%d calls at once", most)
 	}
-	p.parallel(0, func(int) { t.Error("a call") })
+	p.parallel(Large, 0, func(int) { t.Error("a call") })
 }
