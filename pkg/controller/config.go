@@ -62,7 +62,7 @@ type Config struct {
 	// RetryMin and RetryMax bound the exponential wait after a failed sync of a
 	// Job. Default 1 s and 60 s.
 	RetryMin, RetryMax time.Duration
-	// Workers is how many Jobs are synced at once. Default 5.
+	// Workers is how many Jobs are synced at once. Default 50.
 	Workers int
 	// PodConcurrency is how many API calls one sync makes at once, at most: fewer if they would wait
 	// for one another in the API server (docs/adr/0022). Default 32.
@@ -87,7 +87,7 @@ func (c *Config) setDefaults() {
 	defaultTo(&c.SyncBudget, 750*time.Millisecond)
 	defaultTo(&c.RetryMin, time.Second)
 	defaultTo(&c.RetryMax, time.Minute)
-	defaultTo(&c.Workers, 5)
+	defaultTo(&c.Workers, 50)
 	defaultTo(&c.PodConcurrency, 32)
 	defaultTo(&c.CallTimeout, 30*time.Second)
 	limits := reconcile.DefaultConfig()

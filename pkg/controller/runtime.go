@@ -60,9 +60,7 @@ func New(config Config) (*Runtime, error) {
 		config.Recorder = r.events
 	}
 	r.config = config
-	r.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
-		workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: "job", Clock: config.Clock})
+	r.queue = newJobQueue(config, func(job types.UID) bool { return r.cache.HasEnded(job) })
 	r.dispatcher, r.cache = NewDispatcher(config, r.queue)
 	var err error
 	if r.live, err = cluster.NewLive(config.Client, config.CallTimeout, config.Clock, r.cache.Ignores); err != nil {

@@ -44,7 +44,7 @@ type Listener interface {
 // Cache holds all Jobs of the watched namespaces, all pods that Jobs control, and all pods
 // without a controller. It is safe for concurrent use.
 type Cache struct {
-	namespaces []string
+	namespaces watched
 	listener   Listener
 
 	mu   sync.RWMutex
@@ -97,9 +97,12 @@ func NewCache(namespaces []string, owns func(*batchv1.Job) bool, listener Listen
 	}
 }
 
+// watched are the namespaces that have a watch each; none means that one watch delivers all.
+type watched []string
+
 // streamOf returns the name of the watch that delivers a namespace.
-func (c *Cache) streamOf(namespace string) string {
-	if len(c.namespaces) == 0 {
+func (w watched) streamOf(namespace string) string {
+	if len(w) == 0 {
 		return ""
 	}
 	return namespace
@@ -113,6 +116,14 @@ func (c *Cache) Job(uid types.UID) *batchv1.Job {
 }
 
 func (c *Cache) job(uid types.UID) *batchv1.Job { return c.jobs.value(uid) }
+
+// HasEnded reports whether the Job has pods, and all of them have ended.
+func (c *Cache) HasEnded(job types.UID) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	of := c.byJob[job]
+	return of != nil && of.active == 0 && len(of.rows) > 0
+}
 
 // Jobs returns all Jobs, in no order. They must not be changed.
 func (c *Cache) Jobs() []*batchv1.Job {
@@ -217,14 +228,14 @@ func (c *Cache) ReadJob(job *NamedJob) {
 func (c *Cache) WroteJob(job *batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.jobs.written(c.jobs.stream(c.streamOf(job.Namespace)), job.UID, job.ResourceVersion, job)
+	c.jobs.written(c.jobs.stream(c.namespaces.streamOf(job.Namespace)), job.UID, job.ResourceVersion, job)
 }
 
 // WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
 	p, takers := slim(pod, c.orphansOfAll), []*batchv1.Job(nil)
 	c.mu.Lock()
-	s := c.pods.stream(c.streamOf(pod.Namespace))
+	s := c.pods.stream(c.namespaces.streamOf(pod.Namespace))
 	if IsGone(pod) {
 		c.remove(pod.UID, func() { c.pods.removed(s, pod.UID, pod.ResourceVersion) })
 	} else {
@@ -249,7 +260,7 @@ func (c *Cache) putWritten(r podRow, s *stream, version string) bool {
 func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
 	c.mu.Lock()
 	old, changes := c.pods.value(uid), []PodChange(nil)
-	if c.pods.isOf(c.pods.stream(c.streamOf(namespace)), uid) {
+	if c.pods.isOf(c.pods.stream(c.namespaces.streamOf(namespace)), uid) {
 		c.remove(uid, func() { c.pods.missing(uid) })
 		changes = c.changes(old, podRow{})
 	}
@@ -297,7 +308,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range pods {
-		uid, s := pods[i].UID, c.pods.stream(c.streamOf(pods[i].Namespace))
+		uid, s := pods[i].UID, c.pods.stream(c.namespaces.streamOf(pods[i].Namespace))
 		old, lost := c.pods.value(uid), JobUID(&pods[i]) != job.UID
 		row := c.newRow(old, slim(&pods[i], c.orphansOfAll))
 		// One that the watch has not delivered yet may be recorded, and hold the finalizer.

@@ -146,7 +146,7 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency, small: Indexed Jobs of each load per controller")
 	flags.IntVar(&o.pods, "pods", 1000, "throughput, floor: indexes of a Job")
 	flags.IntVar(&o.rounds, "rounds", 2, "throughput, floor: Jobs per controller; the table shows the mean")
-	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 24 to 32)")
+	flags.IntVar(&o.concurrency, "concurrency", 32, "floor: requests at the same time (our controller makes 24 to 160)")
 	flags.IntVar(&o.hugePods, "huge-pods", 10_000, "huge, fairness: indexes of the Job")
 	flags.IntVar(&o.hugeRounds, "huge-rounds", 1, "huge: Jobs per controller; the table shows the mean")
 	flags.IntVar(&o.manyJobs, "many-jobs", 2000, "many: Jobs of one pod")

@@ -155,7 +155,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "Namespaces to watch, separated by commas. Default: the one given by -n, or all.")
 	flags.Float32Var(&o.qps, "kube-api-qps", 500, "Requests per second to the API server; negative for no limit.")
 	flags.IntVar(&o.burst, "kube-api-burst", 500, "How many requests may exceed --kube-api-qps in a burst.")
-	flags.IntVar(&o.config.Workers, "concurrent-job-syncs", 5, "How many Jobs to sync at the same time.")
+	flags.IntVar(&o.config.Workers, "concurrent-job-syncs", 50, "How many Jobs to sync at the same time.")
 	o.gates.AddFlag(flags)
 	flags.Lookup("feature-gates").Usage = "Features to turn off, as NAME=false separated by commas:\n" + strings.Join(o.gates.KnownFeatures(), "\n")
 	o.electionOptions.addFlags(flags)

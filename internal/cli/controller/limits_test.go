@@ -65,7 +65,7 @@ func TestLimitsAreThoseOfTheFlags_SCL_12_SCL_03(t *testing.T) {
 // SCL-12: the defaults, and no limit at all.
 func TestLimitsHaveDefaults_SCL_12(t *testing.T) {
 	o := withFlags(t)
-	if qps := o.config.Client.CoreV1().RESTClient().GetRateLimiter().QPS(); qps != 500 || o.config.Workers != 5 {
+	if qps := o.config.Client.CoreV1().RESTClient().GetRateLimiter().QPS(); qps != 500 || o.config.Workers != 50 {
 		t.Errorf("%v calls per second, %d Jobs at once", qps, o.config.Workers)
 	}
 	o = withFlags(t, "--kube-api-qps=-1", "--kube-api-burst=1")

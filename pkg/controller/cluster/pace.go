@@ -8,22 +8,24 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// pace is how many calls a sync makes at once. With many, the API server and etcd take less CPU for each; but if calls only
-// wait for one another there, more of them gain nothing. So there are more calls as long as most are answered within patience
-// times what a call of their kind takes that need not wait, and fewer otherwise (IDL-09). While a small Job is at work, large
-// ones leave the API server to it: beside 32 of their calls, it took 180 ms, beside 8, 80 ms.
+// pace is how many calls about pods this process makes at once. With many, the API server and etcd take less CPU for each; but
+// if calls only wait for one another there, more of them gain nothing. So there are more calls as long as most are answered
+// within patience times what a call of their kind takes that need not wait, and fewer otherwise (IDL-09). While a small Job is at
+// work, large ones leave the API server to it: beside 32 of their calls, it took 180 ms, beside 8, 80 ms.
 type pace struct {
-	clock    clock.PassiveClock
-	min, max int
+	clock clock.PassiveClock
+	// perSync is the most that one sync makes at once; min and max bound the limit for all.
+	perSync, min, max int
 
 	mu    sync.Mutex
 	limit int
+	// inFlight is how many calls are in flight, large is how many of them are those of large Jobs, and freed is signaled when one
+	// has ended.
+	inFlight, large int
+	freed           *sync.Cond
 	// small is how many small Jobs are at work, and smallEnded is when the last of them was.
 	small      int
 	smallEnded time.Time
-	// large is how many calls of large Jobs are in flight, and freed is signaled when one has ended.
-	large int
-	freed *sync.Cond
 	// slower is how many times longer than unhindered the calls since the last decision took.
 	slower []float64
 	kinds  map[string]*unhindered
@@ -38,7 +40,9 @@ type unhindered struct {
 
 const (
 	// minPace is enough for 500 calls per second that take 48 ms.
-	minPace     = 24
+	minPace = 24
+	// maxPace is how many syncs may make as many calls as one may.
+	maxPace     = 5
 	paceWindow  = 64
 	pacePeriod  = 10 * time.Minute
 	patience    = 5
@@ -50,9 +54,9 @@ const (
 	courtesyPeriod = 100 * time.Millisecond
 )
 
-func newPace(most int, clock clock.PassiveClock) *pace {
-	least := min(minPace, most)
-	p := &pace{clock: clock, min: least, max: most, limit: least, kinds: map[string]*unhindered{}}
+func newPace(perSync int, clock clock.PassiveClock) *pace {
+	least := min(minPace, perSync)
+	p := &pace{clock: clock, perSync: perSync, min: least, max: maxPace * perSync, limit: least, kinds: map[string]*unhindered{}}
 	p.freed = sync.NewCond(&p.mu)
 	return p
 }
@@ -109,20 +113,18 @@ func (p *pace) parallel(job Size, n int, do func(i int)) {
 		next <- i
 	}
 	close(next)
-	begin, end := p.beginCall, p.endCall
 	if job == Small {
 		p.beginSmall()
 		defer p.endSmall()
-		begin, end = func() {}, func() {}
 	}
 	work := func() {
 		for i := range next {
-			begin()
+			p.beginCall(job)
 			do(i)
-			end()
+			p.endCall(job)
 		}
 	}
-	for range min(n, p.now()) - 1 {
+	for range min(n, p.perSync) - 1 {
 		wg.Go(work)
 	}
 	work()
@@ -142,19 +144,32 @@ func (p *pace) endSmall() {
 	p.smallEnded = p.clock.Now()
 }
 
-// beginCall waits until a large Job may make a call. Somebody's call is always in flight meanwhile, whose end wakes it.
-func (p *pace) beginCall() {
+// beginCall waits until a call of a Job may be made. Another call is in flight meanwhile, whose end wakes it.
+func (p *pace) beginCall(job Size) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.large >= courtesy && (p.small > 0 || p.clock.Since(p.smallEnded) < courtesyPeriod) {
+	for !p.mayCall(job) {
 		p.freed.Wait()
 	}
-	p.large++
+	p.inFlight++
+	if job == Large {
+		p.large++
+	}
 }
 
-func (p *pace) endCall() {
+func (p *pace) mayCall(job Size) bool {
+	if job == Large && p.large >= courtesy && (p.small > 0 || p.clock.Since(p.smallEnded) < courtesyPeriod) {
+		return false
+	}
+	return p.inFlight < p.limit
+}
+
+func (p *pace) endCall(job Size) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.large--
+	p.inFlight--
+	if job == Large {
+		p.large--
+	}
 	p.freed.Broadcast()
 }
