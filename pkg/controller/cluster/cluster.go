@@ -67,6 +67,7 @@ type Cluster struct {
 // Size is whether a Job may need many calls at a time.
 type Size bool
 
+// A Large Job has more pods than a stage always changes.
 const (
 	Small Size = false
 	Large Size = true
