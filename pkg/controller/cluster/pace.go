@@ -23,9 +23,9 @@ type pace struct {
 	// has ended.
 	inFlight, large int
 	freed           *sync.Cond
-	// small is how many small Jobs are at work, and smallEnded is when the last of them was.
-	small      int
-	smallEnded time.Time
+	// small is how many small Jobs are at work; smallBegun and smallEnded are when one began and ended last.
+	small                  int
+	smallBegun, smallEnded time.Time
 	// slower is how many times longer than unhindered the calls since the last decision took.
 	slower []float64
 	kinds  map[string]*unhindered
@@ -49,9 +49,10 @@ const (
 	paceDivisor = 4 // A decision changes the limit by a quarter.
 
 	// courtesy is how many calls of large Jobs are in flight while small ones are at work, and until courtesyPeriod later: the
-	// small ones have more to do when their pods start or end.
+	// small ones have more to do when their pods start or end. A small Job whose calls hang counts for mostCourtesy.
 	courtesy       = 4
 	courtesyPeriod = 100 * time.Millisecond
+	mostCourtesy   = time.Second
 )
 
 func newPace(perSync int, clock clock.PassiveClock) *pace {
@@ -135,6 +136,7 @@ func (p *pace) beginSmall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.small++
+	p.smallBegun = p.clock.Now()
 }
 
 func (p *pace) endSmall() {
@@ -158,7 +160,8 @@ func (p *pace) beginCall(job Size) {
 }
 
 func (p *pace) mayCall(job Size) bool {
-	if job == Large && p.large >= courtesy && (p.small > 0 || p.clock.Since(p.smallEnded) < courtesyPeriod) {
+	smallFirst := p.small > 0 && p.clock.Since(p.smallBegun) < mostCourtesy || p.clock.Since(p.smallEnded) < courtesyPeriod
+	if job == Large && smallFirst && p.large >= courtesy {
 		return false
 	}
 	return p.inFlight < p.limit

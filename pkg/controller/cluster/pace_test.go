@@ -124,7 +124,15 @@ func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
 		expect("one was at work a moment ago", 1, courtesy)
 		time.Sleep(time.Millisecond)
 		expect("it is alone again", 1, minPace)
+		hangs := make(chan bool)
+		go p.parallel(Small, 1, func(int) { <-hangs })
+		synctest.Wait()
+		time.Sleep(mostCourtesy - time.Millisecond)
+		expect("a small Job has a call that hangs", minPace, courtesy)
+		time.Sleep(time.Millisecond)
+		expect("that call has hung for long", 1, minPace-1)
 		close(proceed)
+		close(hangs)
 	})
 }
 
