@@ -184,7 +184,9 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	// What the Job has lost is read after its pods: somebody may take one from it meanwhile, or give it back.
 	held, strays := map[types.UID]bool(nil), []*reconcile.Pod(nil)
 	if u := s.job.Status.UncountedTerminatedPods; u != nil {
-		held = s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
+		var unnamed bool
+		held, unnamed = s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
+		s.retry = s.retry || unnamed
 	}
 	if mayAdopt(s.job) {
 		strays = s.cache.Strays(s.job)

@@ -129,8 +129,16 @@ func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
 		return *pod
 	}
 	const finalizer = batchv1.JobTrackingFinalizer
-	c.ListedPods(job, []corev1.Pod{former("held", "job", finalizer), former("released", "job"), former("others", "other", finalizer)}, "10")
-	expect(t, "held", c.Held("job", []types.UID{"uid-held", "uid-released", "uid-others"}), "map[uid-held:true]")
+	c.ListedPods(job, []corev1.Pod{former("held", "job", finalizer), former("released", "job"), former("unnamed", "other", finalizer)}, "10")
+	taken := testPod("taken", "other", 7, corev1.PodFailed)
+	taken.Finalizers = []string{finalizer}
+	_ = c.PodStore("").Add(taken)
+	held, unnamed := c.Held("job", []types.UID{"uid-held", "uid-released", "uid-taken"})
+	expect(t, "held", held, "map[uid-held:true]")
+	expect(t, "unnamed", unnamed, "false")
+	held, unnamed = c.Held("job", []types.UID{"uid-held", "uid-unnamed"})
+	expect(t, "held, one with a label of another Job", held, "map[uid-held:true uid-unnamed:true]")
+	expect(t, "unnamed", unnamed, "true")
 	expect(t, "pods", names(c, "job"), "")
 }
 

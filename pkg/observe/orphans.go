@@ -81,17 +81,22 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 	return out
 }
 
-// Held reports which of these pods have the tracking finalizer, if they are the Job's, or were.
-func (c *Cache) Held(job types.UID, pods []types.UID) map[types.UID]bool {
+// Held returns which of the pods that the Job's status records have the tracking finalizer. Without a controller, a pod still
+// counts as recorded, whatever labels it has lost. If such a pod does not name the Job, unnamed is true: no change of it will be
+// reported as a change of the Job's pods.
+func (c *Cache) Held(job types.UID, recorded []types.UID) (held map[types.UID]bool, unnamed bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	held := map[types.UID]bool{}
-	for _, uid := range pods {
-		if r := c.pods.rows[uid]; r != nil && r.value.job == job && r.value.pod.Finalizer {
-			held[uid] = true
+	held = map[types.UID]bool{}
+	for _, uid := range recorded {
+		r := c.pods.rows[uid]
+		if r == nil || !r.value.pod.Finalizer || r.value.job != job && !r.value.isStray() {
+			continue
 		}
+		held[uid] = true
+		unnamed = unnamed || r.value.job != job
 	}
-	return held
+	return held, unnamed
 }
 
 func orphanOf(r podRow) Orphan {

@@ -65,13 +65,13 @@ func (t *table[T]) value(uid types.UID) (v T) {
 	return v
 }
 
-// newer reports whether version a is later than b; every version is later than "".
+// newer reports whether version a is later than b. "" and "0" are no versions: every version is later.
 func newer(a, b string) bool {
-	if b == "" || b == "0" {
-		return true
-	}
 	if a == "" || a == "0" {
 		return false
+	}
+	if b == "" || b == "0" {
+		return true
 	}
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

@@ -209,3 +209,15 @@ func TestDeletedObjectIsStillListed_TRK_17(t *testing.T) {
 	table.deleted(s, "a", "6")
 	expect(t, "remembered", len(table.gone), 0)
 }
+
+// A list of version 0, as of an empty store, is not older than one before.
+func TestNoVersionIsNotNewer(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"2", "1", true}, {"1", "1", false}, {"1", "2", false}, {"1", "", true}, {"1", "0", true}, {"", "1", false}, {"0", "1", false}, {"0", "0", false}, {"", "", false}} {
+		if newer(c.a, c.b) != c.want {
+			t.Errorf("newer(%q, %q) is %v", c.a, c.b, !c.want)
+		}
+	}
+}
