@@ -43,8 +43,8 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 	SortCauses(a.Causes)
 }
 
-// eventCause is what an event says: verbatim, if there is nothing else. withoutDeletions is whether the end of the Job
-// needs no deletion to explain it.
+// eventCause returns the cause that an event reports, or its verbatim message. withoutDeletions is whether failures other
+// than deletions explain the end of the Job.
 func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explain.Cause {
 	c := explain.Cause{Text: e.Message}
 	switch r := e.Failed; {
@@ -69,8 +69,9 @@ func isIgnored(c *explain.Cause) bool {
 	return c.Action == string(batchv1.PodFailurePolicyActionIgnore)
 }
 
-// addEnding adds what ended pods that are gone to the cause that an event of the controller has: the event names one of
-// the pods, and as many as it counts ended in the same way; or it has the reason of their condition DisruptionTarget.
+// addEnding adds the end of pods that no longer exist to the cause from an event of the controller. If the event names a
+// pod, as many pods as it counts must have ended in the same way; otherwise the event has the reason of the condition
+// DisruptionTarget.
 func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Witness) {
 	if len(c.Pods) == 0 {
 		return
