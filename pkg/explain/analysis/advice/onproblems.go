@@ -248,7 +248,7 @@ func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice
 		return onFinalizers(in, p, others)
 	}
 	selector := batchv1.JobNameLabel + "=" + in.Job.Name
-	if ptr.Deref(in.Spec.ManualSelector, false) && in.Spec.Selector != nil { // Its pods may lack the label, whose value may be a shortened name.
+	if ptr.Deref(in.Spec.ManualSelector, false) && in.Spec.Selector != nil { // Its pods may lack the label; a long name exceeds it.
 		selector = metav1.FormatLabelSelector(in.Spec.Selector)
 	}
 	return advise(words.CheckPodsLeft, kubectl(in.Job, "get pods -l %s", shellWord(selector)))

@@ -67,8 +67,8 @@ func whyNoneStarted(in *facts.Facts, known map[string]bool, warnings map[string]
 	return nil
 }
 
-// unstartedPods returns the names of pods that never started. all reports whether no known pod has started, and each one
-// that no longer exists has a warning.
+// unstartedPods returns the names of pods that never started. all is false if a pod may have started, if a pod that no longer
+// exists has no warning, or if pods or events could not be read.
 func unstartedPods(in *facts.Facts, warnings map[string]*explain.Event, started map[string]bool) (known map[string]bool, all bool) {
 	known = map[string]bool{}
 	for _, p := range in.Pods {
