@@ -110,7 +110,7 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 	}
 }
 
-// heldInput is train in queue team-a, with its Workload.
+// heldInput returns train in queue team-a, with its Workload.
 func heldInput(w *kueue.Workload) explain.Input {
 	in := factsOf(jobOfQueue())
 	in.Workload = w

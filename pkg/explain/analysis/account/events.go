@@ -69,9 +69,9 @@ func isIgnored(c *explain.Cause) bool {
 	return c.Action == string(batchv1.PodFailurePolicyActionIgnore)
 }
 
-// addEnding adds the end of pods that no longer exist to the cause from an event of the controller. If the event names a
-// pod, as many pods as it counts must have ended in the same way; otherwise the event has the reason of the condition
-// DisruptionTarget.
+// addEnding adds the end of pods that no longer exist to the cause from an event of the controller. It is the end
+// of the pod that the event names, if at least as many pods as the event counts ended in the same way; or else the end by
+// the event's reason of the condition DisruptionTarget.
 func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Witness) {
 	if len(c.Pods) == 0 {
 		return
