@@ -36,8 +36,7 @@ var older = map[string]func(*batchv1.Job){
 	},
 }
 
-// Issue 7, point 7: the outcome of a recorded Job is explained in the same way without fields that older releases do not
-// have.
+// Issue 7, point 7: the outcome of a recorded Job is explained in the same way without fields that older releases do not have.
 func TestMissingFieldsChangeNoExplanation(t *testing.T) {
 	ends := 0
 	for _, c := range cases(t) {

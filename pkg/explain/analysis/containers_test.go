@@ -28,13 +28,13 @@ func waitsFor(name, reason string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
 }
 
-// unready makes the status one of a running container whose probes have not succeeded.
+// unready marks a running container as not ready and not started: its probes have not succeeded.
 func unready(s corev1.ContainerStatus) corev1.ContainerStatus {
 	s.Ready, s.Started = false, ptr.To(false)
 	return s
 }
 
-// restarted makes the status one of a container that failed d ago and was restarted.
+// restarted adds restarts and the last failure, d ago, to the status of a container.
 func restarted(s corev1.ContainerStatus, times, code int32, d time.Duration) corev1.ContainerStatus {
 	s.RestartCount, s.LastTerminationState = times, endedWith(s.Name, code, d).State
 	s.LastTerminationState.Terminated.Reason = "Error"

@@ -81,8 +81,7 @@ func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
 	}
 }
 
-// Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none
-// anymore.
+// Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none anymore.
 func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
 	jobOf := func(change func(*batchv1.Job)) *batchv1.Job {
 		return indexedJob(4, func(j *batchv1.Job) {

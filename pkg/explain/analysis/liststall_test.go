@@ -65,8 +65,7 @@ func agrees(t *testing.T, name string, f explain.Input) explain.ProblemKind {
 	return p.Kind
 }
 
-// CLI-06, issue 17: for every recorded Job, a list reports the same stalls as explain-failure, as far as it can detect
-// them.
+// CLI-06, issue 17: for every recorded Job, a list reports the same stalls as explain-failure, as far as it can detect them.
 func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
 	found := map[explain.ProblemKind]int{}
 	for _, c := range cases(t) {

@@ -230,7 +230,7 @@ func TestIgnoredAttemptsComeOnTop_CLI_04(t *testing.T) {
 	}
 }
 
-// PFP-03: exit code 0 is never listed, whatever the rule contains.
+// PFP-03: a rule never matches exit code 0, whatever it lists.
 func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
 	policy := rules(1)
 	policy.Rules[0].OnExitCodes.Operator, policy.Rules[0].OnExitCodes.Values = batchv1.PodFailurePolicyOnExitCodesOpNotIn, []int32{0, 42}

@@ -61,8 +61,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	return o
 }
 
-// retryOf returns nil for a Job that is not a retry, and for a retry whose creation was interrupted, because it runs
-// nothing.
+// retryOf returns nil for a Job that is not a retry, and for a retry whose creation was interrupted, because it runs nothing.
 func retryOf(job *batchv1.Job) *explain.RetryOf {
 	attempt, first := retry.AttemptOf(job), job.Annotations[retry.UIDAnnotation]
 	if attempt == 0 || first == "" || retry.IsPending(job) {

@@ -55,8 +55,7 @@ func detailed() *corev1.Pod {
 	return pod
 }
 
-// Issue 6, point 3: the pod's conditions and containers, including the previous run; texts are verbatim, except for their
-// length.
+// Issue 6, point 3: the pod's conditions and containers, including the previous run; texts are verbatim, except for their length.
 func TestPodDetailHasConditionsAndContainers(t *testing.T) {
 	pod := detailed()
 	at := func(d time.Duration) *metav1.Time { return ptr.To(ago(d)) }

@@ -125,8 +125,7 @@ func TestDeletionWaitsForPodsUnlessThereAreNone(t *testing.T) {
 	}
 }
 
-// deadlineOf returns a Job that passed its deadline with one pod, train-x, which no longer exists; the events are the
-// pod's.
+// deadlineOf returns a Job that passed its deadline with one pod, train-x, which no longer exists; the events are the pod's.
 func deadlineOf(events ...explain.Event) explain.Input {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
@@ -238,8 +237,8 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 	}
 }
 
-// A finalizer of another controller holds a Job that is being deleted, also one that has ended: the first sentence names it, and
-// who removes it if that is known.
+// Another controller's finalizer can delay the deletion of a Job, even of a finished one: the first sentence names the finalizer,
+// and its owner if it is known.
 // Requirements: FCT-11.
 func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 	const hook = "argocd.argoproj.io/hook-finalizer"
@@ -281,7 +280,7 @@ func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 	}
 }
 
-// The pods of a Job that has ended take a while to be deleted: the first sentence says so only if that lasts.
+// The pods of a finished Job take a while to be deleted: the first sentence mentions the deletion only if it lasts.
 // Requirements: FCT-11.
 func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
 	for d, want := range map[time.Duration]bool{time.Minute: false, time.Hour: true} {

@@ -225,8 +225,7 @@ func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 	}
 }
 
-// The built-in controller writes an event for each refused pod: the problem began with the first refusal since the last
-// creation.
+// The built-in controller writes an event for each refused pod: the problem began with the first refusal since the last creation.
 func TestRefusalBeganWithItsFirstEvent_CLI_06(t *testing.T) {
 	event := func(reason, pod string, d time.Duration) explain.Event {
 		e := jobEvent(reason, `Error creating: pods "`+pod+`" is forbidden: exceeded quota`, 1, d)

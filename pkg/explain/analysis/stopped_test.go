@@ -113,8 +113,7 @@ func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
 	}
 }
 
-// The kubelet deletes a pod again after its end. The causes before and after that are the same, and name the Job as the
-// reason.
+// The kubelet deletes a pod again after its end. The causes before and after that are the same, and name the Job as the reason.
 func TestCauseOfStoppedPodOutlivesTheLastDeletion_CLI_04(t *testing.T) {
 	decided := jobWith(func(j *batchv1.Job) { ended(j, batchv1.JobReasonDeadlineExceeded, "") })
 	suspended := jobWith(func(j *batchv1.Job) {

@@ -81,8 +81,7 @@ func FixPostStartHook(container string) string {
 	return fmt.Sprintf("fix the postStart hook of container %s", container)
 }
 
-// FixContainerConfig returns advice on a container that the kubelet cannot configure for a reason without advice of its
-// own.
+// FixContainerConfig returns advice on a container that the kubelet cannot configure for a reason without advice of its own.
 func FixContainerConfig(container string) string {
 	return fmt.Sprintf("fix what the kubelet reports about container %s; it then starts automatically", container)
 }

@@ -35,8 +35,7 @@ func containerNote(p *explain.Problem) string {
 	return ""
 }
 
-// containerBriefly returns, for a narrow column, the container that keeps a pod from ending or starting; "" for other
-// problems.
+// containerBriefly returns, for a narrow column, the container that keeps a pod from ending or starting; "" for other problems.
 func containerBriefly(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:

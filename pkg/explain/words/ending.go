@@ -103,8 +103,7 @@ func killedWith(c *explain.Cause) string {
 	return fmt.Sprintf(" (exit code %d)", *c.ExitCode)
 }
 
-// endingSays returns the message of the component that ended the pods, for the end of a sentence; "" if the text says as
-// much.
+// endingSays returns the message of the component that ended the pods, for the end of a sentence; "" if the text says as much.
 func endingSays(c *explain.Cause) string {
 	switch c.Ending.Kind {
 	case explain.EndTaint, explain.EndNodeGone, explain.EndNodeShutdown, explain.EndPodDeadline:

@@ -148,8 +148,7 @@ func StoppedText(pods int32, reason explain.StopReason, fate explain.Fate, other
 	return text + "when the Job failed"
 }
 
-// PodPlace returns a pod with its index, its node, and the number of its attempt out of attempts; 0 is no number or no
-// limit.
+// PodPlace returns a pod with its index, its node, and the number of its attempt out of attempts; 0 is no number or no limit.
 func PodPlace(p *explain.PodInfo, attempt, attempts int32) string {
 	text := p.Name
 	if p.Index != nil {

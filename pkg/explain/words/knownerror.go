@@ -53,8 +53,7 @@ func notFoundText(command string) string {
 	return fmt.Sprintf("command %s was not found in the container", command)
 }
 
-// wrongArchitectureText describes a file that the node cannot execute. A script without its #! line cannot be executed,
-// either.
+// wrongArchitectureText describes a file that the node cannot execute. A script without its #! line cannot be executed, either.
 func wrongArchitectureText(file string) string {
 	switch path.Ext(file) {
 	case ".sh", ".bash", ".py", ".pl", ".rb", ".js":

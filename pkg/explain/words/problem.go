@@ -310,8 +310,7 @@ func slowStartText(p *explain.Problem) string {
 	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(brief(strings.Join(p.Details, "\n"))))
 }
 
-// unstartableText describes a container that cannot be started, with the message of the kubelet or of the container
-// runtime.
+// unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
 func unstartableText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
 	switch {

@@ -201,8 +201,7 @@ func textWithSignal(c *explain.Cause) string {
 	return f.Text()
 }
 
-// ProgressText returns how many indexes, or pods of a NonIndexed Job, have succeeded; completions is nil if the Job has
-// none.
+// ProgressText returns how many indexes, or pods of a NonIndexed Job, have succeeded; completions is nil if the Job has none.
 func ProgressText(succeeded int32, indexed bool, completions *int32) string {
 	switch {
 	case indexed:
@@ -239,8 +238,7 @@ func RunningText(progress string, active int32, failed string) string {
 	return fmt.Sprintf("The Job is running: %s, %s active%s", progress, Times(active, "pod is", "pods are"), failed)
 }
 
-// FailedText returns the end of such a verdict: the number of failures, and the number that the status counts if it
-// differs.
+// FailedText returns the end of such a verdict: the number of failures, and the number that the status counts if it differs.
 func FailedText(failures, counted int32) string {
 	switch failures {
 	case 0:
@@ -259,8 +257,7 @@ func WillFailText(failed int32) string {
 	return fmt.Sprintf("it will eventually fail, because %s failed", Times(failed, "index has", "indexes have"))
 }
 
-// IndexBackoffText returns a clause on indexes in back-off. left is the time until the first retry, which is certain or
-// possible.
+// IndexBackoffText returns a clause on indexes in back-off. left is the time until the first retry, which is certain or possible.
 func IndexBackoffText(indexes int32, left time.Duration, certain bool) string {
 	retried := "may be retried"
 	if certain {

@@ -16,9 +16,8 @@ import (
 // WhyWidth is the width of the column WHY in characters.
 const WhyWidth = 30
 
-// Why returns the column WHY of a list, in at most WhyWidth characters: the problem that blocks the Job, the causes of its
-// pods' failures, or else the limit that it exceeded; "" if nothing is wrong. If now is zero, it omits values that depend
-// on the time.
+// Why returns the column WHY of a list, in at most WhyWidth characters: the problem that blocks the Job, the causes of its pods'
+// failures, or else the limit that it exceeded; "" if nothing is wrong. If now is zero, it omits values that depend on the time.
 func Why(o *explain.Outline, now time.Time) string {
 	switch {
 	case o.Stalled != nil:

@@ -1,5 +1,4 @@
-// Package account accounts for all failures that the status of a Job counts, including failures of pods that no longer
-// exist.
+// Package account accounts for all failures that the status of a Job counts, including failures of pods that no longer exist.
 package account
 
 import (
@@ -119,8 +118,7 @@ func (a *Accounting) Seen() int32 {
 	return max(n, a.CountedOwn())
 }
 
-// countedCause is the position of a cause of existing pods in Accounting.Causes, and the number of these pods that are
-// counted.
+// countedCause is the position of a cause of existing pods in Accounting.Causes, and the number of these pods that are counted.
 type countedCause struct {
 	place int
 	pods  int32

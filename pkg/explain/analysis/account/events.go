@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// addEvents adds the causes of pods that are gone, from the controller's events: at most as many failures as are
-// unexplained, as an event may refer to a pod that still exists and ended differently after it was counted.
+// addEvents adds the causes of pods that no longer exist, from the controller's events. It adds at most the number of
+// unexplained failures: an event may refer to a pod that still exists and ended differently after it was counted.
 func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods map[cause.Cause]countedCause) {
 	withoutDeletions := failures.ExplainedWithoutDeletions(in, fs)
 	for i := range in.Events {

@@ -76,8 +76,7 @@ type stoppedPods struct {
 	causes []explain.Cause
 }
 
-// stoppedCauses returns the pods that the controller deleted according to events, and terminating pods that are already
-// counted.
+// stoppedCauses returns the pods that the controller deleted according to events, and terminating pods that are already counted.
 func stoppedCauses(in *facts.Facts, fs *failures.Failures) []explain.Cause {
 	s := stoppedPods{known: map[string]bool{}}
 	for i := range fs.All {
@@ -119,8 +118,7 @@ func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource,
 	}
 }
 
-// killedCauses returns the causes of killedPods, grouped by their Ending; unexplained is the number of failures without a
-// cause.
+// killedCauses returns the causes of killedPods, grouped by their Ending; unexplained is the number of failures without a cause.
 func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []explain.Cause {
 	var causes []explain.Cause
 	for _, pod := range killedPods(in, ends, unexplained) {
@@ -189,8 +187,7 @@ func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained in
 }
 
 // isEnd reports whether the event shows the end of its pod before the outcome of the Job was decided: afterwards the Job's
-// controller deletes pods. Events with an ending of their own also count in the same second, because the controller causes
-// none.
+// controller deletes pods. Events with an ending of their own also count in the same second, because the controller causes none.
 func isEnd(in *facts.Facts, e *explain.Event) bool {
 	decided := in.Outcome.Decided()
 	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {

@@ -124,8 +124,7 @@ func objectCommand(in *facts.Facts, kind, name, key string) string {
 	return kubectl(in.Job, "get %s", resource)
 }
 
-// startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the
-// kind.
+// startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {

@@ -70,8 +70,7 @@ func containerEvidence(pod string, c *explain.Container, known *explain.KnownErr
 // maxEvents is the maximum number of links from events.
 const maxEvents = 5
 
-// missingEvidence explains why the chain ends early, because pods no longer exist or could not be read, and adds events
-// instead.
+// missingEvidence explains why the chain ends early, because pods no longer exist or could not be read, and adds events instead.
 func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Accounting, o explain.Options) []explain.Evidence {
 	var chain []explain.Evidence
 	switch {

@@ -39,8 +39,7 @@ func sortedPods(pods []*explain.Pod) []*explain.Pod {
 	return sorted
 }
 
-// SortKey orders positions in a list by an index. Sorting ten thousand numbers takes a fraction of the time for as many
-// structs.
+// SortKey orders positions in a list by an index. Sorting ten thousand numbers takes a fraction of the time for as many structs.
 func SortKey(index int32, place int) uint64 {
 	return uint64(int64(index)-math.MinInt32)<<32 | uint64(uint32(place))
 }

@@ -47,8 +47,7 @@ func EndWith(c *explain.Cause, end explain.Ending, message string) {
 	c.Text = words.EndingText(c)
 }
 
-// meanError uses the cause's Error as its meaning. It drops the exit code of a container that never started, which means
-// nothing.
+// meanError uses the cause's Error as its meaning. It drops the exit code of a container that never started, which means nothing.
 func meanError(c *explain.Cause) {
 	c.Meaning = words.KnownErrorText(c.Error)
 	if explain.IsStartFailure(c.Reason) {

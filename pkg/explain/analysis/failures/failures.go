@@ -146,8 +146,7 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 	return all
 }
 
-// IsConsequence reports whether the pod ended, or will end, because it was deleted after the outcome of the Job was
-// decided.
+// IsConsequence reports whether the pod ended, or will end, because it was deleted after the outcome of the Job was decided.
 func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 	if p.IsActive() {
 		return in.Outcome.Decided()

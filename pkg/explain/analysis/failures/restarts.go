@@ -20,8 +20,7 @@ type Restarts struct {
 	MayHaveFailedJob, FailedJob bool
 	// Count is the number of restarts in the existing pods that ran when the outcome was decided.
 	Count int32
-	// Pod is the pod among these with the most restarts, and Container the last failure of its container; nil if no pod
-	// shows it.
+	// Pod is the pod among these with the most restarts, and Container the last failure of its container; nil if no pod shows it.
 	Pod       *explain.Pod
 	Container *explain.Container
 	// Exit is how a container ended before its last restart, by the controller's events about pods that it stopped; nil if

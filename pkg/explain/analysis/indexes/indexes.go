@@ -1,4 +1,4 @@
-// Package indexes sorts the indexes of an Indexed Job by state, and describes those with failures.
+// Package indexes sorts the indexes of an Indexed Job by state, and describes indexes with failures.
 package indexes
 
 import (

@@ -14,8 +14,7 @@ import (
 // sets are the indexes by state; each is in one set.
 type sets struct {
 	completed, failed, active, terminating, backingOff, pending, unknown indexset.Set
-	// ready is the part of active whose pod is ready. outOfRange are indexes beyond the completions, which are in no other
-	// set.
+	// ready is the part of active whose pod is ready. outOfRange are indexes beyond the completions, which are in no other set.
 	ready, outOfRange indexset.Set
 	// notStarted, retrying and willNotComplete are the parts of pending.
 	notStarted, retrying, willNotComplete indexset.Set

@@ -125,8 +125,7 @@ func perIndex(in *facts.Facts, failed *failures.Failures) string {
 	return words.PerIndexMechanism(in.AllowedAttempts(0), ptr.Deref(in.Spec.BackoffLimitPerIndex, 0))
 }
 
-// byRule returns the podFailurePolicy rule that failed the Job, "" if none did; if it is unknown, the text does not name
-// it.
+// byRule returns the podFailurePolicy rule that failed the Job, "" if none did. An unknown rule is not named.
 func byRule(in *facts.Facts) string {
 	o := &in.Outcome
 	if o.HasRule() && in.Spec.PodFailurePolicy != nil && int(o.Rule) < len(in.Spec.PodFailurePolicy.Rules) {

@@ -32,9 +32,8 @@ type Ended struct {
 	WorkIsOver bool
 }
 
-// EndedContainer returns the container that explains why an active pod does not end; nil if all containers that may have
-// work still run, or if one has just ended. Controllers do not detect this: a pod ends only when all its containers have
-// ended.
+// EndedContainer returns the container that explains why an active pod does not end; nil if all containers that may have work
+// still run, or if one has just ended. Controllers do not detect this: a pod ends only when all its containers have ended.
 func EndedContainer(in *facts.Facts, p *explain.Pod) *Ended {
 	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning {
 		return nil
@@ -90,8 +89,7 @@ func sidecarsStop(in *facts.Facts, p *explain.Pod, e *Ended) *Ended {
 	return e
 }
 
-// EndedContainers finds pods with an ended container that do not end because another container, such as a proxy, keeps
-// running.
+// EndedContainers finds pods with an ended container that do not end because another container, such as a proxy, keeps running.
 func EndedContainers(in *facts.Facts) []explain.Problem {
 	if in.Outcome.Decided() || in.Job.DeletionTimestamp != nil || jobspec.IsSuspended(in.Spec) {
 		return nil // All pods are about to be deleted.

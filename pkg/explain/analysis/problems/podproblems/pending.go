@@ -22,8 +22,7 @@ var (
 // startSlack is the time that a pod may take to start before it is reported.
 const startSlack = time.Minute
 
-// Pending finds pods that do not start, by reason. No such pod counts as a failure, so that only activeDeadlineSeconds ends
-// it.
+// Pending finds pods that do not start, by reason. No such pod counts as a failure, so that only activeDeadlineSeconds ends it.
 func Pending(in *facts.Facts) []explain.Problem {
 	warning := warnings(in)
 	type key struct {
