@@ -121,8 +121,8 @@ func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarg
 	return targets
 }
 
-// decidingCause returns how the pod at the end of the evidence chain ended; nil if the chain has no pod, or if nothing has
-// failed.
+// decidingCause returns the first container, or else the first pod, in the evidence chain of a Job that failed or is failing;
+// nil if the chain has neither.
 func decidingCause(v *explain.Verdict, chain []explain.Evidence) *explain.DecidingCause {
 	if v.Fate != explain.FateFailed && v.Fate != explain.FateFailing {
 		return nil
