@@ -21,8 +21,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// huge is a running Job of 10^5 indexes with 10^4 pods: one in four has failed, for one of
-// four causes, and every second of the first 50,000 indexes has succeeded.
+// huge returns a running Job of 10^5 indexes with 10^4 pods: one in four has failed, for one of four causes, and every
+// second of the first 50,000 indexes has succeeded.
 func huge() explain.Input {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var completed []byte
@@ -71,9 +71,9 @@ func hugePod(i int, now time.Time) *corev1.Pod {
 	return pod
 }
 
-// BenchmarkExplain is what an explanation of a Job of 10^5 indexes costs beyond reading its
-// 10^4 pods: as the live view has it several times a second (all), in a random order of the
-// pods, as they come from a cache (shuffled), and as explain-failure prints it (text).
+// BenchmarkExplain measures an explanation of a Job of 10^5 indexes after its 10^4 pods have been read: as in the live view
+// several times a second (all), with the pods in random order as from a cache (shuffled), and as printed by explain-failure
+// (text).
 func BenchmarkExplain(b *testing.B) {
 	f := huge()
 	shuffled := f
@@ -106,8 +106,8 @@ func BenchmarkExplain(b *testing.B) {
 	})
 }
 
-// BenchmarkOutline is a row of a list: of a Job like most, of one that a rule failed, and of
-// one with a long list of failed indexes.
+// BenchmarkOutline measures a row of a list: of a typical Job, of a Job that a rule failed, and of a Job with a long list
+// of failed indexes.
 func BenchmarkOutline(b *testing.B) {
 	usual := indexedJob(100, nil)
 	byRule := indexedJob(100, func(j *batchv1.Job) {
@@ -130,7 +130,7 @@ func BenchmarkOutline(b *testing.B) {
 	}
 }
 
-// BenchmarkPodOf is the cost of taking what is needed from 10^4 pods.
+// BenchmarkPodOf measures the conversion of 10^4 pods.
 func BenchmarkPodOf(b *testing.B) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	pod := hugePod(0, now)

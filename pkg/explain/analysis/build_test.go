@@ -18,13 +18,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// noon is when tests look at Jobs.
+// noon is the current time in tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// ago is so long before noon.
+// ago returns the time d before noon.
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-d)) }
 
-// jobWith is the Job ns/train, an hour old, as an API server has it, with a change.
+// jobWith returns the Job ns/train, an hour old, with the API server's defaults and a change.
 func jobWith(change func(*batchv1.Job)) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train", UID: "job-uid", CreationTimestamp: ago(time.Hour)},
@@ -41,7 +41,7 @@ func jobWith(change func(*batchv1.Job)) *batchv1.Job {
 	return job
 }
 
-// indexedJob has so many indexes, and backoffLimitPerIndex 3.
+// indexedJob returns a Job with completions indexes and backoffLimitPerIndex 3.
 func indexedJob(completions int32, change func(*batchv1.Job)) *batchv1.Job {
 	return jobWith(func(j *batchv1.Job) {
 		j.Spec.CompletionMode, j.Spec.Completions = ptr.To(batchv1.IndexedCompletion), &completions
@@ -52,20 +52,20 @@ func indexedJob(completions int32, change func(*batchv1.Job)) *batchv1.Job {
 	})
 }
 
-// condition adds one that is True since d ago.
+// condition adds a condition that has been True for d.
 func condition(j *batchv1.Job, t batchv1.JobConditionType, reason, message string, d time.Duration) {
 	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
 		Type: t, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: ago(d),
 	})
 }
 
-// ended is a Job that failed so.
+// ended makes the Job fail with a reason and a message.
 func ended(j *batchv1.Job, reason, message string) {
 	condition(j, batchv1.JobFailureTarget, reason, message, 10*time.Minute)
 	condition(j, batchv1.JobFailed, reason, message, 9*time.Minute)
 }
 
-// rules is a podFailurePolicy of so many rules: rule i is FailJob on exit code i+1.
+// rules returns a podFailurePolicy of n rules: rule i is FailJob on exit code i+1.
 func rules(n int) *batchv1.PodFailurePolicy {
 	policy := &batchv1.PodFailurePolicy{}
 	for i := range n {
@@ -79,7 +79,7 @@ func rules(n int) *batchv1.PodFailurePolicy {
 	return policy
 }
 
-// podOf is a pod of train that runs on node-1 for half an hour, with a change.
+// podOf returns a pod of train that has been running on node-1 for half an hour, with a change.
 func podOf(name string, change func(*corev1.Pod)) *explain.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -95,7 +95,7 @@ func podOf(name string, change func(*corev1.Pod)) *explain.Pod {
 	return explain.PodOf(pod)
 }
 
-// exits ends the pod's container d ago, counted: the finalizer is gone.
+// exits ends the pod's container d ago. The failure is counted: the finalizer has been removed.
 func exits(code int32, reason string, d time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Finalizers = nil
@@ -109,7 +109,7 @@ func exits(code int32, reason string, d time.Duration) func(*corev1.Pod) {
 	}
 }
 
-// onIndex puts the pod on a completion index, as its attempt.
+// onIndex sets the pod's completion index and attempt.
 func onIndex(index, attempt int32, change func(*corev1.Pod)) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		if change != nil {
@@ -122,12 +122,12 @@ func onIndex(index, attempt int32, change func(*corev1.Pod)) func(*corev1.Pod) {
 	}
 }
 
-// jobEvent is a warning about the Job, last seen d ago.
+// jobEvent returns a warning about the Job, last seen d ago.
 func jobEvent(reason, message string, count int32, d time.Duration) explain.Event {
 	return explain.Event{Type: "Warning", Reason: reason, Message: message, Count: count, First: noon.Add(-d - time.Minute), Last: noon.Add(-d)}
 }
 
-// failedEvent is our controller's event about pods that failed so.
+// failedEvent returns our controller's event about count pods with this failure.
 func failedEvent(failure cause.Failure, pod string, count int32, d time.Duration) explain.Event {
 	r := cause.Record{Cause: cause.Cause{Failure: failure, Rule: failurepolicy.NoRule}, Pod: pod}
 	e := jobEvent("PodFailed", r.Message(), count, d)
@@ -135,11 +135,11 @@ func failedEvent(failure cause.Failure, pod string, count int32, d time.Duration
 	return e
 }
 
-// How pods failed.
+// Failures of pods.
 var (
 	exit7      = cause.Exit{Container: "main", ExitCode: 7}
 	deletedPod = cause.Failure{DeletedRunning: true}
-	// deletedAfterExit7 was restarted before.
+	// deletedAfterExit7 is the failure of a pod that was restarted and then deleted.
 	deletedAfterExit7 = cause.Failure{DeletedRunning: true, Restarted: exit7}
 )
 
@@ -147,21 +147,21 @@ func exited(code int32) cause.Failure {
 	return cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: code}}
 }
 
-// killed ended while its pod was being deleted.
+// killed returns the failure of a container that ended while its pod was being deleted.
 func killed(code int32) cause.Failure {
 	f := exited(code)
 	f.Deleting = true
 	return f
 }
 
-// factsOf are all that there is to know.
+// factsOf returns an input that consists of a Job and all its pods.
 func factsOf(job *batchv1.Job, pods ...*explain.Pod) explain.Input {
 	return explain.Input{Now: noon, OurName: recorded.OurName, Job: job, PodsRead: true, EventsRead: true, Pods: pods}
 }
 
 func report(f explain.Input) explain.Report { return analysis.Explain(f, explain.Options{}) }
 
-// problem is the one of a kind, or a failure.
+// problem returns the problem of a kind, and fails without one.
 func problem(t *testing.T, r explain.Report, kind explain.ProblemKind) explain.Problem {
 	t.Helper()
 	for _, p := range r.Problems {

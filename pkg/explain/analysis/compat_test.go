@@ -10,14 +10,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// older is what an API server, or a Job controller, of an older release leaves out of a
-// Job. All of it can be missing on its own, as feature gates can be off.
+// older removes fields that an older API server or Job controller does not set. Each can be missing on its own, because
+// feature gates can be off.
 var older = map[string]func(*batchv1.Job){
 	"terminating": func(j *batchv1.Job) { j.Status.Terminating = nil },
 	"ready":       func(j *batchv1.Job) { j.Status.Ready = nil },
 	"uncounted":   func(j *batchv1.Job) { j.Status.UncountedTerminatedPods = nil },
 	"replacement": func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = nil },
-	// Before 1.31 a Job that failed, or succeeded, had the terminal condition alone.
+	// Before 1.31 a Job that failed, or succeeded, had only the terminal condition.
 	"interim conditions": func(j *batchv1.Job) {
 		terminal := slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
 			return c.Type == batchv1.JobFailed || c.Type == batchv1.JobComplete
@@ -26,7 +26,7 @@ var older = map[string]func(*batchv1.Job){
 			return terminal && (c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet)
 		})
 	},
-	// Before 1.31 a Job that was complete had no reason for it.
+	// Before 1.31 a complete Job had no reason in its condition.
 	"reason of success": func(j *batchv1.Job) {
 		for i := range j.Status.Conditions {
 			if j.Status.Conditions[i].Type == batchv1.JobComplete {
@@ -36,8 +36,7 @@ var older = map[string]func(*batchv1.Job){
 	},
 }
 
-// Issue 7, point 7: what became of a recorded Job is told in the same way if fields are
-// missing that older releases do not have.
+// Issue 7, point 7: the outcome of a recorded Job is explained in the same way without fields that older releases do not have.
 func TestMissingFieldsChangeNoExplanation(t *testing.T) {
 	ends := 0
 	for _, c := range cases(t) {

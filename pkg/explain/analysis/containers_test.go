@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
-// What follows are statuses of containers, as a kubelet writes them.
+// The following functions return statuses of containers as a kubelet writes them.
 func runsSince(name string, d time.Duration) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, Ready: true, Started: ptr.To(true), State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(d)}}}
 }
@@ -28,20 +28,20 @@ func waitsFor(name, reason string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
 }
 
-// unready is a running container whose probes have not succeeded.
+// unready marks a running container as not ready and not started: its probes have not succeeded.
 func unready(s corev1.ContainerStatus) corev1.ContainerStatus {
 	s.Ready, s.Started = false, ptr.To(false)
 	return s
 }
 
-// restarted is a container that failed d ago.
+// restarted adds restarts and the last failure, d ago, to the status of a container.
 func restarted(s corev1.ContainerStatus, times, code int32, d time.Duration) corev1.ContainerStatus {
 	s.RestartCount, s.LastTerminationState = times, endedWith(s.Name, code, d).State
 	s.LastTerminationState.Terminated.Reason = "Error"
 	return s
 }
 
-// containers sets the statuses of a pod and its spec: inits and mains are the statuses of a pod; a sidecar is an init container whose name begins with "sidecar-".
+// containers sets the statuses and the spec of a pod; an init container whose name begins with "sidecar-" is a sidecar.
 func containers(phase corev1.PodPhase, inits, mains []corev1.ContainerStatus) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.Phase, p.Status.InitContainerStatuses, p.Status.ContainerStatuses = phase, inits, mains
@@ -60,7 +60,7 @@ func specOf(all []corev1.ContainerStatus) (out []corev1.Container) {
 	return out
 }
 
-// asTemplate is a Job of one pod, with the containers of the pod in its template but for those left out.
+// asTemplate returns a Job of one pod whose template has the containers of the pod, except without.
 func asTemplate(change func(*corev1.Pod), without ...string) *batchv1.Job {
 	pod := &corev1.Pod{}
 	change(pod)
@@ -76,7 +76,7 @@ func asTemplate(change func(*corev1.Pod), without ...string) *batchv1.Job {
 	})
 }
 
-// wantStall fails unless the report and the list have this problem as what blocks the Job, and says all of the texts.
+// wantStall fails unless this problem blocks the Job in the report and in the list, with all of the texts.
 func wantStall(t *testing.T, f explain.Input, kind explain.ProblemKind, says ...string) {
 	t.Helper()
 	r := report(f)
@@ -89,10 +89,10 @@ func wantStall(t *testing.T, f explain.Input, kind explain.ProblemKind, says ...
 	}
 }
 
-// explainFirst leaves out the first letter, which may be a capital one.
+// explainFirst removes the first letter, which may be a capital.
 func explainFirst(text string) string { return text[1:] }
 
-// An injected proxy keeps the pod from ending after the work is done.
+// An injected proxy keeps the pod from ending after its work is finished.
 // Requirements: CON-01
 func TestProxyThatOutlivesItsMainContainerStallsTheJob(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -118,7 +118,7 @@ func TestProxyThatOutlivesItsMainContainerStallsTheJob(t *testing.T) {
 	}
 }
 
-// Containers of the Job's template may each have work: that one is done is a fact, and no stall.
+// Each container of the Job's template may have work: the end of one is a fact, but not a stall.
 // Requirements: CON-01
 func TestContainerThatStillWorksIsNoStall(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -161,7 +161,7 @@ func TestInitContainerThatRunsForLongIsNamed(t *testing.T) {
 	r := report(factsOf(asTemplate(runs(0)), podOf("a", runs(time.Minute)), podOf("b", runs(time.Hour))))
 	wantSaid(t, r, "Init container wait-for-db (2 of 2) has been running in 2 pods, in the first of them for 1h")
 
-	// One that fails and is restarted is the same problem while it runs and while it waits.
+	// A container that fails and is restarted is the same problem while it runs and while it waits.
 	looping := restarted(waitsFor("wait-for-db", "CrashLoopBackOff"), 3, 1, time.Minute)
 	again := restarted(unready(runsSince("wait-for-db", 20*time.Second)), 3, 1, time.Minute)
 	for _, s := range []corev1.ContainerStatus{looping, again} {
@@ -198,7 +198,7 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 	}
 }
 
-// What has a container restarted is said as it is.
+// The text names the field that makes the kubelet restart a container.
 // Requirements: CON-05
 func TestRestartsAreSaidByTheFieldThatCausesThem(t *testing.T) {
 	pod := func(name string) func(*corev1.Pod) {

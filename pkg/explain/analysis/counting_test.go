@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
-// CLI-04: attempts "2 of 4", by index; failures that a rule ignores count apart.
+// CLI-04: attempts "2 of 4", by index; ignored failures count separately.
 func TestAttemptsAreCountedPerIndex_CLI_04(t *testing.T) {
 	job := indexedJob(6, func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = rules(1)
@@ -57,8 +57,8 @@ func TestAttemptsAreCountedPerIndex_CLI_04(t *testing.T) {
 	}
 }
 
-// CLI-04: the row of an index is about its latest pod: of a completed one, the pod that
-// succeeded, and nothing about a pod if that one is gone; its last failure stays.
+// CLI-04: the row of an index is about its latest pod. For a completed index that is the pod that succeeded, or none if it
+// no longer exists; the last failure stays.
 func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
 	job := indexedJob(4, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.Failed = "0-1", 2, 3 })
 	r := report(factsOf(job,
@@ -81,8 +81,7 @@ func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
 	}
 }
 
-// Issue 17: why an index has no pod: it has had none, it waits for the back-off of the Job, or
-// it gets none anymore.
+// Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none anymore.
 func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
 	jobOf := func(change func(*batchv1.Job)) *batchv1.Job {
 		return indexedJob(4, func(j *batchv1.Job) {
@@ -109,7 +108,7 @@ func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
 	}
 }
 
-// A controller that does not number its pods runs the next one of an index, too.
+// A controller that does not number its pods also runs the next pod of an index.
 func TestRowOfAnIndexShowsTheRunningPod(t *testing.T) {
 	unnumbered := func(change func(*corev1.Pod)) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
@@ -172,8 +171,7 @@ func TestProgressOfSuccessRulesIsShown_CLI_04(t *testing.T) {
 	}
 }
 
-// Without the permission to read pods nothing is said of pods that would be gone, nor of
-// what they do.
+// Without permission to read pods, the report does not claim that pods no longer exist, nor describe them.
 func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
 	f := factsOf(indexedJob(4, func(j *batchv1.Job) {
 		j.Status.Active, j.Status.Failed, j.Status.Ready = 2, 3, ptr.To[int32](2)
@@ -211,7 +209,7 @@ func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
 	}
 }
 
-// Report.Causes: the most frequent first, wherever it is known from.
+// Report.Causes: the most frequent first, whatever the source.
 func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 14 }),
 		podOf("a", exits(1, "Error", time.Minute)), podOf("b", exits(1, "Error", time.Minute)), podOf("c", exits(2, "Error", time.Minute)))
@@ -241,7 +239,7 @@ func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 	}
 }
 
-// The event counts all pods of a cause, before the end of the Job was decided and after.
+// The event counts all pods of a cause, from before and after the outcome of the Job was decided.
 func TestEventCountsConsequencesOnce_CLI_04(t *testing.T) {
 	deleted := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
@@ -297,7 +295,7 @@ func TestCausesAreGroupedOverJobs_CLI_04(t *testing.T) {
 	}
 }
 
-// Causes of two Jobs that different rules without names matched are two.
+// Causes of two Jobs that were matched by different rules without names stay separate.
 func TestRulesOfSeveralJobsStayApart_CLI_04(t *testing.T) {
 	with := func(name string, first int32) explain.Report {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
@@ -312,7 +310,7 @@ func TestRulesOfSeveralJobsStayApart_CLI_04(t *testing.T) {
 	}
 }
 
-// The event of a release that wrote no record is shown as it is, and counts.
+// The event of a release that wrote no record is shown verbatim, and counts.
 func TestEventOfAnOlderReleaseIsShownVerbatim_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }), podOf("a", exits(1, "Error", time.Minute)))
 	const message = "Container main exited with code 3; no rule of the podFailurePolicy matched. First in pod b"
@@ -326,7 +324,7 @@ func TestEventOfAnOlderReleaseIsShownVerbatim_CLI_04(t *testing.T) {
 	}
 }
 
-// One event counts the causes that have none of their own.
+// One event counts the causes without an event of their own.
 func TestEventOfOtherCauses_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }))
 	e := failedEvent(exited(3), "b", 5, time.Minute)
@@ -346,8 +344,8 @@ func TestCauseInAnyScript_CLI_04(t *testing.T) {
 	}
 }
 
-// CLI-04: a Job that failed for its failed indexes is explained by one of those, not by an
-// index that failed once and went well then.
+// CLI-04: a Job that failed because of failed indexes is explained by such an index, not by an index that failed once and
+// then succeeded.
 func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
 	for _, reason := range []string{batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded} {
 		r := report(factsOf(indexedJob(6, func(j *batchv1.Job) {
@@ -367,7 +365,7 @@ func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
 	}
 }
 
-// Only pods show which rules failures matched: without them, no count is known, as opposed to 0.
+// Only pods show which rules matched: without them, the counts are unknown, and not 0.
 func TestUnreadPodsLeaveMatchesUnknown_CLI_04(t *testing.T) {
 	job := indexedJob(5, func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Spec.BackoffLimitPerIndex, j.Status.Failed = rules(2), ptr.To[int32](2), 3

@@ -13,8 +13,7 @@ import (
 
 const exitMessage = "Container main for pod ns/train-x failed with exit code 2 matching FailJob rule at index 1"
 
-// CLI-04, KEP-4443: which rule stands behind a reason, by its name, its index, and the
-// index in the message.
+// CLI-04, KEP-4443: the rule behind a reason, by its name, its index, and the index in the message.
 func TestReasonLeadsToItsRule_CLI_04(t *testing.T) {
 	for _, tc := range []struct {
 		name            string
@@ -79,8 +78,7 @@ func deref(p *int32) any {
 	return *p
 }
 
-// The reason and the message are of the moment when the rule matched: names that were
-// given to the rules later say nothing about it.
+// The reason and the message are from the moment when the rule matched: later changes of rule names do not affect them.
 func TestLaterNamesDoNotChangeTheRule_CLI_04(t *testing.T) {
 	for name, annotation := range map[string]string{"another name": "1=Later", "names swapped": "0=Corrupt;1=Later"} {
 		job := jobWith(func(j *batchv1.Job) {
@@ -94,7 +92,7 @@ func TestLaterNamesDoNotChangeTheRule_CLI_04(t *testing.T) {
 	}
 }
 
-// CLI-04: a reason of a controller to come is told as it is, with its message.
+// CLI-04: an unknown reason of a future controller is shown verbatim, with its message.
 func TestUnknownReasonIsShownAsItIs_CLI_04(t *testing.T) {
 	for _, reason := range []string{"FutureReason", "PodFailurePolicies"} {
 		r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, reason, "the stars\nwere wrong") })))
@@ -107,8 +105,7 @@ func TestUnknownReasonIsShownAsItIs_CLI_04(t *testing.T) {
 	}
 }
 
-// A rule that ended the Job is told with the pod that is still there, its container and
-// its last words.
+// A rule that failed the Job is shown with its pod if it still exists, the pod's container and its last words.
 func TestRuleIsShownWithItsPod_CLI_04(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Status.Failed = rules(3), 1

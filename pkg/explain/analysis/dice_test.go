@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// dice draws the parts of a Job of any shape.
+// dice draws parts of random Jobs.
 type dice struct{ t *rapid.T }
 
 func (d dice) yes(what string) bool              { return rapid.Bool().Draw(d.t, what) }
@@ -25,7 +25,7 @@ func (d dice) of(what string, words ...string) string {
 	return rapid.SampledFrom(words).Draw(d.t, what)
 }
 
-// at is around noon, or no time at all.
+// at returns a time around noon, or no time at all.
 func (d dice) at(what string) metav1.Time {
 	if n := d.n(what, -5000, 500); n > -4500 {
 		return metav1.NewTime(noon.Add(time.Duration(n) * time.Second))
@@ -33,7 +33,7 @@ func (d dice) at(what string) metav1.Time {
 	return metav1.Time{}
 }
 
-// some time: what is there has one.
+// some returns a time around noon, for objects that always have one.
 func (d dice) some(what string) metav1.Time {
 	return metav1.NewTime(noon.Add(time.Duration(d.n(what, -5000, 500)) * time.Second))
 }
@@ -74,7 +74,7 @@ func (d dice) job() *batchv1.Job {
 		job.DeletionTimestamp, job.Finalizers = ptr.To(d.some("deleted at")), []string{d.of("finalizer", "x/y", "orphan", "foregroundDeletion")}
 	}
 	job.Status = d.status()
-	if d.yes("tidy") { // What is wild is mostly nothing.
+	if d.yes("tidy") { // Wild values are mostly empty.
 		s.CompletionMode, s.Completions, s.Parallelism = ptr.To(batchv1.IndexedCompletion), ptr.To(d.n("completions", 2, 6)), ptr.To[int32](3)
 		job.Status.CompletedIndexes, job.Status.FailedIndexes, job.Status.Conditions = "", ptr.To(""), nil
 	}
@@ -108,7 +108,7 @@ func (d dice) successPolicy() batchv1.SuccessPolicy {
 	return p
 }
 
-// indexes may be nonsense, and may lie beyond completions.
+// indexes returns a list of indexes that may be invalid or beyond completions.
 func (d dice) indexes(what string) string {
 	return d.of(what, "", "0", "0-3", "2,4-5", "0-11", "3-2", "x", "10-20", ",", "99999999999")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// failedOnce is a Job that failed by its first failed pod.
+// failedOnce returns a Job that failed by its first failed pod.
 func failedOnce(pods ...*explain.Pod) explain.Input {
 	return factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
@@ -21,7 +21,7 @@ func failedOnce(pods ...*explain.Pod) explain.Input {
 	}), pods...)
 }
 
-// about is an event about the pod, before the Job failed.
+// about returns an event about the pod, from before the Job failed.
 func about(pod, kind, source, reason, message string) explain.Event {
 	at := noon.Add(-12 * time.Minute)
 	return explain.Event{Pod: pod, Type: kind, Source: source, Reason: reason, Message: message, Count: 1, First: at, Last: at}
@@ -66,7 +66,7 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 	wantSaid(t, r, "code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
 	wantUnsaid(t, r, "grace period", "low on memory", "find out what stopped")
 
-	// A deletion since does not change it, with and without our controller's event.
+	// A later deletion does not change it, with and without our controller's event.
 	f = failedOnce()
 	f.Events = probeEvents
 	wantSaid(t, wantFirst(t, f, first), "find out why container main did not answer its liveness probe")
@@ -74,7 +74,7 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 	wantUnsaid(t, wantFirst(t, f, first), "low on memory")
 }
 
-// A container that the kubelet starts again has not ended its pod, and another container's end is its own.
+// A container that the kubelet restarts has not ended its pod, and another container has its own end.
 //
 // Requirements: CLI-14
 func TestProbeOfAnotherContainerIsNoCause(t *testing.T) {
@@ -117,7 +117,7 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 			wantSaid(t, r, tc.advice, "podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget")
 			wantUnsaid(t, r, "find out what stopped", "grace period")
 
-			f = failedOnce() // The pod is gone.
+			f = failedOnce() // The pod no longer exists.
 			f.Events = []explain.Event{tc.event, about("a", "Normal", "kubelet", "Killing", "Stopping container main")}
 			r = wantFirst(t, f, tc.first)
 			wantSaid(t, r, tc.advice, tc.event.Message)
@@ -135,7 +135,7 @@ func TestEventCountsOnlyForPodsThatEndedSo(t *testing.T) {
 	f.Events = []explain.Event{about("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down")}
 	wantUnsaid(t, wantFirst(t, f, "container main exited with code 1"), "was evicted by")
 
-	// The event names one of three pods, and the ends of the others are not known.
+	// The event names one of three pods, and the ends of the others are unknown.
 	f = failedOnce()
 	f.Job.Status.Failed = 3
 	f.Events = append([]explain.Event{failedEvent(exited(137), "a", 3, 11*time.Minute)}, probeEvents...)
@@ -188,7 +188,7 @@ func TestRejectedPodNeverRan(t *testing.T) {
 			wantSaid(t, r, whole, "kubectl describe node node-1")
 			wantUnsaid(t, r, "exit code", "kubectl logs", "batchjob logs", "ran low")
 
-			f = failedOnce() // The pod is gone.
+			f = failedOnce() // The pod no longer exists.
 			f.Events = []explain.Event{about("a", "Warning", "kubelet", reason, whole)}
 			wantUnsaid(t, wantFirst(t, f, first), "find out what deletes", "kubectl logs")
 			f.Events = append(f.Events, failedEvent(cause.Failure{PodReason: reason}, "a", 1, 11*time.Minute))

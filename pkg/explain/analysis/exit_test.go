@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// The decoded code stands in the evidence, in the causes and in what to do.
+// The decoded exit code is in the evidence, in the causes and in the advice.
 func TestDecodedExitCodeIsInEveryPart_CLI_04(t *testing.T) {
 	for _, tc := range []struct {
 		code                       int32

@@ -1,23 +1,23 @@
 // Package analysis explains a Job: it turns an explain.Input into an explain.Report. The same input gives the same
 // report: there is no I/O, no clock, and no state.
 //
-// What is known flows one way, through packages that do not import those after them:
+// Data flows one way, through packages that do not import later ones:
 //
-//	facts        what was read, sorted, and what the decision core makes of it
-//	  endings      what ended pods from outside their containers
+//	facts        the input, sorted, and the decision core's next changes
+//	  endings      how pods were ended from outside their containers
 //	  failures     the pods that failed, by cause
-//	  account      all failures that the status counts, also those whose pods are gone
+//	  account      all failures that the status counts, with or without pods
 //	    indexes      the indexes by state
 //	    policies     the rules, the limits, and the clocks that run
-//	    reconciler   who runs the Job, and whether that is alive
-//	      problems     what blocks the Job, or is wrong with it
-//	        verdict      the answer in one sentence
-//	        evidence     the chain behind it
-//	        timeline     what happened, and what happens next
-//	        advice       what can be done
+//	    reconciler   the controller of the Job, and whether it is alive
+//	      problems     obstacles to the Job, and other problems
+//	        verdict      the explanation in one sentence
+//	        evidence     the chain of evidence behind it
+//	        timeline     past moments and next steps
+//	        advice       recommendations, with commands
 //
-// Each of them is a function of the values before it, which are its arguments and do not change. Values are counted
-// first, and package words puts them into sentences.
+// Each package is a function of earlier values, which it does not change. Values are counted first; package words then
+// puts them into sentences.
 package analysis
 
 import (
@@ -42,11 +42,11 @@ import (
 )
 
 // Explain reports what happens to the Job, and why. Options with a pod or an index narrow the evidence, causes, indexes,
-// timeline, advice and pods; what is said of the Job as a whole stays.
+// timeline, advice and pods; the parts about the whole Job stay.
 func Explain(input explain.Input, o explain.Options) explain.Report {
-	input.Now = input.Now.Truncate(time.Second) // As all times of the API: what is left and what has passed add up.
+	input.Now = input.Now.Truncate(time.Second) // As all times of the API: remaining and elapsed time add up.
 
-	// 1. What is known, and which pods failed: of the whole Job, and of the part that is shown.
+	// 1. The facts and the failures, of the whole Job and of the part that is shown.
 	in := facts.Establish(input)
 	failed := failures.Find(in, explain.Options{})
 	counted := account.Of(in, failed, explain.Options{})
@@ -56,7 +56,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 		shownCounted = account.Of(in, shown, o)
 	}
 
-	// 2. What is counted and measured.
+	// 2. Counts and measurements.
 	r := explain.Report{
 		TypeMeta:           metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind},
 		Job:                jobOf(in),
@@ -77,12 +77,12 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 	r.Counts.StoppedFailures = counted.CountedStopped
 	r.Pods, r.PodsOmitted = podInfos(in, shown, o)
 
-	// 3. What is wrong. All is counted now, and can be put into words.
+	// 3. The problems. All values are known now and can be put into words.
 	r.Problems = problems.Detect(in, &r.Reconciler)
 	blocker := problems.Blocker(in, r.Problems)
 	words.FillIn(&r)
 
-	// 4. What follows: the answer, what it rests on, what happened and will happen, and what can be done.
+	// 4. The conclusions: the verdict, its evidence, the timeline and next steps, and the advice.
 	r.Verdict = verdict.Reach(in, failed, &verdict.Values{
 		Accounting: counted, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
@@ -104,7 +104,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 	return r
 }
 
-// LogTargets are the containers whose last lines belong into the evidence, the most informative first, at most n. The
+// LogTargets returns at most n containers whose last log lines belong in the evidence, the most informative first. Their
 // pods exist; their logs may not.
 func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarget {
 	var targets []explain.LogTarget
@@ -121,7 +121,8 @@ func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarg
 	return targets
 }
 
-// decidingCause is how the pod ended that the chain of evidence leads to; nil if it leads to none, or if nothing has failed.
+// decidingCause returns the first container, or else the first pod, in the evidence chain of a Job that failed or is failing;
+// nil if the chain has neither.
 func decidingCause(v *explain.Verdict, chain []explain.Evidence) *explain.DecidingCause {
 	if v.Fate != explain.FateFailed && v.Fate != explain.FateFailing {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// withProxy is a pod whose container main ended so d ago, and whose proxy runs on.
+// withProxy returns a pod change: the container main ended with code d ago, and the proxy keeps running.
 func withProxy(code int32, d time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		exits(code, "Error", d)(p)
@@ -32,8 +32,7 @@ func withOwnProxy(j *batchv1.Job) {
 	t.Containers = append(t.Containers, corev1.Container{Name: "proxy", Image: "proxy:1"})
 }
 
-// Issue 5, CLI-06: a container failed, and another one keeps its pod from ending, so that no
-// controller sees a failure.
+// Issue 5, CLI-06: a container failed, and another one keeps its pod from ending, so that no controller sees a failure.
 func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 	job := jobWith(withOwnProxy)
 	r := report(factsOf(job, podOf("a", withProxy(42, 5*time.Minute))))
@@ -45,14 +44,14 @@ func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 		"if container proxy only serves container main, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running",
 		"kubectl logs a -c main -n ns")
 
-	// What still runs may be what does the work: the Job is not called stalled, whatever the other pods do.
+	// A running container may do the work: the Job is not stalled, whatever the other pods do.
 	r = report(factsOf(job, podOf("a", withProxy(42, 5*time.Minute)), podOf("b", nil)))
 	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 2 pods are active; but container main of pod a ended 5m ago with exit code 42")
 	if r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
 	}
 
-	// Those that ended in the same way are one problem, by which the first is told.
+	// Pods that ended in the same way are one problem, which shows the first pod.
 	several := withProxy(1, time.Minute)
 	r = report(factsOf(jobWith(nil), podOf("a", withProxy(42, 5*time.Minute)), podOf("b", withProxy(42, time.Hour)), podOf("c", several), podOf("d", func(p *corev1.Pod) {
 		several(p)
@@ -65,7 +64,7 @@ func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 	}
 }
 
-// Issue 5, CLI-06: nothing is wrong with a pod that is about to end, or to go on.
+// Issue 5, CLI-06: a pod that is about to end or to continue is no problem.
 func TestPodThatIsAboutToEndIsFine_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
 		job *batchv1.Job

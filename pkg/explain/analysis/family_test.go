@@ -24,7 +24,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// sweep are the Jobs of a family, each with the others as its relatives.
+// sweep returns the Jobs of a family, each with the others as its relatives.
 func sweep(t *testing.T) []explain.Input {
 	t.Helper()
 	c, err := recorded.Load(filepath.Join("testdata", "family", "sweep.yaml"))
@@ -34,7 +34,7 @@ func sweep(t *testing.T) []explain.Input {
 	return c.Inputs
 }
 
-// RTY-20: the explanation of each Job of a family shows all of it: which indexes failed where, how, and where they
+// RTY-20: the explanation of each Job of a family shows the whole family: which indexes failed where and why, where they
 // completed, and whether the family is complete.
 func TestFamilyIsExplained_RTY_20(t *testing.T) {
 	var got bytes.Buffer
@@ -59,7 +59,7 @@ func TestFamilyAsJSON_RTY_20(t *testing.T) {
 	golden(t, "../family/sweep.json", append(got, '\n'))
 }
 
-// alone is the Job of f with only some relatives, each changed.
+// alone returns the Job of f with only some relatives; change applies to all of them.
 func alone(f explain.Input, change func(job *batchv1.Job), relatives ...explain.Input) explain.Input {
 	f.Relatives = relatives
 	all := []*explain.Input{&f}
@@ -76,7 +76,7 @@ func alone(f explain.Input, change func(job *batchv1.Job), relatives ...explain.
 // unchanged leaves Jobs as they are.
 func unchanged(*batchv1.Job) {}
 
-// only changes the Job of the name.
+// only restricts a change to the named Job.
 func only(name string, change func(*batchv1.Job)) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		if j.Name == name {
@@ -85,7 +85,7 @@ func only(name string, change func(*batchv1.Job)) func(*batchv1.Job) {
 	}
 }
 
-// runs makes a finished Job one that runs.
+// runs turns a finished Job into a running one.
 func runs(j *batchv1.Job) {
 	j.Status.Conditions, j.Status.CompletedIndexes, j.Status.FailedIndexes = nil, "0-2,4-6,8,9", ptr.To("")
 }
@@ -104,8 +104,8 @@ func nonIndexed(j *batchv1.Job) {
 	}
 }
 
-// RTY-21: what is there of a family is shown as it is: running, interrupted and partial retries, a first Job that is
-// gone or replaced, and Jobs without indexes.
+// RTY-21: incomplete families are shown: running, interrupted and partial retries, a first Job that no longer exists or was
+// replaced, and Jobs without indexes.
 func TestFamiliesInParts_RTY_21(t *testing.T) {
 	all := sweep(t)
 	root, first, second := all[0], all[1], all[2]
@@ -174,7 +174,7 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 	}
 }
 
-// retryAdvice is the command of the advice to retry, "" for none.
+// retryAdvice returns the command of the advice to retry, or "".
 func retryAdvice(r explain.Report) string {
 	for _, a := range r.Advice {
 		if strings.Contains(a.Command, "batchjob retry") {
@@ -184,8 +184,8 @@ func retryAdvice(r explain.Report) string {
 	return ""
 }
 
-// RTY-20: an index that completed in a Job after a failure did not fail in it, nor did one whose pod was stopped when the Job
-// ended.
+// RTY-20: an index that completed after a failure in the same Job did not fail in it, nor did an index whose pod was
+// stopped when the Job ended.
 func TestWhatFailedInAFamily_RTY_20(t *testing.T) {
 	all := sweep(t)
 	f := alone(all[0], unchanged, all[1])
@@ -207,9 +207,9 @@ func TestWhatFailedInAFamily_RTY_20(t *testing.T) {
 	}
 }
 
-// RTY-24: what to do about a failed Job is a retry, with more memory after OOMKilled: unless nothing is missing, a retry is
-// running, the Job's owner does it, or nothing is known of the family. The last of a family is retried, which has the
-// changes of those before it.
+// RTY-24: the advice on a failed Job is a retry, with more memory after OOMKilled, unless nothing is missing, a retry is
+// running, the Job's owner retries it, or the family is unknown. The last Job of a family is retried, because it includes
+// the earlier changes.
 func TestRetryIsAdvised_RTY_24(t *testing.T) {
 	all := sweep(t)
 	root, first, second := all[0], all[1], all[2]
@@ -256,7 +256,7 @@ func TestRetryIsAdvised_RTY_24(t *testing.T) {
 	}
 }
 
-// RTY-22: a Job without relatives, or whose relatives are not known, has no family, and nothing is said of one.
+// RTY-22: a Job without relatives, or whose relatives are unknown, has no family in the report.
 func TestNoFamily_RTY_22(t *testing.T) {
 	all := sweep(t)
 	replaced := alone(all[0], only("sweep", func(j *batchv1.Job) { j.UID = "new" }), all[1], all[2])
@@ -273,7 +273,7 @@ func TestNoFamily_RTY_22(t *testing.T) {
 	}
 }
 
-// RTY-20: 10,000 indexes that failed are a few sentences.
+// RTY-20: 10,000 failed indexes are described in a few sentences.
 func TestLargeFamilyIsShort_RTY_20(t *testing.T) {
 	job := func(name, completed, failed string, change func(*batchv1.Job)) explain.Input {
 		var pods []*explain.Pod

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// hookEvents are what a kubelet reports of a postStart hook.
+// hookEvents returns a kubelet's events about a failed postStart hook.
 func hookEvents(container, message string) []explain.Event {
 	warning, killing := about("a", "Warning", "kubelet", "FailedPostStartHook", message), about("a", "Normal", "kubelet", "Killing", "FailedPostStartHook")
 	warning.Container, killing.Container = container, container
@@ -33,7 +33,7 @@ func TestPostStartHookExplainsThatItsContainerWasKilled(t *testing.T) {
 	wantUnsaid(t, report(f), "postStart hook")
 }
 
-// endedAt is when ended ends the Jobs of these tests.
+// endedAt returns the time at which the Jobs of these tests ended.
 func endedAt(f *explain.Input) time.Time { return f.Job.Status.Conditions[0].LastTransitionTime.Time }
 
 // Requirements: CLI-14
@@ -41,7 +41,7 @@ func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
 	f := failedOnce()
 	f.PodsRead, f.EventsRead = true, true
 	for _, e := range probeEvents {
-		e.First, e.Last = endedAt(&f), endedAt(&f) // Times have no more than seconds.
+		e.First, e.Last = endedAt(&f), endedAt(&f) // Times are in whole seconds.
 		f.Events = append(f.Events, e)
 	}
 	r := wantFirst(t, f, "container main was killed because its liveness probe failed: “"+refused)
@@ -49,7 +49,7 @@ func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
 		t.Errorf("%d failures without a pod, %+v", r.FailuresWithoutPod, r.Causes)
 	}
 	for i := range f.Events {
-		f.Events[i].First = endedAt(&f).Add(time.Second) // Not before the end of the Job.
+		f.Events[i].First = endedAt(&f).Add(time.Second) // After the end of the Job.
 	}
 	wantUnsaid(t, report(f), "was killed because")
 }
@@ -63,14 +63,14 @@ func TestPodThatIsGoneWithItsNodeIsDisrupted(t *testing.T) {
 	r := wantFirst(t, f, "pod is gone, and its node no longer exists")
 	wantSaid(t, r, "DisruptionTarget")
 
-	// The controller's event says that it was disrupted, and in which pod.
+	// The controller's event shows the disruption and its pod.
 	f.Events = append(f.Events, failedEvent(cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget}, "a", 1, 11*time.Minute))
 	wantFirst(t, f, "pod is gone, and its node no longer exists")
 
-	// One of two pods has succeeded: nothing shows which.
+	// One of two pods has succeeded: nothing shows which one.
 	f.Events = append(f.Events[:1:1], about("b", "Normal", "default-scheduler", "Scheduled", "Successfully assigned ns/b to worker-1"))
 	wantUnsaid(t, report(f), "no longer exists")
-	// The node is there.
+	// The node still exists.
 	f.GoneNodes, f.Events = nil, f.Events[:1]
 	wantUnsaid(t, report(f), "no longer exists")
 }

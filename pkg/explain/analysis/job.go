@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// jobOf is what the Job is and asks for.
+// jobOf returns the identity and the spec of the Job.
 func jobOf(in *facts.Facts) explain.Job {
 	job, spec := in.Job, in.Spec
 	j := explain.Job{
@@ -31,7 +31,7 @@ func jobOf(in *facts.Facts) explain.Job {
 		if j.Finished != nil {
 			end = j.Finished.Time
 		}
-		seconds := max(0, end.Unix()-j.Started.Unix()) // A Duration ends after 292 years.
+		seconds := max(0, end.Unix()-j.Started.Unix()) // A time.Duration ends at 292 years.
 		j.DurationSeconds = &seconds
 	}
 	return j
@@ -47,10 +47,10 @@ func conditions(in *facts.Facts) []explain.Condition {
 	return out
 }
 
-// The status lags behind the pods. What is said of a Job that is not finished goes by the pods, if they could be read, as
-// Report.Indexes does: numbers side by side have to agree.
+// The status lags behind the pods. The numbers of a Job that is not finished come from the pods if they could be read, as
+// in Report.Indexes: numbers that are shown together must agree.
 
-// countsOf are the numbers of the status, and of the pods that are still there. byState is nil for a NonIndexed Job.
+// countsOf returns the numbers of the status, and of the pods that exist. byState is nil for a NonIndexed Job.
 func countsOf(in *facts.Facts, failed *failures.Failures, byState *explain.Indexes) explain.Counts {
 	status := &in.Job.Status
 	c := explain.Counts{Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed}
@@ -86,7 +86,7 @@ func countsOf(in *facts.Facts, failed *failures.Failures, byState *explain.Index
 	return c
 }
 
-// completed is how many indexes, or pods of a NonIndexed Job, have succeeded, counted or not.
+// completed returns how many indexes, or pods of a NonIndexed Job, have succeeded, counted or not.
 func completed(in *facts.Facts, uncounted int32, byState *explain.Indexes) int32 {
 	if byState != nil {
 		return byState.CompletedCount

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// fleet is a night's Jobs: many failed for the same cause, several are refused by one quota.
+// fleet returns a night's Jobs: many failed for the same cause, and several are refused by the same quota.
 func fleet() []explain.Report {
 	var all []explain.Report
 	add := func(name string, change func(*batchv1.Job), pods []*explain.Pod, events ...explain.Event) {
@@ -49,7 +49,7 @@ func fleet() []explain.Report {
 	return all
 }
 
-// Many Jobs are ranked by cause: one list of what to do for each (CLI-04, CLI-06).
+// Many Jobs are ranked by cause, with one list of advice for each (CLI-04, CLI-06).
 func TestJobsAreGroupedByCause_CLI_04_CLI_06(t *testing.T) {
 	list := analysis.List(fleet())
 	type group struct {
@@ -81,7 +81,7 @@ func TestJobsAreGroupedByCause_CLI_04_CLI_06(t *testing.T) {
 	}
 }
 
-// Every Job that is not well is in one group, and only there (CLI-04).
+// Every Job with a problem is in exactly one group (CLI-04).
 func TestEveryRecordedJobIsInOneGroup_CLI_04(t *testing.T) {
 	var reports []explain.Report
 	seen := map[string]bool{}

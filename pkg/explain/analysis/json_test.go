@@ -11,8 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// The JSON of a report is an interface for scripts: a name in it neither changes nor goes
-// away within v1alpha1 (CLI-04).
+// The JSON of a report is an interface for scripts: no name in it changes or disappears within v1alpha1 (CLI-04).
 func TestJSONIsStable_CLI_04(t *testing.T) {
 	c, err := recorded.Load(filepath.Join("testdata", "recorded", "failure-policy-named.yaml"))
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
-// Why Kueue does not admit a Job is said with the queue, the quota, the resource and what is missing; and whether waiting helps.
+// The reason why Kueue does not admit a Job names the queue, the quota, the resource and the missing amount; the advice shows
+// whether waiting helps.
 // Requirements: KUE-01, KUE-02, FCT-06.
 func TestWhyKueueHoldsAJob(t *testing.T) {
 	const flavors = "couldn't assign flavors to pod set main: "
@@ -92,7 +93,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 	}
 }
 
-// A Workload that says nothing leaves what the Job and its events say.
+// Without conditions in the Workload, the explanation uses the Job and its events.
 // Requirements: KUE-01, FCT-06.
 func TestWorkloadWithoutConditions(t *testing.T) {
 	for name, w := range map[string]*kueue.Workload{
@@ -110,7 +111,7 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 	}
 }
 
-// heldInput is train in queue team-a, with its Workload.
+// heldInput returns train in queue team-a, with its Workload.
 func heldInput(w *kueue.Workload) explain.Input {
 	in := factsOf(jobOfQueue())
 	in.Workload = w

@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// JOB-15, JOB-16: what fails the Job next is counted down in restarts if those come nearer, and
-// the limit shows the same numbers as the step.
+// JOB-15, JOB-16: the next failure by backoffLimit is counted down in restarts if they reach it first, and the limit has
+// the same numbers as the step.
 func TestCountdownToTheBackoffLimit_JOB_15_JOB_16(t *testing.T) {
 	const onFailure, never = corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever
 	for name, c := range map[string]struct {
@@ -49,7 +49,7 @@ func TestCountdownToTheBackoffLimit_JOB_15_JOB_16(t *testing.T) {
 	}
 }
 
-// A Job that has ended shows what its status and its pods still have.
+// A finished Job shows the numbers of its status and of its remaining pods.
 func TestBackoffLimitOfAnEndedJob_JOB_15_JOB_16(t *testing.T) {
 	never := jobWith(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](2), 3
@@ -72,8 +72,8 @@ func TestBackoffLimitOfAnEndedJob_JOB_15_JOB_16(t *testing.T) {
 	}
 }
 
-// Issue 17: a limit that was raised after it had ended the Job is not blamed on restarts, which
-// do not count with restartPolicy Never.
+// Issue 17: a limit that was raised after it had failed the Job is not attributed to restarts, which do not count with
+// restartPolicy Never.
 func TestLimitThatWasRaisedSince_CLI_04(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](4), 2

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// List is the report on several Jobs, with their failures grouped together.
+// List returns the report on several Jobs, with their failures grouped together.
 func List(reports []explain.Report) explain.ReportList {
 	list := explain.ReportList{TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.KindList}, Items: reports}
 	type key struct {
@@ -35,14 +35,14 @@ func List(reports []explain.Report) explain.ReportList {
 		for _, c := range reports[i].Causes {
 			k := key{ptr.Deref(c.Failure, cause.Failure{}), c.Text, c.Action, c.RuleName, ptr.Deref(c.Rule, failurepolicy.NoRule), c.Consequence, c.Stopped}
 			if c.RuleName != "" {
-				k.index = failurepolicy.NoRule // The name is enough, wherever the rule stands.
+				k.index = failurepolicy.NoRule // The name is sufficient, whatever the index of the rule.
 			}
 			n, seen := at[k]
 			if !seen {
 				n = len(list.Causes)
 				at[k] = n
 				c.Pods, c.Jobs = slices.Clone(c.Pods), []string{names[i]}
-				c.Indexes = "" // of which Job?
+				c.Indexes = "" // ambiguous among several Jobs
 				list.Causes = append(list.Causes, c)
 				continue
 			}
@@ -54,7 +54,7 @@ func List(reports []explain.Report) explain.ReportList {
 	return list
 }
 
-// jobNames are those of the Jobs, with the namespace if there are several.
+// jobNames returns the names of the Jobs, with the namespace if there are several.
 func jobNames(reports []explain.Report) []string {
 	names := make([]string, len(reports))
 	several := false
@@ -84,8 +84,8 @@ func mergeCauses(c *explain.Cause, d explain.Cause, job string) {
 	}
 }
 
-// familyOf is the family of the Job, which failed are the failures of. It is nil if the Job is not a retry and has none,
-// or if that is not known.
+// familyOf returns the family of the Job whose failures are given. It is nil if the Job is not a retry and has none, or if
+// the relatives are unknown.
 func familyOf(in *facts.Facts, failed *failures.Failures) *explain.Family {
 	var jobs []*batchv1.Job
 	inputs := map[*batchv1.Job]explain.Input{}
@@ -110,7 +110,7 @@ func familyOf(in *facts.Facts, failed *failures.Failures) *explain.Family {
 	return family.Of(in.Job, all, members)
 }
 
-// memberOf is what the family has of a Job: without failures that the end of the Job caused, or that a rule ignores.
+// memberOf returns a Job as a member of its family, without failures that the end of the Job caused or that a rule ignores.
 func memberOf(in *facts.Facts, failed *failures.Failures) family.Member {
 	m := family.Member{Job: in.Job, Status: Status(in.Job), Fate: in.Outcome.Fate, Reason: in.Outcome.Reason, Failures: map[int32]*cause.Failure{}}
 	for i := range failed.All { // The latest first.

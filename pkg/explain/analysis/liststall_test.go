@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// listed is what a list reads of it all: pods in phase Pending, and warnings about the Job.
+// listed returns the part of the input that a list reads: pods in phase Pending, and warnings about the Job.
 func listed(f explain.Input) explain.Input {
 	l := explain.Input{Listed: true, Now: f.Now, OurName: f.OurName, Job: f.Job, RuleNames: f.RuleNames}
 	for i := range f.Pods {
@@ -35,14 +35,14 @@ func listed(f explain.Input) explain.Input {
 	return l
 }
 
-// unlisted are the problems that a list does not report as stalls: those with a STATUS of their own, and those that only
-// terminating pods or a Lease show.
+// unlisted are the problems that a list does not report as stalls: problems with a STATUS of their own, and problems that
+// only terminating pods or a Lease show.
 var unlisted = map[explain.ProblemKind]bool{
 	explain.ProblemSuspended: true, explain.ProblemDeleting: true, explain.ProblemControllerGone: true,
 	explain.ProblemTerminatingHolds: true, explain.ProblemTerminatingStuck: true, explain.ProblemNodeGone: true,
 }
 
-// agrees fails unless the list and the report say the same about a stall, and returns its kind, "" for none.
+// agrees fails unless the list and the report agree about a stall, and returns its kind, or "".
 func agrees(t *testing.T, name string, f explain.Input) explain.ProblemKind {
 	t.Helper()
 	r := report(f)
@@ -65,7 +65,7 @@ func agrees(t *testing.T, name string, f explain.Input) explain.ProblemKind {
 	return p.Kind
 }
 
-// CLI-06, issue 17: a list calls stalled what explain-failure calls so, as far as it can know, for every recorded Job.
+// CLI-06, issue 17: for every recorded Job, a list reports the same stalls as explain-failure, as far as it can detect them.
 func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
 	found := map[explain.ProblemKind]int{}
 	for _, c := range cases(t) {
@@ -83,7 +83,7 @@ func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
 	}
 }
 
-// CLI-06, issue 17: the same for stalls that are not recorded, and the words of the REASON column.
+// CLI-06, issue 17: the same for stalls that are not recorded, and the texts of the REASON column.
 func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 	pending := func(change func(*corev1.Pod)) *explain.Pod {
 		return podOf("a", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending; change(p) })
@@ -155,7 +155,7 @@ func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
 	}
 }
 
-// A list reads no Normal events: that a pod was created after a refusal shows in a status that was written since.
+// A list reads no Normal events: a creation after a refusal shows only in a later status.
 func TestListForgetsARefusalThatIsOver_CLI_06(t *testing.T) {
 	written := func(ago time.Duration) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
@@ -172,7 +172,7 @@ func TestListForgetsARefusalThatIsOver_CLI_06(t *testing.T) {
 	}
 }
 
-// A row of a healthy Job costs little: lists are made anew for each change.
+// A row of a healthy Job must be cheap: lists are rebuilt for each change.
 func BenchmarkStallOf(b *testing.B) {
 	healthy := listed(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 2, ptr.To[int32](2) })))
 	refused := listed(factsOf(jobWith(nil)))

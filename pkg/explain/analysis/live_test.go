@@ -21,7 +21,7 @@ func running(ready bool) func(*corev1.Pod) {
 	}
 }
 
-// terminating is a pod whose deletion was asked for d ago, with 30 s of grace.
+// terminating returns a pod change: deletion was requested d ago, with 30 s of grace.
 func terminating(d time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		running(true)(p)
@@ -29,8 +29,7 @@ func terminating(d time.Duration) func(*corev1.Pod) {
 	}
 }
 
-// Issue 6, point 2: indexes whose pod is ready, and those that an elastic Indexed Job was
-// scaled down from.
+// Issue 6, point 2: indexes whose pod is ready, and indexes removed when an elastic Indexed Job was scaled down.
 func TestReadyAndOutOfRangeIndexesAreListed_TRK_29(t *testing.T) {
 	pods := []*explain.Pod{
 		podOf("train-0-a", onIndex(0, 1, running(true))),
@@ -62,14 +61,14 @@ func TestReadyAndOutOfRangeIndexesAreListed_TRK_29(t *testing.T) {
 			t.Errorf("completions %d: %+v", tc.completions, x)
 		}
 	}
-	// An index that has succeeded is not active, whatever another pod of it does.
+	// A succeeded index is not active, whatever another of its pods does.
 	done := indexedJob(8, func(j *batchv1.Job) { j.Status.CompletedIndexes = "0" })
 	if x := report(factsOf(done, pods...)).Indexes; x.Ready != "3,6" {
 		t.Errorf("ready: %q", x.Ready)
 	}
 }
 
-// Issue 6, points 2 and 3: what the matched rule does, and when the grace period ends.
+// Issue 6, points 2 and 3: the action of the matched rule, and the end of the grace period.
 func TestPodHasItsActionAndGracePeriod(t *testing.T) {
 	policy := rules(2)
 	policy.Rules[1].Action = batchv1.PodFailurePolicyActionIgnore

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// says is all that a report says in sentences.
+// says returns the sentences of a report.
 func says(r explain.Report) string {
 	all := []string{r.Verdict.Sentence}
 	for _, p := range r.Problems {
@@ -52,7 +52,7 @@ func wantUnsaid(t *testing.T, r explain.Report, unwanted ...string) {
 	}
 }
 
-// CLI-06: the back-off counts from pods; when these are gone nobody can say when it ends.
+// CLI-06: the back-off starts with failed pods; when they no longer exist, its end is unknown.
 func TestBackoffWithoutPodsHasNoEnd_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }))
 	wantSaid(t, report(f), "at most 10 minutes after the last failure")
@@ -61,7 +61,7 @@ func TestBackoffWithoutPodsHasNoEnd_CLI_06(t *testing.T) {
 	wantSaid(t, report(f), "2 pods are created")
 }
 
-// CLI-03: a Job that has a failed index cannot become complete, unless by its successPolicy.
+// CLI-03: a Job with a failed index cannot become complete, except by its successPolicy.
 func TestFailedIndexDoomsTheJob_CLI_03(t *testing.T) {
 	lost := func(j *batchv1.Job) { j.Status.FailedIndexes, j.Status.Failed = ptr.To("1"), 4 }
 	r := report(factsOf(indexedJob(5, lost), podOf("a", onIndex(0, 1, nil))))
@@ -73,7 +73,7 @@ func TestFailedIndexDoomsTheJob_CLI_03(t *testing.T) {
 	wantUnsaid(t, r, "will fail in the end", "FailedIndexes")
 }
 
-// CLI-06: parallelism 0 asks for nothing.
+// CLI-06: with parallelism 0, no pods are created.
 func TestParallelismZeroAsksForNothing_CLI_06(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) })))
 	if problem(t, r, explain.ProblemNoParallelism); !r.Verdict.Stalled {
@@ -82,8 +82,8 @@ func TestParallelismZeroAsksForNothing_CLI_06(t *testing.T) {
 	wantSaid(t, r, "parallelism is 0, so no pods are created", `kubectl patch job train --type merge -p '{"spec":{"parallelism":1}}' -n ns`, "nothing happens until this changes")
 }
 
-// CLI-04: pods that somebody deleted are the cause of BackoffLimitExceeded, if no other
-// failures are; in the second in which the end is decided, too.
+// CLI-04: pods deleted by another client are the cause of BackoffLimitExceeded if there are no other failures, even in the
+// second of the decision.
 func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
 	job := func(limit int32) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
@@ -109,7 +109,7 @@ func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
 	wantUnsaid(t, r, "find out who deletes")
 }
 
-// TRK-01: a pod that was counted as deleted, and ended in another way later, is one failure.
+// TRK-01: a pod that was counted as deleted, and later ended differently, is one failure.
 func TestOneFailureIsNotTwo_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Status.Failed = 3
@@ -126,7 +126,7 @@ func TestOneFailureIsNotTwo_CLI_04(t *testing.T) {
 	}
 }
 
-// CLI-04: --index and --pod leave the verdict on the Job alone.
+// CLI-04: --index and --pod do not change the verdict on the Job.
 func TestFocusLeavesTheVerdict_CLI_04(t *testing.T) {
 	f := factsOf(indexedJob(3, func(j *batchv1.Job) {
 		j.Status.Failed, j.Status.FailedIndexes = 2, ptr.To("2")
@@ -172,10 +172,10 @@ func TestExplanationNamesWhoMayResume_CLI_06(t *testing.T) {
 		t.Errorf("%+v", r.Reconciler)
 	}
 	r = suspended(func(j *batchv1.Job) { j.Spec.ManagedBy, j.Status = ptr.To(recorded.OurName), batchv1.JobStatus{} })
-	wantSaid(t, r, "no such controller seems to be running") // Ours writes a status for suspended Jobs too.
+	wantSaid(t, r, "no such controller seems to be running") // Our controller also writes a status for suspended Jobs.
 }
 
-// CLI-06: no command is advised that does not help: forced deletion leaves the finalizer.
+// CLI-06: no useless command is advised: forced deletion does not remove the finalizer.
 func TestForcedDeletionIsNotAdvised_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }), podOf("lost", func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
@@ -187,7 +187,7 @@ func TestForcedDeletionIsNotAdvised_CLI_06(t *testing.T) {
 	wantUnsaid(t, r, "--force")
 }
 
-// PFP-05: what a rule ignores is retried without end.
+// PFP-05: ignored failures are retried without end.
 func TestIgnoredFailuresAreRetriedWithoutEnd_CLI_06(t *testing.T) {
 	ignoring := func(change func(*batchv1.Job)) explain.Report {
 		job := jobWith(func(j *batchv1.Job) {
@@ -201,7 +201,7 @@ func TestIgnoredFailuresAreRetriedWithoutEnd_CLI_06(t *testing.T) {
 	wantUnsaid(t, ignoring(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1 << 30) }), "retried without end")
 }
 
-// CLI-04: a container that was restarted says why before it was stopped with its Job.
+// CLI-04: a restarted container shows the reason from before it was stopped with its Job.
 func TestRestartedContainerKeepsItsReason_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Template.Spec.RestartPolicy, j.Status.Failed = corev1.RestartPolicyOnFailure, 1
@@ -217,7 +217,7 @@ func TestRestartedContainerKeepsItsReason_CLI_04(t *testing.T) {
 	wantUnsaid(t, r, "is gone", "action FailJob")
 }
 
-// BLI-04: attempts that were ignored are on top of those that the limit allows.
+// BLI-04: ignored attempts are added to the attempts that the limit allows.
 func TestIgnoredAttemptsComeOnTop_CLI_04(t *testing.T) {
 	f := factsOf(indexedJob(2, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](1) }), podOf("a", func(p *corev1.Pod) {
 		p.Annotations = map[string]string{
@@ -230,7 +230,7 @@ func TestIgnoredAttemptsComeOnTop_CLI_04(t *testing.T) {
 	}
 }
 
-// PFP-03: an exit code of 0 is never looked at, whatever the rule lists.
+// PFP-03: a rule never matches exit code 0, whatever it lists.
 func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
 	policy := rules(1)
 	policy.Rules[0].OnExitCodes.Operator, policy.Rules[0].OnExitCodes.Values = batchv1.PodFailurePolicyOnExitCodesOpNotIn, []int32{0, 42}
@@ -240,7 +240,7 @@ func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
 	}
 }
 
-// CLI-06: what refuses pods says what helps.
+// CLI-06: each kind of refusal has advice.
 func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 	for message, want := range map[string]string{
 		`error looking up service account ns/robot: serviceaccount "robot" not found`: "create the ServiceAccount; the controller then retries automatically",
@@ -257,7 +257,7 @@ func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 	}
 }
 
-// CLI-04: the same of a pod that is still there, deleted in the second of the decision.
+// CLI-04: the same for a pod that still exists and was deleted in the second of the decision.
 func TestPodDeletedInTheLastSecondIsTheCause_CLI_04(t *testing.T) {
 	deleted := podOf("a", func(p *corev1.Pod) {
 		exits(143, "Error", 9*time.Minute)(p)
@@ -274,7 +274,7 @@ func TestPodDeletedInTheLastSecondIsTheCause_CLI_04(t *testing.T) {
 	}
 }
 
-// MGB-12: a huge Job is given more time for its first pods, and no more than for those.
+// MGB-12: a huge Job has more time for its first pods, but only for the pods that are created at once.
 func TestHugeJobHasMoreTimeForItsFirstPods_MGB_12(t *testing.T) {
 	huge := jobWith(func(j *batchv1.Job) {
 		j.Spec.Parallelism, j.Spec.Completions, j.Status = ptr.To[int32](1<<30), ptr.To[int32](1<<30), batchv1.JobStatus{}
@@ -288,7 +288,7 @@ func TestHugeJobHasMoreTimeForItsFirstPods_MGB_12(t *testing.T) {
 	}
 }
 
-// A Job that the finalizer of another controller holds does not wait for its pods.
+// A Job that waits for the finalizer of another controller does not wait for its pods.
 func TestFinalizerThatHoldsTheJobIsNamed_CLI_06(t *testing.T) {
 	deleted := func(finalizer string) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
@@ -301,7 +301,7 @@ func TestFinalizerThatHoldsTheJobIsNamed_CLI_06(t *testing.T) {
 	wantSaid(t, report(factsOf(deleted("foregroundDeletion"), podOf("train-x", nil))), "which of its pods are left")
 }
 
-// A pod that was deleted as it ran did not fail before: the kubelet's event shows it.
+// A pod that was deleted while it ran did not fail before: the kubelet's event shows it.
 func TestRunningPodThatWasDeleted_CLI_04(t *testing.T) {
 	killing := func(message string) explain.Input {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
@@ -325,7 +325,7 @@ func TestRunningPodThatWasDeleted_CLI_04(t *testing.T) {
 	wantUnsaid(t, r, "keep failed pods")
 }
 
-// The evidence names the preemption: nothing else is to be looked for.
+// The evidence names the preemption, so the advice does not ask to search for another cause.
 func TestPreemptedPodHasItsOwnAdvice_CLI_06(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", func(p *corev1.Pod) {
 		exits(137, "Error", time.Minute)(p)
@@ -350,7 +350,7 @@ func TestMostlyIsMoreThanHalf_CLI_04(t *testing.T) {
 	}
 }
 
-// What succeeded before a Job failed is not left out.
+// The verdict on a failed Job includes the successes.
 func TestFailedJobNamesWhatSucceeded_CLI_04(t *testing.T) {
 	r := report(factsOf(indexedJob(6, func(j *batchv1.Job) {
 		j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.FailedIndexes, j.Status.Failed = "0-3", 4, ptr.To("4,5"), 2

@@ -23,7 +23,7 @@ func TestMultiAttachSaysMoreThanATimeout(t *testing.T) {
 	f.Events = []explain.Event{attach, mount}
 	wantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by pod(s) bootstrap-sync")
 
-	// What the scheduler said before the pod had a node is over.
+	// The scheduler's message from before the pod had a node is outdated.
 	attach.Reason, attach.Message = "FailedScheduling", "0/3 nodes are available"
 	f.Events = []explain.Event{attach, mount}
 	wantUnsaid(t, report(f), "0/3 nodes")

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
-// unstarted is how containerd reports a container that it could not start, d ago.
+// unstarted returns a pod change: containerd could not start the container, d ago.
 func unstarted(message string, d time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		exits(128, "StartError", d)(p)
@@ -22,7 +22,7 @@ func unstarted(message string, d time.Duration) func(*corev1.Pod) {
 	}
 }
 
-// Issue 5, CLI-04: a start in 1970 is none, so nothing has run since then.
+// Issue 5, CLI-04: a start time in 1970 means that the container never started.
 func TestStartIn1970IsNone(t *testing.T) {
 	pod := unstarted("no", time.Minute)
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", pod)))
@@ -38,7 +38,7 @@ func TestStartIn1970IsNone(t *testing.T) {
 	}
 }
 
-// Issue 5, CLI-04: what never started has no log to read, and its message says what helps.
+// Issue 5, CLI-04: a container that never started has no log to read, and its message determines the advice.
 func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 	for message, want := range map[string]string{
 		`unable to start container process: exec: "trian": executable file not found in $PATH`:                     "fix the command of container main, or use an image that contains it (image train:1)",
@@ -62,7 +62,7 @@ func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 	wantSaid(t, report(both), "read the logs of all failed pods")
 }
 
-// Issue 5, CLI-04: neither has a failed index, if none of its containers started.
+// Issue 5, CLI-04: the same for a failed index, if none of its containers started.
 func TestIndexThatNeverStartedHasNoLog(t *testing.T) {
 	job := indexedJob(1, func(j *batchv1.Job) {
 		j.Status.Failed = 1
@@ -73,7 +73,7 @@ func TestIndexThatNeverStartedHasNoLog(t *testing.T) {
 	wantSaid(t, report(factsOf(job)), "read the logs of the failed pods")
 }
 
-// Issue 5, CLI-06: the same while the kubelet starts it again and again.
+// Issue 5, CLI-06: the same while the kubelet restarts it repeatedly.
 func TestLoopThatNeverStartsHasNoLog(t *testing.T) {
 	loop := func(start metav1.Time) explain.Report {
 		job := jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure })

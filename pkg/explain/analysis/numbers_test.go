@@ -11,9 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Issue 17: an index whose pod is being deleted, and whose next pod does not wait for the end of that
-// (podReplacementPolicy TerminatingOrFailed) but for a back-off, is in back-off in the verdict and in
-// the list of indexes.
+// Issue 17: an index whose pod is being deleted, and whose next pod waits only for a back-off (podReplacementPolicy
+// TerminatingOrFailed), is in back-off in the verdict and in the list of indexes.
 func TestTerminatingIndexMayBeInBackoff_CLI_04(t *testing.T) {
 	evicted := podOf("train-0-a", onIndex(0, 1, func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(-25*time.Second)), ptr.To[int64](30)
@@ -28,7 +27,7 @@ func TestTerminatingIndexMayBeInBackoff_CLI_04(t *testing.T) {
 	}
 }
 
-// withFinalizer keeps the finalizer of a pod that ends.
+// withFinalizer keeps the finalizer of an ended pod.
 func withFinalizer(end func(*corev1.Pod)) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		finalizers := p.Finalizers
@@ -37,8 +36,7 @@ func withFinalizer(end func(*corev1.Pod)) func(*corev1.Pod) {
 	}
 }
 
-// Issue 17: a report is of a whole second, as the times of the API are: what is left and what has
-// passed add up.
+// Issue 17: a report has a time in whole seconds, as the API has: elapsed and remaining time add up.
 func TestReportIsOfAWholeSecond_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		limit := int64(3610)
@@ -51,7 +49,7 @@ func TestReportIsOfAWholeSecond_CLI_04(t *testing.T) {
 	}
 }
 
-// Issue 17: successes that the status does not have yet are in one number for all outputs.
+// Issue 17: successes that are not in the status yet are counted once, the same in all outputs.
 func TestCompletionsAreCountedOnce_CLI_01_CLI_04(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Status.Succeeded, j.Status.UncountedTerminatedPods.Succeeded = 1, []types.UID{"uid-train-b"}

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// CLI-06: events come in the words of both APIs.
+// CLI-06: events of both APIs are read.
 func TestEventsOfBothAPIsAreRead_CLI_06(t *testing.T) {
 	about := corev1.ObjectReference{Kind: "Pod", Name: "train-x", UID: "u"}
 	micro := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(noon.Add(-d)) }
@@ -57,7 +57,7 @@ func TestEventsOfBothAPIsAreRead_CLI_06(t *testing.T) {
 	}
 }
 
-// What is kept of long messages is text.
+// Long messages are cut to valid text.
 func TestLongMessagesAreCut_CLI_06(t *testing.T) {
 	long := strings.Repeat("ä€", 2000)
 	e := explain.EventOf(&corev1.Event{Message: long})
@@ -130,7 +130,7 @@ func TestPodIsRead_CLI_04(t *testing.T) {
 	}
 }
 
-// The attempt is what our controller wrote, or follows from what the built-in one did.
+// The attempt is the number that our controller wrote, or is derived from the built-in controller's annotations.
 func TestAttemptIsReadOrDerived_BLI_05(t *testing.T) {
 	for name, tc := range map[string]struct {
 		annotations map[string]string

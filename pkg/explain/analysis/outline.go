@@ -20,22 +20,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// FinishedAt is when the Job became complete or failed, nil while it is neither.
+// FinishedAt returns when the Job became complete or failed, nil while it is neither.
 func FinishedAt(job *batchv1.Job) *metav1.Time { return facts.FinishedAt(job) }
 
-// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it, as with a
-// mistyped managedBy (MGB-12). With its pods, that is known sooner.
+// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it, as with a mistyped
+// managedBy (MGB-12). If its pods are known, the report detects this sooner.
 func IsNeglected(job *batchv1.Job, now time.Time) bool { return reconciler.IsNeglected(job, now) }
 
-// Status is the word of kubectl's printer for the state of a Job, with its precedence.
+// Status returns the word of kubectl's printer for the state of a Job, with the same precedence.
 func Status(job *batchv1.Job) string {
 	word, _ := facts.StatusOf(job)
 	return word
 }
 
-// OutlineOf reads a Job; ruleNames are as in Input. It costs a few microseconds, and more only for a list of failed indexes
-// that is long: lists are rebuilt for each change of each Job. It agrees with what Explain reports about the same Job, as far
-// as the Job shows it. Like a Report, an Outline shares memory with the Job, which must not change.
+// OutlineOf returns the outline of a Job; ruleNames are as in Input. It takes a few microseconds, more only for a long list
+// of failed indexes, because lists are rebuilt for each change of each Job. It agrees with Explain as far as the Job alone
+// shows. Like a Report, an Outline shares memory with the Job, which must not change.
 func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
 	spec, status := &job.Spec, &job.Status
 	end := facts.OutcomeOf(job)
@@ -61,7 +61,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	return o
 }
 
-// retryOf is nil for a Job that retries none, and for a retry whose creation was interrupted: it runs nothing.
+// retryOf returns nil for a Job that is not a retry, and for a retry whose creation was interrupted, because it runs nothing.
 func retryOf(job *batchv1.Job) *explain.RetryOf {
 	attempt, first := retry.AttemptOf(job), job.Annotations[retry.UIDAnnotation]
 	if attempt == 0 || first == "" || retry.IsPending(job) {
@@ -72,8 +72,8 @@ func retryOf(job *batchv1.Job) *explain.RetryOf {
 	return of
 }
 
-// StallOf is what blocks the Job as far as a list can know (Input.Listed), nil if nothing does. It is the problem that the
-// verdict names, except for those that have a status of their own, such as Suspended.
+// StallOf returns the problem that blocks the Job as far as a list can detect it (Input.Listed), nil if there is none. It
+// is the problem that the verdict names, except problems with a status of their own, such as Suspended.
 func StallOf(input explain.Input) *explain.Stall {
 	if !MayStall(input.Job) {
 		return nil
@@ -91,7 +91,7 @@ func StallOf(input explain.Input) *explain.Stall {
 	}
 }
 
-// MayStall reports whether the Job is worth a closer look: nothing is decided, and no pod is ready.
+// MayStall reports whether the Job is worth a closer look: its outcome is open, and no pod is ready.
 func MayStall(job *batchv1.Job) bool {
 	return (ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0) && Status(job) == facts.StatusRunning
 }
@@ -101,10 +101,10 @@ func HasFailures(job *batchv1.Job) bool {
 	return job.Status.Failed > 0 && facts.OutcomeOf(job).Fate != explain.FateComplete
 }
 
-// maxWhy is how many causes a list shows of a Job.
+// maxWhy is the maximum number of causes that a list shows for a Job.
 const maxWhy = 2
 
-// WhyOf is what the Job's pods failed of as far as a list can know (Input.Listed), nil if nothing shows it.
+// WhyOf returns the causes of the pods' failures as far as a list can detect them (Input.Listed), nil if there are none.
 func WhyOf(input explain.Input) *explain.Why {
 	if !HasFailures(input.Job) {
 		return nil
@@ -117,7 +117,7 @@ func WhyOf(input explain.Input) *explain.Why {
 		if c.Stopped != "" || c.Consequence || len(why.Causes) == maxWhy {
 			continue
 		}
-		if c.Action != string(batchv1.PodFailurePolicyActionIgnore) { // The list has the number of failures beside it.
+		if c.Action != string(batchv1.PodFailurePolicyActionIgnore) { // The list has a column with the number of failures.
 			c.Count = min(c.Count, left)
 			left -= c.Count
 		}
@@ -126,7 +126,7 @@ func WhyOf(input explain.Input) *explain.Why {
 	if len(why.Causes) == 0 {
 		return nil
 	}
-	// While pods run that were not read, the back-off is not known.
+	// The back-off is unknown while pods that were not read are running.
 	if b := in.Plan.Findings.Backoff; b != nil && input.Job.Status.Active == 0 && b.Until.After(input.Now) {
 		why.RetryAt = explain.TimeOf(b.Until)
 	}
@@ -134,7 +134,7 @@ func WhyOf(input explain.Input) *explain.Why {
 	return why
 }
 
-// failedIndexCount is 0 for a Job that does not track failed indexes, whatever its status says.
+// failedIndexCount returns 0 for a Job that does not track failed indexes, whatever its status contains.
 func failedIndexCount(job *batchv1.Job) int32 {
 	if job.Spec.BackoffLimitPerIndex == nil {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Issue 6, point 1: a row of the list has what the Job alone tells.
+// Issue 6, point 1: a row of the list has the data of the Job alone.
 func TestOutlineHasWhatTheJobSays(t *testing.T) {
 	job := indexedJob(10, func(j *batchv1.Job) {
 		j.Spec.ManagedBy, j.Spec.PodFailurePolicy = ptr.To("batchjob.dev/controller"), rules(2)
@@ -36,8 +36,7 @@ func TestOutlineHasWhatTheJobSays(t *testing.T) {
 	}
 }
 
-// The reason is that of the condition behind the word, and the rule that of the fate, also
-// while another word hides it.
+// The reason belongs to the condition behind the word, and the rule to the fate, even if another word hides it.
 func TestOutlineReasonIsThatOfItsCondition(t *testing.T) {
 	const byRule = "PodFailurePolicy_1"
 	failing := func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, byRule, "", time.Minute) }
@@ -73,7 +72,7 @@ func TestOutlineReasonIsThatOfItsCondition(t *testing.T) {
 	}
 }
 
-// Names that the API server serves win over the annotation (PFN-28).
+// Rule names from the API server take precedence over the annotation (PFN-28).
 func TestServedNamesWinInTheOutline_PFN_28(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = rules(2)
@@ -84,7 +83,7 @@ func TestServedNamesWinInTheOutline_PFN_28(t *testing.T) {
 	}
 }
 
-// MGB-12: nobody works on the Job; whoever wrote any status does.
+// MGB-12: a Job without any status has no controller; any status shows one.
 func TestOutlineReportsJobsOfNobody_MGB_12(t *testing.T) {
 	blank := jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} })
 	if !analysis.OutlineOf(blank, nil, noon).Neglected {
@@ -107,7 +106,7 @@ func TestOutlineReportsJobsOfNobody_MGB_12(t *testing.T) {
 	}
 }
 
-// Whatever a Job is like, its row says what the Report on it says.
+// For any Job, its row agrees with its Report.
 func TestOutlineAgreesWithTheReport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := dice{t}.facts()
@@ -127,7 +126,7 @@ func TestOutlineAgreesWithTheReport(t *testing.T) {
 		if o.Finished != r.Job.Finished || o.ManagedBy != r.Job.ManagedBy || o.Indexed != (r.Indexes != nil) {
 			t.Errorf("%+v, and the report has %+v", o, r.Job)
 		}
-		// The report does not tell an index twice, so it may have fewer.
+		// The report lists no index twice, so it may have fewer.
 		if x := r.Indexes; x != nil && (o.FailedIndexCount < x.FailedCount || x.CompletedCount == 0 && o.FailedIndexCount != x.FailedCount) {
 			t.Errorf("%d failed indexes, and the report has %d", o.FailedIndexCount, x.FailedCount)
 		}
@@ -137,7 +136,7 @@ func TestOutlineAgreesWithTheReport(t *testing.T) {
 	})
 }
 
-// Texts of the cluster are as it has them: who shows them makes them safe.
+// Texts of the cluster stay verbatim: the code that prints them escapes them.
 func TestOutlineKeepsTextsAsTheyAre(t *testing.T) {
 	o := analysis.OutlineOf(jobWith(func(j *batchv1.Job) {
 		j.Name, j.Spec.ManagedBy = hostile, ptr.To(hostile)

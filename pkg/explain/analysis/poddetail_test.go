@@ -16,11 +16,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
-// hostile is what a cluster may have in any text: escape sequences, a direction, no UTF-8.
+// hostile is a possible text of a cluster: escape sequences, a change of direction, invalid UTF-8.
 const hostile = "\x1b[31m\x1b]0;title\a\u202e\xff%s"
 
-// detailed is a pod with an init container that has ended, a container that was started
-// again, one that waits, and one that somebody added to look at it.
+// detailed returns a pod with an init container that has ended, a restarted container, a waiting one, and an ephemeral
+// container for debugging.
 func detailed() *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train-0-abcde", UID: "pod-uid", CreationTimestamp: ago(10 * time.Minute)},
@@ -40,7 +40,7 @@ func detailed() *corev1.Pod {
 		InitContainerStatuses: []corev1.ContainerStatus{{Name: "fetch", Ready: true, State: corev1.ContainerState{
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: 0, Reason: "Completed", StartedAt: ago(9 * time.Minute), FinishedAt: ago(8 * time.Minute)},
 		}}},
-		// The kubelet sorts by name, and not as the spec.
+		// The kubelet sorts by name, and not by the order in the spec.
 		ContainerStatuses: []corev1.ContainerStatus{
 			{Name: "side", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: hostile}}},
 			{
@@ -55,8 +55,7 @@ func detailed() *corev1.Pod {
 	return pod
 }
 
-// Issue 6, point 3: the pod's conditions and containers, the run before included; texts are
-// as the cluster has them, but for their length.
+// Issue 6, point 3: the pod's conditions and containers, including the previous run; texts are verbatim, except for their length.
 func TestPodDetailHasConditionsAndContainers(t *testing.T) {
 	pod := detailed()
 	at := func(d time.Duration) *metav1.Time { return ptr.To(ago(d)) }
@@ -83,7 +82,7 @@ func TestPodDetailHasConditionsAndContainers(t *testing.T) {
 	}
 }
 
-// The container that is meant when none is named, as kubectl has it.
+// The default container is the same as kubectl's.
 func TestPodDetailHasKubectlsDefaultContainer(t *testing.T) {
 	for _, tc := range []struct{ annotation, want string }{{"", "main"}, {"side", "side"}, {"fetch", "fetch"}, {"debugger", "debugger"}, {"nobody", "main"}} {
 		pod := detailed()
@@ -103,8 +102,7 @@ func TestPodDetailHasKubectlsDefaultContainer(t *testing.T) {
 	}
 }
 
-// Events are in the order of time, and those of other pods, and of an earlier one with the
-// same name, are left out.
+// Events are in the order of time, without events of other pods, or of an earlier pod with the same name.
 func TestPodDetailLeavesOutOtherEvents(t *testing.T) {
 	pod := detailed()
 	about := func(reason string, last time.Duration, change func(*explain.Event)) explain.Event {
@@ -133,8 +131,7 @@ func TestPodDetailLeavesOutOtherEvents(t *testing.T) {
 	}
 }
 
-// Whatever a pod is like, its detail agrees with what the Report says of it, is the same in
-// whatever order events came, and survives JSON.
+// For any pod, its detail agrees with the Report, does not depend on the order of events, and survives JSON.
 func TestPodDetailAgreesWithTheReport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
@@ -166,7 +163,7 @@ func TestPodDetailAgreesWithTheReport(t *testing.T) {
 	})
 }
 
-// BenchmarkPodDetail is a pod of three containers with twenty events among as many others.
+// BenchmarkPodDetail measures a pod of three containers with twenty events among as many others.
 func BenchmarkPodDetail(b *testing.B) {
 	pod := detailed()
 	var events []explain.Event

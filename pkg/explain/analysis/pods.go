@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 )
 
-// podInfos are the pods that the report is about: failed ones first, then those that do not start, that terminate, that
-// run, and that succeeded. It returns how many more there are.
+// podInfos returns the pods that the report is about: first failed pods, then pods that do not start, terminate, run, or
+// have succeeded. It also returns the number of pods left out.
 func podInfos(in *facts.Facts, failed *failures.Failures, o explain.Options) ([]explain.PodInfo, int32) {
 	var shown [podRanks][]*explain.Pod
 	all := 0
@@ -52,7 +52,7 @@ func comparePods(x, y *explain.Pod) int {
 	return cmp.Or(y.CreatedAt.Compare(x.CreatedAt), cmp.Compare(x.Name, y.Name))
 }
 
-// podRanks is how many results podRank has.
+// podRanks is the number of results of podRank.
 const podRanks = 5
 
 func podRank(p *explain.Pod) int {
@@ -69,7 +69,7 @@ func podRank(p *explain.Pod) int {
 	return 1
 }
 
-// podTable is what the PodInfos are made from.
+// podTable holds data shared by the PodInfos.
 type podTable struct {
 	byPod   map[*explain.Pod]*failures.Failure
 	steps   map[types.UID]string
@@ -85,7 +85,7 @@ func podTableOf(in *facts.Facts, failed *failures.Failures) *podTable {
 	return t
 }
 
-// slab makes pointers by the dozen: a huge Job has ten thousand pods, with four each.
+// slab allocates pointers in batches: a huge Job has ten thousand pods, with four pointers each.
 type slab[T any] struct{ free []T }
 
 func (s *slab[T]) ptr(v T) *T {
@@ -98,7 +98,7 @@ func (s *slab[T]) ptr(v T) *T {
 	return p
 }
 
-// time is nil for the zero time.
+// time returns nil for the zero time.
 func (t *podTable) time(at time.Time) *metav1.Time {
 	if at.IsZero() {
 		return nil

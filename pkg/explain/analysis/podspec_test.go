@@ -13,12 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// memory is a memory limit.
+// memory returns a memory limit.
 func memory(limit string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}}
 }
 
-// oomKilled is a failed Job, whose template has the memory limit, or none; change makes its pod what admission made of it.
+// oomKilled returns the report on a failed Job whose template has the memory limit, or none; change is the effect of
+// admission on its pod.
 func oomKilled(template string, change func(*corev1.Pod)) explain.Report {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1

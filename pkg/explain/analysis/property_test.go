@@ -18,8 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Whatever a Job is like, there is a report on it, the same whatever the order in which
-// pods and events were read, and its numbers agree.
+// Any Job has a report, which does not depend on the order in which pods and events were read, and whose numbers agree.
 func TestNumbersOfAnyReportAgree_CLI_01_CLI_04(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
@@ -54,8 +53,8 @@ func marshal(t *rapid.T, r explain.Report) string {
 	return string(data)
 }
 
-// checkIndexes: every index is in exactly one list, and the sizes are those of the lists;
-// without pods only those that have ended are in one.
+// checkIndexes fails unless every index is in exactly one list, and the counts are the lengths of the lists; without pods,
+// only ended indexes are in a list.
 func checkIndexes(t *rapid.T, x *explain.Indexes, podsRead bool) {
 	if x == nil {
 		return
@@ -94,7 +93,7 @@ func checkIndexes(t *rapid.T, x *explain.Indexes, podsRead bool) {
 	}
 }
 
-// checkPendingIndexes: what is pending has one reason.
+// checkPendingIndexes fails unless each pending index has exactly one reason.
 func checkPendingIndexes(t *rapid.T, x *explain.Indexes) {
 	all := indexset.Set{}
 	for list, count := range map[string]int32{x.NotStarted: x.NotStartedCount, x.Retrying: x.RetryingCount, x.WillNotComplete: x.WillNotCompleteCount} {
@@ -109,7 +108,7 @@ func checkPendingIndexes(t *rapid.T, x *explain.Indexes) {
 	}
 }
 
-// checkLiveIndexes: what is ready is active, and what is out of range is no index of the Job.
+// checkLiveIndexes fails unless ready indexes are active, and indexes out of range are beyond the completions.
 func checkLiveIndexes(t *rapid.T, x *explain.Indexes) {
 	active, _ := indexset.Parse(x.Active)
 	ready, err := indexset.Parse(x.Ready)
@@ -139,7 +138,7 @@ func checkCounts(t *rapid.T, r explain.Report) {
 	}
 }
 
-// Causes and what nobody knows add up to the failures that are counted.
+// Causes and unexplained failures add up to the counted failures.
 func TestFailuresAddUp_CLI_04(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
@@ -174,7 +173,7 @@ func TestFailuresAddUp_CLI_04(t *testing.T) {
 	})
 }
 
-// The facts belong to the caller.
+// Explain does not change its input, which belongs to the caller.
 func TestExplainChangesNothing_CLI_04(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}

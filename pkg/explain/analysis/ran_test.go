@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Issue 5, CLI-04: a pod runs since its first container started, which is after its sandbox was
-// set up and its images were pulled.
+// Issue 5, CLI-04: a pod runs from the start of its first container, which is after its sandbox was set up and its images
+// were pulled.
 func TestPodRunsSinceItsFirstContainer_CLI_04(t *testing.T) {
 	runs := func(name string, restarts int32, start time.Duration) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: name, RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(start)}}}
@@ -27,7 +27,7 @@ func TestPodRunsSinceItsFirstContainer_CLI_04(t *testing.T) {
 	waits := corev1.ContainerStatus{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}
 	for name, tc := range map[string]struct {
 		init, app []corev1.ContainerStatus
-		ago       time.Duration // 0 if it is not known
+		ago       time.Duration // 0 if it is unknown
 	}{
 		"no container":              {nil, nil, 0},
 		"waits":                     {nil, []corev1.ContainerStatus{waits}, 0},

@@ -23,7 +23,7 @@ func wrote(manager, subresource, fields string, d time.Duration) metav1.ManagedF
 	return e
 }
 
-// ours is a running Job of our controller, whose status was written d ago.
+// ours returns a running Job of our controller, whose status was written d ago.
 func ours(d time.Duration) *batchv1.Job {
 	return jobWith(func(j *batchv1.Job) {
 		j.Spec.ManagedBy, j.Status.Active = ptr.To(recorded.OurName), 1
@@ -35,7 +35,7 @@ func lease(holder string, renewed time.Duration) *explain.Lease {
 	return &explain.Lease{Namespace: "sys", Name: "lease", Holder: holder, Renewed: noon.Add(-renewed), Duration: 15 * time.Second}
 }
 
-// CLI-06, MGB-12: who runs the Job, and whether that is alive.
+// CLI-06, MGB-12: the controller of the Job, and whether it is alive.
 func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 	running := podOf("train-x", nil)
 	unrecorded := podOf("train-y", func(p *corev1.Pod) {
@@ -75,8 +75,7 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 	}
 }
 
-// A replica that ran without leader election for a while, and has died since, leaves an
-// old Lease: nobody holds that.
+// A replica that ran without leader election for a while, and has died since, leaves an old Lease without a holder.
 func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
 	f := factsOf(ours(30*time.Minute), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Hour)
@@ -85,8 +84,8 @@ func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
 	}
 }
 
-// A Lease that was given back, as a shard that moves is, lasts for a second: that is no sign that its controller is gone, until
-// nobody has taken it for much longer.
+// A released Lease, as of a shard that moves, has a duration of a second: it does not show that its controller is gone
+// until no replica has taken it for much longer.
 func TestLeaseThatWasGivenBack_CLI_06_SHD_03(t *testing.T) {
 	for age, want := range map[time.Duration]bool{3 * time.Second: false, time.Minute: true} {
 		f := factsOf(ours(time.Hour), podOf("train-x", nil))
@@ -98,7 +97,7 @@ func TestLeaseThatWasGivenBack_CLI_06_SHD_03(t *testing.T) {
 	}
 }
 
-// A controller whose clock is a little ahead is alive; a time far in the future is somebody's invention.
+// A controller whose clock is a little ahead is alive; a time far in the future is forged.
 //
 // Requirements: CLI-10
 func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
@@ -111,7 +110,8 @@ func TestLeaseOfTheFarFutureProvesNothing(t *testing.T) {
 	}
 }
 
-// A controller may have moved to another namespace, and a user may pretend that: a Lease there proves neither death nor life.
+// A controller may have moved to another namespace, and a user may forge a Lease there: it shows neither that the
+// controller is gone nor that it is alive.
 //
 // Requirements: CLI-10
 func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
@@ -138,7 +138,7 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 	}
 }
 
-// Users see in which namespace the Lease is, as they may be able to create one elsewhere.
+// The text contains the namespace of the Lease, because users may be able to create a Lease elsewhere.
 //
 // Requirements: CLI-10
 func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
@@ -199,7 +199,7 @@ func TestReplacementOfTheBuiltInControllerIsNamed_MGB_12(t *testing.T) {
 	}
 }
 
-// MGB-12: nobody has worked on the Job, whose managedBy is a misspelling.
+// MGB-12: no controller has worked on the Job, whose managedBy is a misspelling.
 func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	neglected := func(managedBy string, age time.Duration) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
@@ -241,7 +241,7 @@ func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	}
 }
 
-// CLI-06: who suspended it, by the fields of the spec that it owns.
+// CLI-06: the manager that suspended the Job, by the fields of the spec that it owns.
 func TestReportSaysWhoSuspended_CLI_06(t *testing.T) {
 	suspend := `{"f:spec":{"f:suspend":{}}}`
 	for name, tc := range map[string]struct {

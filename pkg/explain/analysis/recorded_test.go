@@ -18,8 +18,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
 
-// later are cases of which only time tells more: nothing has happened since they were
-// recorded, and they are looked at again then.
+// later are the cases that are explained a second time, after this duration without any change.
 var later = map[string]time.Duration{
 	"unknown-managed-by": 10 * time.Minute, "unknown-managed-by.builtin": 10 * time.Minute,
 	"controller-gone": 5 * time.Minute, "vanished-node": 10 * time.Minute, "vanished-node.builtin": 10 * time.Minute,
@@ -61,8 +60,8 @@ func cases(t *testing.T) []recorded.Case {
 	return all
 }
 
-// CLI-01..06: what status and explain-failure say of every recorded Job, of the built-in
-// controller and of ours: a failure of each reason, each stall, each interim state.
+// CLI-01..06: the output of status and explain-failure for every recorded Job, of the built-in controller and of ours: a
+// failure of each reason, each stall, each interim state.
 func TestRecordedJobsAreExplained_CLI_04_CLI_05_CLI_06(t *testing.T) {
 	written := map[string]bool{}
 	for _, c := range cases(t) {
@@ -123,7 +122,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// The same facts give the same report, in whatever order pods and events were read.
+// The order in which pods and events were read does not change the report.
 func TestOrderDoesNotMatter(t *testing.T) {
 	for _, c := range cases(t) {
 		for _, f := range c.Inputs {

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
-// completeJob has one completion, which succeeded; its container has a memory limit.
+// completeJob returns a Job with one completion, which succeeded; its container has a memory limit.
 func completeJob(change func(*batchv1.Job)) *batchv1.Job {
 	return jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Status.Succeeded = ptr.To[int32](1), ptr.To[int32](1), 1
@@ -26,7 +26,7 @@ func completeJob(change func(*batchv1.Job)) *batchv1.Job {
 	})
 }
 
-// succeeded is a pod whose main container ended with 0 for this reason.
+// succeeded returns a pod whose main container exited with 0 for this reason.
 func succeeded(name, reason string, change func(*corev1.Pod)) *explain.Pod {
 	return podOf(name, func(p *corev1.Pod) {
 		exits(0, reason, time.Minute)(p)
@@ -72,7 +72,7 @@ func TestSidecarThatIsOOMKilledIsNamed(t *testing.T) {
 	}
 }
 
-// A sidecar that its kubelet stops at the end of the pod is no trouble, nor is a pod without any.
+// A sidecar that the kubelet stops at the end of the pod is no problem, nor is a pod without one.
 //
 // Requirements: FCT-01
 func TestUsualSuccessHasNoReservation(t *testing.T) {
@@ -125,7 +125,7 @@ func TestDeletionWaitsForPodsUnlessThereAreNone(t *testing.T) {
 	}
 }
 
-// deadlineOf is a Job that passed its deadline with one pod, train-x, which is gone; the pod has these events.
+// deadlineOf returns a Job that passed its deadline with one pod, train-x, which no longer exists; the events are the pod's.
 func deadlineOf(events ...explain.Event) explain.Input {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
@@ -156,7 +156,7 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 	wantSentence(t, r, `The Job failed: its pods never started because Secret none, which its volume data needs, does not exist; meanwhile, its activeDeadlineSeconds (1m) passed.`)
 }
 
-// said is all of the report that is text.
+// said returns the texts of the report.
 func said(r explain.Report) string {
 	text := r.Verdict.Sentence
 	for _, e := range r.Evidence {
@@ -184,7 +184,7 @@ func TestDeadlineOfPodsThatMayHaveStartedIsNotSaidToBeSpentPending(t *testing.T)
 		}
 	}
 	f := deadlineOf(warning)
-	f.Job.Status.Failed = 2 // Of one, there is no event anymore.
+	f.Job.Status.Failed = 2 // One of them no longer has an event.
 	if r := report(f); strings.Contains(r.Verdict.Sentence, "never started") {
 		t.Error(r.Verdict.Sentence)
 	}
@@ -237,8 +237,8 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 	}
 }
 
-// A finalizer of another controller holds a Job that is being deleted, also one that has ended: the first sentence names it, and
-// who removes it if that is known.
+// Another controller's finalizer can delay the deletion of a Job, even of a finished one: the first sentence names the finalizer,
+// and its owner if it is known.
 // Requirements: FCT-11.
 func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 	const hook = "argocd.argoproj.io/hook-finalizer"
@@ -280,7 +280,7 @@ func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 	}
 }
 
-// The pods of a Job that has ended take a while to be deleted: the first sentence says so only if that lasts.
+// The pods of a finished Job take a while to be deleted: the first sentence mentions the deletion only if it lasts.
 // Requirements: FCT-11.
 func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
 	for d, want := range map[time.Duration]bool{time.Minute: false, time.Hour: true} {

@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// restarting is a Job with restartPolicy OnFailure that backoffLimit ended 10 minutes ago,
-// with so many failures counted.
+// restarting returns a Job with restartPolicy OnFailure that failed by its backoffLimit 10 minutes ago, with failed
+// failures counted.
 func restarting(limit, failed int32) *batchv1.Job {
 	return jobWith(func(j *batchv1.Job) {
 		j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
@@ -25,8 +25,8 @@ func restarting(limit, failed int32) *batchv1.Job {
 	})
 }
 
-// restartedPod runs, was restarted so often after its container ended with a code, and is
-// deleted since d ago if that is not 0.
+// restartedPod returns a pod change: the pod runs, its container exited with code and was restarted, and the pod was
+// deleted d ago if d is not 0.
 func restartedPod(restarts, code int32, d time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -41,7 +41,7 @@ func restartedPod(restarts, code int32, d time.Duration) func(*corev1.Pod) {
 	}
 }
 
-// stopped ends the container of such a pod as its deletion does, or leaves it as it ended.
+// stopped ends the container of such a pod with code, which fails the pod.
 func stopped(start func(*corev1.Pod), code int32, at metav1.Time) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		start(p)
@@ -50,7 +50,7 @@ func stopped(start func(*corev1.Pod), code int32, at metav1.Time) func(*corev1.P
 	}
 }
 
-// counted takes the finalizer away.
+// counted removes the finalizer.
 func counted(change func(*corev1.Pod)) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		change(p)
@@ -63,8 +63,8 @@ const (
 	nothingKept = "restartPolicy Never: failed pods then stay"
 )
 
-// JOB-16, CLI-04: restarts that use up backoffLimit are told with how the container failed, and
-// the deletions that follow are the controller's own.
+// JOB-16, CLI-04: restarts that use up backoffLimit are explained by the failure of the container, and the deletions that
+// follow are the controller's own.
 func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limit, failed int32
@@ -112,7 +112,7 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 	}
 }
 
-// JOB-16, CLI-04: the same when the pods are gone, and the Job and its events are all there is.
+// JOB-16, CLI-04: the same when the pods no longer exist, and only the Job and its events are left.
 func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 	told := func(f cause.Failure) []explain.Event {
 		e := failedEvent(f, "a", 1, 0)
@@ -150,7 +150,7 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 	}
 }
 
-// JOB-15, CLI-04: with OnFailure, too, deletions by others and disruptions fail a Job.
+// JOB-15, CLI-04: deletions by others and disruptions fail a Job with OnFailure, too.
 func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 	job := restarting(0, 0)
 	job.Status.Conditions, job.Status.UncountedTerminatedPods.Failed = job.Status.Conditions[:1], []types.UID{"uid-a"}
@@ -165,7 +165,7 @@ func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 	f.Events = []explain.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
 	wantSaid(t, report(f), "backoffLimit 0 allows no retries", nobodyElse+" deletes the Job's pods")
 
-	// Of what was deleted long before the end, nobody knows whether restarts came to that.
+	// Nothing shows whether restarts led to deletions long before the end.
 	f = factsOf(restarting(1, 2))
 	f.Events = []explain.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
 	wantSaid(t, report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", nobodyElse+" deletes the Job's pods")
@@ -181,7 +181,7 @@ func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 	wantUnsaid(t, report(factsOf(never)), "restarted", nothingKept)
 }
 
-// CLI-04: who ended a container is no question where the controller did, as the Job was ending.
+// CLI-04: the actor that ended a container is no open question if the controller did, because the Job was ending.
 func TestControllersDeletionsAreNoCause_CLI_04(t *testing.T) {
 	stoppedPod := podOf("a", stopped(restartedPod(0, 0, 10*time.Minute), 137, ago(9*time.Minute)))
 	stoppedPod.Containers = stoppedPod.Containers[:1] // It was not restarted.
@@ -193,7 +193,7 @@ func TestControllersDeletionsAreNoCause_CLI_04(t *testing.T) {
 	wantUnsaid(t, r, nobodyElse)
 }
 
-// JOB-15, CLI-04: one restart at the end does not make restarts of what drained nodes did.
+// JOB-15, CLI-04: one restart at the end does not turn failures by drained nodes into restarts.
 func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 	drained := killed(143)
 	drained.Condition = corev1.DisruptionTarget
@@ -222,7 +222,7 @@ func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 	}
 }
 
-// JOB-16, CLI-04: restarts of pods that are gone are not laid on the one that is there.
+// JOB-16, CLI-04: restarts of pods that no longer exist are not attributed to an existing pod.
 func TestRestartsOfGonePodsAreNotBlamedOnOthers_JOB_16_CLI_04(t *testing.T) {
 	r := report(factsOf(restarting(6, 3), podOf("a", stopped(restartedPod(2, 7, 10*time.Minute), 137, ago(9*time.Minute)))))
 	wantSaid(t, r, "containers of its pods were restarted at least 6 times, which uses up backoffLimit 6")

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// gangJob asks for gang scheduling, and its controller wrote its startTime.
+// gangJob returns a Job that requests gang scheduling, and whose startTime is set by its controller.
 func gangJob(managedBy *string) *batchv1.Job {
 	return jobWith(func(j *batchv1.Job) {
 		j.Spec.ManagedBy = managedBy
@@ -23,8 +23,8 @@ func gangJob(managedBy *string) *batchv1.Job {
 	})
 }
 
-// JOB-64, CLI-06: a Job that gets no pods because nobody makes its PodGroup says so, also to
-// somebody who may not read pods, and says nothing of pods to come.
+// JOB-64, CLI-06: the report says that a Job gets no pods because no controller creates its PodGroup, even if pods may not
+// be read, and announces no pods.
 func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 	const sentence = "The Job is stalled: no pods are created, because the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which controller "
 	f := factsOf(gangJob(ptr.To(recorded.OurName)))
@@ -36,7 +36,7 @@ func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 		wantSaid(t, r, "without managedBy", "named in spec.template.spec.schedulingGroup", "scheduled one by one")
 		wantUnsaid(t, r, "2 pods are created", "nothing, until")
 	}
-	// A pod that is there all the same runs.
+	// A pod that exists nevertheless is running.
 	f.PodsRead, f.Pods = true, []*explain.Pod{podOf("a", nil)}
 	wantSaid(t, report(f), "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
 	for name, job := range map[string]*batchv1.Job{
@@ -53,7 +53,7 @@ func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 			t.Errorf("%s: %+v", name, r.Problems)
 		}
 	}
-	// Ours stands in for the built-in one.
+	// Our controller replaces the built-in one.
 	f = factsOf(gangJob(nil))
 	f.Events = []explain.Event{jobEvent("SchedulingNotSupported", "No pods are created", 1, time.Minute)}
 	wantSaid(t, report(f), "which its controller does not support")

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// ends adds a container that ended with this exit code a minute ago, or a sidecar.
+// ends adds a container or a sidecar that exited with this code a minute ago.
 func ends(p *corev1.Pod, name string, code int32, message string, sidecar bool) {
 	status := corev1.ContainerStatus{Name: name, State: corev1.ContainerState{
 		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: message, StartedAt: ago(2 * time.Minute), FinishedAt: ago(time.Minute)},
@@ -46,12 +46,12 @@ func TestAllContainersThatFailedAreNamed(t *testing.T) {
 	if got := r.Causes[0].Also; len(got) != 1 || got[0].Container != "upload" || got[0].ExitCode != 9 {
 		t.Errorf("%+v", got)
 	}
-	// What differs between the pods is no part of their cause.
+	// Containers that failed in only some of the pods are not part of their cause.
 	r = wantFirst(t, failedOnce(podOf("a", pair(3, 9)), podOf("b", pair(3, 0))), "container extract exited with code 3;")
 	if got := r.Causes[0].Also; len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
-	// A deletion ends all containers: each exit code but the first says nothing new.
+	// A deletion ends all containers: only the first exit code is informative.
 	r = report(failedOnce(podOf("a", func(p *corev1.Pod) {
 		pair(143, 143)(p)
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Minute)), ptr.To[int64](30)
@@ -85,7 +85,7 @@ func TestRuleThatMatchesASidecarHidesTheFailure(t *testing.T) {
 	}), pod)
 	wantFirst(t, f, "its container zookeeper exited with code 137 (SIGKILL); container work exited with code 1, and the rule does not look at it")
 
-	// A container that was stopped hides the failure of another one as well.
+	// A stopped container hides the failure of another one, too.
 	stopped := podOf("a", failedPod(func(p *corev1.Pod) {
 		ends(p, "work", 1, "", false)
 		ends(p, "proxy", 143, "", false)

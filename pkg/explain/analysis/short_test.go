@@ -26,7 +26,7 @@ func saying(message string, change func(*corev1.Pod)) func(*corev1.Pod) {
 	}
 }
 
-// exitedOnce has one pod, and backoffLimit 0.
+// exitedOnce returns a Job with one pod and backoffLimit 0.
 func exitedOnce() explain.Input {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](0)
@@ -42,7 +42,7 @@ func exitedOnce() explain.Input {
 	return in
 }
 
-// outOfMemory has two pods that were OOMKilled.
+// outOfMemory returns a Job with two pods that were OOMKilled.
 func outOfMemory() explain.Input {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](1)
@@ -61,7 +61,7 @@ func outOfMemory() explain.Input {
 	return in
 }
 
-// twoCauses has 20 failed indexes of 300, 15 of which ran out of memory.
+// twoCauses returns a Job with 20 failed indexes of 300, 15 of which ran out of memory.
 func twoCauses() explain.Input {
 	var pods []*explain.Pod
 	var failed, completed []int32
@@ -94,7 +94,7 @@ func twoCauses() explain.Input {
 	return in
 }
 
-// noImage waits for an image that does not exist.
+// noImage returns a Job that waits for an image that does not exist.
 func noImage() explain.Input {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)

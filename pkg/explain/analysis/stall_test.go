@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// CLI-06: why the API server takes no pod, by the messages of Kubernetes 1.33 and later: the verdict
-// names who refuses it, and why, as the API server does.
+// CLI-06: the reason why the API server refuses the pods, by the messages of Kubernetes 1.33 and later: the verdict has the
+// name and the reason from the API server's message.
 func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 	const restricted = `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
 		`unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])`
@@ -71,7 +71,7 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 	}
 }
 
-// What was refused, and went well later, or long ago, or in a Job that has ended, is over.
+// A refusal is over if a later creation succeeded, if it was long ago, or if the Job has ended.
 func TestPastRefusalIsOver_CLI_06(t *testing.T) {
 	refused := jobEvent("FailedCreate", "exceeded quota", 4, 2*time.Minute)
 	for name, f := range map[string]explain.Input{
@@ -88,7 +88,7 @@ func TestPastRefusalIsOver_CLI_06(t *testing.T) {
 	}
 }
 
-// CLI-06, PRP-23: a pod that does not end, by what keeps it.
+// CLI-06, PRP-23: a pod that does not end, by the obstacle.
 func TestStuckPodIsExplainedByItsHolder_CLI_06_PRP_23(t *testing.T) {
 	deleted := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
@@ -135,8 +135,8 @@ func TestStuckPodIsExplainedByItsHolder_CLI_06_PRP_23(t *testing.T) {
 	}
 }
 
-// CLI-06: ends of pods that nobody records tell that the controller is gone, without a
-// Lease; in a Job that has ended, that its last finalizers stick.
+// CLI-06: ended pods that no controller records show, without a Lease, that the controller is gone; in a finished Job, that
+// its last finalizers stick.
 func TestUncountedPodsShowAControllerThatIsGone_CLI_06(t *testing.T) {
 	held := func(p *corev1.Pod) {
 		exits(1, "Error", 5*time.Minute)(p)
@@ -162,7 +162,7 @@ func TestUncountedPodsShowAControllerThatIsGone_CLI_06(t *testing.T) {
 	}
 }
 
-// CLI-06: clocks: the deadline, the TTL, and neither once they do not count.
+// CLI-06: clocks: the deadline and the TTL, and neither after it has stopped to apply.
 func TestClocksStopWhenTheyDoNotCount_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)
@@ -201,7 +201,7 @@ func TestClocksStopWhenTheyDoNotCount_CLI_06(t *testing.T) {
 	}
 }
 
-// A failed Job ends with its Failed condition, not now, and not never.
+// A failed Job ends with its Failed condition: it has a duration, which does not grow.
 func TestDurationOfAFailedJobEndsWithFailed_CLI_01(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, "X", "") })))
 	if !r.Job.Finished.Equal(ptr.To(ago(9*time.Minute))) || *r.Job.DurationSeconds != 51*60 {
@@ -212,7 +212,7 @@ func TestDurationOfAFailedJobEndsWithFailed_CLI_01(t *testing.T) {
 	}
 }
 
-// PFN-16..22: names that count for nothing are told, each with what is wrong.
+// PFN-16..22: invalid names are reported, each with its error.
 func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Spec.ManagedBy = rules(2), ptr.To(recorded.OurName)
@@ -225,8 +225,7 @@ func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 	}
 }
 
-// The built-in controller writes an event for each pod that is refused: the problem began with
-// the first since a pod was created.
+// The built-in controller writes an event for each refused pod: the problem began with the first refusal since the last creation.
 func TestRefusalBeganWithItsFirstEvent_CLI_06(t *testing.T) {
 	event := func(reason, pod string, d time.Duration) explain.Event {
 		e := jobEvent(reason, `Error creating: pods "`+pod+`" is forbidden: exceeded quota`, 1, d)

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// tracked gives an ended pod the tracking finalizer back: it is not counted yet.
+// tracked adds the tracking finalizer to an ended pod, which is then not counted yet.
 func tracked(change func(*corev1.Pod)) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		change(p)
@@ -22,8 +22,8 @@ func tracked(change func(*corev1.Pod)) func(*corev1.Pod) {
 	}
 }
 
-// Issue 6: the verdict of a Job that is not finished says the numbers of the pods, which
-// stand beside it, and not the older ones of the status.
+// Issue 6: the verdict on a Job that is not finished has the numbers of the pods, which are shown beside it, and not the
+// older numbers of the status.
 func TestVerdictGoesByThePods(t *testing.T) {
 	stale := func(j *batchv1.Job) { j.Status.Active = 5 }
 	f := factsOf(indexedJob(5, stale),
@@ -48,7 +48,7 @@ func TestVerdictGoesByThePods(t *testing.T) {
 	}
 }
 
-// Issue 6: one sentence has one total of failures, and says how many of them are counted.
+// Issue 6: a sentence has one total of failures, and the number of them that are counted.
 func TestFailuresHaveOneTotal(t *testing.T) {
 	f := factsOf(indexedJob(8, func(j *batchv1.Job) { j.Status.Failed, j.Spec.BackoffLimit = 3, ptr.To[int32](99) }))
 	for i := range int32(4) {
@@ -62,7 +62,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 	if r.FailuresWithoutPod != 2 || r.Counts.AwaitReplacement != 4 {
 		t.Errorf("%d without a pod of 3 that are counted and 1 that is there; %d wait", r.FailuresWithoutPod, r.Counts.AwaitReplacement)
 	}
-	// What is only in events is no pod that waits for its next.
+	// A failure that only events show is no pod that waits for its replacement.
 	f.Events = []explain.Event{failedEvent(exited(1), "gone", 2, time.Minute)}
 	if r = report(f); r.FailuresWithoutPod != 0 || r.Causes[0].Count != 6 {
 		t.Errorf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)

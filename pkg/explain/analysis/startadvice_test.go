@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// pendingPod has a node, and a container that waits if there is a reason for it.
+// pendingPod returns a pod with a node, and with a waiting container if there is a reason.
 func pendingPod(reason, message string) *explain.Pod {
 	return podOf("train-x", func(p *corev1.Pod) {
 		p.CreationTimestamp = ago(10 * time.Minute)
@@ -30,8 +30,7 @@ func podEvent(reason, message string, d time.Duration) explain.Event {
 	return explain.Event{Pod: "train-x", Type: "Warning", Reason: reason, Message: message, First: at, Last: at, Count: 1}
 }
 
-// CLI-06: what to do about a pod that does not start follows from what its kubelet says, in the
-// words of a real one.
+// CLI-06: the advice on a pod that does not start follows from its kubelet's message, here from real kubelets.
 //
 // Requirements: FCT-03
 func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
@@ -40,7 +39,7 @@ func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 		events []explain.Event
 		text   string // of the problem
 		advice string
-		// command is what it shows, "" for describe pod, and "-" for none.
+		// command is the advice's command, "" for describe pod, and "-" for none.
 		command string
 	}{
 		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started (CreateContainerConfigError): secret \"none\" not found;", "create Secret none; the container then starts automatically", "kubectl get secret -n ns"},
@@ -74,7 +73,7 @@ func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 	}
 }
 
-// CLI-04: a warning that a kubelet gives with every pod of a node is no reason for a failure.
+// CLI-04: a warning that a kubelet writes for every pod of a node is no reason for a failure.
 func TestWarningsOfEveryPodAreNoCause_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Status.Failed = 1
@@ -92,7 +91,7 @@ func TestWarningsOfEveryPodAreNoCause_CLI_04(t *testing.T) {
 	}
 }
 
-// CLI-06: only what is about the pod template is a reason to recreate the Job; an outage passes.
+// CLI-06: only refusals of the pod template are a reason to recreate the Job; an outage passes.
 func TestRefusedCreationHasAdvice_CLI_06(t *testing.T) {
 	for message, advice := range map[string]string{
 		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "read the message, and recreate the Job",

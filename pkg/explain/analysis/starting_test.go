@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// jobOfOne has one active pod, which requests 900Gi and has claims of these names.
+// jobOfOne returns a Job with one active pod, which requests 900Gi and has the named claims.
 func jobOfOne(claims ...string) *batchv1.Job {
 	return jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active, j.Status.Ready = ptr.To[int32](1), ptr.To[int32](1), 1, ptr.To[int32](0)
@@ -30,7 +30,7 @@ func jobOfOne(claims ...string) *batchv1.Job {
 	})
 }
 
-// unscheduled is a pod about which its scheduler says that.
+// unscheduled returns a pod that the scheduler cannot place, with its message.
 func unscheduled(message string) *explain.Pod {
 	return podOf("train-x", func(p *corev1.Pod) {
 		p.CreationTimestamp = ago(10 * time.Minute)
@@ -64,7 +64,7 @@ func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 	}
 }
 
-// An error of the scheduler is in an event only.
+// An error of the scheduler is only in an event.
 //
 // Requirements: PND-01
 func TestSchedulersErrorIsWhyThePodHasNoNode(t *testing.T) {
@@ -113,7 +113,7 @@ func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: its registry cannot be reached: “dial tcp: lookup registry.corp on 10.0.0.2:53: no such host”", "check the name of the registry"},
 		"stopped": {"cannot be pulled; this does not count", "find out why in the events of the pod"},
 	} {
-		// Kubelets before 1.31 say why in an event only; the last one says nothing.
+		// Kubelets before 1.31 report the reason only in an event, and the last event has none.
 		old := factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1"`))
 		old.Events = []explain.Event{podEvent("Failed", `Failed to pull image "train:1": `+message, 2*time.Minute), podEvent("Failed", "Error: ErrImagePull", time.Minute)}
 		for _, f := range []explain.Input{old, factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: `+message))} {

@@ -15,15 +15,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// deletionEvent is the event of a controller that deletes a pod.
+// deletionEvent returns a controller's event about a deleted pod.
 func deletionEvent(message string, d time.Duration) explain.Event {
 	e := jobEvent("SuccessfulDelete", message, 1, d)
 	e.Type, e.First = corev1.EventTypeNormal, e.Last
 	return e
 }
 
-// Pods that the Job's own controller deleted are no riddle: the cause says so, and the advice
-// does not look for somebody who deletes pods.
+// The report knows that the Job's own controller deleted pods: the cause says so, and the advice does not search for
+// another client.
 func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 	failed := func(reason string, n int32) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
@@ -78,7 +78,7 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 	}
 }
 
-// Issue 17: a pod that the Job itself stopped, though its phase is Failed, is no failure of its own.
+// Issue 17: a pod that the Job itself stopped did not fail on its own, although its phase is Failed.
 func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
 	stopped := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
@@ -113,8 +113,7 @@ func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
 	}
 }
 
-// The kubelet deletes a pod again once it has ended. The causes before and after that are the same, and
-// name the Job as what stopped the pod.
+// The kubelet deletes a pod again after its end. The causes before and after that are the same, and name the Job as the reason.
 func TestCauseOfStoppedPodOutlivesTheLastDeletion_CLI_04(t *testing.T) {
 	decided := jobWith(func(j *batchv1.Job) { ended(j, batchv1.JobReasonDeadlineExceeded, "") })
 	suspended := jobWith(func(j *batchv1.Job) {

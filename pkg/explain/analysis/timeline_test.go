@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// eventsOf are the events of a timeline.
+// eventsOf returns the events of a timeline.
 func eventsOf(r explain.Report) []explain.Moment {
 	return slices.DeleteFunc(slices.Clone(r.Timeline), func(m explain.Moment) bool { return m.Kind != explain.MomentEvent })
 }
@@ -51,7 +51,7 @@ func TestMessagesThatDifferOnlyInNamesAreOneEntry_CLI_04(t *testing.T) {
 	}
 }
 
-// Whatever the messages are, folding loses no event, and no moment (CLI-04).
+// For any messages, folding loses no event and no moment (CLI-04).
 func TestFoldingLosesNoEvent_CLI_04(t *testing.T) {
 	part := rapid.OneOf(rapid.SampledFrom([]string{"train-x7b2q", "train-3-zz9lm", "10.0.0.1:53", "[::1]:80", "5m0s", "2026-03-01T11:00:00Z", `pods "`, "\x1b[31m", "\u202e", "\n", "…", "%s", "$1", "a"}), rapid.String())
 	rapid.Check(t, func(rt *rapid.T) {

@@ -47,7 +47,7 @@ const (
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
 
-// podAdvice is what to do about problems of pods.
+// podAdvice is the advice on problems of pods.
 var podAdvice = map[explain.ProblemKind]string{
 	explain.ProblemUnschedulable:    "compare what the pod requests with what the nodes offer",
 	explain.ProblemImagePull:        "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
@@ -58,41 +58,40 @@ var podAdvice = map[explain.ProblemKind]string{
 	explain.ProblemForeignFinalizer: "find out who owns the finalizer, and why it has not been removed",
 }
 
-// PodAdvice is what to do about a problem of pods.
+// PodAdvice returns advice on a problem of pods, or "".
 func PodAdvice(kind explain.ProblemKind) string { return podAdvice[kind] }
 
-// CreateObject is advice on a ConfigMap or Secret that a container needs.
+// CreateObject returns advice on a missing ConfigMap or Secret that a container needs.
 func CreateObject(kind, name string) string {
 	return fmt.Sprintf("create %s %s; the container then starts automatically", kind, name)
 }
 
-// AddKey is advice on a ConfigMap or Secret that lacks a key.
+// AddKey returns advice on a ConfigMap or Secret that lacks a key.
 func AddKey(key, kind, name string) string {
 	return fmt.Sprintf("add key %s to %s %s; the container then starts automatically", key, kind, name)
 }
 
-// AwaitRuntime is advice on a name that the container runtime still holds.
+// AwaitRuntime returns advice on a container name that the container runtime still reserves.
 func AwaitRuntime(container string) string {
 	return fmt.Sprintf("wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node", container)
 }
 
-// FixPostStartHook is advice on a hook that fails.
+// FixPostStartHook returns advice on a postStart hook that fails.
 func FixPostStartHook(container string) string {
 	return fmt.Sprintf("fix the postStart hook of container %s", container)
 }
 
-// FixContainerConfig is advice on a container that the kubelet cannot configure, for another reason than those it is known
-// for.
+// FixContainerConfig returns advice on a container that the kubelet cannot configure for a reason without advice of its own.
 func FixContainerConfig(container string) string {
 	return fmt.Sprintf("fix what the kubelet reports about container %s; it then starts automatically", container)
 }
 
-// FailIfKilled is advice on a container that ended with 0 although one of its processes was killed.
+// FailIfKilled returns advice on a container that exited with 0 although one of its processes was killed.
 func FailIfKilled(container string) string {
 	return fmt.Sprintf("make container %s exit with another code than 0 if one of its processes is killed, so that the pod fails", container)
 }
 
-// RefusalAdvice is what to do if the API server refuses pods for this Reason of a Problem.
+// RefusalAdvice returns advice on pods that the API server refuses, by the Reason of the Problem.
 func RefusalAdvice(reason string) string {
 	switch reason {
 	case explain.RefusalQuota:
@@ -112,17 +111,17 @@ func RefusalAdvice(reason string) string {
 	return "read the message, and recreate the Job with a corrected pod template (it is immutable)"
 }
 
-// MisspelledController is advice on a managedBy that looks like another name.
+// MisspelledController returns advice on a managedBy that looks like a misspelling of another name.
 func MisspelledController(managedBy, meant string) string {
 	return fmt.Sprintf("replace the Job: its managedBy %s looks like a misspelling of %s, and the field cannot be changed", managedBy, meant)
 }
 
-// StartOtherController is advice on a managedBy of a controller that is not of this project.
+// StartOtherController returns advice on a managedBy that belongs to a controller outside this project.
 func StartOtherController(managedBy string) string {
 	return fmt.Sprintf("start the controller for managedBy %s", managedBy)
 }
 
-// ForgoPodGroup is advice on workload-aware scheduling; asked reports whether spec.scheduling asks for it.
+// ForgoPodGroup returns advice on workload-aware scheduling; asked is whether spec.scheduling requests it.
 func ForgoPodGroup(asked bool) string {
 	text := "recreate the Job without managedBy, for the built-in controller, or with your own PodGroup named in spec.template.spec.schedulingGroup"
 	if asked {
@@ -131,7 +130,7 @@ func ForgoPodGroup(asked bool) string {
 	return text
 }
 
-// EndWithMain is advice on containers that run on when another has failed.
+// EndWithMain returns advice on containers that keep running after another one has failed.
 func EndWithMain(running []string, failed string) string {
 	format := "if %s only serves container %s, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running"
 	if len(running) > 1 {
@@ -140,7 +139,7 @@ func EndWithMain(running []string, failed string) string {
 	return fmt.Sprintf(format, ContainersText(running), failed)
 }
 
-// KeepOut is how not to have a well-known proxy injected, or how to stop it; "" for another container.
+// KeepOut returns advice on keeping a well-known proxy out of the pods or stopping it, "" for other containers.
 func KeepOut(proxy string) string {
 	switch proxy {
 	case "istio-proxy":
@@ -153,21 +152,21 @@ func KeepOut(proxy string) string {
 	return ""
 }
 
-// FindInjector is advice on containers that are in pods of the Job, and not in its template.
+// FindInjector returns advice on containers that the Job's pods have and its template does not.
 func FindInjector(names []string) string {
 	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), Plural(len(names), "it", "them"))
 }
 
-// StopSidecars is advice on sidecars that do not stop.
+// StopSidecars returns advice on sidecars that do not stop.
 func StopSidecars(names []string) string {
 	return fmt.Sprintf("make %s exit on SIGTERM, or recreate the Job with a shorter terminationGracePeriodSeconds", sidecarsText(names))
 }
 
-// ReadLogOf is advice to read the log of a container.
+// ReadLogOf returns the advice to read the log of a container.
 func ReadLogOf(container string) string { return "read the log of container " + container }
 
-// MemoryAdvice is what to do about a container that ran out of memory. ofPod says that its pod was read: without a limit,
-// it has none then.
+// MemoryAdvice returns advice on a container that ran out of memory. ofPod is whether the limit was read from the pod,
+// where an empty limit means that there is none.
 func MemoryAdvice(container string, limit explain.MemoryLimit, ofPod bool) string {
 	switch {
 	case limit.Value == "" && ofPod:
@@ -182,7 +181,7 @@ func MemoryAdvice(container string, limit explain.MemoryLimit, ofPod bool) strin
 	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit.Value)
 }
 
-// ExitAdvice is what an exit code asks for, by the convention of shells, "" for nothing.
+// ExitAdvice returns advice on an exit code with a conventional meaning in shells, "" for other codes.
 func ExitAdvice(container, image string, code int32) string {
 	switch code {
 	case 127:
@@ -195,12 +194,12 @@ func ExitAdvice(container, image string, code int32) string {
 	return ""
 }
 
-// StartAdvice is what to do about a container that the runtime could not start.
+// StartAdvice returns advice on a container that the runtime could not start.
 func StartAdvice(container string) string {
 	return fmt.Sprintf("fix what the container runtime reports about container %s; it never started, so it has no log", container)
 }
 
-// FindExit is advice on a container that was restarted, if its exit code asks for nothing.
+// FindExit returns advice on a restarted container whose exit code has no advice of its own.
 func FindExit(e *cause.Exit) string {
 	return fmt.Sprintf("find out why container %s exits with %s", e.Container, strings.TrimPrefix(cause.ExitText(e.ExitCode, e.Reason), "exit "))
 }

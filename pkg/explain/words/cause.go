@@ -10,10 +10,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// OtherCauses stands for the causes that an event counts without their names.
+// OtherCauses is the text for the causes that an event counts without naming them.
 const OtherCauses = "Other causes, too many for an event each"
 
-// PodMeaning is what the reason of a disruption, or of the failure of a whole pod, means, "" if that is not known.
+// PodMeaning returns the meaning of a disruption's reason, or of the reason why a whole pod failed, "" if it is unknown.
 func PodMeaning(reason string) string {
 	switch reason {
 	case "EvictionByEvictionAPI":
@@ -36,7 +36,7 @@ func PodMeaning(reason string) string {
 	return ""
 }
 
-// limitClause names the memory limit at the end of a clause, "" if there is none or the template has it.
+// limitClause returns the memory limit as the end of a clause, "" if there is none or it is the template's.
 func limitClause(l *explain.MemoryLimit) string {
 	if l == nil || l.From == explain.LimitOfTemplate {
 		return ""
@@ -44,7 +44,7 @@ func limitClause(l *explain.MemoryLimit) string {
 	return ", " + LimitText(l)
 }
 
-// LimitText is a memory limit, and where it comes from if that is not the Job's template.
+// LimitText returns a memory limit, and its source unless it is the Job's template.
 func LimitText(l *explain.MemoryLimit) string {
 	switch text := "memory limit " + l.Value; l.From {
 	case explain.LimitOfLimitRange:
@@ -58,7 +58,7 @@ func LimitText(l *explain.MemoryLimit) string {
 	}
 }
 
-// limitOrigin is a sentence about a limit that is not that of the Job's template.
+// limitOrigin returns a sentence about a limit that does not come from the Job's template.
 func limitOrigin(l *explain.MemoryLimit) string {
 	template := "has none"
 	if l.Template != "" {
@@ -70,12 +70,12 @@ func limitOrigin(l *explain.MemoryLimit) string {
 	return "the limit of " + l.Value + " was set in the pod, while the template " + template
 }
 
-// exited is "exited with code 137 (SIGKILL, OOMKilled)", as in the text of a cause.
+// exited returns "exited with code 137 (SIGKILL, OOMKilled)", as in the text of a cause.
 func exited(code int32, reason string) string {
 	return "exited with " + strings.TrimPrefix(cause.ExitText(code, reason), "exit ")
 }
 
-// AlsoText names the other containers that failed, behind the text of a cause.
+// AlsoText returns the other containers that failed, as a continuation of a cause's text.
 func AlsoText(others []cause.Exit) string {
 	texts := make([]string, len(others))
 	for i, e := range others {
@@ -84,25 +84,25 @@ func AlsoText(others []cause.Exit) string {
 	return ", and " + Enumerate(texts, "and")
 }
 
-// HiddenText is the text of a cause that a rule hides.
+// HiddenText returns the text of a cause that a rule hides by matching another container.
 func HiddenText(hidden *explain.Hidden, c *cause.Cause) string {
 	return fmt.Sprintf("Container %s %s, but %s %s because of %s, which %s", hidden.Container, exited(hidden.ExitCode, hidden.Reason),
 		RuleLabel(c.Rule, c.RuleName), hidingTexts[c.Action], hiderText(hidden, c.Container), exited(c.ExitCode, c.Reason))
 }
 
-// HiddenClause is the failure that the rule hides which failed the Job.
+// HiddenClause returns a clause on the failure that is hidden by the rule that failed the Job.
 func HiddenClause(hidden *explain.Hidden) string {
 	return fmt.Sprintf("container %s %s, and the rule does not look at it", hidden.Container, exited(hidden.ExitCode, hidden.Reason))
 }
 
-// hidingTexts are what a rule does with a failure that it hides.
+// hidingTexts are the effects of a rule on the failure that it hides, by action.
 var hidingTexts = map[batchv1.PodFailurePolicyAction]string{
 	batchv1.PodFailurePolicyActionIgnore:    "ignores it",
 	batchv1.PodFailurePolicyActionFailJob:   "fails the Job",
 	batchv1.PodFailurePolicyActionFailIndex: "fails the index",
 }
 
-// hiderText is the container that a rule matched instead of another one.
+// hiderText returns the container that a rule matched instead of the hidden one.
 func hiderText(hidden *explain.Hidden, container string) string {
 	if hidden.Sidecar {
 		return "sidecar " + container
@@ -110,7 +110,7 @@ func hiderText(hidden *explain.Hidden, container string) string {
 	return "container " + container
 }
 
-// NameContainer is advice on a rule that hides a failure because it matched the other container.
+// NameContainer returns advice on a rule that hides a failure because it matched another container.
 func NameContainer(hidden *explain.Hidden, rule int32, name, other string) string {
 	return fmt.Sprintf("recreate the Job with containerName: %s in onExitCodes of %s, or with a rule on the pod condition DisruptionTarget instead: without a name, the rule matches the end of %s, too",
 		hidden.Container, RuleLabel(rule, name), hiderText(hidden, other))

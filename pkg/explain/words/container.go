@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// containerText is about containers of pods that have not ended.
+// containerText describes a container of pods that have not ended.
 func containerText(p *explain.Problem, now time.Time) string {
 	switch p.Kind {
 	case explain.ProblemInitRunning:
@@ -20,7 +20,7 @@ func containerText(p *explain.Problem, now time.Time) string {
 	return containerEndedText(p, now)
 }
 
-// containerNote is what follows from these.
+// containerNote returns the consequence of a containerText.
 func containerNote(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemInitRunning:
@@ -35,7 +35,7 @@ func containerNote(p *explain.Problem) string {
 	return ""
 }
 
-// containerBriefly is which container keeps a pod from ending, or from starting, for a narrow column; "" for other problems.
+// containerBriefly returns, for a narrow column, the container that keeps a pod from ending or starting; "" for other problems.
 func containerBriefly(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:
@@ -54,7 +54,7 @@ func stillRunText(names []string) string {
 	return Enumerate(names, "and") + Plural(len(names), " still runs", " still run")
 }
 
-// containerEndedText is how a container of pods that have not ended did.
+// containerEndedText describes the end of a container whose pods have not ended.
 func containerEndedText(p *explain.Problem, now time.Time) string {
 	since := ago(p.Since, now)
 	text := fmt.Sprintf("container %s %s", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason))
@@ -74,8 +74,8 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	return text
 }
 
-// OutlivedText is about a container that had ended, in a pod that others kept running until the deadline of the Job; exit is
-// nil if it is not known.
+// OutlivedText describes a container that had ended while others kept its pod running until the Job's deadline; exit is nil
+// if it is unknown.
 func OutlivedText(pod, ended string, exit *cause.Exit, running []string) string {
 	how := "ended"
 	if exit != nil {
@@ -88,7 +88,7 @@ func sidecarsText(names []string) string {
 	return Plural(len(names), "sidecar ", "sidecars ") + Enumerate(names, "and")
 }
 
-// containerEndedNote is what follows from a container that has ended in pods that have not.
+// containerEndedNote returns the consequence of a container's end for pods that have not ended.
 func containerEndedNote(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemContainerFailed:
@@ -103,7 +103,7 @@ func containerEndedNote(p *explain.Problem) string {
 	return ""
 }
 
-// initRunningText is about an init container that takes long.
+// initRunningText describes an init container that runs for long.
 func initRunningText(p *explain.Problem, now time.Time) string {
 	text := fmt.Sprintf("init container %s has been running", placed(p))
 	if p.Count > 1 {
@@ -118,7 +118,7 @@ func initRunningText(p *explain.Problem, now time.Time) string {
 	return text + " for " + Age(now.Sub(p.Since.Time))
 }
 
-// placed is the name of an init container, with its place if there are several.
+// placed returns the name of an init container, with its position if there are several.
 func placed(p *explain.Problem) string {
 	if p.PlaceOf > 1 {
 		return fmt.Sprintf("%s (%d of %d)", p.Container, p.Place, p.PlaceOf)
@@ -126,7 +126,7 @@ func placed(p *explain.Problem) string {
 	return p.Container
 }
 
-// sidecarNotStartedText is about a sidecar that the main containers wait for.
+// sidecarNotStartedText describes a sidecar that the main containers wait for.
 func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
 	var why []string
 	if p.Exit != nil {
@@ -142,15 +142,15 @@ func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
 	return Joined(": ", text, strings.Join(why, ", and "))
 }
 
-// notCounted says that no retry limit ends a problem.
+// notCounted is the note on a problem that no retry limit ends.
 const notCounted = "no retry limit counts this, so only activeDeadlineSeconds ends it"
 
-// laterText is what waits for an init container.
+// laterText names the containers that wait for an init container.
 func laterText(p *explain.Problem) string {
 	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Later), Plural(len(p.Later), "s", ""))
 }
 
-// crashLoopText is about a container that is restarted again and again.
+// crashLoopText describes a container that is restarted repeatedly.
 func crashLoopText(p *explain.Problem) string {
 	kind, name := "container ", p.Container
 	switch {
@@ -162,7 +162,7 @@ func crashLoopText(p *explain.Problem) string {
 	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy]) + said(p.Error, "")
 }
 
-// restarters are why a container is restarted.
+// restarters are the fields that make the kubelet restart a container.
 var restarters = map[explain.RestartedBy]string{
 	explain.RestartedByPod:       "(restartPolicy OnFailure)",
 	explain.RestartedBySidecar:   "(its own restartPolicy is Always)",

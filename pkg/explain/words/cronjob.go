@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// CronJobText is what a CronJob does, in a sentence with a full stop.
+// CronJobText describes the state of a CronJob in a sentence with a full stop.
 func CronJobText(r *explain.CronJobReport, now time.Time) string {
 	clauses := []string{"CronJob " + r.Name + " " + cronJobWhat(r, now)}
 	switch r.State {
@@ -28,7 +28,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) string {
 	return Clauses(clauses) + "."
 }
 
-// cronJobWhat is the first clause, behind the name.
+// cronJobWhat returns the first clause, which follows the name.
 func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	switch r.State {
 	case explain.CronJobSuspended:
@@ -71,7 +71,7 @@ func missedText(r *explain.CronJobReport, now time.Time) string {
 	return fmt.Sprintf("missed %s: no Job was created within startingDeadlineSeconds (%s)", start, Seconds(*r.StartingDeadlineSeconds))
 }
 
-// scheduledText is about a CronJob that nothing keeps from its next start.
+// scheduledText describes a CronJob that nothing keeps from its next start.
 func scheduledText(r *explain.CronJobReport, now time.Time) string {
 	switch {
 	case r.LastSchedule == nil && r.Jobs == 0:
@@ -84,7 +84,7 @@ func scheduledText(r *explain.CronJobReport, now time.Time) string {
 	return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now))
 }
 
-// cleanedUpText is what deletes finished Jobs of a CronJob that has none, "" if its spec does not explain that.
+// cleanedUpText explains why a CronJob has no finished Jobs, "" if its spec does not explain it.
 func cleanedUpText(r *explain.CronJobReport) string {
 	if r.LastSchedule == nil || r.Jobs > 0 {
 		return ""
@@ -104,7 +104,7 @@ func cleanedUpText(r *explain.CronJobReport) string {
 	return ""
 }
 
-// changedText is the time zone or the schedule of now, if that is not the one that was rejected.
+// changedText returns the current time zone or schedule if it is not the rejected one.
 func changedText(r *explain.CronJobReport) string {
 	switch {
 	case r.Rejected == "":
@@ -137,7 +137,7 @@ func nextStartText(r *explain.CronJobReport, now time.Time) string {
 	return text
 }
 
-// runningText is "job-1 is", or "job-1 and job-2 are".
+// runningText returns "job-1 is", or "job-1 and job-2 are".
 func runningText(jobs []string) string {
 	if len(jobs) == 0 {
 		return "a Job is"
@@ -145,7 +145,7 @@ func runningText(jobs []string) string {
 	return Enumerate(jobs, "and") + Plural(len(jobs), " is", " are")
 }
 
-// moment is "03:00:00 UTC (2h ago)", with the date if it is another day.
+// moment returns "03:00:00 UTC (2h ago)", with the date if it is another day.
 func moment(t *metav1.Time, now time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
@@ -188,7 +188,7 @@ const (
 	FindDeletionHolder  = "find out which finalizer keeps it"
 )
 
-// GiveMoreTimeToStart is advice on a startingDeadlineSeconds that was exceeded.
+// GiveMoreTimeToStart returns advice on a startingDeadlineSeconds that was exceeded.
 func GiveMoreTimeToStart(seconds int64) string {
 	const tooShort = 10
 	if seconds < tooShort {

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// finalizerOwners are who removes finalizers of a domain, the more specific domains first.
+// finalizerOwners are the controllers that remove the finalizers of a domain, the more specific domains first.
 var finalizerOwners = []struct{ domain, owner string }{
 	{"argocd.argoproj.io", "Argo CD"},
 	{"argoproj.io", "Argo"},
@@ -27,7 +27,7 @@ var finalizerOwners = []struct{ domain, owner string }{
 	{"open-cluster-management.io", "Open Cluster Management"},
 }
 
-// FinalizerOwner is who removes the finalizer, "" if that is not known.
+// FinalizerOwner returns the controller that removes the finalizer, "" if it is unknown.
 func FinalizerOwner(finalizer string) string {
 	switch finalizer {
 	case metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents:
@@ -47,10 +47,10 @@ func ofGarbageCollector(finalizer string) bool {
 	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 }
 
-// waitedLong is how long a deletion usually takes less than.
+// waitedLong is the usual upper limit of a deletion's duration.
 const waitedLong = time.Minute
 
-// deletingText is what the deletion of the Job waits for.
+// deletingText describes the deletion of the Job and the objects that it waits for.
 func deletingText(p *explain.Problem, now time.Time) string {
 	others := slices.DeleteFunc(slices.Clone(p.Finalizers), ofGarbageCollector)
 	foreground := slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents)
@@ -72,7 +72,7 @@ func deletingText(p *explain.Problem, now time.Time) string {
 	return text + waits + " for " + finalizersText(others)
 }
 
-// finalizersText is "the finalizer example.com/x, which Example should remove".
+// finalizersText returns "the finalizer example.com/x, which Example should remove".
 func finalizersText(finalizers []string) string {
 	if len(finalizers) == 1 {
 		text := "the finalizer " + finalizers[0]
@@ -91,7 +91,7 @@ func finalizersText(finalizers []string) string {
 	return "the finalizers " + Enumerate(named, "and")
 }
 
-// FindFinalizerOwner is advice on finalizers that hold the Job.
+// FindFinalizerOwner returns advice on finalizers that keep the Job from being deleted.
 func FindFinalizerOwner(finalizers []string) string {
 	if len(finalizers) == 1 {
 		if owner := FinalizerOwner(finalizers[0]); owner != "" {
@@ -101,7 +101,7 @@ func FindFinalizerOwner(finalizers []string) string {
 	return fmt.Sprintf("find out who owns %s, and why it has not been removed", strings.Join(finalizers, ", "))
 }
 
-// RemoveFinalizer is advice on a finalizer whose owner is gone.
+// RemoveFinalizer returns advice on a finalizer whose owner no longer exists.
 func RemoveFinalizer(finalizer string) string {
 	owner := FinalizerOwner(finalizer)
 	if owner == "" {

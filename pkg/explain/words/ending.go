@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// EndingText is the Text of a cause with an Ending; a container that no signal ended is named, too.
+// EndingText returns the Text of a cause with an Ending; it adds a container that exited with a code of its own.
 func EndingText(c *explain.Cause) string {
 	text := endText(c.Ending)
 	if c.ExitCode != nil && c.Ending.Kind != explain.EndProbe && c.Ending.Kind != explain.EndPostStart && *c.ExitCode != 137 && *c.ExitCode != 143 {
@@ -53,7 +53,7 @@ func preemptedText(e *explain.Ending) string {
 	return "Pod was preempted by the scheduler for a pod with a higher priority"
 }
 
-// nodeGoneText is a cause only if the pod's condition says so.
+// nodeGoneText names the vanished node as the cause only if the pod's condition does.
 func nodeGoneText(e *explain.Ending) string {
 	if e.Reason == "" {
 		return "Pod is gone, and its node no longer exists"
@@ -61,7 +61,7 @@ func nodeGoneText(e *explain.Ending) string {
 	return "Pod was deleted because its node no longer exists"
 }
 
-// componentText names a component in a sentence.
+// componentText returns the name of a component within a sentence.
 func componentText(by string) string {
 	switch by {
 	case explain.ByKarpenter:
@@ -72,13 +72,13 @@ func componentText(by string) string {
 	return "the " + by
 }
 
-// RestartedByProbeText is about a container that the kubelet restarted because of a probe.
+// RestartedByProbeText describes the end of a container that the kubelet restarted because of a probe.
 func RestartedByProbeText(e *explain.Ending, message string) string {
 	c := explain.Cause{Ending: e, Message: message}
 	return LowerFirst(endText(e)) + endingSays(&c)
 }
 
-// endingClause puts the text of an Ending into a sentence.
+// endingClause turns the text of an Ending into a clause.
 func endingClause(text string) string {
 	if strings.HasPrefix(text, "pod ") {
 		return "the " + text
@@ -86,7 +86,7 @@ func endingClause(text string) string {
 	return text
 }
 
-// endingOfIt is the text of an Ending about a pod that is named already.
+// endingOfIt returns the text of an Ending, with "it" for a pod that the sentence has named already.
 func endingOfIt(c *explain.Cause) string {
 	text := LowerFirst(EndingText(c))
 	if rest, about := strings.CutPrefix(text, "pod "); about {
@@ -95,7 +95,7 @@ func endingOfIt(c *explain.Cause) string {
 	return text
 }
 
-// killedWith is the exit code of a container that the kubelet killed, in brackets: EndingText leaves it out.
+// killedWith returns the exit code of a container that the kubelet killed, in parentheses: EndingText omits it.
 func killedWith(c *explain.Cause) string {
 	if c.ExitCode == nil || c.Ending.Kind != explain.EndProbe && c.Ending.Kind != explain.EndPostStart {
 		return ""
@@ -103,7 +103,7 @@ func killedWith(c *explain.Cause) string {
 	return fmt.Sprintf(" (exit code %d)", *c.ExitCode)
 }
 
-// endingSays is what the component says that ended the pods, for the end of a sentence; "" if the text says as much.
+// endingSays returns the message of the component that ended the pods, for the end of a sentence; "" if the text says as much.
 func endingSays(c *explain.Cause) string {
 	switch c.Ending.Kind {
 	case explain.EndTaint, explain.EndNodeGone, explain.EndNodeShutdown, explain.EndPodDeadline:
@@ -119,7 +119,7 @@ func endingSays(c *explain.Cause) string {
 	return ""
 }
 
-// brief is the beginning of a message: its first line, cut behind a sentence or a word if that is long.
+// brief returns the first line of a message, cut after a sentence or a word if it is long.
 func brief(message string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	if len(text) <= maxSaying {
@@ -135,10 +135,10 @@ func brief(message string) string {
 	return text + "…"
 }
 
-// KilledExitGone is about the exit code of a container that the kubelet killed in a pod that is gone.
+// KilledExitGone describes the exit code of a container that the kubelet killed in a pod that no longer exists.
 const KilledExitGone = "its exit code is gone with the pod, and is 137 (SIGKILL) if it did not stop on SIGTERM"
 
-// Advice on what ended pods.
+// Advice on components that ended pods.
 const (
 	KeepFromKarpenter  = `to keep Karpenter from evicting its pods, add the annotation karpenter.sh/do-not-disrupt: "true" to the pod template`
 	KeepFromAutoscaler = `to keep the cluster autoscaler from evicting its pods, add the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "false" to the pod template`
@@ -148,7 +148,7 @@ const (
 	CheckNode          = "check what the message names on the node; the pod never ran, so it has no log"
 )
 
-// ProbeAdvice is what to do about a probe that failed.
+// ProbeAdvice returns advice on a probe that failed.
 func ProbeAdvice(e *explain.Ending) string {
 	if e.Probe == "startup" {
 		return fmt.Sprintf("give container %s more time to start (failureThreshold and periodSeconds of its startup probe), or correct the probe", e.Container)
@@ -156,7 +156,7 @@ func ProbeAdvice(e *explain.Ending) string {
 	return fmt.Sprintf("find out why container %s did not answer its %s probe, or correct the probe (path, port, timeoutSeconds, failureThreshold)", e.Container, e.Probe)
 }
 
-// PodDeadlineAdvice is what to do about the activeDeadlineSeconds of pods, nil if the pod template has none.
+// PodDeadlineAdvice returns advice on the activeDeadlineSeconds of pods; seconds is nil if the pod template has none.
 func PodDeadlineAdvice(seconds *int64) string {
 	if seconds == nil {
 		return "find out what sets activeDeadlineSeconds of its pods: the pod template does not"

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// ConditionEvidence is a condition of the Job, with its reason and message.
+// ConditionEvidence describes a condition of the Job, with its reason and message.
 func ConditionEvidence(c *batchv1.JobCondition) string {
 	text := fmt.Sprintf("condition %s: %s", c.Type, c.Reason)
 	if c.Message != "" {
@@ -20,13 +20,13 @@ func ConditionEvidence(c *batchv1.JobCondition) string {
 	return text
 }
 
-// BackoffLimitEvidence is the backoffLimit, and how many pods failed.
+// BackoffLimitEvidence returns the backoffLimit and the number of failed pods.
 func BackoffLimitEvidence(limit, failed int32) string {
 	return fmt.Sprintf("backoffLimit %d: %s", limit, Times(failed, "pod failed", "pods failed"))
 }
 
-// RestartsEvidence is the backoffLimit if restarts count, how many restarts are known, 0 for too few to explain the end,
-// and how many pods count as failed.
+// RestartsEvidence returns the backoffLimit of a Job whose restarts count, the number of known restarts (0 for too few to
+// explain the failure), and the number of pods that count as failed.
 func RestartsEvidence(limit, restarts, failed int32) string {
 	known := ""
 	if restarts > 0 {
@@ -35,7 +35,7 @@ func RestartsEvidence(limit, restarts, failed int32) string {
 	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", limit, known, Times(failed, "pod counts as failed", "pods count as failed"))
 }
 
-// DeadlineEvidence is activeDeadlineSeconds, and how long the Job ran; nil if that is not known.
+// DeadlineEvidence returns activeDeadlineSeconds and how long the Job ran; ran is nil if it is unknown.
 func DeadlineEvidence(deadline int64, ran *time.Duration) string {
 	text := fmt.Sprintf("activeDeadlineSeconds %d", deadline)
 	if ran != nil {
@@ -44,34 +44,34 @@ func DeadlineEvidence(deadline int64, ran *time.Duration) string {
 	return text
 }
 
-// MaxFailedIndexesEvidence is maxFailedIndexes, and which indexes failed.
+// MaxFailedIndexesEvidence returns maxFailedIndexes and the failed indexes.
 func MaxFailedIndexesEvidence(limit, failed int32, list string) string {
 	return fmt.Sprintf("maxFailedIndexes %d: %s failed (%s)", limit, Times(failed, "index", "indexes"), crop(list))
 }
 
-// FailedIndexesEvidence is which indexes failed of so many, each after so many attempts.
+// FailedIndexesEvidence returns the failed indexes, and the number of attempts that each index may have.
 func FailedIndexesEvidence(failed int32, list string, completions, attempts, limitPerIndex int32) string {
 	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", Number(failed), Times(completions, "index", "indexes"), crop(list),
 		Times(attempts, "attempt", "attempts"), limitPerIndex)
 }
 
-// SuccessRuleEvidence is a rule of the successPolicy that is met.
+// SuccessRuleEvidence describes a rule of the successPolicy that is met.
 func SuccessRuleEvidence(r *explain.SuccessRule) string {
 	return fmt.Sprintf("rule %d of the successPolicy: %s succeeded", r.Index, r.Text)
 }
 
-// CompletionsEvidence is completions, and how many succeeded.
+// CompletionsEvidence returns completions and the number of succeeded pods.
 func CompletionsEvidence(completions, succeeded int32) string {
 	return fmt.Sprintf("completions %d: %s", completions, Count(succeeded, "succeeded"))
 }
 
-// RuleEvidence is a rule of the podFailurePolicy.
+// RuleEvidence describes a rule of the podFailurePolicy.
 func RuleEvidence(index int32, name string, rule *batchv1.PodFailurePolicyRule) string {
 	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(index, name), rule.Action, requirement(rule.OnExitCodes, rule.OnPodConditions))
 }
 
-// PodEvidence is a pod that failed: its index, which attempt of how many it was (0 for no limit), its node, and what
-// disrupted it.
+// PodEvidence describes a failed pod: its index, the number of its attempt out of attempts (0 for no limit), its node, and
+// its disruption.
 func PodEvidence(p *explain.Pod, attempts int32) string {
 	text := "pod " + p.Name
 	var about []string
@@ -100,8 +100,8 @@ func PodEvidence(p *explain.Pod, attempts int32) string {
 	return text
 }
 
-// ContainerEvidence is how a container ended, with the error that it reports if that is known; or else guess adds what its
-// exit code usually means.
+// ContainerEvidence describes the end of a container, with the known error that it reports; without one, guess adds the
+// usual meaning of its exit code.
 func ContainerEvidence(c *explain.Container, known *explain.KnownError, guess bool) string {
 	kind := "container"
 	if c.Init {
@@ -128,7 +128,7 @@ func LogEvidence(lines int) string {
 	return fmt.Sprintf("the last %s of its log", Times(int32(lines), "line", "lines"))
 }
 
-// EventEvidence is an event.
+// EventEvidence describes an event.
 func EventEvidence(e *explain.Event) string {
 	text := e.Reason + ": " + e.Message
 	if e.Count > 1 {
@@ -137,8 +137,7 @@ func EventEvidence(e *explain.Event) string {
 	return text
 }
 
-// GoneText is about failed pods of which none is left, because the Job's controller deleted all of them or for an unknown
-// reason.
+// GoneText describes failed pods that no longer exist; deleted is whether the Job's controller deleted all of them.
 func GoneText(n int32, deleted bool) string {
 	switch {
 	case deleted && n == 1:
@@ -151,7 +150,7 @@ func GoneText(n int32, deleted bool) string {
 	return fmt.Sprintf("%s and their logs are gone", Count(n, "failed pods"))
 }
 
-// MatchedPodGoneText is about the pod that a condition names, which does not exist, or cannot be read.
+// MatchedPodGoneText describes the pod that a condition names and that does not exist, or could not be read.
 func MatchedPodGoneText(pod string, read bool) string {
 	if !read {
 		return fmt.Sprintf("pod %s could not be read", pod)

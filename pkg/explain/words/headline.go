@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// The states of a Job whose end is open, behind its name.
+// States of a Job that may still succeed or fail; they follow its name.
 const (
 	StateRunning     = "is running"
 	StateBackoff     = "is in back-off"
@@ -18,7 +18,7 @@ const (
 	StateInterrupted = "is an interrupted retry"
 )
 
-// FateState is the state of a Job whose end is decided.
+// FateState returns the state of a Job whose outcome is decided.
 func FateState(fate explain.Fate) string {
 	switch fate {
 	case explain.FateFailed:
@@ -31,7 +31,7 @@ func FateState(fate explain.Fate) string {
 	return "has succeeded"
 }
 
-// BlockedState is the state of a Job that a problem blocks.
+// BlockedState returns the state of a Job that a problem blocks.
 func BlockedState(kind explain.ProblemKind) string {
 	switch kind {
 	case explain.ProblemSuspended:
@@ -42,7 +42,7 @@ func BlockedState(kind explain.ProblemKind) string {
 	return StateStalled
 }
 
-// OpenSummary is how far a Job is whose end is open; progress is "" if it says nothing.
+// OpenSummary returns the progress of a Job whose outcome is open; progress may be "".
 func OpenSummary(progress string, active, failures, counted int32) string {
 	running := "no pod is active"
 	if active > 0 {
@@ -51,7 +51,7 @@ func OpenSummary(progress string, active, failures, counted int32) string {
 	return Joined(", ", progress, running) + FailedText(failures, counted)
 }
 
-// FailedIndexesSummary is how many indexes failed and succeeded.
+// FailedIndexesSummary returns how many indexes failed and succeeded.
 func FailedIndexesSummary(failed, completions, succeeded int32) string {
 	text := fmt.Sprintf("%s of %s failed", Number(failed), Times(completions, "index", "indexes"))
 	if succeeded > 0 {
@@ -60,12 +60,12 @@ func FailedIndexesSummary(failed, completions, succeeded int32) string {
 	return text
 }
 
-// MaxFailedIndexesMechanism is the limit that failed indexes exceeded.
+// MaxFailedIndexesMechanism returns the limit that failed indexes exceeded.
 func MaxFailedIndexesMechanism(failed, limit int32) string {
 	return fmt.Sprintf("%s, and maxFailedIndexes allows %s", Times(failed, "index failed", "indexes failed"), Number(limit))
 }
 
-// PerIndexMechanism is how many attempts an index may have.
+// PerIndexMechanism returns how many attempts an index may have.
 func PerIndexMechanism(attempts, limitPerIndex int32) string {
 	if limitPerIndex == 0 {
 		return "backoffLimitPerIndex 0 allows an index no retries"
@@ -73,13 +73,13 @@ func PerIndexMechanism(attempts, limitPerIndex int32) string {
 	return fmt.Sprintf("an index fails after %s (backoffLimitPerIndex %d)", Times(attempts, "attempt", "attempts"), limitPerIndex)
 }
 
-// FailIndexMechanism is the rule that fails an index without a retry.
+// FailIndexMechanism names the rule that fails an index without a retry.
 func FailIndexMechanism(rule int32, name string) string {
 	return fmt.Sprintf("%s of its podFailurePolicy fails an index at once", RuleLabel(rule, name))
 }
 
-// CauseSentence is the cause with what the program, or the component that ended the pod, said about it, or what that means if
-// it is a known error; else with the memory limit that was reached, or with the meaning of its exit code.
+// CauseSentence returns the cause with the message of the program, or of the component that ended the pod, or with its
+// meaning if it is a known error; else with the memory limit that was reached, or with the meaning of its exit code.
 func CauseSentence(c *explain.Cause) string {
 	switch {
 	case c.Ending != nil:
@@ -97,8 +97,8 @@ func CauseSentence(c *explain.Cause) string {
 	return Joined(": ", textWithSignal(c), cause.MeaningOnly(*c.ExitCode, c.Reason))
 }
 
-// lastLine is the last line of a message: of a stack trace, that is the error. A long one loses its middle, as the errors of
-// runtimes begin with who reports them and end with the reason.
+// lastLine returns the last line of a message: in a stack trace, it is the error. A long line is cut in the middle, because
+// errors of runtimes begin with the component that reports them and end with the reason.
 func lastLine(message string) string {
 	const begin, end = 50, 110
 	all := LastLines(message)
@@ -112,8 +112,8 @@ func lastLine(message string) string {
 	return string(line)
 }
 
-// UnknownText is about failed pods whose cause is not known, because pods could not be read or are gone; others is set if
-// the cause of others is known.
+// UnknownText describes failed pods with an unknown cause, because pods could not be read or no longer exist; others is
+// whether other failures have a known cause.
 func UnknownText(failures int32, unread, others bool) string {
 	other := ""
 	if others {
@@ -128,7 +128,7 @@ func UnknownText(failures int32, unread, others bool) string {
 	return Count(failures, other+"failed pods") + " are gone, and nothing recorded why they failed"
 }
 
-// StoppedText is about pods that the Job's controller stopped for a reason of the Job; others is set if other pods failed.
+// StoppedText describes pods that the Job's controller stopped because of the Job; others is whether other pods failed.
 func StoppedText(pods int32, reason explain.StopReason, fate explain.Fate, others bool) string {
 	other := ""
 	if others {
@@ -148,7 +148,7 @@ func StoppedText(pods int32, reason explain.StopReason, fate explain.Fate, other
 	return text + "when the Job failed"
 }
 
-// PodPlace is a pod with its index and its node, and which attempt it was of how many; 0 for no limit or no number.
+// PodPlace returns a pod with its index, its node, and the number of its attempt out of attempts; 0 is no number or no limit.
 func PodPlace(p *explain.PodInfo, attempt, attempts int32) string {
 	text := p.Name
 	if p.Index != nil {

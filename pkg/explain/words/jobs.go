@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// HistoryText is what happened to indexes in their family, without the indexes: "failed in sweep and in sweep-retry-1,
+// HistoryText describes the runs of indexes in their family, without the indexes: "failed in sweep and in sweep-retry-1,
 // both times OOMKilled; completed in sweep-retry-2".
 func HistoryText(runs []explain.IndexRun) string {
 	var parts []string
@@ -22,7 +22,7 @@ func HistoryText(runs []explain.IndexRun) string {
 	return Clauses(parts)
 }
 
-// runsText is "failed in sweep (OOMKilled) and in sweep-retry-1 (exit code 1)".
+// runsText returns "failed in sweep (OOMKilled) and in sweep-retry-1 (exit code 1)".
 func runsText(runs []explain.IndexRun) string {
 	same := len(runs) > 1 && runs[0].Failure != nil
 	for i := range runs {
@@ -47,7 +47,7 @@ var outcomeTexts = map[explain.RunOutcome]string{
 	explain.RunOpen: "not completed yet", explain.RunStopped: "neither completed nor failed",
 }
 
-// failureWord is the reason of a failure, or else its exit code.
+// failureWord returns the reason of a failure, or its exit code if it has none.
 func failureWord(f *cause.Failure) string {
 	switch {
 	case f.Container != "" && f.Reason != "":
@@ -58,7 +58,7 @@ func failureWord(f *cause.Failure) string {
 	return LowerFirst(f.Text())
 }
 
-// FamilyText is whether a family is complete, or what it lacks, without the indexes.
+// FamilyText reports whether a family is complete, or what it lacks, without the indexes.
 func FamilyText(f *explain.Family) string {
 	var running, missing string
 	if f.RunningIn != "" {
@@ -79,7 +79,7 @@ func FamilyText(f *explain.Family) string {
 	return Clauses([]string{running, missing})
 }
 
-// RestText is what happens in retries to the rest of a Job that failed, "" if nothing does.
+// RestText describes how retries run the rest of a failed Job, "" if none does.
 func RestText(f *explain.Family) string {
 	switch {
 	case f.CompletedBy != "":
@@ -92,13 +92,13 @@ func RestText(f *explain.Family) string {
 	return ""
 }
 
-// InterruptedText is the verdict on a retry of a Job whose creation was interrupted.
+// InterruptedText returns the verdict on a retry whose creation was interrupted.
 func InterruptedText(root string) string {
 	return "The Job is a retry of " + root + " whose creation was interrupted: it runs nothing, and the next retry replaces it"
 }
 
-// GroupText is what the Jobs of a group have in common: without the pods and times of one of them. how says how
-// their pods failed.
+// GroupText describes what the Jobs of a group have in common, without the pods and times of a single Job; how describes
+// how their pods failed.
 func GroupText(g *explain.JobGroup, how string) string {
 	if g.Problem != nil {
 		return groupProblem(g.Problem)

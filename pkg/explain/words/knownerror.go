@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// aboutError is a text with a place for the subject of an error, and one for an error without a subject.
+// aboutError is a pair of texts: subject is a format for an error with a subject, bare is for one without.
 type aboutError struct{ subject, bare string }
 
 func (a aboutError) text(e *explain.KnownError) string {
@@ -18,7 +18,7 @@ func (a aboutError) text(e *explain.KnownError) string {
 	return fmt.Sprintf(a.subject, brief(e.Subject))
 }
 
-// errorTexts are what errors mean.
+// errorTexts are the meanings of errors.
 var errorTexts = map[explain.ErrorKind]aboutError{
 	explain.ErrorWorkingDirectory:  {"its working directory %s does not exist, or it may not enter it", "its working directory does not exist, or it may not enter it"},
 	explain.ErrorNotExecutable:     {"permission denied, %s is not executable", "permission denied, its command is not executable"},
@@ -32,7 +32,7 @@ var errorTexts = map[explain.ErrorKind]aboutError{
 	explain.ErrorOutOfGPUMemory:    {"it ran out of GPU memory: %s", "it ran out of GPU memory"},
 }
 
-// KnownErrorText is what an error means, for the end of a sentence.
+// KnownErrorText returns the meaning of an error, for the end of a sentence.
 func KnownErrorText(e *explain.KnownError) string {
 	switch e.Kind {
 	case explain.ErrorCommandNotFound:
@@ -53,7 +53,7 @@ func notFoundText(command string) string {
 	return fmt.Sprintf("command %s was not found in the container", command)
 }
 
-// wrongArchitectureText is about a program or a script: without its first line, a script is no program either.
+// wrongArchitectureText describes a file that the node cannot execute. A script without its #! line cannot be executed, either.
 func wrongArchitectureText(file string) string {
 	switch path.Ext(file) {
 	case ".sh", ".bash", ".py", ".pl", ".rb", ".js":
@@ -62,7 +62,7 @@ func wrongArchitectureText(file string) string {
 	return "exec format error, the image is for another architecture than the node"
 }
 
-// NotStartedText is about a container that its runtime could not start, for the text of a cause.
+// NotStartedText describes a container that its runtime could not start, as the text of a cause.
 func NotStartedText(container, reason string) string {
 	return fmt.Sprintf("Container %s could not be started (%s)", container, reason)
 }
@@ -83,7 +83,7 @@ var errorsBriefly = map[explain.ErrorKind]string{
 	explain.ErrorOutOfGPUMemory:    "out of GPU memory",
 }
 
-// errorBriefly is a cause with a known error for a narrow column: "exit 1: unresolved host".
+// errorBriefly returns a cause with a known error for a narrow column: "exit 1: unresolved host".
 func errorBriefly(c *explain.Cause) string {
 	text := errorsBriefly[c.Error.Kind]
 	if c.ExitCode == nil || explain.IsStartFailure(c.Reason) {
@@ -92,7 +92,7 @@ func errorBriefly(c *explain.Cause) string {
 	return fmt.Sprintf("exit %d: %s", *c.ExitCode, text)
 }
 
-// said is the meaning of a message behind a clause, or else its last line in quotes; "" if it is too long.
+// said returns the meaning of a message as the end of a clause, or its last line in quotes, or "" if that line is too long.
 func said(e *explain.KnownError, message string) string {
 	if e != nil {
 		return ": " + KnownErrorText(e)
@@ -100,7 +100,7 @@ func said(e *explain.KnownError, message string) string {
 	return saying(message)
 }
 
-// KnownErrorAdvice is what to do about the error of a container with this image; readOnlyRoot says that the container has
+// KnownErrorAdvice returns advice on the error of a container with this image; readOnlyRoot is whether the container has
 // readOnlyRootFilesystem.
 func KnownErrorAdvice(e *explain.KnownError, container, image string, readOnlyRoot bool) string {
 	switch e.Kind {
@@ -118,7 +118,7 @@ func KnownErrorAdvice(e *explain.KnownError, container, image string, readOnlyRo
 	return errorAdvice[e.Kind].text(e)
 }
 
-// errorAdvice is what errors ask for that need no more than their subject.
+// errorAdvice is the advice on errors that needs only their subject.
 var errorAdvice = map[explain.ErrorKind]aboutError{
 	explain.ErrorWorkingDirectory: {
 		"correct workingDir of the container, or create %s in its image for the container's user",
@@ -144,7 +144,7 @@ var errorAdvice = map[explain.ErrorKind]aboutError{
 	explain.ErrorOutOfGPUMemory: {"", "make the program use less GPU memory, for instance with smaller batches, or use a GPU with more"},
 }
 
-// writableAdvice is about a directory that cannot be written to.
+// writableAdvice returns advice on a directory that is read-only.
 func writableAdvice(file, container string, readOnlyRoot bool) string {
 	where := "where it writes"
 	if file != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
-// heldText is why Kueue does not admit the Job.
+// heldText explains why Kueue does not admit the Job.
 func heldText(p *explain.Problem) string {
 	h := p.Hold
 	switch h.Kind {
@@ -53,7 +53,7 @@ func inQueue(p *explain.Problem) string {
 	return fmt.Sprintf(" (queue %s)", p.Queue)
 }
 
-// afterColon is a message at the end of a clause.
+// afterColon returns a message as the end of a clause.
 func afterColon(message string) string {
 	if message == "" {
 		return ""
@@ -61,7 +61,7 @@ func afterColon(message string) string {
 	return ": " + LowerFirst(briefly(message))
 }
 
-// checksText is "admission check provision (Pending: no nodes yet)".
+// checksText returns "admission check provision (Pending: no nodes yet)".
 func checksText(checks []kueue.AdmissionCheck) string {
 	var all []string
 	for _, c := range checks {
@@ -74,7 +74,7 @@ func checksText(checks []kueue.AdmissionCheck) string {
 	return Plural(len(all), "admission check ", "admission checks ") + Enumerate(all, "and")
 }
 
-// Advice on Jobs that Kueue holds.
+// Advice on Jobs that Kueue keeps suspended.
 const (
 	AskLocalQueue      = "wait for other Jobs of the queue to end, request less, or have the quota raised; the queue shows what is in use"
 	RequestLess        = "waiting does not help: recreate the Job with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"

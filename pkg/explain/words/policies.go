@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// requirement is what a rule of the podFailurePolicy asks for: "main exits with 42 or 43".
+// requirement returns the requirement of a podFailurePolicy rule: "main exits with 42 or 43".
 func requirement(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) string {
 	if codes != nil {
 		return exitCodesText(codes)
@@ -42,14 +42,14 @@ func exitCodesText(codes *batchv1.PodFailurePolicyOnExitCodesRequirement) string
 	case batchv1.PodFailurePolicyOnExitCodesOpIn:
 		return fmt.Sprintf("%s exits with %s", who, Enumerate(values, "or"))
 	case batchv1.PodFailurePolicyOnExitCodesOpNotIn:
-		// An exit code of 0 is never looked at (PFP-03).
+		// A rule never matches exit code 0 (PFP-03).
 		values = slices.DeleteFunc(values, func(v string) bool { return v == "0" })
 		return fmt.Sprintf("%s exits with a code other than %s", who, Enumerate(append([]string{"0"}, values...), "and"))
 	}
 	return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, Enumerate(values, "and"))
 }
 
-// successRuleText is the progress of a rule of the successPolicy: "3 of 5 (indexes 1-9)".
+// successRuleText returns the progress of a successPolicy rule: "3 of 5 (indexes 1-9)".
 func successRuleText(r *explain.SuccessRule) string {
 	switch {
 	case r.Empty:
@@ -60,7 +60,7 @@ func successRuleText(r *explain.SuccessRule) string {
 	return fmt.Sprintf("%s (%s %s)", Of(r.Have, r.Need), Plural(1+strings.Count(r.Of, ",")+strings.Count(r.Of, "-"), "index", "indexes"), r.Of)
 }
 
-// RuleLabel is `rule 1 "OutOfMemory"`.
+// RuleLabel returns `rule 1 "OutOfMemory"`.
 func RuleLabel(index int32, name string) string {
 	if name == "" {
 		return fmt.Sprintf("rule %d", index)

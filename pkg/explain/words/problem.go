@@ -12,12 +12,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// ProblemText is the problem in a sentence, for a Job that r runs.
+// ProblemText describes the problem in a sentence, for a Job that r runs.
 func ProblemText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
 	return Clauses([]string{ProblemWhat(p, now, r), ProblemNote(p)})
 }
 
-// ProblemWhat is the first clause of the text.
+// ProblemWhat returns the first clause of the problem's text.
 func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
 	switch p.Kind {
 	case explain.ProblemNotReconciled:
@@ -58,8 +58,8 @@ func foreignFinalizerText(p *explain.Problem) string {
 		Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
 }
 
-// ProblemReason is the problem in a word, in that of Kubernetes where it has one; refused pods and containers that others wait
-// for need a few words more.
+// ProblemReason names the problem in one word, the word of Kubernetes if there is one; refused pods and containers that
+// others wait for need a few more.
 func ProblemReason(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemCreationRefused:
@@ -74,7 +74,7 @@ func ProblemReason(p *explain.Problem) string {
 	return string(p.Kind)
 }
 
-// ProblemNote is what follows from the problem, "" if that needs no word.
+// ProblemNote returns the consequence of the problem, "" if it is obvious.
 func ProblemNote(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemNotReconciled:
@@ -97,10 +97,10 @@ func ProblemNote(p *explain.Problem) string {
 	return problemNotes[p.Kind]
 }
 
-// uncountedNote is about containers that have not started.
+// uncountedNote is the note on containers that have not started.
 const uncountedNote = "this does not count as a failure, so no retry limit ends it"
 
-// problemNotes are those that are always the same.
+// problemNotes are the notes without variable parts.
 var problemNotes = map[explain.ProblemKind]string{
 	explain.ProblemForeignFinalizer:  "the Job does not wait for this",
 	explain.ProblemImagePull:         uncountedNote,
@@ -110,7 +110,7 @@ var problemNotes = map[explain.ProblemKind]string{
 	explain.ProblemUnknownMode:       "no controller of this version runs the Job",
 }
 
-// problemTexts are those of problems that are always the same.
+// problemTexts are the texts without variable parts.
 var problemTexts = map[explain.ProblemKind]string{
 	explain.ProblemNoParallelism:     "parallelism is 0, so no pods are created",
 	explain.ProblemInvalidRuleNames:  "the failure rule names in annotation " + rulename.Annotation + " are invalid, so none of them are used",
@@ -118,7 +118,7 @@ var problemTexts = map[explain.ProblemKind]string{
 	explain.ProblemInconsistent:      "the status of the Job does not match its pods",
 }
 
-// ControllerWord is who runs Jobs with this managedBy.
+// ControllerWord names the controller that runs Jobs with this managedBy.
 func ControllerWord(managedBy string) string {
 	if managedBy == "" {
 		return "the built-in controller"
@@ -150,7 +150,7 @@ func suspendedText(p *explain.Problem) string {
 	return "the Job is suspended (spec.suspend)"
 }
 
-// stoppedByKueue is why Kueue stopped a Job that it had started, "" if it did not.
+// stoppedByKueue explains why Kueue stopped a Job that it had started, "" if it did not.
 func stoppedByKueue(p *explain.Problem) string {
 	if len(p.Details) == 0 {
 		return ""
@@ -158,7 +158,7 @@ func stoppedByKueue(p *explain.Problem) string {
 	return afterColon(withoutIDs(p.Details[0]))
 }
 
-// withoutIDs leaves out the UIDs of the other workload, which are for programs.
+// withoutIDs removes the UIDs of the other workload, which help no reader.
 func withoutIDs(message string) string {
 	before, ids, _ := strings.Cut(message, " (UID: ")
 	_, after, _ := strings.Cut(ids, ")")
@@ -208,7 +208,7 @@ func processOOMKilledText(p *explain.Problem) string {
 		kind, p.Container, pods, p.Exit.Reason, limit)
 }
 
-// succeededText is about a container of a pod that succeeded all the same.
+// succeededText describes a failure in a pod that succeeded nevertheless.
 func succeededText(p *explain.Problem) string {
 	if p.Kind == explain.ProblemContainerRetried {
 		return containerRetriedText(p)
@@ -216,7 +216,7 @@ func succeededText(p *explain.Problem) string {
 	return processOOMKilledText(p)
 }
 
-// containerRetriedText is about a container that failed before its pod succeeded.
+// containerRetriedText describes a container that failed before its pod succeeded.
 func containerRetriedText(p *explain.Problem) string {
 	kind := "init container "
 	if p.Sidecar {
@@ -229,7 +229,7 @@ func containerRetriedText(p *explain.Problem) string {
 	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, RestartedText(p.Exit, p.Restarts), where)
 }
 
-// ago is " 3s ago", or "" for an unknown time.
+// ago returns " 3s ago", or "" for an unknown time.
 func ago(t *metav1.Time, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -237,7 +237,7 @@ func ago(t *metav1.Time, now time.Time) string {
 	return " " + Age(now.Sub(t.Time)) + " ago"
 }
 
-// unreadableText is what the controller does not understand.
+// unreadableText names the value that the controller does not support.
 func unreadableText(p *explain.Problem) string {
 	if p.Kind == explain.ProblemBadRetryIndexes {
 		return "annotation " + p.Asked
@@ -245,30 +245,30 @@ func unreadableText(p *explain.Problem) string {
 	return "this version does not know completionMode " + p.Asked
 }
 
-// NodeLost is why a node cannot stop pods if nothing else is known.
+// NodeLost is the reason why a node cannot stop pods, if no other is known.
 const NodeLost = "it is lost"
 
-// RestartedText is how a container ended, and how often it was restarted.
+// RestartedText returns the exit of a container and the number of its restarts.
 func RestartedText(e *cause.Exit, restarts int32) string {
 	return cause.ExitText(e.ExitCode, e.Reason) + ", restarted " + Times(restarts, "time", "times")
 }
 
-// DamagedIndexesText says how many parts of the stored lists of indexes are damaged.
+// DamagedIndexesText returns the number of damaged parts in the stored lists of indexes.
 func DamagedIndexesText(n int32) string {
 	return fmt.Sprintf("%s of a list of indexes cannot be read", Times(n, "part", "parts"))
 }
 
-// CountKeptText is how succeeded and completedIndexes of a status differ.
+// CountKeptText describes a status whose succeeded and completedIndexes differ.
 func CountKeptText(succeeded, completed int32) string {
 	return fmt.Sprintf("succeeded says %s, and %s are complete", Number(succeeded), Count(completed, "indexes"))
 }
 
-// TooManySucceededText is how succeeded and completions differ.
+// TooManySucceededText describes a status whose succeeded exceeds completions.
 func TooManySucceededText(succeeded, completions int32) string {
 	return fmt.Sprintf("%s succeeded, and completions asks for %s", Count(succeeded, "pods"), Number(completions))
 }
 
-// pendingText is why pods do not start, or are not created.
+// pendingText explains why pods do not start, or are not created.
 func pendingText(p *explain.Problem) string {
 	switch p.Kind {
 	case explain.ProblemCreationRefused:
@@ -292,7 +292,7 @@ func pendingText(p *explain.Problem) string {
 	return slowStartText(p)
 }
 
-// slowStartText is why a pod takes long to start.
+// slowStartText explains why a pod takes long to start.
 func slowStartText(p *explain.Problem) string {
 	if p.Trouble != nil {
 		return "the pod cannot start because " + startCause(p)
@@ -310,7 +310,7 @@ func slowStartText(p *explain.Problem) string {
 	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(brief(strings.Join(p.Details, "\n"))))
 }
 
-// unstartableText is what the kubelet or the container runtime says of a container that it cannot start.
+// unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
 func unstartableText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
 	switch {
@@ -322,7 +322,7 @@ func unstartableText(p *explain.Problem) string {
 	return Joined(": ", text, briefly(p.Details[0]))
 }
 
-// probeLoopText is about a container that the kubelet kills again and again.
+// probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
@@ -331,7 +331,7 @@ func probeLoopText(p *explain.Problem) string {
 	return text
 }
 
-// refusalText is who refuses pods, by name, and what the API server says about it.
+// refusalText names the component that refuses pods, with the API server's message.
 func refusalText(p *explain.Problem) string {
 	r, known := refusalTexts[p.Reason]
 	if !known {
@@ -345,7 +345,7 @@ func refusalText(p *explain.Problem) string {
 	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
 		return said
 	case p.Reason == explain.RefusalQuota, p.Reason == explain.RefusalServiceAccount && p.RefusedBy != "":
-		said = "" // Their names are enough.
+		said = "" // Their names are sufficient.
 	case p.Trouble != nil:
 		return webhookText(r.unnamed, p.Trouble)
 	case p.Reason == explain.RefusalWebhook && said == "without explanation":
@@ -354,7 +354,7 @@ func refusalText(p *explain.Problem) string {
 	return Joined(": ", Joined(" ", r.unnamed, r.verb), said)
 }
 
-// shortRefusal is the beginning of what the API server says.
+// shortRefusal returns the beginning of the API server's message.
 func shortRefusal(said string) string {
 	if text := []rune(said); len(text) > maxRefusal {
 		cut := string(text[:maxRefusal])
@@ -366,10 +366,10 @@ func shortRefusal(said string) string {
 	return said
 }
 
-// maxRefusal is how much of the API server's words goes into a sentence.
+// maxRefusal is the maximum length of an API server's message in a sentence, in characters.
 const maxRefusal = 160
 
-// refusalTexts say who refuses pods, by name or without one, and what it does.
+// refusalTexts have the subject of the refusal, with and without a name, and its verb.
 var refusalTexts = map[string]struct{ named, unnamed, verb string }{
 	explain.RefusalQuota:          {"ResourceQuota ", "a ResourceQuota of the namespace", "is exhausted"},
 	explain.RefusalQuotaNeeds:     {"ResourceQuota ", "a ResourceQuota of the namespace", "rejects the pod template"},
@@ -383,7 +383,7 @@ var refusalTexts = map[string]struct{ named, unnamed, verb string }{
 	explain.RefusalInvalid:        {"", "the API server", "rejects the pod template as invalid"},
 }
 
-// ReconcilerText is one line with the reason for Alive.
+// ReconcilerText returns the reason for the value of Alive, in one line.
 func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 	switch r.Sign {
 	case explain.SignNeverWorked:
@@ -395,10 +395,10 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 	case explain.SignLeaseExpired:
 		return fmt.Sprintf("its Lease %s has expired (last renewed%s)", r.Lease, ago(r.LeaseRenewed, now))
 	case explain.SignLeaseHeld:
-		host, _, _ := strings.Cut(r.LeaseHolder, "_") // What follows tells processes of one host apart.
+		host, _, _ := strings.Cut(r.LeaseHolder, "_") // The suffix distinguishes processes of one host.
 		where := ""
 		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
-			where = ", by its Lease in namespace " + namespace // Its users can make up one.
+			where = ", by its Lease in namespace " + namespace // Users of that namespace can forge a Lease.
 		}
 		return fmt.Sprintf("seen%s on %s%s", ago(r.LeaseRenewed, now), host, where)
 	case explain.SignOverdue:

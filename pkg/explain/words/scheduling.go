@@ -7,18 +7,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// noNode begins the sentence about a pod that no node can take.
+// noNode is the beginning of the sentence about a pod that fits no node.
 const noNode = "no node can take the pod"
 
-// maxUnfits is how many reasons a sentence has.
+// maxUnfits is the maximum number of reasons in a sentence.
 const maxUnfits = 5
 
-// unschedulableText is why no node can take the pod.
+// unschedulableText explains why no node can take the pod.
 func unschedulableText(p *explain.Problem) string {
 	return Joined(": ", noNode, unfitsText(p.Unfit, p.Claims))
 }
 
-// ProblemBrief is why no node can take the pod, or which container it waits for, for a narrow column; "" for other problems.
+// ProblemBrief returns, for a narrow column, the reasons why no node can take the pod, or the container that it waits for;
+// "" for other problems.
 func ProblemBrief(p *explain.Problem) string {
 	if text := containerBriefly(p); text != "" {
 		return text
@@ -26,7 +27,7 @@ func ProblemBrief(p *explain.Problem) string {
 	return unfitsText(p.Unfit, p.Claims)
 }
 
-// unfitsText has the reasons, with the number of nodes: "1 Insufficient nvidia.com/gpu, 8 node affinity/selector".
+// unfitsText returns the reasons with their numbers of nodes: "1 Insufficient nvidia.com/gpu, 8 node affinity/selector".
 func unfitsText(all []explain.Unfit, claims []explain.Claim) string {
 	var parts []string
 	for i := range all[:min(len(all), maxUnfits)] {
@@ -43,7 +44,7 @@ func unfitsText(all []explain.Unfit, claims []explain.Claim) string {
 	return strings.Join(parts, ", ")
 }
 
-// unfitTexts are the words for a reason that has no name, in those of the scheduler.
+// unfitTexts are the scheduler's words for reasons without a name.
 var unfitTexts = map[explain.UnfitKind]string{
 	explain.UnfitPodCount:       "Too many pods",
 	explain.UnfitNodeAffinity:   "node affinity/selector",
@@ -98,7 +99,7 @@ func claimName(name string) string {
 	return "claim " + name
 }
 
-// claimText names the claim, or those among which it is.
+// claimText names the claim, or the candidates if it is unknown.
 func claimText(u *explain.Unfit, claims []explain.Claim) string {
 	if u.Name != "" {
 		return "claim " + u.Name
@@ -110,7 +111,7 @@ func claimText(u *explain.Unfit, claims []explain.Claim) string {
 	return "a PersistentVolumeClaim of the pod" + inBrackets(Enumerate(names, "or"))
 }
 
-// warningOf is the quoted warning about the claim of that name, "" if there is none.
+// warningOf returns the quoted warning about the named claim, "" if there is none.
 func warningOf(name string, claims []explain.Claim) string {
 	for i := range claims {
 		if c := &claims[i]; c.Name == name {
@@ -120,7 +121,7 @@ func warningOf(name string, claims []explain.Claim) string {
 	return ""
 }
 
-// autoscalerText is what an autoscaler does about the pod, "" if it does not say.
+// autoscalerText describes what an autoscaler does about the pod, "" if there is none.
 func autoscalerText(a *explain.Autoscaler) string {
 	switch {
 	case a == nil:
@@ -131,7 +132,7 @@ func autoscalerText(a *explain.Autoscaler) string {
 	return Joined(": ", componentText(a.By)+" adds no node for it", briefly(a.Why))
 }
 
-// UnfitAdvice is what to do about a reason why no node can take a pod, "" for nothing in particular.
+// UnfitAdvice returns advice on a reason why no node can take a pod, or "".
 func UnfitAdvice(u *explain.Unfit, claims []explain.Claim) string {
 	switch u.Kind {
 	case explain.UnfitResource:
@@ -148,7 +149,7 @@ func UnfitAdvice(u *explain.Unfit, claims []explain.Claim) string {
 	return unfitAdvice[u.Kind]
 }
 
-// unfitAdvice is advice that needs no names.
+// unfitAdvice is the advice without variable parts.
 var unfitAdvice = map[explain.UnfitKind]string{
 	explain.UnfitPodCount:       "add nodes: these run as many pods as they may (status.allocatable.pods)",
 	explain.UnfitNodeAffinity:   "compare nodeSelector and affinity of the pod with the labels of the nodes",
@@ -178,7 +179,7 @@ func resourceAdvice(u *explain.Unfit) string {
 	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
 }
 
-// taintAdvice is about a taint, "" if it is not known. Those of node.kubernetes.io are set by the cluster itself.
+// taintAdvice returns advice on a taint, "" if it is unknown. The cluster itself sets taints of node.kubernetes.io.
 func taintAdvice(taint string) string {
 	key, _, _ := strings.Cut(taint, ":")
 	switch {

@@ -7,16 +7,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// troubleWords are the words for what keeps a pod from starting, or from being created.
+// troubleWords describe a trouble that keeps a pod from starting, or from being created.
 type troubleWords struct {
 	// brief is for a column.
 	brief string
-	// text is a clause; %s is what the message names, or what stands for it.
+	// text is a clause; %s is the name in the message or the webhook's Service, %v the volume.
 	text   string
 	advice string
 }
 
-// imageTroubles are why an image is not on the node; the text follows its name.
+// imageTroubles are the reasons why an image is not on the node; the text follows its name.
 var imageTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleRateLimit:      {"rate limit", "cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets), which has a higher limit, or from a mirror of the registry; the kubelet retries automatically"},
 	explain.TroubleUnauthorized:   {"access denied", "cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name"},
@@ -31,7 +31,7 @@ var imageTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroublePullsThrottled: {"pulls throttled", "is not pulled yet, because the kubelet limits how often it pulls (registryPullQPS)", "wait: the kubelet retries automatically"},
 }
 
-// startTroubles are why a pod that has a node does not start; the text follows "the pod cannot start because".
+// startTroubles are the reasons why a pod that has a node does not start; the text follows "the pod cannot start because".
 var startTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleAttacher:        {"attacher", "CSI driver %s did not attach %v in time", "check whether the controller of the CSI driver is running; the attachment is retried automatically"},
 	explain.TroubleMountTimeout:    {"mount timed out", "%v was not attached or mounted in time", "find out what %v waits for"},
@@ -50,7 +50,7 @@ var startTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleKeyMissing:      {"", "", ""},
 }
 
-// webhookTroubles are why a webhook cannot be called; the text follows its name.
+// webhookTroubles are the reasons why a webhook cannot be called; the text follows its name.
 var webhookTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleNoEndpoints: {"", "cannot be called: %s has no endpoints", "start the pods of %s, which serve the webhook, or remove the webhook if nothing should serve it; the controller then retries automatically"},
 	explain.TroubleNoService:   {"", "cannot be called: %s does not exist", "create %s, or remove the webhook if nothing should serve it; the controller then retries automatically"},
@@ -60,7 +60,7 @@ var webhookTroubles = map[explain.TroubleKind]troubleWords{
 	explain.TroubleNoAnswer:    {"", "does not answer in time", "check the pods of %s, which serve the webhook, and the network between them and the API server; the controller then retries automatically"},
 }
 
-// imageText is about an image that is not on the node.
+// imageText describes an image that is not on the node.
 func imageText(p *explain.Problem) string {
 	if p.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
@@ -79,7 +79,7 @@ func quotedIfAny(text string) string {
 	return Quoted(text)
 }
 
-// startCause is why a pod with a node cannot start, by the Trouble of the problem.
+// startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
 func startCause(p *explain.Problem) string {
 	t := p.Trouble
 	said := quotedIfAny(t.Said)
@@ -99,7 +99,7 @@ func startCause(p *explain.Problem) string {
 	return Joined(": ", text, said)
 }
 
-// volumeText names the volume, with its claim if it can have only one.
+// volumeText names the volume, with the candidates for its claim.
 func volumeText(p *explain.Problem) string {
 	text := Joined(" ", "its volume", p.Trouble.Volume)
 	if p.Trouble.Volume == "" {
@@ -120,7 +120,7 @@ func objectText(t *explain.Trouble) string {
 	return t.Object + " " + t.Name
 }
 
-// neededBy is a clause on the volume that needs the object, "" if the object is not named.
+// neededBy returns a clause on the volume that needs the object, "" if the object or the volume has no name.
 func neededBy(t *explain.Trouble) string {
 	if t.Name == "" || t.Volume == "" {
 		return ""
@@ -135,7 +135,7 @@ func networkText(t *explain.Trouble) string {
 	return "network plugin " + t.Name
 }
 
-// troubleReason is the trouble in a few words for a column, "" if that needs none.
+// troubleReason returns the trouble in a few words for a column, or "".
 func troubleReason(p *explain.Problem) string {
 	switch t := p.Trouble; {
 	case t == nil:
@@ -151,7 +151,7 @@ func troubleReason(p *explain.Problem) string {
 	}
 }
 
-// TroubleAdvice is what to do about what a message means, "" for nothing in particular.
+// TroubleAdvice returns advice on the problem's Trouble, or "".
 func TroubleAdvice(p *explain.Problem) string {
 	t := p.Trouble
 	if t == nil {
@@ -178,11 +178,11 @@ func serviceText(t *explain.Trouble) string {
 	return "its Service " + t.Name
 }
 
-// webhookText is why a webhook of that name cannot be called.
+// webhookText explains why the named webhook cannot be called.
 func webhookText(name string, t *explain.Trouble) string {
 	said := t.Said
 	if t.Kind == explain.TroubleNoAnswer {
-		said = "" // That the API server waited in vain.
+		said = "" // It only says that the API server timed out.
 	}
 	text := strings.ReplaceAll(webhookTroubles[t.Kind].text, "%s", serviceText(t))
 	if t.Kind == explain.TroubleNoAnswer && t.Name != "" {
@@ -191,7 +191,7 @@ func webhookText(name string, t *explain.Trouble) string {
 	return Joined(": ", Joined(" ", name, text), quotedIfAny(said))
 }
 
-// QuotaNeedsAdvice is about a quota that demands requests or limits that the pods lack.
+// QuotaNeedsAdvice returns advice on a quota that demands requests or limits that the pods lack.
 func QuotaNeedsAdvice(quota string, lacks []string) string {
 	if len(lacks) == 0 {
 		return "recreate the Job with the requests and limits that the quota demands"
@@ -199,7 +199,7 @@ func QuotaNeedsAdvice(quota string, lacks []string) string {
 	return fmt.Sprintf("recreate the Job with %s for its containers, which ResourceQuota %s demands, or have a LimitRange of the namespace set defaults", Enumerate(lacks, "and"), quota)
 }
 
-// NeverStartedText is why no pod of the Job ever started, by what kept one of them.
+// NeverStartedText explains why no pod of the Job ever started, by the problem of one of them.
 func NeverStartedText(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
@@ -212,7 +212,7 @@ func NeverStartedText(p *explain.Problem) string {
 	return Joined(": ", "its pods never started ("+p.Reason+")", briefly(strings.Join(p.Details, "\n")))
 }
 
-// DeadlinePassed is a clause on a Job whose pods never started; the deadline may be unset now.
+// DeadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.
 func DeadlinePassed(deadline *int64) string {
 	if deadline == nil {
 		return "meanwhile, its activeDeadlineSeconds passed"
@@ -220,7 +220,7 @@ func DeadlinePassed(deadline *int64) string {
 	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", Seconds(*deadline))
 }
 
-// NoneStartedText is about pods that are gone and that never started.
+// NoneStartedText describes pods that never started and no longer exist.
 func NoneStartedText(n int32) string {
 	if n == 1 {
 		return "the Job's controller deleted the pod, which never started, so it has no log"

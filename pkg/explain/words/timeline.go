@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// MomentAbout is Job, Pod, Condition or Event.
+// MomentAbout returns Job, Pod, Condition or Event.
 func MomentAbout(m *explain.Moment) string {
 	switch m.Kind {
 	case explain.MomentPodsCreated, explain.MomentPodsSucceeded, explain.MomentPodsFailed:
@@ -21,7 +21,7 @@ func MomentAbout(m *explain.Moment) string {
 	return "Job"
 }
 
-// MomentText is what happened, without a full stop.
+// MomentText describes the moment, without a full stop.
 func MomentText(m *explain.Moment) string {
 	switch m.Kind {
 	case explain.MomentCreated:
@@ -44,7 +44,7 @@ func MomentText(m *explain.Moment) string {
 	return m.Reason + ": " + m.Message
 }
 
-// pods is "pod a-x7" or "3 pods".
+// momentPods returns "pod a-x7" or "3 pods".
 func momentPods(m *explain.Moment) string {
 	if m.Pod != "" {
 		return "pod " + m.Pod
@@ -63,7 +63,7 @@ func conditionText(m *explain.Moment) string {
 	return text
 }
 
-// waitText is what happens when the clock ends.
+// waitText describes what happens when the wait ends.
 func waitText(w *explain.Wait) string {
 	switch w.Kind {
 	case explain.WaitBackoff:
@@ -78,7 +78,7 @@ func waitText(w *explain.Wait) string {
 	return fmt.Sprintf("the Job and its pods are deleted (ttlSecondsAfterFinished %d)", w.Seconds)
 }
 
-// retryText is what happens when the back-off of the first index ends.
+// retryText describes what happens when the back-off of the first index ends.
 func retryText(w *explain.Wait) string {
 	who := "index " + w.Indexes
 	if w.Count > 1 {
@@ -90,7 +90,7 @@ func retryText(w *explain.Wait) string {
 	return who + " gets its next pod"
 }
 
-// StepText is what happens next, without a full stop.
+// StepText describes the next step, without a full stop.
 func StepText(s *explain.Step) string {
 	switch s.Kind {
 	case explain.StepTTL, explain.StepIndexBackoff, explain.StepDeadline:

@@ -10,16 +10,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// fateTexts begin the verdict on a Job whose end is decided.
+// fateTexts are the beginnings of the verdict on a Job whose outcome is decided.
 var fateTexts = map[explain.Fate]string{
 	explain.FateFailed: "The Job failed: ", explain.FateFailing: "The Job is going to fail: ",
 	explain.FateComplete: "The Job is complete: ", explain.FateSucceeding: "The Job has succeeded: ",
 }
 
-// DecidedText is the first clause of the verdict on a Job whose end is decided.
+// DecidedText returns the first clause of the verdict on a Job whose outcome is decided.
 func DecidedText(fate explain.Fate, why string) string { return fateTexts[fate] + why }
 
-// BlockedText is the first clause of the verdict on a Job that a problem blocks.
+// BlockedText returns the first clause of the verdict on a Job that a problem blocks.
 func BlockedText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
 	switch p.Kind {
 	case explain.ProblemSuspended, explain.ProblemDeleting, explain.ProblemInitRunning:
@@ -31,7 +31,7 @@ func BlockedText(p *explain.Problem, now time.Time, r *explain.Reconciler) strin
 // BeingDeleted is the verdict on a Job that is being deleted.
 const BeingDeleted = "The Job is being deleted"
 
-// WaitsForText is what the terminal condition waits for: pods that run, that terminate, that have ended and are not in the
+// WaitsForText returns what the terminal condition waits for: pods that run or terminate, ended pods that are not in the
 // status, or else the controller.
 func WaitsForText(running, terminating, ended int32, controller string) string {
 	var parts []string
@@ -50,10 +50,10 @@ func WaitsForText(running, terminating, ended int32, controller string) string {
 	return Enumerate(parts, "and")
 }
 
-// WaitsClause is the clause of the verdict with a WaitsForText.
+// WaitsClause returns the verdict's clause with a WaitsForText.
 func WaitsClause(waitsFor string) string { return "it waits for " + waitsFor }
 
-// BackoffLimitMechanism is how many retries the backoffLimit allows.
+// BackoffLimitMechanism returns the number of failures and of the retries that the backoffLimit allows.
 func BackoffLimitMechanism(failed, limit int32) string {
 	if limit == 0 && failed == 1 {
 		return "backoffLimit 0 allows no retries"
@@ -61,7 +61,7 @@ func BackoffLimitMechanism(failed, limit int32) string {
 	return BackoffLimitText(failed, limit)
 }
 
-// BackoffLimitText is why the Job failed by its backoffLimit. The limit may have been lower than it is now.
+// BackoffLimitText explains that the Job failed by its backoffLimit. The limit may have been lower than it is now.
 func BackoffLimitText(failed, limit int32) string {
 	switch {
 	case failed <= limit:
@@ -72,15 +72,15 @@ func BackoffLimitText(failed, limit int32) string {
 	return fmt.Sprintf("%s, and backoffLimit %d allows %s", Times(failed, "pod failed", "pods failed"), limit, Times(limit, "retry", "retries"))
 }
 
-// Restarts are what a verdict says of restarts that used up the backoffLimit: at least Count, which are all if Exact; of
-// Container in Pod, if it is the only one.
+// Restarts are the restarts that used up the backoffLimit: at least Count, exactly if Exact. Container and Pod are set if
+// only one container was restarted.
 type Restarts struct {
 	Count          int32
 	Exact          bool
 	Container, Pod string
 }
 
-// RestartsText is why the Job failed by restarts.
+// RestartsText explains that the Job failed by restarts.
 func RestartsText(r *Restarts, limit int32) string {
 	who, often := "containers of its pods were", Times(r.Count, "time", "times")
 	if r.Container != "" {
@@ -95,13 +95,13 @@ func RestartsText(r *Restarts, limit int32) string {
 	return fmt.Sprintf("%s restarted %s, which uses up backoffLimit %d", who, often, limit)
 }
 
-// LastExitText is how a container ended before it was restarted last; message is its termination message, and known what
-// that or its log reports, or nil.
+// LastExitText describes the exit of a container before its last restart. message is its termination message; known is the
+// error that the message or the log reports, or nil.
 func LastExitText(e *cause.Exit, message string, known *explain.KnownError) string {
 	return fmt.Sprintf("container %s last %s%s", e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
 
-// DeadlineText is why the Job failed by its activeDeadlineSeconds, which may be unset now.
+// DeadlineText explains that the Job failed by its activeDeadlineSeconds, which may be unset now.
 func DeadlineText(deadline *int64) string {
 	value := "no longer set"
 	if deadline != nil {
@@ -110,17 +110,17 @@ func DeadlineText(deadline *int64) string {
 	return fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value)
 }
 
-// MaxFailedIndexesText is why the Job failed by its maxFailedIndexes.
+// MaxFailedIndexesText explains that the Job failed by its maxFailedIndexes.
 func MaxFailedIndexesText(failed int32, list string, limit int32) string {
 	return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", Times(failed, "index failed", "indexes failed"), crop(list), limit)
 }
 
-// FailedIndexesText is why the Job failed after all its indexes ended.
+// FailedIndexesText explains that the Job failed after all its indexes ended.
 func FailedIndexesText(failed int32, list string, completions int32) string {
 	return fmt.Sprintf("%s of its %s failed (%s)", Number(failed), Times(completions, "index", "indexes"), crop(list))
 }
 
-// OtherReasonText is why the Job failed for a reason that is not known to this project.
+// OtherReasonText returns a reason of the Job's failure that this project does not know.
 func OtherReasonText(reason, message string) string {
 	if message != "" {
 		return reason + ", " + Quoted(message)
@@ -128,8 +128,8 @@ func OtherReasonText(reason, message string) string {
 	return "reason " + reason
 }
 
-// RuleText is why the Job failed by a rule of its podFailurePolicy: which is -1 if it is not known, and its name "".
-// matched is a clause on the pod, or "", and message that of the condition.
+// RuleText explains that the Job failed by a rule of its podFailurePolicy. which is -1 and name is "" if unknown; matched
+// is a clause on the pod, or ""; message is the condition's message.
 func RuleText(which int32, name, matched, message string) string {
 	rule := "a rule of its podFailurePolicy"
 	switch {
@@ -147,8 +147,8 @@ func RuleText(which int32, name, matched, message string) string {
 	return rule + " matched"
 }
 
-// MatchedByCondition is the pod with the condition that a rule matched; index is -1 if there is none or it is not known, and
-// c has what ended the pod, or is nil.
+// MatchedByCondition describes the pod with the condition that a rule matched; index is -1 if there is none or it is
+// unknown. c is the cause of the pod's failure, or nil.
 func MatchedByCondition(pod string, index int32, condition string, c *explain.Cause) string {
 	if c == nil || c.Ending == nil {
 		return podLabel(pod, index) + ": it has condition " + condition
@@ -156,8 +156,8 @@ func MatchedByCondition(pod string, index int32, condition string, c *explain.Ca
 	return fmt.Sprintf("%s (condition %s): %s%s", podLabel(pod, index), condition, endingOfIt(c), endingSays(c))
 }
 
-// MatchedByExit is the pod with the exit code that a rule matched; message is a termination message, and known what that
-// or the log reports, or nil.
+// MatchedByExit describes the pod with the exit code that a rule matched. message is a termination message; known is the
+// error that the message or the log reports, or nil.
 func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *explain.KnownError) string {
 	return fmt.Sprintf("%s: its container %s %s%s", podLabel(pod, index), e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
@@ -169,8 +169,8 @@ func podLabel(pod string, index int32) string {
 	return fmt.Sprintf("pod %s (index %d)", pod, index)
 }
 
-// MostlyText is a clause on the most frequent of several causes, which together have so many failures; partly is set if
-// the cause of others is not known.
+// MostlyText returns a clause on the most frequent cause. causes is the number of known causes, failures the number of
+// their failures; partly is whether other failures have an unknown cause.
 func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) string {
 	text := LowerFirst(textWithSignal(c))
 	if c.Ending != nil {
@@ -191,7 +191,7 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 	return of + ": " + text
 }
 
-// textWithSignal names the signal of an exit code that has no other reason.
+// textWithSignal returns the cause's text, with the signal of an exit code that has no reason.
 func textWithSignal(c *explain.Cause) string {
 	if c.Failure == nil || c.Ending != nil || c.Hidden != nil || len(c.Also) > 0 || c.Reason != "" || c.Signal == "" {
 		return c.Text
@@ -201,7 +201,7 @@ func textWithSignal(c *explain.Cause) string {
 	return f.Text()
 }
 
-// ProgressText is how many indexes, or pods of a NonIndexed Job, have succeeded; completions is nil for a Job without.
+// ProgressText returns how many indexes, or pods of a NonIndexed Job, have succeeded; completions is nil if the Job has none.
 func ProgressText(succeeded int32, indexed bool, completions *int32) string {
 	switch {
 	case indexed:
@@ -212,8 +212,8 @@ func ProgressText(succeeded int32, indexed bool, completions *int32) string {
 	return Times(succeeded, "pod succeeded", "pods succeeded")
 }
 
-// CompleteText is why the Job is complete. rule is the one of the successPolicy that is met, nil if all of the Job
-// succeeded; seconds is how long it took, nil if that is not known; noneRuns says that the Job had to wait for other pods.
+// CompleteText explains why the Job is complete. rule is the successPolicy rule that is met, nil if the whole Job
+// succeeded; seconds is the Job's duration, nil if unknown; noneRuns is whether the Job had to wait for other pods to end.
 func CompleteText(progress string, rule *explain.SuccessRule, seconds *int64, noneRuns bool) string {
 	took := ""
 	if seconds != nil {
@@ -228,18 +228,17 @@ func CompleteText(progress string, rule *explain.SuccessRule, seconds *int64, no
 	return progress + took
 }
 
-// BackoffText is the verdict on a Job that waits for its back-off.
+// BackoffText returns the verdict on a Job in back-off.
 func BackoffText(left time.Duration, progress, failed string) string {
 	return fmt.Sprintf("The Job is in back-off for another %s: %s%s", Age(left), progress, failed)
 }
 
-// RunningText is the verdict on a Job that is running.
+// RunningText returns the verdict on a Job that is running.
 func RunningText(progress string, active int32, failed string) string {
 	return fmt.Sprintf("The Job is running: %s, %s active%s", progress, Times(active, "pod is", "pods are"), failed)
 }
 
-// FailedText is the end of such a verdict: the number of failures, and how many of them the status counts if that is
-// another number.
+// FailedText returns the end of such a verdict: the number of failures, and the number that the status counts if it differs.
 func FailedText(failures, counted int32) string {
 	switch failures {
 	case 0:
@@ -250,15 +249,15 @@ func FailedText(failures, counted int32) string {
 	return fmt.Sprintf(", %s failed (%s)", Number(failures), InStatus(counted))
 }
 
-// InStatus is how many of the failures the status has: the others are ignored, or are not there yet.
+// InStatus returns how many failures the status counts: the others are ignored, or not recorded yet.
 func InStatus(counted int32) string { return Number(counted) + " in the status" }
 
-// WillFailText is a clause on a Job that can no longer succeed.
+// WillFailText returns a clause on a Job that can no longer succeed.
 func WillFailText(failed int32) string {
 	return fmt.Sprintf("it will eventually fail, because %s failed", Times(failed, "index has", "indexes have"))
 }
 
-// IndexBackoffText is a clause on indexes in back-off. The first of them is retried after so long, or may be.
+// IndexBackoffText returns a clause on indexes in back-off. left is the time until the first retry, which is certain or possible.
 func IndexBackoffText(indexes int32, left time.Duration, certain bool) string {
 	retried := "may be retried"
 	if certain {
@@ -267,5 +266,5 @@ func IndexBackoffText(indexes int32, left time.Duration, certain bool) string {
 	return fmt.Sprintf("%s in back-off, the first %s in %s", Times(indexes, "index is", "indexes are"), retried, Age(left))
 }
 
-// ButText is a clause on a problem of a Job that is running all the same.
+// ButText returns a clause on a problem of a Job that is running nevertheless.
 func ButText(p *explain.Problem) string { return "but " + p.Text }

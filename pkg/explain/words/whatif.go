@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// WhatIfText is what the policies would have changed, without a full stop.
+// WhatIfText describes how the Job would have ended with the policies, without a full stop.
 func WhatIfText(p *explain.Policies, w *explain.WhatIf) string {
 	ended, instead := "failed", ""
 	if w.Condition == string(batchv1.JobComplete) {
@@ -28,7 +28,7 @@ func WhatIfText(p *explain.Policies, w *explain.WhatIf) string {
 	return text
 }
 
-// policiesText is "a FailJob rule on exit code 42": the first rule is the one that is proposed.
+// policiesText returns "a FailJob rule on exit code 42": the first rule is the proposed one.
 func policiesText(p *explain.Policies) string {
 	if p.PodFailurePolicy == nil {
 		return fmt.Sprintf("activeDeadlineSeconds %d", *p.ActiveDeadlineSeconds)
@@ -40,7 +40,7 @@ func policiesText(p *explain.Policies) string {
 	return fmt.Sprintf("an %s rule on %s", rule.Action, rule.OnPodConditions[0].Type)
 }
 
-// FineSeconds is "2.3s", and from ten seconds on "25s" or "2m5s", as everywhere else.
+// FineSeconds returns "2.3s", and from ten seconds on "25s" or "2m5s", as everywhere else.
 func FineSeconds(seconds float64) string {
 	const fine = 10
 	if seconds < fine {

@@ -13,11 +13,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// WhyWidth is how many characters the column WHY has.
+// WhyWidth is the width of the column WHY in characters.
 const WhyWidth = 30
 
-// Why is the column WHY of a list, in WhyWidth characters at most: what blocks the Job, or what its pods failed of, or
-// else which limit it exceeded; "" if nothing is wrong. With a time now that is zero, it leaves out what time alone changes.
+// Why returns the column WHY of a list, in at most WhyWidth characters: the problem that blocks the Job, the causes of its pods'
+// failures, or else the limit that it exceeded; "" if nothing is wrong. If now is zero, it omits values that depend on the time.
 func Why(o *explain.Outline, now time.Time) string {
 	switch {
 	case o.Stalled != nil:
@@ -36,7 +36,7 @@ func Why(o *explain.Outline, now time.Time) string {
 	return ""
 }
 
-// whyDecided is why a Job fails of which no failed pod is known.
+// whyDecided explains why a Job failed whose failed pods are unknown.
 func whyDecided(o *explain.Outline) string {
 	switch {
 	case o.RuleName != "":
@@ -51,7 +51,7 @@ func whyDecided(o *explain.Outline) string {
 	return cutTo(o.Reason, WhyWidth)
 }
 
-// whyStalled is what blocks a Job, in words where Kubernetes has none.
+// whyStalled are the problems for which Kubernetes has no short reason.
 var whyStalled = map[explain.ProblemKind]string{
 	explain.ProblemNotReconciled:    "no controller",
 	explain.ProblemControllerGone:   "controller not running",
@@ -63,8 +63,8 @@ var whyStalled = map[explain.ProblemKind]string{
 	explain.ProblemNodeGone:         "node gone",
 }
 
-// WhyFailed is the most frequent cause in WhyWidth characters at most, with the next try, the other cause, or the message if
-// they fit. With a time now that is zero, it leaves out the next try.
+// WhyFailed returns the most frequent cause in at most WhyWidth characters, with the next retry, the other cause, or the
+// message if they fit. If now is zero, it omits the next retry.
 func WhyFailed(w *explain.Why, now time.Time) string {
 	first := &w.Causes[0]
 	text := cutTo(causeBriefly(first)+timesText(first, w.Partial), WhyWidth)
@@ -82,14 +82,14 @@ func WhyFailed(w *explain.Why, now time.Time) string {
 		return text
 	}
 	lines := LastLines(first.Message)
-	const least = 8 // of a message, to be of use
+	const least = 8 // of a message, to be useful
 	if first.ExitCode == nil || first.Ending != nil || first.Error != nil || first.Hidden != nil || len(lines) == 0 || room < least {
 		return text
 	}
 	return text + cutTo(": "+strings.TrimSpace(lines[len(lines)-1]), room)
 }
 
-// timesText is " ×3", unless there was one, or the number is not known.
+// timesText returns " ×3", or "" for a single or an unknown number.
 func timesText(c *explain.Cause, partial bool) string {
 	if c.Count < 2 || partial {
 		return ""
@@ -97,7 +97,7 @@ func timesText(c *explain.Cause, partial bool) string {
 	return " ×" + wording.Thousands(c.Count)
 }
 
-// causeBriefly is a cause in two or three words, behind the rule that matched.
+// causeBriefly returns a cause in two or three words, after the rule that matched.
 func causeBriefly(c *explain.Cause) string {
 	brief := failureBriefly(c)
 	switch {
@@ -155,7 +155,7 @@ func endingBriefly(e *explain.Ending) string {
 	return "disrupted: " + e.Reason
 }
 
-// cutTo cuts a text to so many characters.
+// cutTo cuts a text to width characters.
 func cutTo(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text

@@ -1,5 +1,5 @@
-// Package words puts the values of an explain.Report into sentences. It is the only place that does, but for package cause,
-// whose texts the controller's events share: what reads a report compares values.
+// Package words turns the values of an explain.Report into sentences. All texts are here, except for package cause, whose
+// texts are also used in the controller's events. Code that reads a report compares values, not texts.
 package words
 
 import (
@@ -12,25 +12,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Age is a duration in at most two units: "1m20s", "3d4h". Clocks differ: none is negative.
+// Age returns a duration in at most two units: "1m20s", "3d4h". A negative one counts as 0: clocks differ.
 func Age(d time.Duration) string { return wording.Duration(max(d, 0)) }
 
-// Seconds is the Age of so many seconds.
+// Seconds returns the Age of n seconds.
 func Seconds(n int64) string { return wording.Seconds(max(n, 0)) }
 
-// Times is "1 pod" or "2 pods".
+// Times returns "1 pod" or "2 pods".
 func Times(n int32, one, many string) string { return wording.Plural(int64(n), one, many) }
 
-// Number is how many there are of something: "2,000".
+// Number returns a number with separators: "2,000".
 func Number(n int32) string { return wording.Thousands(n) }
 
-// Count is "3 failed".
+// Count returns "3 failed".
 func Count(n int32, what string) string { return wording.Count(n, what) }
 
-// Of is "3 of 2,000".
+// Of returns "3 of 2,000".
 func Of(n, all int32) string { return wording.Of(n, all) }
 
-// Plural is one of the two words.
+// Plural returns one if n is 1, else many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -38,7 +38,7 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Enumerate is "1, 2 or 3".
+// Enumerate returns "1, 2 or 3".
 func Enumerate(words []string, last string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
@@ -46,13 +46,13 @@ func Enumerate(words []string, last string) string {
 	return strings.Join(words, "")
 }
 
-// Joined leaves out empty parts.
+// Joined joins the parts that are not empty.
 func Joined(separator string, parts ...string) string { return wording.Join(separator, parts...) }
 
-// UpperFirst begins a sentence with text.
+// UpperFirst returns text with an upper-case first letter, for the beginning of a sentence.
 func UpperFirst(text string) string { return withFirst(text, unicode.ToUpper) }
 
-// LowerFirst puts a sentence behind a semicolon.
+// LowerFirst returns text with a lower-case first letter, for the middle of a sentence.
 func LowerFirst(text string) string { return withFirst(text, unicode.ToLower) }
 
 func withFirst(text string, change func(rune) rune) string {
@@ -63,10 +63,10 @@ func withFirst(text string, change func(rune) rune) string {
 	return string(change(r)) + text[size:]
 }
 
-// Clauses are joined to a sentence.
+// Clauses joins clauses to a sentence.
 func Clauses(all []string) string { return Joined("; ", all...) }
 
-// FullStop ends a sentence, unless it ends with what was cut.
+// FullStop adds a full stop, unless the text ends with an ellipsis.
 func FullStop(text string) string {
 	if strings.HasSuffix(text, "…") {
 		return text
@@ -74,13 +74,12 @@ func FullStop(text string) string {
 	return text + "."
 }
 
-// ContainersText is "container proxy", or "containers proxy and logs".
+// ContainersText returns "container proxy", or "containers proxy and logs".
 func ContainersText(names []string) string {
 	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")
 }
 
-// FillIn puts the values of a report into words that everything after them refers to: who runs the Job, its policies, its
-// clocks, and its problems.
+// FillIn sets the texts of a report that later steps refer to: the controller, the policies, the waits, and the problems.
 func FillIn(r *explain.Report) {
 	now := r.ObservedAt.Time
 	r.Reconciler.Text = ReconcilerText(&r.Reconciler, now)
@@ -105,13 +104,13 @@ func FillIn(r *explain.Report) {
 	}
 }
 
-// Quoted puts a text of the cluster into a sentence.
+// Quoted puts a text from the cluster in quotes.
 func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
 
-// maxSaying is how much of a message goes into a sentence, in bytes.
+// maxSaying is the maximum length of a quoted message in a sentence, in bytes.
 const maxSaying = 100
 
-// saying is the last line of a message, for the end of a sentence; "" if it is too long.
+// saying returns the last line of a message, for the end of a sentence; "" if it is too long.
 func saying(message string) string {
 	all := LastLines(message)
 	if len(all) == 0 || len(all[len(all)-1]) > maxSaying {
@@ -120,10 +119,10 @@ func saying(message string) string {
 	return ", " + Quoted(all[len(all)-1])
 }
 
-// maxBriefly is how much of a message goes into a sentence without quotes.
+// maxBriefly is the maximum length of a message in a sentence without quotes, in characters.
 const maxBriefly = 160
 
-// briefly is the first line of a message, cut if it is long.
+// briefly returns the first line of a message, cut if it is long.
 func briefly(message string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	if text := []rune(line); len(text) > maxBriefly {
@@ -132,7 +131,7 @@ func briefly(message string) string {
 	return strings.TrimRight(line, " .")
 }
 
-// LastLines are those of a message, at most 10, without empty ones at the end.
+// LastLines returns the last 10 lines of a message, without empty ones at the end.
 func LastLines(message string) []string {
 	message = strings.TrimRight(message, " \r\n\t")
 	if message == "" {
@@ -142,10 +141,10 @@ func LastLines(message string) []string {
 	return all[max(0, len(all)-10):]
 }
 
-// maxList is where a list of indexes is cut within a sentence.
+// maxList is the maximum length of a list of indexes in a sentence, in characters.
 const maxList = 50
 
-// crop cuts a list of intervals behind a comma, so that no interval is cut in two (CLI-02).
+// crop cuts a list of intervals after a comma, so that no interval is cut in two (CLI-02).
 func crop(list string) string { return explain.Crop(list, maxList) }
 
 // OneLine joins lines, with single spaces between their words.

@@ -1,4 +1,4 @@
-// Package account accounts for all failures that the status of a Job counts, also for those whose pods are gone.
+// Package account accounts for all failures that the status of a Job counts, including failures of pods that no longer exist.
 package account
 
 import (
@@ -11,27 +11,27 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 )
 
-// Accounting shows for each failure that the status counts where its cause is known from.
+// Accounting attributes each failure that the status counts to the source of its cause.
 //
-// Its invariant: the parts FromPods, FromEvents, Stopped, FromCondition and Unexplained add up to Counted, and none of
-// them is negative. Only explain, which moves failures from Unexplained to another part, changes them.
+// Its invariant: the parts FromPods, FromEvents, Stopped, FromCondition and Unexplained add up to Counted, and none of them
+// is negative. Only explain, which moves failures from Unexplained to another part, changes them.
 type Accounting struct {
-	// Counted is how many failures the status counts, or has recorded to count them next.
+	// Counted is the number of failures that the status counts, or has recorded to count next.
 	Counted int32
-	// FromPods are those of pods that exist, FromEvents those that only our controller's events show, Stopped those of
-	// pods that were deleted as they ran, by the Job's controller or by others, FromCondition the one that the Job's
-	// condition names. Nothing shows why the Unexplained ones failed.
+	// FromPods counts failures of pods that exist; FromEvents, failures that only our controller's events show; Stopped,
+	// pods that were deleted while they ran, by the Job's controller or by others; FromCondition, the failure that the
+	// Job's condition names; Unexplained, failures without a known cause.
 	FromPods, FromEvents, Stopped, FromCondition, Unexplained int32
-	// CountedStopped are those of all parts that are pods which the Job's own controller deleted: they failed for no cause of
+	// CountedStopped is the number of pods, in all parts, that the Job's own controller deleted: they have no cause of
 	// their own.
 	CountedStopped int32
-	// Causes are all these by cause, the most frequent first and those that followed from the end of the Job last; also
-	// failures that a rule ignores, and those that the status does not count yet.
+	// Causes are the failures by cause, the most frequent first and consequences of the end of the Job last. They include
+	// failures that a rule ignores, and failures that the status does not count yet.
 	Causes []explain.Cause
 }
 
-// Of accounts for all failures of the Job; fs are those whose pods exist. In a report on a part of the Job there are
-// only the causes of fs, as the status does not count that part on its own.
+// Of accounts for all failures of the Job; fs are the failures of pods that exist. A report on a part of the Job has only
+// the causes of fs, because the status does not count that part separately.
 func Of(in *facts.Facts, fs *failures.Failures, o explain.Options) *Accounting {
 	a := &Accounting{}
 	for _, g := range fs.Groups {
@@ -77,7 +77,7 @@ func Of(in *facts.Facts, fs *failures.Failures, o explain.Options) *Accounting {
 	return a
 }
 
-// explain moves at most n failures from Unexplained to another part, and returns how many.
+// explain moves at most n failures from Unexplained to another part, and returns the number moved.
 func (a *Accounting) explain(part *int32, n int32) int32 {
 	n = max(min(n, a.Unexplained), 0)
 	*part += n
@@ -85,7 +85,7 @@ func (a *Accounting) explain(part *int32, n int32) int32 {
 	return n
 }
 
-// explainStopped is explain for pods that the Job's controller stopped, or did not.
+// explainStopped is explain, and adds the failures to CountedStopped if the Job's controller stopped the pods.
 func (a *Accounting) explainStopped(part *int32, n int32, stopped bool) int32 {
 	n = a.explain(part, n)
 	if stopped {
@@ -94,10 +94,11 @@ func (a *Accounting) explainStopped(part *int32, n int32, stopped bool) int32 {
 	return n
 }
 
-// CountedOwn is how many failures the status counts without the pods that the Job's controller stopped.
+// CountedOwn returns how many failures the status counts, without the pods that the Job's controller stopped.
 func (a *Accounting) CountedOwn() int32 { return a.Counted - a.CountedStopped }
 
-// Exceeding is how many failures exceeded the backoffLimit: without the pods that were stopped then, if that explains it.
+// Exceeding returns how many failures exceeded the backoffLimit, without the pods that were stopped afterwards if the
+// others suffice.
 func (a *Accounting) Exceeding(limit int32) int32 {
 	if own := a.CountedOwn(); own > limit {
 		return own
@@ -105,8 +106,8 @@ func (a *Accounting) Exceeding(limit int32) int32 {
 	return a.Counted
 }
 
-// Seen is how many failures there are without the pods that the Job's controller stopped: what the status counts, or more if
-// it lags behind the pods.
+// Seen returns the number of failures, without the pods that the Job's controller stopped: the number that the status
+// counts, or more if the status lags behind the pods.
 func (a *Accounting) Seen() int32 {
 	n := a.Unexplained
 	for i := range a.Causes {
@@ -117,15 +118,14 @@ func (a *Accounting) Seen() int32 {
 	return max(n, a.CountedOwn())
 }
 
-// countedCause is the place of the first of Accounting.Causes with a cause of pods that exist, and how many of these
-// pods are counted.
+// countedCause is the position of a cause of existing pods in Accounting.Causes, and the number of these pods that are counted.
 type countedCause struct {
 	place int
 	pods  int32
 }
 
-// countedPods is how many pods of a cause the controller counts, and reports in events: all that are ignored, and else
-// those that are recorded at least. A failed pod of an index waits for that until the next pod exists (KEP-3850).
+// countedPods returns how many pods of a cause the controller counts and reports in events: all if they are ignored, else
+// only recorded ones. A failed pod of an index is recorded only when the index's next pod exists (KEP-3850).
 func countedPods(in *facts.Facts, g *failures.Group) int32 {
 	if g.Ignored() {
 		return int32(len(g.Failures))
@@ -139,7 +139,7 @@ func countedPods(in *facts.Facts, g *failures.Group) int32 {
 	return n
 }
 
-// SortCauses puts the most frequent first, and what followed from the end of the Job last.
+// SortCauses sorts causes by frequency, with consequences of the end of the Job last.
 func SortCauses(causes []explain.Cause) {
 	slices.SortStableFunc(causes, func(x, y explain.Cause) int {
 		return cmp.Or(failures.FalseFirst(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))

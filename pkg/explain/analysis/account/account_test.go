@@ -22,8 +22,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// The parts of an account add up to what the status counts, and none of them is negative, whatever pods, events and
-// conditions show, and whatever the status says.
+// For any pods, events, conditions and status, the parts of an account add up to the counted failures, and none of them is
+// negative.
 func TestPartsOfTheAccountAddUp_CLI_04(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,7 +52,7 @@ func TestPartsOfTheAccountAddUp_CLI_04(t *testing.T) {
 	})
 }
 
-// Each failure is in the part of its best source: its pod, an event about its cause, an event about its deletion, the
+// Each failure is in the part of its best source: its pod, an event about its cause, an event about its deletion, or the
 // condition.
 func TestEachFailureIsInOnePart_CLI_04(t *testing.T) {
 	t.Parallel()
@@ -63,7 +63,7 @@ func TestEachFailureIsInOnePart_CLI_04(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "train-1", UID: "1"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}
 	input := explain.Input{Now: noon, Job: job, PodsRead: true, Pods: []*explain.Pod{explain.PodOf(pod)}, Events: []explain.Event{
-		{Reason: "PodFailed", Count: 3, Failed: exited(1)}, // One of them is the pod that exists.
+		{Reason: "PodFailed", Count: 3, Failed: exited(1)}, // One of them is from the existing pod.
 		{Reason: "PodFailed", Count: 2, Failed: exited(2)},
 		{Reason: "SuccessfulDelete", Message: "Deleted pod: train-5"},
 	}}

@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// addEvents adds the causes of pods that are gone, from the controller's events: at most as many failures as are
-// unexplained, as an event may refer to a pod that still exists and ended differently after it was counted.
+// addEvents adds the causes of pods that no longer exist, from the controller's events. It adds at most the number of
+// unexplained failures: an event may refer to a pod that still exists and ended differently after it was counted.
 func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods map[cause.Cause]countedCause) {
 	withoutDeletions := failures.ExplainedWithoutDeletions(in, fs)
 	for i := range in.Events {
@@ -43,8 +43,8 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 	SortCauses(a.Causes)
 }
 
-// eventCause is what an event says: verbatim, if there is nothing else. withoutDeletions is whether the end of the Job
-// needs no deletion to explain it.
+// eventCause returns the cause that an event reports, or its verbatim message. withoutDeletions is whether failures other
+// than deletions explain the end of the Job.
 func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explain.Cause {
 	c := explain.Cause{Text: e.Message}
 	switch r := e.Failed; {
@@ -69,8 +69,9 @@ func isIgnored(c *explain.Cause) bool {
 	return c.Action == string(batchv1.PodFailurePolicyActionIgnore)
 }
 
-// addEnding adds what ended pods that are gone to the cause that an event of the controller has: the event names one of
-// the pods, and as many as it counts ended in the same way; or it has the reason of their condition DisruptionTarget.
+// addEnding adds the end of pods that no longer exist to the cause from an event of the controller. It is the end
+// of the pod that the event names, if at least as many pods as the event counts ended in the same way; or else the end by
+// the event's reason of the condition DisruptionTarget.
 func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Witness) {
 	if len(c.Pods) == 0 {
 		return

@@ -21,10 +21,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// A controller deletes the pods of a Job that fails, that is suspended, or that runs too many, and counts them as failed.
-// These pods did not fail on their own, and often they are gone when the Job is explained.
+// A controller deletes the pods of a Job that fails, is suspended, or runs too many, and counts them as failed. These pods
+// did not fail on their own, and often they no longer exist when the Job is explained.
 
-// addStopped adds the pods that were deleted as they ran, at most as many as are unexplained.
+// addStopped adds the pods that were deleted while they ran, at most as many as are unexplained.
 func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	if a.Unexplained == 0 || !in.PodsRead {
 		return
@@ -48,7 +48,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	SortCauses(a.Causes)
 }
 
-// conditionCause is what the condition's message says about the pod that a rule matched.
+// conditionCause returns the cause that the condition's message reports for the pod that a rule matched.
 func conditionCause(in *facts.Facts) explain.Cause {
 	of := &in.Outcome
 	c := failures.CauseOf(&cause.Cause{
@@ -58,25 +58,25 @@ func conditionCause(in *facts.Facts) explain.Cause {
 	return c
 }
 
-// stoppedCause is that of pods that were deleted as they ran: by the Job's controller if there is a reason, else by others.
+// stoppedCause returns the cause of pods that were deleted while they ran, by the Job's controller if there is a reason,
+// else by others.
 func stoppedCause(reason explain.StopReason) explain.Cause {
 	c := failures.CauseOf(&cause.Cause{Failure: cause.Failure{DeletedRunning: true}, Rule: failurepolicy.NoRule}, "")
 	c.Stopped, c.Consequence = reason, reason == explain.StoppedAtDeadline || reason == explain.StoppedAtEnd
 	return c
 }
 
-// deletionMessage is that of the event SuccessfulDelete, of the built-in controller and of ours.
+// deletionMessage matches the event SuccessfulDelete of the built-in controller and of ours.
 var deletionMessage = regexp.MustCompile(`Deleted (?:pod: (\S+)|(\d+) pods: )`)
 
-// stoppedPods are the pods that the controller deleted, by the reason.
+// stoppedPods collects the pods that the controller deleted, by reason.
 type stoppedPods struct {
-	// known are pods that need no other cause.
+	// known are the pods that already have a cause.
 	known  map[string]bool
 	causes []explain.Cause
 }
 
-// stoppedCauses are the pods that events show to be deleted by the controller, and those that still terminate and are
-// counted already.
+// stoppedCauses returns the pods that the controller deleted according to events, and terminating pods that are already counted.
 func stoppedCauses(in *facts.Facts, fs *failures.Failures) []explain.Cause {
 	s := stoppedPods{known: map[string]bool{}}
 	for i := range fs.All {
@@ -97,7 +97,7 @@ func stoppedCauses(in *facts.Facts, fs *failures.Failures) []explain.Cause {
 	return s.causes
 }
 
-// add counts n pods, or the one that is named.
+// add counts n pods, or the named pod.
 func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource, pod string, n int32) {
 	if s.known[pod] {
 		return
@@ -118,7 +118,7 @@ func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource,
 	}
 }
 
-// killedCauses are those of killedPods, by what ended the pods; unexplained is how many failures have no cause yet.
+// killedCauses returns the causes of killedPods, grouped by their Ending; unexplained is the number of failures without a cause.
 func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []explain.Cause {
 	var causes []explain.Cause
 	for _, pod := range killedPods(in, ends, unexplained) {
@@ -137,7 +137,7 @@ func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained 
 	return causes
 }
 
-// goneCause is that of pods of which events only are left.
+// goneCause returns the cause of pods that only events still show.
 func goneCause(w endings.Witness) explain.Cause {
 	c := stoppedCause("")
 	switch w.Kind {
@@ -154,8 +154,8 @@ func goneCause(w endings.Witness) explain.Cause {
 	return c
 }
 
-// killedPods are pods that are gone, and that a kubelet or something else than the Job's controller ended. What the
-// kubelet says of a container that will be started again is about no end.
+// killedPods returns pods that no longer exist and were ended by a kubelet or by another actor than the Job's controller. A
+// kubelet's event about a container that will be restarted does not show an end.
 func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []string {
 	seen := map[string]bool{}
 	for name, p := range facts.PodsOfEvents(&in.Input) {
@@ -178,7 +178,7 @@ func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained in
 			removed[e.Pod] = true
 		}
 	}
-	// Pods that have succeeded are gone with their nodes, too: they are told apart only if all of them failed.
+	// Succeeded pods disappear with their nodes, too, so these pods are added only if all of them can have failed.
 	maps.DeleteFunc(removed, func(pod string, _ bool) bool { return seen[pod] })
 	if int32(len(gone)+len(removed)) <= unexplained {
 		gone = append(gone, slices.Sorted(maps.Keys(removed))...)
@@ -186,8 +186,8 @@ func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained in
 	return gone
 }
 
-// isEnd reports whether the event shows that its pod ends, before the end of the Job is decided: the Job's controller
-// deletes pods then. It does nothing that has a name of its own in events, in the same second or earlier.
+// isEnd reports whether the event shows the end of its pod before the outcome of the Job was decided: afterwards the Job's
+// controller deletes pods. Events with an ending of their own also count in the same second, because the controller causes none.
 func isEnd(in *facts.Facts, e *explain.Event) bool {
 	decided := in.Outcome.Decided()
 	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {

@@ -1,4 +1,4 @@
-// Package advice is what can be done about the failures and the problems of a Job, with commands that can be typed as they
+// Package advice recommends what to do about the failures and the problems of a Job, with commands that can be run as they
 // are.
 package advice
 
@@ -19,20 +19,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Values are what the advice follows from, beside the facts and the failures.
+// Values are the inputs of the advice besides the facts and the failures.
 type Values struct {
 	Accounting *account.Accounting
-	// IgnoredFailures is that of the report's Counts.
+	// IgnoredFailures is the number in the report's Counts.
 	IgnoredFailures int32
 	Problems        []explain.Problem
 	Reconciler      *explain.Reconciler
 	Family          *explain.Family
 }
 
-// Collect returns the advice, the most useful first, each piece once.
+// Collect returns the advice, the most useful first, without duplicates.
 func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
 	var out []explain.Advice
-	// What is wrong now comes first, unless the Job is over.
+	// Current problems come first, unless the Job is finished.
 	if !in.Finished() {
 		out = appendNew(out, onProblems(in, v))
 	}
@@ -48,14 +48,14 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if !o.IsNarrow() && needsRetry(in, v.Family) {
 		out = appendNew(out, toRetry(in, failed, v.Family))
 	}
-	// Policies are for the next Job.
+	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
 		return failures.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
 }
 
-// appendNew appends those that are not there yet.
+// appendNew appends the advice that all does not contain yet.
 func appendNew(all, list []explain.Advice) []explain.Advice {
 	for _, x := range list {
 		if !slices.ContainsFunc(all, func(y explain.Advice) bool { return x.Text == y.Text && x.Command == y.Command }) {
@@ -65,18 +65,18 @@ func appendNew(all, list []explain.Advice) []explain.Advice {
 	return all
 }
 
-// advise is a piece of advice, with a command or "".
+// advise returns a piece of advice, with a command or "".
 func advise(text, command string) []explain.Advice {
 	return []explain.Advice{{Kind: explain.AdviceFix, Text: text, Command: command}}
 }
 
-// adviseLogs is advice to read a log, which the command prints.
+// adviseLogs returns the advice to read a log, with the command that prints it.
 func adviseLogs(text, command string) []explain.Advice {
 	return []explain.Advice{{Kind: explain.AdviceLogs, Text: text, Command: command}}
 }
 
-// propose is advice on policies, nil for none, with the command that shows what they would have changed if the Job has
-// finished.
+// propose returns advice on policies, which may be nil. For a finished Job, its command shows how they would have changed
+// the outcome.
 func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
 	if p == nil || !in.Finished() {
 		return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text}}
@@ -85,29 +85,29 @@ func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice
 	if p.ActiveDeadlineSeconds != nil {
 		field, value = "activeDeadlineSeconds", *p.ActiveDeadlineSeconds
 	}
-	data, _ := json.Marshal(value) // It holds nothing that has no JSON.
+	data, _ := json.Marshal(value) // It holds only values that JSON can represent.
 	command := kubectl(in.Job, "batchjob what-if %s --set %s", jobWord(in.Job), shellWord(field+"="+string(data)))
 	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Command: command, Policies: p}}
 }
 
-// proposeFix is propose for policies that resolve what failed the Job.
+// proposeFix is propose for policies that resolve the cause of the Job's failure.
 func proposeFix(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
 	out := propose(in, text, p)
 	out[0].Kind = explain.AdviceFix
 	return out
 }
 
-// kubectl is a command with the Job's namespace, which comes last: texts leave it out where kubectl uses it anyway.
+// kubectl returns a command with the Job's namespace at the end, where texts omit it if kubectl uses it anyway.
 func kubectl(job *batchv1.Job, format string, args ...any) string {
 	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(job.Namespace)
 }
 
-// logsOfFailed prints the logs of all failed pods.
+// logsOfFailed returns the command that prints the logs of all failed pods.
 func logsOfFailed(job *batchv1.Job) string {
 	return kubectl(job, "batchjob logs %s --failed", jobWord(job))
 }
 
-// containerFlag names a container of the pod, if that has several.
+// containerFlag returns the flag that selects a container, "" if the pod has only one.
 func containerFlag(in *facts.Facts, pod *explain.Pod, name string) string {
 	if in.NeedsContainerName(pod) {
 		return " -c " + shellWord(name)
@@ -120,7 +120,7 @@ func jobWord(job *batchv1.Job) string { return shellWord(job.Name) }
 // shellWord quotes a word unless it is plain.
 func shellWord(word string) string { return explain.ShellWord(word) }
 
-// startRemedy is what the message of the runtime asks for, if it could not start the container.
+// startRemedy returns advice on a container that could not start, by the message of the runtime.
 func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
 	if known := eventtext.StartErrorIn(message); known != nil {
 		return errorRemedy(in, c, known)
@@ -128,12 +128,12 @@ func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
 	return words.StartAdvice(c.Name)
 }
 
-// errorRemedy is what an error asks for that the container reports.
+// errorRemedy returns advice on an error that the container reports.
 func errorRemedy(in *facts.Facts, c *explain.Container, known *explain.KnownError) string {
 	return words.KnownErrorAdvice(known, c.Name, in.Image(c), in.HasReadOnlyRoot(c.Name))
 }
 
-// remedy is what an exit code, reason or error asks for, "" for nothing; known may be nil.
+// remedy returns advice on an exit code, reason or error, or ""; known may be nil.
 func remedy(in *facts.Facts, c *explain.Container, known *explain.KnownError) string {
 	switch {
 	case c.Reason == explain.OOMKilled:
@@ -144,12 +144,12 @@ func remedy(in *facts.Facts, c *explain.Container, known *explain.KnownError) st
 	return words.ExitAdvice(c.Name, in.Image(c), c.ExitCode)
 }
 
-// takesFailurePolicy reports whether the Job may have a podFailurePolicy: the API server takes that of no other.
+// takesFailurePolicy reports whether the Job may have a podFailurePolicy: the API server requires restartPolicy Never.
 func takesFailurePolicy(in *facts.Facts) bool {
 	return in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever
 }
 
-// failingAtOnce fails the Job for the exit code of a failure.
+// failingAtOnce returns a policy that fails the Job for the exit code of a failure, nil if there is none.
 func failingAtOnce(in *facts.Facts, f *failures.Failure) *explain.Policies {
 	c := f.Container()
 	if c == nil || c.ExitCode == 0 {
@@ -163,7 +163,7 @@ func failingAtOnce(in *facts.Facts, f *failures.Failure) *explain.Policies {
 	})
 }
 
-// ignoringDisruptions does not count disrupted pods.
+// ignoringDisruptions returns a policy that does not count disrupted pods.
 func ignoringDisruptions(in *facts.Facts) *explain.Policies {
 	disrupted := batchv1.PodFailurePolicyOnPodConditionsPattern{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}
 	return withRule(in, batchv1.PodFailurePolicyRule{
@@ -171,8 +171,8 @@ func ignoringDisruptions(in *facts.Facts) *explain.Policies {
 	})
 }
 
-// withRule is the podFailurePolicy with another rule, which takes precedence. Those with names cannot be written as the
-// API has them.
+// withRule returns the podFailurePolicy with another rule, which takes precedence. It is nil if rules have names, which the
+// API type cannot represent.
 func withRule(in *facts.Facts, rule batchv1.PodFailurePolicyRule) *explain.Policies {
 	if !takesFailurePolicy(in) || len(in.Names) > 0 {
 		return nil
@@ -181,7 +181,7 @@ func withRule(in *facts.Facts, rule batchv1.PodFailurePolicyRule) *explain.Polic
 	return &explain.Policies{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: slices.Concat([]batchv1.PodFailurePolicyRule{rule}, rules)}}
 }
 
-// longerDeadline is twice as long.
+// longerDeadline returns twice the activeDeadlineSeconds, nil if the Job has none.
 func longerDeadline(in *facts.Facts) *explain.Policies {
 	if in.Spec.ActiveDeadlineSeconds == nil {
 		return nil

@@ -15,10 +15,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// preempted is the reason of the condition DisruptionTarget of a pod that gave way to another.
+// preempted is the DisruptionTarget reason of a pod that was preempted.
 const preempted = "PreemptionByScheduler"
 
-// onFailures follows from the failure that shows most, or from what is known of pods that are gone.
+// onFailures returns advice on the most informative failure, or on failed pods that no longer exist.
 func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
 	f := failed.Example
 	switch {
@@ -41,7 +41,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	return out
 }
 
-// onKind is about what ended the pod, or its containers before they were restarted, and about a rule that hides why.
+// onKind returns advice on the end of the pod, on restarts of its containers, and on a rule that hides the failure.
 func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
 	if end := f.Ending(); end != nil {
 		out = onEnding(in, end, f.Message(), f.Pod)
@@ -60,7 +60,7 @@ func ignoredForever(in *facts.Facts, f *failures.Failure, ignored int32) bool {
 	return ignored > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil
 }
 
-// onDisruption is about a pod that something evicted, or preempted.
+// onDisruption returns advice on a pod that was evicted or preempted.
 func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	if f.Pod.Disruption == preempted {
 		out = advise(words.AvoidPreemption, "")
@@ -72,13 +72,13 @@ func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	return out
 }
 
-// onContainer is what the end of a container asks for, and where its log is.
+// onContainer returns advice on the end of a container, and the command for its log.
 func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Advice {
 	if c.NeverStarted() {
 		return advise(startRemedy(in, c, c.Message), "")
 	}
 	var out []explain.Advice
-	// The reason of a disruption says what stopped the container.
+	// The reason of a disruption already explains why the container stopped.
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
 	if text := remedy(in, c, f.KnownError(in)); text != "" && !stopped {
 		out = advise(text, "")
@@ -86,7 +86,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 	return append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
 }
 
-// logOf prints the log of a container that ended.
+// logOf returns the command that prints the log of a container that ended.
 func logOf(in *facts.Facts, pod *explain.Pod, c *explain.Container) string {
 	flags := containerFlag(in, pod, c.Name)
 	if c.Before {
@@ -95,7 +95,7 @@ func logOf(in *facts.Facts, pod *explain.Pod, c *explain.Container) string {
 	return kubectl(in.Job, "logs %s%s", shellWord(pod.Name), flags)
 }
 
-// AddCommands adds to each cause the command that prints the log of its first pod, if that may have one.
+// AddCommands adds to each cause the command that prints the log of its first pod, if there may be a log.
 func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Cause) {
 	for i := range causes {
 		c := &causes[i]
@@ -113,7 +113,7 @@ func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Ca
 	}
 }
 
-// onGonePods is for a Job of whose failed pods nothing is left.
+// onGonePods returns advice for a Job whose failed pods no longer exist.
 func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
 	byOthers := func(c explain.Cause) bool {
 		return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
@@ -135,7 +135,7 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 	return advise(words.FindRemover, "")
 }
 
-// onRestarts is for restarts of pods that the controller deleted, and that are gone.
+// onRestarts returns advice on restarts of pods that the controller deleted and that no longer exist.
 func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	switch {
 	case r.Ending != nil:
@@ -147,7 +147,7 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	return advise(cmp.Or(text, words.FindExit(r.Exit)), "")
 }
 
-// onLimit is about the limit that ended the Job.
+// onLimit returns advice on the limit that ended the Job.
 func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 	switch in.Outcome.Reason {
 	case batchv1.JobReasonDeadlineExceeded:
@@ -180,15 +180,14 @@ func retriesInVain(in *facts.Facts, f *failures.Failure) bool {
 		f.Ending() == nil && f.Pod.Disruption == "" && isSpecific(f.Container())
 }
 
-// isSpecific reports whether the exit code of a container can stand for one cause: 1 is that of any error, and those of signals
-// are also those of pods that were preempted or evicted.
+// isSpecific reports whether a container's exit code suggests a single cause: 1 stands for any error, and preempted or
+// evicted pods end with codes of signals, too.
 func isSpecific(c *explain.Container) bool {
 	const signals = 128
 	return c != nil && c.ExitCode > 1 && c.ExitCode < signals
 }
 
-// needsRetry reports whether something of the failed Job is missing that nothing else runs: a retry, or what its owner
-// does.
+// needsRetry reports whether the failed Job lacks completions that no retry and no owner will run.
 func needsRetry(in *facts.Facts, f *explain.Family) bool {
 	if in.Outcome.Fate != explain.FateFailed || !in.RelativesRead || in.Job.DeletionTimestamp != nil || in.ManagingOwner() != nil {
 		return false
@@ -199,12 +198,12 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 	return !in.Indexed() || !retry.Family{in.Job}.Missing(in.Job).IsEmpty()
 }
 
-// toRetry is how to run what is missing of a Job that failed.
+// toRetry returns advice on running the missing part of a failed Job.
 func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []explain.Advice {
 	last := in.Job.Name
 	if f != nil {
 		if m := f.Members[len(f.Members)-1]; !m.Pending {
-			last = m.Name // It has the changes of those before it.
+			last = m.Name // It includes the changes of earlier retries.
 		}
 	}
 	text, flags := words.RerunMissing, ""
@@ -214,7 +213,7 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []ex
 	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
 }
 
-// moreMemory are the flags of retry that double the memory limit of the container that ran out of memory, "" for none.
+// moreMemory returns the flags of retry that double the memory limit of the container that ran out of memory, or "".
 func moreMemory(in *facts.Facts, f *failures.Failure) string {
 	if f == nil || f.Container() == nil || f.Container().Reason != explain.OOMKilled {
 		return ""
@@ -223,7 +222,7 @@ func moreMemory(in *facts.Facts, f *failures.Failure) string {
 	limit := in.MemoryLimit(c)
 	memory, err := resource.ParseQuantity(limit.Value)
 	if err != nil || limit.From == explain.LimitOfAllOfPod || !in.HasContainer(c.Name) {
-		return "" // There is none, or it is not that of a container of the Job.
+		return "" // There is no limit, or it is not of a container of the Job.
 	}
 	memory.Mul(2)
 	flag := ""

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// onEndedContainer is about the first of the pods that do not end.
+// onEndedContainer returns advice on the first of the pods that do not end.
 func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	pod := activePod(in, p.Pods[0])
 	if pod == nil {
@@ -39,7 +39,7 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
 }
 
-// endWithMain is how to have the containers that run on end with another one.
+// endWithMain returns advice on making the remaining containers end together with another one.
 func endWithMain(in *facts.Facts, running []string, main string) (out []explain.Advice) {
 	for _, name := range running {
 		if text := words.KeepOut(name); text != "" {
@@ -56,7 +56,7 @@ func endWithMain(in *facts.Facts, running []string, main string) (out []explain.
 	return append(out, advise(words.EndWithMain(running, main), "")...)
 }
 
-// onContainerLog is the log of an init container or a sidecar, by which the pod does not start.
+// onContainerLog returns the log of the init container or sidecar that keeps the pod from starting.
 func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	if len(p.Pods) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 	return adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
 }
 
-// logFlags choose the container of a problem, and its log from before its last restart if it has failed.
+// logFlags select the container of a problem, and its log from before the last restart if it has failed.
 func logFlags(in *facts.Facts, p *explain.Problem) string {
 	flags := ""
 	if pod := activePod(in, p.Pods[0]); pod != nil {
@@ -76,12 +76,12 @@ func logFlags(in *facts.Facts, p *explain.Problem) string {
 	return flags
 }
 
-// logsOf is the log of one of several containers.
+// logsOf returns the command that prints the log of one of several containers.
 func logsOf(in *facts.Facts, pod, container string) string {
 	return kubectl(in.Job, "logs %s -c %s", shellWord(pod), shellWord(container))
 }
 
-// onEnding is what to do about what ended a pod from outside its containers; the pod is nil if it is gone.
+// onEnding returns advice on a pod that was ended from outside its containers; pod is nil if it no longer exists.
 func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *explain.Pod) []explain.Advice {
 	describe := ""
 	if pod != nil {
@@ -102,7 +102,7 @@ func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *explain
 	return nil
 }
 
-// onRejection is about a pod that never ran: the node may show why.
+// onRejection returns advice on a pod that never ran: the node may show why.
 func onRejection(end *explain.Ending, pod *explain.Pod) []explain.Advice {
 	text, command := words.CheckNode, ""
 	if end.Reason == "NodeAffinity" {
@@ -114,7 +114,7 @@ func onRejection(end *explain.Ending, pod *explain.Pod) []explain.Advice {
 	return advise(text, command)
 }
 
-// onEviction depends on who evicts.
+// onEviction returns advice by the component that evicted the pod.
 func onEviction(end *explain.Ending, message string) []explain.Advice {
 	switch {
 	case end.By == explain.ByKarpenter:
@@ -131,7 +131,7 @@ func onEviction(end *explain.Ending, message string) []explain.Advice {
 	return nil
 }
 
-// onGoneEnding is about pods that are gone.
+// onGoneEnding returns advice on the end of pods that no longer exist.
 func onGoneEnding(in *facts.Facts, c *explain.Cause) []explain.Advice {
 	out := onEnding(in, c.Ending, c.Message, nil)
 	if c.Ending.Kind == explain.EndPreempted && c.Ending.By == explain.ByScheduler {

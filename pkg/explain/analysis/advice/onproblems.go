@@ -19,10 +19,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
-// adviser is what to do about one kind of problem.
+// adviser returns advice on one kind of problem.
 type adviser func(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice
 
-// advisers are those of the kinds about which something can be done.
+// advisers are the functions for the kinds of problems that have advice.
 var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemNotReconciled:     onController,
 	explain.ProblemControllerGone:    onController,
@@ -50,7 +50,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
 
-// onProblems is what resolves what is wrong with the Job now.
+// onProblems returns advice on the current problems of the Job.
 func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 	if retry.IsPending(in.Job) {
 		return advise(words.RetryOriginal, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
@@ -63,7 +63,7 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 	return out
 }
 
-// onPod is about the first pod that has the problem: the command gets its name.
+// onPod returns an adviser for the first pod that has the problem; the pod's name is inserted into the command.
 func onPod(command string) adviser {
 	return func(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 		if len(p.Pods) == 0 {
@@ -89,7 +89,7 @@ func onPod(command string) adviser {
 	}
 }
 
-// startCommand shows what the startAdvice is about, "" if there is nothing to look at.
+// startCommand returns the command that shows the object of the startAdvice, "" if there is none.
 func startCommand(in *facts.Facts, p *explain.Problem) string {
 	describe, node := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])), ""
 	if pod := activePod(in, p.Pods[0]); pod != nil {
@@ -97,7 +97,7 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	}
 	switch t := p.Trouble; {
 	case p.Ending != nil, p.Kind == explain.ProblemCrashLoop:
-		return describe // It has the probe, and what that or the runtime says.
+		return describe // It shows the probe and the message of the probe or of the runtime.
 	case t == nil:
 		return ""
 	case t.Kind == explain.TroubleObjectMissing, t.Kind == explain.TroubleKeyMissing:
@@ -107,12 +107,12 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	case (t.Kind == explain.TroubleNetworkNotReady || t.Kind == explain.TroubleNetworkPlugin) && node != "":
 		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
 	case t.Kind == explain.TroubleMountTimeout, t.Kind == explain.TroubleVolume, t.Kind == explain.TroubleSandbox:
-		return describe // It has the whole message.
+		return describe // It shows the whole message.
 	}
 	return ""
 }
 
-// objectCommand shows the keys of a Secret or ConfigMap that lacks one, or which objects of the kind there are.
+// objectCommand returns the command that shows the keys of an object that lacks one, or all objects of the kind.
 func objectCommand(in *facts.Facts, kind, name, key string) string {
 	resource := map[string]string{"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc"}[kind]
 	switch {
@@ -124,7 +124,7 @@ func objectCommand(in *facts.Facts, kind, name, key string) string {
 	return kubectl(in.Job, "get %s", resource)
 }
 
-// startAdvice is for what keeps a pod from starting and is more specific than its kind, "" if there is none.
+// startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {
@@ -138,7 +138,7 @@ func startAdvice(p *explain.Problem) string {
 	return words.TroubleAdvice(p)
 }
 
-// loopOf is the container that is restarted again and again, of a ProblemCrashLoop; or nil.
+// loopOf returns the container that is restarted repeatedly in a ProblemCrashLoop, or nil.
 func loopOf(in *facts.Facts, p *explain.Problem) *explain.Container {
 	if pod := activePod(in, p.Pods[0]); pod != nil && p.Kind == explain.ProblemCrashLoop {
 		return facts.CrashLoop(pod)
@@ -154,7 +154,7 @@ func activePod(in *facts.Facts, name string) *explain.Pod {
 	return in.Active[i]
 }
 
-// onRefusal follows from who refuses the pods.
+// onRefusal returns advice by the reason of the refusal.
 func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	command := kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))
 	switch p.Reason {
@@ -177,12 +177,12 @@ func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice 
 	return advise(text, command)
 }
 
-// maxTypos is how far a misspelled name is from the one that was meant.
+// maxTypos is the maximum edit distance between a misspelled name and the intended one.
 const maxTypos = 2
 
 func onController(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice {
 	name := ptr.Deref(in.Spec.ManagedBy, "")
-	var builtIn []explain.Advice // A Job that no controller has touched loses nothing.
+	var builtIn []explain.Advice // Replacing a Job that no controller has touched loses nothing.
 	if p.Kind == explain.ProblemNotReconciled {
 		builtIn = advise(words.RunWithBuiltIn, replaceManagedBy(in.Job, "null"))
 	}
@@ -199,7 +199,7 @@ func onController(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advi
 	return append(builtIn, advise(words.StartOtherController(name), "")...)
 }
 
-// replaceManagedBy replaces the Job by one with another managedBy, in JSON: the field is immutable.
+// replaceManagedBy returns the command that replaces the Job, because managedBy, here as JSON, is immutable.
 func replaceManagedBy(job *batchv1.Job, managedBy string) string {
 	return kubectl(job, "batchjob retry %s --replace --patch %s", jobWord(job), shellWord(`{"spec":{"managedBy":`+managedBy+`}}`))
 }
@@ -220,7 +220,7 @@ func onNoParallelism(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.A
 	return advise(words.RaiseParallelism, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"parallelism":1}}'`, jobWord(in.Job)))
 }
 
-// onNoPodGroup is the same whatever the Job asks for: none of it can be changed in a Job.
+// onNoPodGroup returns the same advice for all scheduling requests, because their fields are immutable.
 func onNoPodGroup(in *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
 	return advise(words.ForgoPodGroup(in.Spec.Scheduling != nil), "")
 }
@@ -236,7 +236,7 @@ func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	return append(out, advise(words.DeleteNode, "kubectl delete node "+shellWord(node))...)
 }
 
-// onDeletion is about what holds the Job: its pods, or the finalizer of another controller.
+// onDeletion returns advice on a deletion that waits for pods, or for the finalizer of another controller.
 func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	if p.NoPods {
 		return append(
@@ -247,14 +247,14 @@ func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice
 		return onFinalizers(in, p, others)
 	}
 	selector := batchv1.JobNameLabel + "=" + in.Job.Name
-	if ptr.Deref(in.Spec.ManualSelector, false) && in.Spec.Selector != nil { // Its pods may lack this label, which may be too short.
+	if ptr.Deref(in.Spec.ManualSelector, false) && in.Spec.Selector != nil { // Its pods may lack the label; a long name exceeds it.
 		selector = metav1.FormatLabelSelector(in.Spec.Selector)
 	}
 	return advise(words.CheckPodsLeft, kubectl(in.Job, "get pods -l %s", shellWord(selector)))
 }
 
-// onFinalizers is about finalizers that the garbage collector does not remove. One of them can be removed with a command that
-// fails if it is no longer in its place.
+// onFinalizers returns advice on finalizers that the garbage collector does not remove. A single one can be removed with a
+// command that fails if the list has changed.
 func onFinalizers(in *facts.Facts, p *explain.Problem, others []string) []explain.Advice {
 	out := advise(words.FindFinalizerOwner(others), kubectl(in.Job, "get job %s -o jsonpath='{.metadata.finalizers}'", jobWord(in.Job)))
 	if len(others) > 1 {

@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// maxUnfits is on how many reasons there is advice.
+// maxUnfits is the maximum number of reasons with advice.
 const maxUnfits = 3
 
-// onUnschedulable follows from the reasons why no node can take the pod, and names a command for each.
+// onUnschedulable returns advice on the reasons why no node can take the pod, with a command for each.
 func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
 	if len(p.Pods) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	return out
 }
 
-// unfitCommand shows what the advice on a reason is about, "" if there is nothing to look at.
+// unfitCommand returns the command that shows the object of a reason, "" if there is none.
 func unfitCommand(in *facts.Facts, u *explain.Unfit) string {
 	switch {
 	case u.Kind == explain.UnfitClaimMissing:
@@ -53,16 +53,16 @@ func unfitCommand(in *facts.Facts, u *explain.Unfit) string {
 	return ""
 }
 
-// What a kubelet says of a container that refers to what is not there.
+// Messages of a kubelet about a container that refers to a missing object or key.
 var (
 	missingObject = regexp.MustCompile(`\b(?i:(configmap|secret)) "([-.a-z0-9]+)" not found`)
 	missingKey    = regexp.MustCompile(`couldn't find key ([-._a-zA-Z0-9]+) in (?i:(configmap|secret)) [-a-z0-9]+/([-.a-z0-9]+)`)
 )
 
-// kindsOfObjects are the kinds as kubectl writes them.
+// kindsOfObjects are the kinds in kubectl's spelling.
 var kindsOfObjects = map[string]string{"configmap": "ConfigMap", "secret": "Secret"}
 
-// onUnstartable is about a container that the kubelet or the runtime cannot start: what its message asks for.
+// onUnstartable returns advice on a container that the kubelet or the runtime cannot start, by its message.
 func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	c, message := &explain.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
 	object, key := missingObject.FindStringSubmatch(message), missingKey.FindStringSubmatch(message)
@@ -92,7 +92,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	return advise(text, command)
 }
 
-// onProcessOOMKilled is about a container that is not known to have done all of its work.
+// onProcessOOMKilled returns advice on a container that may not have finished its work.
 func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	limit := explain.MemoryLimit{}
 	if p.MemoryLimit != nil {
@@ -105,7 +105,7 @@ func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explai
 	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s -c %s", shellWord(p.Pods[0]), shellWord(p.Container)))...)
 }
 
-// onQueueHold is what to do about a Job that Kueue does not admit: whether waiting helps depends on why.
+// onQueueHold returns advice on a Job that Kueue does not admit: whether waiting helps depends on the reason.
 func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	workload := kubectl(in.Job, "describe %s %s", kueue.Workloads, shellWord(p.Hold.Workload))
 	queue := workload

@@ -11,14 +11,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// NeverStarted is why no pod of a Job ever started a container.
+// NeverStarted is the reason why no pod of a Job ever started a container.
 type NeverStarted struct {
-	// Pod is one of them, and Problem what kept it: its container, its condition, or the latest warning about it.
+	// Pod is one of the pods, and Problem the obstacle to its start: from its container, its condition, or the latest
+	// warning about it.
 	Pod     string
 	Problem explain.Problem
 }
 
-// whyWaits is what kept a pod from starting, by the reason and the message of its container, its condition or a warning.
+// whyWaits returns the obstacle to a pod's start, by the reason and message of its container, its condition or a warning.
 func whyWaits(pod, reason, message string) *NeverStarted {
 	p := explain.Problem{Kind: explain.ProblemPodPending, Reason: reason}
 	if message != "" {
@@ -35,8 +36,9 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 	return &NeverStarted{Pod: pod, Problem: p}
 }
 
-// WhyNeverStarted returns nil if a pod of a Job that passed its deadline may have started, as far as pods and events show: all
-// pods must be known, and of each that is gone, an event why it did not start, and none that it did.
+// WhyNeverStarted explains why no pod of a Job that passed its deadline ever started. It returns nil if a pod may have
+// started: all pods must be known, and a pod that no longer exists must have a warning about its start and no event of a
+// started container.
 func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 	status := &in.Job.Status
 	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded || status.Succeeded > 0 || status.Failed == 0 {
@@ -50,7 +52,7 @@ func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 	return whyNoneStarted(in, known, warnings)
 }
 
-// whyNoneStarted is what a pod shows, or else the first of the warnings about one; nil if nothing shows why.
+// whyNoneStarted returns the reason that a pod shows, or else the first of the warnings; nil if there is none.
 func whyNoneStarted(in *facts.Facts, known map[string]bool, warnings map[string]*explain.Event) *NeverStarted {
 	for _, p := range in.Pods {
 		if why := whyPending(p); why != nil {
@@ -65,7 +67,8 @@ func whyNoneStarted(in *facts.Facts, known map[string]bool, warnings map[string]
 	return nil
 }
 
-// unstartedPods are those that are known not to have started, by name. It reports whether these are all that are known.
+// unstartedPods returns the names of pods that never started. all is false if a pod may have started, if a pod that no longer
+// exists has no warning, or if pods or events could not be read.
 func unstartedPods(in *facts.Facts, warnings map[string]*explain.Event, started map[string]bool) (known map[string]bool, all bool) {
 	known = map[string]bool{}
 	for _, p := range in.Pods {
@@ -86,7 +89,7 @@ func unstartedPods(in *facts.Facts, warnings map[string]*explain.Event, started 
 	return known, in.PodsRead && in.EventsRead
 }
 
-// eventsOfStart are the latest warning of each pod, and the pods of which a kubelet has started a container.
+// eventsOfStart returns the latest warning of each pod, and the pods in which a kubelet has started a container.
 func eventsOfStart(in *facts.Facts) (warnings map[string]*explain.Event, started map[string]bool) {
 	warnings, started = map[string]*explain.Event{}, map[string]bool{}
 	for i := range in.Events { // In the order of time.
@@ -101,7 +104,7 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*explain.Event, started
 	return warnings, started
 }
 
-// createdPod is the pod that the Job's controller created, by its event.
+// createdPod returns the name of the pod that the Job's controller created, by its event.
 func createdPod(e *explain.Event) (name string, ok bool) {
 	if e.Pod != "" || e.Reason != "SuccessfulCreate" {
 		return "", false
@@ -122,7 +125,7 @@ func hasStarted(p *explain.Pod) bool {
 	return false
 }
 
-// whyPending is what the pod itself shows of why it has not started, nil if it shows nothing.
+// whyPending returns the reason for not starting that the pod itself shows, nil if it shows none.
 func whyPending(p *explain.Pod) *NeverStarted {
 	if p.Unschedulable != "" && p.Node == "" {
 		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)

@@ -16,14 +16,14 @@ import (
 // running until the controller deleted it.
 type Outlived struct {
 	Pod string
-	// Ended is the container that had ended. Exit is how, nil if only events are left of the pod.
+	// Ended is the container that had ended. Exit is its exit, nil if only events of the pod are left.
 	Ended string
 	Exit  *cause.Exit
-	// Running are the others, by name.
+	// Running are the names of the other containers.
 	Running []string
 }
 
-// WhatOutlived is the first of these pods, as far as pods and events show; nil for none.
+// WhatOutlived returns the first such pod that pods and events show, nil if there is none.
 func WhatOutlived(in *facts.Facts) *Outlived {
 	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded {
 		return nil
@@ -38,7 +38,7 @@ func WhatOutlived(in *facts.Facts) *Outlived {
 	return outlivedGonePod(in, known)
 }
 
-// outlivedPod is about a pod that exists.
+// outlivedPod checks a pod that exists.
 func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	if !p.Deleting || p.DeletedAt.Before(in.Outcome.Since) {
 		return nil
@@ -67,8 +67,8 @@ func endedForGood(c *explain.Container) bool {
 	return !c.Init && c.Ended && !c.Before && !c.EndedAt.IsZero()
 }
 
-// outlivedGonePod is about a pod of which only events are left. A kubelet reports each container that it stops: one that it
-// does not report had ended.
+// outlivedGonePod finds such a pod from events alone. A kubelet reports each container that it stops: a container without
+// that event had ended.
 func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
 	if !in.PodsRead || !in.EventsRead {
 		return nil
@@ -90,8 +90,8 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
 	return nil
 }
 
-// stoppedContainers are the containers that kubelets stopped at the deadline of the Job, by pod, and the pods in the order of
-// time.
+// stoppedContainers returns the containers that kubelets stopped at the deadline of the Job, by pod, and the pods in the
+// order of time.
 func stoppedContainers(in *facts.Facts) (stopped map[string][]string, pods []string) {
 	stopped = map[string][]string{}
 	for i := range in.Events {
@@ -108,7 +108,7 @@ func stoppedContainers(in *facts.Facts) (stopped map[string][]string, pods []str
 	return stopped, pods
 }
 
-// withoutInit leaves out native sidecars of the template: they keep no pod running.
+// withoutInit removes native sidecars of the template: they keep no pod running.
 func withoutInit(in *facts.Facts, names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
 		return slices.ContainsFunc(in.Spec.Template.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name })

@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// OfPod is what ended the pod: its status is the best witness, then the condition DisruptionTarget, whose actor an
-// event may name, then events.
+// OfPod returns the end of the pod from outside. Its status is the best source, then the condition DisruptionTarget, whose
+// actor an event may name, then events.
 func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 	if w := statusEnding(p); w.Kind != "" {
 		return w
@@ -34,14 +34,14 @@ func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 	return Witness{}
 }
 
-// hasFailedContainer reports whether the last end of the container was a failure.
+// hasFailedContainer reports whether the container's last run failed.
 func hasFailedContainer(p *explain.Pod, name string) bool {
 	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool {
 		return c.Name == name && c.Ended && !c.Before && c.ExitCode != 0
 	})
 }
 
-// statusEnding is what the kubelet wrote into the pod's status.
+// statusEnding returns the end that the kubelet wrote into the pod's status.
 func statusEnding(p *explain.Pod) Witness {
 	message := strings.TrimSpace(p.Message)
 	w := Witness{explain.Ending{By: explain.ByKubelet, Reason: p.StatusReason}, message}
@@ -69,7 +69,7 @@ func ran(p *explain.Pod) bool {
 	return !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
 }
 
-// OfDisruption is what the condition DisruptionTarget says by its reason and its message.
+// OfDisruption returns the end that the reason and the message of the condition DisruptionTarget describe.
 func OfDisruption(reason, message string) Witness {
 	w := Witness{explain.Ending{Reason: reason, Kind: explain.EndDisrupted}, strings.TrimSpace(message)}
 	switch reason {

@@ -1,5 +1,5 @@
-// Package endings finds what ended pods from outside their containers, by their status and by events, and what kept the
-// pods of a Job from starting, or from ending, until its deadline. It knows nothing of failures.
+// Package endings finds out how pods were ended from outside their containers, by their status and by events, and what kept
+// the pods of a Job from starting, or from ending, until its deadline. It does not depend on failures.
 package endings
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// Witness is what ended a pod, and what the component says that ended it.
+// Witness is the end of a pod from outside, and the message of the component that caused it.
 type Witness struct {
 	explain.Ending
 	Message string
 }
 
-// Witnesses are what events say about the ends of pods, by name: the latest counts.
+// Witnesses returns the ends of pods that events show, by pod name: the latest event counts.
 func Witnesses(in *facts.Facts) map[string]Witness {
 	var known map[string]Witness
 	probes := map[[2]string]string{}
@@ -34,7 +34,7 @@ func Witnesses(in *facts.Facts) map[string]Witness {
 			known = map[string]Witness{}
 		}
 		if before := known[e.Pod]; before.Kind == end.Kind && message == "" && (end.Container == "" || before.Ending == *end) {
-			continue // The earlier event says more.
+			continue // The earlier event is more specific.
 		}
 		known[e.Pod] = Witness{*end, message}
 	}
@@ -47,7 +47,7 @@ func Witnesses(in *facts.Facts) map[string]Witness {
 	return withRemovedNodes(in, known)
 }
 
-// withRemovedNodes adds pods that are gone like their node, and about whose end no event says more.
+// withRemovedNodes adds pods that no longer exist, like their node, and whose end no event explains.
 func withRemovedNodes(in *facts.Facts, known map[string]Witness) map[string]Witness {
 	if len(in.GoneNodes) == 0 {
 		return known
@@ -64,7 +64,7 @@ func withRemovedNodes(in *facts.Facts, known map[string]Witness) map[string]Witn
 	return known
 }
 
-// Fits reports whether a pod that ended so may have failed in this way.
+// Fits reports whether a pod with this end may have failed with f.
 func (w Witness) Fits(f *cause.Failure) bool {
 	switch w.Kind {
 	case "":
@@ -77,5 +77,5 @@ func (w Witness) Fits(f *cause.Failure) bool {
 	return f.IsDeletion() || f.Condition == corev1.DisruptionTarget || f.PodReason == w.Reason
 }
 
-// IsRemoved reports whether only the absence of its node shows why a pod is gone.
+// IsRemoved reports whether only the removal of its node explains why a pod no longer exists.
 func (w Witness) IsRemoved() bool { return w.Kind == explain.EndNodeGone && w.Reason == "" }

@@ -1,5 +1,5 @@
-// Package evidence builds the chain behind the end of a Job: the condition, the limit or the rule behind it, the pod that
-// shows most, its container, its last words.
+// Package evidence builds the chain behind the end of a Job: the condition, its limit or rule, the most informative pod,
+// its container, and its last words.
 package evidence
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Values are what the chain shows, beside the facts and the failures.
+// Values are the inputs of the chain besides the facts and the failures.
 type Values struct {
 	Accounting *account.Accounting
-	// Completed is that of the report's Counts.
+	// Completed is the number in the report's Counts.
 	Completed int32
 	Success   *explain.SuccessPolicy
 }
 
-// Chain returns the chain. A report on a part of the Job, and a Job that has failures and still runs, have its lower part:
-// pods, containers and events.
+// Chain returns the chain. A report on a part of the Job, or on a running Job with failures, has only the lower part: pods,
+// containers and events.
 func Chain(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Evidence {
 	var chain []explain.Evidence
 	end := &in.Outcome
@@ -64,7 +64,7 @@ func conditionEvidence(in *facts.Facts) []explain.Evidence {
 	return nil
 }
 
-// limitEvidence is the limit of the spec that was passed.
+// limitEvidence returns the limit of the spec that was exceeded.
 func limitEvidence(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Evidence {
 	text := limitText(in, failed, v)
 	if text == "" {
@@ -73,7 +73,7 @@ func limitEvidence(in *facts.Facts, failed *failures.Failures, v *Values) []expl
 	return []explain.Evidence{{Kind: explain.EvidenceLimit, Text: text}}
 }
 
-// limitText is "" if no limit was passed, or if it is not known.
+// limitText returns "" if no limit was exceeded, or if it is unknown.
 func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	spec, counted, lost := in.Spec, in.CountedFailures(), in.Plan.Findings.FailedIndexes
 	switch in.Outcome.Reason {
@@ -107,7 +107,7 @@ func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	return ""
 }
 
-// ranUntilDecided is how long the Job ran before its end was decided, nil if that is not known.
+// ranUntilDecided returns how long the Job ran before its outcome was decided, nil if it is unknown.
 func ranUntilDecided(in *facts.Facts) *time.Duration {
 	start := in.Job.Status.StartTime
 	if start.IsZero() || in.Outcome.Since.IsZero() {
@@ -116,7 +116,7 @@ func ranUntilDecided(in *facts.Facts) *time.Duration {
 	return ptr.To(in.Outcome.Since.Sub(start.Time))
 }
 
-// hasRule reports whether the index is one of a rule of the podFailurePolicy.
+// hasRule reports whether the podFailurePolicy has a rule with the index.
 func hasRule(in *facts.Facts, index int32) bool {
 	return index >= 0 && in.Spec.PodFailurePolicy != nil && int(index) < len(in.Spec.PodFailurePolicy.Rules)
 }

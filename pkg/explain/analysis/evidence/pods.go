@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// podEvidence is a pod that failed, its container, and its last words.
+// podEvidence returns the evidence of a failed pod: its container, and its last words.
 func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	p := f.Pod
 	attempts := int32(0)
@@ -39,10 +39,10 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	return append(chain, containerChain(in, f, c)...)
 }
 
-// containerChain is how the container of a failed pod ended, and the end of its log.
+// containerChain returns how the container of a failed pod ended, and the end of its log.
 func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Evidence {
 	p := f.Pod
-	// What ended the pod says why a signal ended the container.
+	// The end of the pod already explains a signal.
 	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
 	for _, tail := range in.Logs {
 		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
@@ -57,8 +57,8 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) 
 	return chain
 }
 
-// containerEvidence is how a container ended, with the error that it reports or nil; guess adds what its exit code usually
-// means.
+// containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of
+// its exit code.
 func containerEvidence(pod string, c *explain.Container, known *explain.KnownError, guess bool) explain.Evidence {
 	return explain.Evidence{
 		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, known, guess),
@@ -67,10 +67,10 @@ func containerEvidence(pod string, c *explain.Container, known *explain.KnownErr
 	}
 }
 
-// maxEvents is how many links of a chain come from events.
+// maxEvents is the maximum number of links from events.
 const maxEvents = 5
 
-// missingEvidence is why the chain ends, if pods are gone or could not be read, and what events show instead.
+// missingEvidence explains why the chain ends early, because pods no longer exist or could not be read, and adds events instead.
 func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Accounting, o explain.Options) []explain.Evidence {
 	var chain []explain.Evidence
 	switch {
@@ -96,7 +96,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 	return chain
 }
 
-// matchedPodEvidence is what the condition's message says about a pod that is gone.
+// matchedPodEvidence returns what the condition's message reports about a pod that no longer exists.
 func matchedPodEvidence(in *facts.Facts) []explain.Evidence {
 	p := &in.Outcome.MatchedPod
 	chain := []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
@@ -106,8 +106,8 @@ func matchedPodEvidence(in *facts.Facts) []explain.Evidence {
 	return chain
 }
 
-// isEvidence reports whether the event may show why pods failed: a warning about the pod that a rule matched, if that is
-// known, or about any pod.
+// isEvidence reports whether the event may explain failures: a warning about the pod that a rule matched, if it is known,
+// or about any pod.
 func isEvidence(in *facts.Facts, e *explain.Event, o explain.Options) bool {
 	switch {
 	case !o.HasEvent(e) || !e.Warning() && !isEnding(e) || e.IsAboutNodeSetup():
@@ -118,7 +118,7 @@ func isEvidence(in *facts.Facts, e *explain.Event, o explain.Options) bool {
 	return in.Outcome.MatchedPod.Name == "" || e.Pod == in.Outcome.MatchedPod.Name
 }
 
-// isEnding reports whether the event shows what ended its pod.
+// isEnding reports whether the event shows why its pod ended.
 func isEnding(e *explain.Event) bool {
 	end, _ := eventtext.EndingOf(e)
 	return end != nil

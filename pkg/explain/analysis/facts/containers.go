@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// proxies are containers that serve others until they are stopped, by the names that their projects give them.
+// proxies are the usual names of containers that serve other containers until they are stopped.
 var proxies = []string{
 	"istio-proxy", "linkerd-proxy", "cloudsql-proxy", "cloud-sql-proxy", "alloydb-auth-proxy", "consul-dataplane", "daprd", "vault-agent",
 }
@@ -34,7 +34,7 @@ func (in *Facts) HasStartupProbe(container string) bool {
 	return c != nil && c.StartupProbe != nil
 }
 
-// RestartedBy is the field that has a container restarted when it fails, "" if that is not known.
+// RestartedBy returns the field that makes the kubelet restart a failed container, "" if it is unknown.
 func (in *Facts) RestartedBy(container string, sidecar bool) explain.RestartedBy {
 	c := in.templateContainer(container)
 	switch {
@@ -50,7 +50,7 @@ func (in *Facts) RestartedBy(container string, sidecar bool) explain.RestartedBy
 	return ""
 }
 
-// NeedsContainerName reports whether a command about the pod has to name this container.
+// NeedsContainerName reports whether a command about the pod has to name a container.
 func (in *Facts) NeedsContainerName(p *explain.Pod) bool {
 	if in.HasSeveralContainers() || len(p.Lineup) > 1 {
 		return true
@@ -58,7 +58,7 @@ func (in *Facts) NeedsContainerName(p *explain.Pod) bool {
 	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Name != p.Containers[0].Name })
 }
 
-// ExitOf is how a container ended.
+// ExitOf returns the exit of a container.
 func ExitOf(c *explain.Container) cause.Exit {
 	return cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: cause.Specific(c.Reason)}
 }

@@ -1,6 +1,6 @@
-// Package facts has what is known about a Job before anything is concluded: what was read, sorted, what the decision
-// core (reconcile.Review) would write next and why, and how far the end of the Job is decided. Facts do not change:
-// every later stage reads them, and none adds to them.
+// Package facts prepares the input before any conclusions: the objects that were read, sorted; the changes that the
+// decision core (reconcile.Review) would write next, and why; and how far the outcome of the Job is decided. Facts do not
+// change: later stages read them, and none adds to them.
 package facts
 
 import (
@@ -17,30 +17,30 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Facts are what is known about a Job.
+// Facts are the prepared input about a Job.
 type Facts struct {
-	// Input is what was read, in an order that does not depend on how it was read: Pods by index and name, Events by
-	// time.
+	// Input are the objects that were read, in an order that does not depend on how they were read: Pods by index and name,
+	// Events by time.
 	explain.Input
-	// Spec is that of the Job.
+	// Spec is the spec of the Job.
 	Spec *batchv1.JobSpec
-	// Active, Terminating and Terminal are the Pods by state, in their order: most questions are about few of them.
+	// Active, Terminating and Terminal are the Pods by state, in their order: most questions are about few pods.
 	Active, Terminating, Terminal []*explain.Pod
-	// FailedPods and TrackedPods are how many of the Pods are in phase Failed, and have the tracking finalizer.
+	// FailedPods is the number of Pods in phase Failed, TrackedPods the number with the tracking finalizer.
 	FailedPods, TrackedPods int32
-	// Uncounted are the pods that the status records and does not count yet, with the phase it records.
+	// Uncounted are the pods that the status has recorded and does not count yet, with the recorded phase.
 	Uncounted map[types.UID]corev1.PodPhase
-	// Plan is what the decision core would write next. If the pods could not be read, it has no operations, and its
-	// Findings are about the Job alone.
+	// Plan holds the changes that the decision core would write next. If the pods could not be read, it has no operations,
+	// and its Findings are about the Job alone.
 	Plan reconcile.Plan
-	// Names are those of the rules of the podFailurePolicy, Matches its verdicts by pod.
+	// Names are the names of the podFailurePolicy rules, Matches the policy's matches by pod.
 	Names   rulename.Names
 	Matches map[types.UID]*failurepolicy.Match
-	// Outcome is how far the end of the Job is decided.
+	// Outcome is the outcome of the Job as far as it is decided.
 	Outcome Outcome
 }
 
-// Establish returns the facts about the Job of the input, which stays as it is.
+// Establish returns the facts about the Job of the input, which it does not change.
 func Establish(input explain.Input) *Facts {
 	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Outcome: OutcomeOf(input.Job)}
 	in.Events = eventsOf(&input)
@@ -55,7 +55,7 @@ func Establish(input explain.Input) *Facts {
 	return in
 }
 
-// eventsOf leaves out events about pods that had the name of another pod before, as of an earlier Job of the same name.
+// eventsOf removes events about earlier pods of the same name, for example of an earlier Job with the same name.
 func eventsOf(input *explain.Input) []explain.Event {
 	pods := PodsOfEvents(input)
 	return slices.DeleteFunc(slices.Clone(input.Events), func(e explain.Event) bool {
@@ -64,8 +64,8 @@ func eventsOf(input *explain.Input) []explain.Event {
 	})
 }
 
-// PodsOfEvents are the pods that events are about, by name, with nil for those that do not exist. A huge Job has many more
-// pods than events.
+// PodsOfEvents returns the pods that events are about, by name, nil for pods that do not exist. It is small: a huge Job has
+// many more pods than events.
 func PodsOfEvents(input *explain.Input) map[string]*explain.Pod {
 	pods := map[string]*explain.Pod{}
 	for i := range input.Events {
@@ -84,7 +84,7 @@ func PodsOfEvents(input *explain.Input) map[string]*explain.Pod {
 	return pods
 }
 
-// sortByState fills in the pods by state.
+// sortByState sets the pods by state.
 func sortByState(in *Facts) {
 	in.Active = make([]*explain.Pod, 0, len(in.Pods))
 	for _, p := range in.Pods {
@@ -105,7 +105,7 @@ func sortByState(in *Facts) {
 	}
 }
 
-// review asks the decision core what it would write next.
+// review runs the decision core to find out its next changes.
 func review(in *Facts) {
 	pods := make([]*reconcile.Pod, len(in.Pods))
 	for i := range in.Pods {
@@ -121,7 +121,7 @@ func review(in *Facts) {
 	}
 }
 
-// uncountedPods are the pods in status.uncountedTerminatedPods, with the phase that they are recorded with.
+// uncountedPods returns the pods in status.uncountedTerminatedPods, with their recorded phase.
 func uncountedPods(job *batchv1.Job) map[types.UID]corev1.PodPhase {
 	u := job.Status.UncountedTerminatedPods
 	if u == nil {
@@ -137,7 +137,7 @@ func uncountedPods(job *batchv1.Job) map[types.UID]corev1.PodPhase {
 	return pods
 }
 
-// CountedFailures is how many failures the status counts, or has recorded to count them next.
+// CountedFailures returns how many failures the status counts, or has recorded to count next.
 func (in *Facts) CountedFailures() int32 {
 	n := in.Job.Status.Failed
 	if u := in.Job.Status.UncountedTerminatedPods; u != nil {
@@ -147,12 +147,12 @@ func (in *Facts) CountedFailures() int32 {
 }
 
 // NotRecorded reports whether the status does not account for an ended pod yet: the pod has its finalizer, and is not
-// recorded as one that will be counted.
+// recorded to be counted.
 func (in *Facts) NotRecorded(p *explain.Pod) bool {
 	return p.Finalizer && in.Uncounted[p.UID] == ""
 }
 
-// LastJobEvent is the latest event about the Job with this reason, or nil.
+// LastJobEvent returns the latest event about the Job with this reason, or nil.
 func (in *Facts) LastJobEvent(reason string) *explain.Event {
 	var last *explain.Event
 	for i := range in.Events {

@@ -28,15 +28,15 @@ func (in *Facts) RestartsCount() bool {
 	return in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
-// AllowedAttempts is how many pods an index may have: ignored failures are on top of backoffLimitPerIndex+1.
+// AllowedAttempts returns how many pods an index may have: backoffLimitPerIndex+1, plus its ignored failures.
 func (in *Facts) AllowedAttempts(ignored int32) int32 {
 	return AddSaturating(AddSaturating(ptr.Deref(in.Spec.BackoffLimitPerIndex, 0), 1), ignored)
 }
 
-// AddSaturating keeps counts that a tampered annotation made huge from turning negative.
+// AddSaturating adds without overflow: a tampered annotation may hold a huge count.
 func AddSaturating(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }
 
-// ManagedBy is who should run the Job: "" for the built-in controller.
+// ManagedBy returns the controller that should run the Job, "" for the built-in one.
 func (in *Facts) ManagedBy() string {
 	if name := ptr.Deref(in.Spec.ManagedBy, ""); name != explain.BuiltInManagedBy {
 		return name
@@ -44,13 +44,13 @@ func (in *Facts) ManagedBy() string {
 	return ""
 }
 
-// SchedulingDone reports whether the Job's controller sees to spec.scheduling. Ours may stand in for the built-in one,
-// and has said so then.
+// SchedulingDone reports whether the Job's controller implements spec.scheduling. Our controller may replace the built-in
+// one; it writes an event then.
 func (in *Facts) SchedulingDone() bool {
 	return in.ManagedBy() == "" && in.LastJobEvent(reconcile.ReasonSchedulingNotSupported) == nil
 }
 
-// ManagingOwner is the owner of the Job if it may suspend, resume and rerun it: a CronJob does not. It is nil otherwise.
+// ManagingOwner returns the owner of the Job if the owner may suspend, resume and rerun it, else nil. A CronJob does not.
 func (in *Facts) ManagingOwner() *explain.Owner {
 	if o := OwnerOf(in.Job); o != nil && o.Kind != "CronJob" {
 		return o
@@ -58,7 +58,7 @@ func (in *Facts) ManagingOwner() *explain.Owner {
 	return nil
 }
 
-// OwnerOf is the controller of the Job, or nil.
+// OwnerOf returns the controlling owner of the Job, or nil.
 func OwnerOf(job *batchv1.Job) *explain.Owner {
 	owner := metav1.GetControllerOfNoCopy(job)
 	if owner == nil {
@@ -67,7 +67,7 @@ func OwnerOf(job *batchv1.Job) *explain.Owner {
 	return &explain.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name}
 }
 
-// templateContainer is the container of that name in the Job's template, or nil.
+// templateContainer returns the named container of the Job's template, or nil.
 func (in *Facts) templateContainer(name string) *corev1.Container {
 	for _, list := range [][]corev1.Container{in.Spec.Template.Spec.Containers, in.Spec.Template.Spec.InitContainers} {
 		for i := range list {
@@ -79,7 +79,7 @@ func (in *Facts) templateContainer(name string) *corev1.Container {
 	return nil
 }
 
-// HasContainer reports whether the Job's template has a container of that name: admission may have added it to the pod.
+// HasContainer reports whether the Job's template has a container of that name; if not, admission may have added it to the pod.
 func (in *Facts) HasContainer(name string) bool { return in.templateContainer(name) != nil }
 
 // HasReadOnlyRoot reports whether a container of the Job's template has readOnlyRootFilesystem.
@@ -88,7 +88,7 @@ func (in *Facts) HasReadOnlyRoot(name string) bool {
 	return c != nil && c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
 }
 
-// Image is that of a container of a pod, or else that of the Job's template.
+// Image returns the image of a pod's container, or else of the container in the Job's template.
 func (in *Facts) Image(c *explain.Container) string {
 	if of := in.templateContainer(c.Name); c.Image == "" && of != nil {
 		return of.Image
@@ -96,8 +96,8 @@ func (in *Facts) Image(c *explain.Container) string {
 	return c.Image
 }
 
-// MemoryLimit is that of a container of a pod, or else that of the Job's template. It has no Value if there is none, or if
-// it is not known.
+// MemoryLimit returns the memory limit of a pod's container, or else of the container in the Job's template. Its Value is
+// "" if there is none, or if it is unknown.
 func (in *Facts) MemoryLimit(c *explain.Container) explain.MemoryLimit {
 	template, of, limit := "", in.templateContainer(c.Name), c.Memory
 	if of != nil {
@@ -120,11 +120,11 @@ func (in *Facts) HasSeveralContainers() bool {
 	return len(in.Spec.Template.Spec.Containers)+len(in.Spec.Template.Spec.InitContainers) > 1
 }
 
-// StatusRunning is the word for a Job whose conditions decide nothing.
+// StatusRunning is the word for a Job whose conditions decide no outcome.
 const StatusRunning = "Running"
 
-// StatusOf is the word of kubectl's printer for the state of a Job, with its precedence, and the condition that it
-// follows from, nil if it follows from none.
+// StatusOf returns the word of kubectl's printer for the state of a Job, with the same precedence, and the condition behind
+// it, or nil.
 func StatusOf(job *batchv1.Job) (string, *batchv1.JobCondition) {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		if c := reconcile.TrueCondition(job, t); c != nil {
@@ -142,8 +142,8 @@ func StatusOf(job *batchv1.Job) (string, *batchv1.JobCondition) {
 	return StatusRunning, nil
 }
 
-// FinishedAt is when the Job became complete or failed, nil while it is neither. A failed Job has no completionTime: its
-// end is the transition of Failed.
+// FinishedAt returns when the Job became complete or failed, nil while it is neither. A failed Job has no completionTime:
+// it finished at the transition of Failed.
 func FinishedAt(job *batchv1.Job) *metav1.Time {
 	if t := KnownTime(job.Status.CompletionTime); t != nil {
 		return t
@@ -154,7 +154,7 @@ func FinishedAt(job *batchv1.Job) *metav1.Time {
 	return nil
 }
 
-// KnownTime is nil for the zero time, which the API accepts.
+// KnownTime returns nil for the zero time, which the API accepts.
 func KnownTime(t *metav1.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil
@@ -162,16 +162,16 @@ func KnownTime(t *metav1.Time) *metav1.Time {
 	return t
 }
 
-// Slack is how long an end of a pod may wait for its controller: the built-in one gathers them for a second, and works in
-// seconds where it is busy.
+// Slack is the time after which an ended pod should have been recorded: the built-in controller batches pods for a second,
+// and takes seconds when it is busy.
 const Slack = 30 * time.Second
 
-// IsOverdue reports whether a finished pod ended a while ago, and holds the tracking finalizer.
+// IsOverdue reports whether a pod ended a while ago and still has the tracking finalizer.
 func (in *Facts) IsOverdue(p *explain.Pod) bool {
 	return p.Finalizer && !p.FinishedAt.IsZero() && in.Now.Sub(p.FinishedAt) >= Slack
 }
 
-// LastStatusWrite is who wrote the status of the Job last, and when; nil if that is not known.
+// LastStatusWrite returns the manager that wrote the status of the Job last, and when; nil if it is unknown.
 func LastStatusWrite(job *batchv1.Job) (string, *metav1.Time) {
 	var last *metav1.ManagedFieldsEntry
 	for i := range job.ManagedFields {
@@ -186,7 +186,7 @@ func LastStatusWrite(job *batchv1.Job) (string, *metav1.Time) {
 	return last.Manager, last.Time
 }
 
-// SuspendedBy is the field manager that last set spec.suspend, "" if it is not known.
+// SuspendedBy returns the field manager that last set spec.suspend, "" if it is unknown.
 func (in *Facts) SuspendedBy() string {
 	var manager string
 	var last *metav1.Time

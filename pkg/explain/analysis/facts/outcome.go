@@ -18,20 +18,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Outcome is what the conditions say about the end of the Job.
+// Outcome is the outcome of the Job according to its conditions.
 type Outcome struct {
 	explain.Fate
-	// Reason and Message are those of the latest condition; Since is when the end was decided.
+	// Reason and Message are from the latest condition; Since is when the outcome was decided.
 	Reason, Message string
 	Since           time.Time
-	// Rule failed the Job; failurepolicy.NoRule if none did, or if it is not known which.
+	// Rule is the rule that failed the Job; failurepolicy.NoRule if none did, or if it is unknown.
 	Rule     int32
 	RuleName string
-	// MatchedPod is what the message of a rule names.
+	// MatchedPod is the pod that the message of a rule names.
 	MatchedPod MatchedPod
 }
 
-// MatchedPod is the pod that made a rule match. Its Name is "" if none is known.
+// MatchedPod is the pod that a rule matched. Its Name is "" if it is unknown.
 type MatchedPod struct {
 	Name      string
 	Container string
@@ -39,7 +39,7 @@ type MatchedPod struct {
 	Condition string
 }
 
-// Failure is how the pod failed.
+// Failure returns how the pod failed.
 func (p *MatchedPod) Failure() cause.Failure {
 	return cause.Failure{Exit: cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, Condition: corev1.PodConditionType(p.Condition)}
 }
@@ -52,10 +52,10 @@ func (o *Outcome) Failing() bool {
 	return o.Fate == explain.FateFailing || o.Fate == explain.FateFailed
 }
 
-// HasRule reports whether it is known which rule failed the Job.
+// HasRule reports whether the rule that failed the Job is known.
 func (o *Outcome) HasRule() bool { return o.Rule != failurepolicy.NoRule }
 
-// FailedBy is the rule that failed the Job, nil if none did or it is not known which, and its name.
+// FailedBy returns the rule that failed the Job and its name; the rule is nil if none did or if it is unknown.
 func (o *Outcome) FailedBy() (rule *int32, name string) {
 	if !o.Failing() {
 		return nil, ""
@@ -66,12 +66,12 @@ func (o *Outcome) FailedBy() (rule *int32, name string) {
 	return rule, o.RuleName
 }
 
-// ByRule reports whether the reason is that of a rule, which WithRule then finds.
+// ByRule reports whether a rule failed the Job according to the reason; WithRule then finds the rule.
 func (o *Outcome) ByRule() bool {
 	return o.Reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(o.Reason, rulename.ReasonPrefix)
 }
 
-// OutcomeOf is what the conditions say, without the rule.
+// OutcomeOf returns the outcome according to the conditions, without the rule.
 func OutcomeOf(job *batchv1.Job) Outcome {
 	o := Outcome{Fate: explain.FateOpen, Rule: failurepolicy.NoRule}
 	for _, t := range []struct {
@@ -93,11 +93,11 @@ func OutcomeOf(job *batchv1.Job) Outcome {
 	return o
 }
 
-// ruleMessage is what both controllers write when a rule fails the Job (PFP-10).
+// ruleMessage matches the message that both controllers write when a rule fails the Job (PFP-10).
 var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+) failed with exit code (-?\d+)|Pod ([^/\s]+)/(\S+) has condition (\S+)) matching \S+ rule at index (\d+)$`)
 
-// WithRule adds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name or index} (KEP-4443). The message
-// has its index, and the reason its name at the time: the annotation may have changed since.
+// WithRule adds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name or index} (KEP-4443). The index
+// comes from the message, and the name from the reason: the annotation may have changed since.
 func (o Outcome) WithRule(job *batchv1.Job, names rulename.Names) Outcome {
 	if !o.ByRule() {
 		return o
@@ -124,7 +124,7 @@ func (o Outcome) WithRule(job *batchv1.Job, names rulename.Names) Outcome {
 	return o
 }
 
-// ruleIndex reads the index of an existing rule.
+// ruleIndex parses the index of an existing rule, and returns NoRule for other texts.
 func ruleIndex(text string, rules int) int32 {
 	i, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || i < 0 || int(i) >= rules {

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// sortedPods are the pods by index and name; the pods themselves belong to the caller.
+// sortedPods returns the pods by index and name; the pods themselves belong to the caller.
 func sortedPods(pods []*explain.Pod) []*explain.Pod {
 	keys := make([]uint64, len(pods))
 	for i := range pods {
@@ -39,16 +39,15 @@ func sortedPods(pods []*explain.Pod) []*explain.Pod {
 	return sorted
 }
 
-// SortKey orders places in a list by an index. Ten thousand numbers are sorted in a fraction of the time that as many
-// structs take.
+// SortKey orders positions in a list by an index. Sorting ten thousand numbers takes a fraction of the time for as many structs.
 func SortKey(index int32, place int) uint64 {
 	return uint64(int64(index)-math.MinInt32)<<32 | uint64(uint32(place))
 }
 
-// PlaceOf is the place in a SortKey.
+// PlaceOf returns the position in a SortKey.
 func PlaceOf(key uint64) int { return int(uint32(key)) }
 
-// StopReason is why the Job's controller deleted a pod at that time. Times of the API server are in seconds.
+// StopReason returns why the Job's controller deleted a pod at that time. Times of the API server are in seconds.
 func (in *Facts) StopReason(at time.Time) explain.StopReason {
 	suspended := reconcile.TrueCondition(in.Job, batchv1.JobSuspended)
 	switch {
@@ -64,8 +63,8 @@ func (in *Facts) StopReason(at time.Time) explain.StopReason {
 	return explain.StoppedExcess
 }
 
-// undoLastDeletions sets when pods that the Job stopped were deleted. The kubelet deletes a pod once more after its end,
-// which moves the deletion behind the end: it would look as if the pod had failed first.
+// undoLastDeletions corrects the deletion time of pods that the Job stopped. The kubelet deletes a pod once more after its
+// end, which moves the deletion time behind the end, as if the pod had failed before it was deleted.
 func undoLastDeletions(in *Facts) {
 	for i, p := range in.Pods {
 		last := p.Deleting && p.Phase == corev1.PodFailed && p.Grace == 0 && p.FinishedAt.Before(p.DeletedAt)
@@ -77,7 +76,7 @@ func undoLastDeletions(in *Facts) {
 	}
 }
 
-// CrashLoop is the container of the pod that is restarted again and again, or nil.
+// CrashLoop returns the container of the pod that is restarted repeatedly, or nil.
 func CrashLoop(p *explain.Pod) *explain.Container { return p.WaitingFor("CrashLoopBackOff") }
 
 // IsStopped reports whether a signal ended the container, as when its pod is deleted.
@@ -85,8 +84,8 @@ func IsStopped(c *explain.Container) bool {
 	return c.Reason != explain.OOMKilled && (c.ExitCode == 137 || c.ExitCode == 143)
 }
 
-// RecordedAs is where ended pods stand in the three steps of KEP-2307, for those that have not gone through all of them:
-// explain.AwaitsReplacement or explain.Recorded.
+// RecordedAs returns the step of KEP-2307 for ended pods that have not completed all three: explain.AwaitsReplacement or
+// explain.Recorded.
 func (in *Facts) RecordedAs() map[types.UID]string {
 	out := make(map[types.UID]string, len(in.Plan.Findings.AwaitReplacement))
 	for _, w := range in.Plan.Findings.AwaitReplacement {

@@ -17,8 +17,8 @@ const EventPodFailed = "PodFailed"
 // IsAboutFailures reports whether our controller wrote the event about failed pods.
 func IsAboutFailures(e *explain.Event) bool { return e.Reason == EventPodFailed && e.Pod == "" }
 
-// CauseOf is what is known of a cause itself; disruption is the reason of the pod's condition DisruptionTarget, "" if
-// that is not known.
+// CauseOf returns a cause without its pods; disruption is the reason of the pod's condition DisruptionTarget, "" if it is
+// unknown.
 func CauseOf(of *cause.Cause, disruption string) explain.Cause {
 	failure := of.Failure
 	c := explain.Cause{
@@ -40,13 +40,14 @@ func CauseOf(of *cause.Cause, disruption string) explain.Cause {
 	return c
 }
 
-// EndWith says what ended the pods from outside their containers. What their exit codes usually mean is no cause then.
+// EndWith sets the end of the pods from outside their containers. It clears the usual meaning of their exit codes, which
+// does not apply then.
 func EndWith(c *explain.Cause, end explain.Ending, message string) {
 	c.Ending, c.Meaning, c.Message = &end, "", message
 	c.Text = words.EndingText(c)
 }
 
-// meanError has the Error of the cause as its meaning. The exit code of a container that never started says nothing.
+// meanError uses the cause's Error as its meaning. It drops the exit code of a container that never started, which means nothing.
 func meanError(c *explain.Cause) {
 	c.Meaning = words.KnownErrorText(c.Error)
 	if explain.IsStartFailure(c.Reason) {
@@ -54,7 +55,7 @@ func meanError(c *explain.Cause) {
 	}
 }
 
-// endingText is the text of a cause with an Ending.
+// endingText returns the text of a cause with an Ending.
 func endingText(k *Kind) string {
 	c := CauseOf(&k.Cause, "")
 	c.Ending = &k.Ending

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// textOf is the text of a cause.
+// textOf returns the text of a cause.
 func textOf(c *cause.Cause, hidden *explain.Hidden) string {
 	if hidden.Container == "" {
 		return c.Failure.Text()
@@ -21,9 +21,9 @@ func textOf(c *cause.Cause, hidden *explain.Hidden) string {
 	return words.HiddenText(hidden, c)
 }
 
-// hiddenBy is the failure that a rule on exit codes hides, zero if it hides none. A rule that names no container matches a
-// pod by any of its containers: a sidecar that is killed at the end of each pod, or another container that was stopped,
-// matches although the container that does the work failed in another way. The action Count changes nothing.
+// hiddenBy returns the failure that a rule on exit codes hides, the zero value if it hides none. A rule without a container
+// name matches any container of the pod: a sidecar that is killed at the end of each pod, or another container that was
+// stopped, matches although the main container failed in another way. The action Count has no effect, so it hides nothing.
 func hiddenBy(in *facts.Facts, p *explain.Pod, m *failurepolicy.Match) explain.Hidden {
 	if m == nil || !m.Matched() || m.Container == "" || m.Action == batchv1.PodFailurePolicyActionCount || p.Disruption != "" {
 		return explain.Hidden{}
@@ -35,7 +35,7 @@ func hiddenBy(in *facts.Facts, p *explain.Pod, m *failurepolicy.Match) explain.H
 	return hiddenBehind(p, matched)
 }
 
-// hiddenBehind is the failure of another container than the one that a rule matched, if that is a sidecar or was stopped.
+// hiddenBehind returns the failure of another container if the rule matched a sidecar or a stopped container.
 func hiddenBehind(p *explain.Pod, matched *explain.Container) explain.Hidden {
 	if !matched.Init && !facts.IsStopped(matched) {
 		return explain.Hidden{}
@@ -48,7 +48,7 @@ func hiddenBehind(p *explain.Pod, matched *explain.Container) explain.Hidden {
 	return explain.Hidden{}
 }
 
-// failedContainers are those that failed in a pod that has ended, without init containers and sidecars.
+// failedContainers returns the containers that failed in an ended pod, without init containers and sidecars.
 func failedContainers(p *explain.Pod) []*explain.Container {
 	var out []*explain.Container
 	for i := range p.Containers {
@@ -59,7 +59,7 @@ func failedContainers(p *explain.Pod) []*explain.Container {
 	return out
 }
 
-// Others are the containers of the pod that failed beside its Container, by themselves.
+// Others returns the containers of the pod that failed by themselves besides Container.
 func (f *Failure) Others() []*explain.Container {
 	c := f.Container()
 	if c == nil || c.Init || c.Before || f.Consequence || f.Ending() != nil || f.Kind.Cause.Deleting || f.Kind.Cause.Condition != "" {
@@ -68,7 +68,7 @@ func (f *Failure) Others() []*explain.Container {
 	return slices.DeleteFunc(failedContainers(f.Pod), func(other *explain.Container) bool { return other.Name == c.Name })
 }
 
-// others are those that failed in the same way in the latest pods.
+// others returns the containers that failed in the same way in all of the latest pods.
 func (g *Group) others() []cause.Exit {
 	var common []cause.Exit
 	for i, f := range g.Failures[:min(len(g.Failures), maxWitnesses)] {
@@ -84,8 +84,8 @@ func (g *Group) others() []cause.Exit {
 	return common
 }
 
-// KnownError is the error that the container reports by which the pod failed, in its message or its log; nil if none with
-// a known meaning is. Something else ended a container that was stopped or killed.
+// KnownError returns the error with a known meaning in the message or log of the failed container, or nil. A container that
+// was stopped or killed did not end because of its error.
 func (f *Failure) KnownError(in *facts.Facts) *explain.KnownError {
 	c := f.Container()
 	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == explain.OOMKilled || facts.IsStopped(c) {
@@ -102,11 +102,11 @@ func (f *Failure) KnownError(in *facts.Facts) *explain.KnownError {
 	return nil
 }
 
-// maxWitnesses is how many failures of a group are asked for their error: a huge Job may have thousands.
+// maxWitnesses is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
 const maxWitnesses = 10
 
-// knownError is the one that the latest failures have in common, as far as they report anything; its subject is "" if it
-// differs.
+// knownError returns the error that the latest failures have in common, as far as they report errors; its Subject is "" if
+// it differs.
 func (g *Group) knownError(in *facts.Facts) *explain.KnownError {
 	var common *explain.KnownError
 	for i, f := range g.Failures[:min(len(g.Failures), maxWitnesses)] {

@@ -1,5 +1,4 @@
-// Package failures finds the failed pods of a Job and why they failed, and accounts for all failures that its status
-// counts, also for those whose pods are gone.
+// Package failures finds the failed pods of a Job, and why they failed.
 package failures
 
 import (
@@ -21,21 +20,21 @@ import (
 // Failure is a pod that failed.
 type Failure struct {
 	Pod *explain.Pod
-	// Match is the verdict of the podFailurePolicy, nil if it was not applied.
+	// Match is the match of the podFailurePolicy, nil if it was not applied.
 	Match *failurepolicy.Match
 	// Kind is shared by all failures with the same cause.
 	Kind *Kind
 	// Consequence reports whether the pod was stopped because the Job was ending.
 	Consequence bool
-	// Stopped is why the Job's controller deleted the pod, "" if it failed on its own, or if something else may have
-	// deleted it.
+	// Stopped is why the Job's controller deleted the pod, "" if the pod failed on its own or may have been deleted by
+	// another client.
 	Stopped explain.StopReason
-	// endMessage is about the Ending of Kind.
+	// endMessage is the message of the Ending in Kind.
 	endMessage string
 }
 
-// Kind is a cause, with its text, and what ended the pods from outside their containers, if anything did. Hidden is zero
-// unless a rule hides why they failed.
+// Kind is a cause with its text, and the Ending if pods were ended from outside their containers. Hidden is zero unless a
+// rule hides the failure.
 type Kind struct {
 	Cause  cause.Cause
 	Text   string
@@ -43,13 +42,13 @@ type Kind struct {
 	Hidden explain.Hidden
 }
 
-// kindKey is what failures of one Kind have in common.
+// kindKey is the identity of a Kind.
 type kindKey struct {
 	cause.Cause
 	explain.Hidden
 }
 
-// kinds are the causes so far, the text of each made once.
+// kinds are the Kinds so far, so that each text is made once.
 type kinds map[kindKey]*Kind
 
 func (k kinds) of(c cause.Cause, hidden explain.Hidden) *Kind {
@@ -62,23 +61,23 @@ func (k kinds) of(c cause.Cause, hidden explain.Hidden) *Kind {
 	return known
 }
 
-// Failures are the failed pods that a report is about, and what follows from them.
+// Failures are the failed pods that a report is about, and their evaluation.
 type Failures struct {
-	// All are the latest first.
+	// All are the failures, the latest first.
 	All []Failure
-	// Own is how many of them are no consequence of the end of the Job.
+	// Own is the number of failures that are not a consequence of the end of the Job.
 	Own int32
-	// Restarts are those of containers, if they count towards the backoffLimit.
+	// Restarts are the restarts of containers, if they count towards the backoffLimit.
 	Restarts Restarts
 	// NeverStarted is set if the deadline of the Job passed before any of its pods started.
 	NeverStarted *endings.NeverStarted
-	// Outlived is a pod that only some of its containers kept running until the deadline of the Job, nil for none.
+	// Outlived is a pod that only some of its containers kept running until the deadline of the Job, or nil.
 	Outlived *endings.Outlived
-	// Groups are All by cause, the most frequent first, and those that followed from the end of the Job last.
+	// Groups are All by cause, the most frequent first, and consequences of the end of the Job last.
 	Groups []*Group
-	// Decisive are the groups of the failures that failed the Job, if its reason distinguishes them from others.
+	// Decisive are the groups of the failures that failed the Job, if the Job's reason distinguishes them from others.
 	Decisive []*Group
-	// Witnesses are what events say about the ends of pods, by name.
+	// Witnesses are the ends of pods that events show, by pod name.
 	Witnesses map[string]endings.Witness
 	// lastOfIndexes are the last failures of indexes that have failed.
 	lastOfIndexes []*Failure
@@ -92,8 +91,8 @@ type Failures struct {
 func Find(in *facts.Facts, o explain.Options) *Failures {
 	fs := &Failures{All: collect(in, o), Witnesses: endings.Witnesses(in)}
 
-	// The end of the Job stopped some of the pods: these failures are a consequence. But if nothing else explains why there
-	// were more failures than the backoffLimit, the deletions of that very second are the reason.
+	// Pods that were stopped because the Job ended are consequences. But if no other failures explain why the backoffLimit
+	// was exceeded, the deletions in that very second are the reason.
 	fs.Own = own(fs.All)
 	if !ExplainedWithoutDeletions(in, fs) {
 		for i := range fs.All {
@@ -111,7 +110,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	// The latest first. The sort is stable, so that pods that ended in the same second stay in order.
 	slices.SortStableFunc(fs.All, func(x, y Failure) int { return y.Pod.FinishedAt.Compare(x.Pod.FinishedAt) })
 
-	// What all of them have in common, and which of them explain most.
+	// Common causes, and the most informative failures.
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = endings.WhyNeverStarted(in)
 	fs.Outlived = endings.WhatOutlived(in)
@@ -127,7 +126,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	return fs
 }
 
-// collect finds the pods in phase Failed, and those that the accounting takes for failed though they only terminate
+// collect finds the pods in phase Failed, and terminating pods that the accounting counts as failed already
 // (podReplacementPolicy TerminatingOrFailed).
 func collect(in *facts.Facts, o explain.Options) []Failure {
 	recorded := map[types.UID]bool{}
@@ -147,8 +146,7 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 	return all
 }
 
-// IsConsequence reports whether the pod ended because it was deleted, or is about to be, when the end of the Job was
-// decided already.
+// IsConsequence reports whether the pod ended, or will end, because it was deleted after the outcome of the Job was decided.
 func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 	if p.IsActive() {
 		return in.Outcome.Decided()
@@ -156,12 +154,12 @@ func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 	return in.Outcome.Decided() && p.Deleting && !p.DeletedAt.Before(in.Outcome.Since) && !p.EndedBeforeDeletion()
 }
 
-// ExplainedWithoutDeletions reports whether the end of the Job needs no deletion to explain it.
+// ExplainedWithoutDeletions reports whether failures other than deletions explain the end of the Job.
 func ExplainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
 	return in.Outcome.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
 }
 
-// own is how many failures are no consequence of the end of the Job.
+// own returns the number of failures that are not a consequence of the end of the Job.
 func own(all []Failure) int32 {
 	n := int32(0)
 	for i := range all {
@@ -172,7 +170,7 @@ func own(all []Failure) int32 {
 	return n
 }
 
-// stopReason is why the controller deleted a pod that failed by that.
+// stopReason returns why the controller deleted a pod that failed because of the deletion, "" for other failures.
 func stopReason(in *facts.Facts, f *Failure) explain.StopReason {
 	p := f.Pod
 	if !f.Consequence && (!p.Deleting || p.EndedBeforeDeletion() || p.Disruption != "") {
@@ -185,7 +183,7 @@ func stopReason(in *facts.Facts, f *Failure) explain.StopReason {
 	return reason
 }
 
-// setEndings sets what ended the pods from outside their containers: their own status says so, or an event.
+// setEndings sets the ends of pods from outside their containers, by their status or by events.
 func setEndings(fs *Failures) {
 	known := map[Kind]*Kind{}
 	for i := range fs.All {
@@ -215,10 +213,10 @@ func (f *Failure) Ignored() bool {
 // Matched reports whether a rule of the podFailurePolicy matched.
 func (f *Failure) Matched() bool { return f.Match != nil && f.Match.Matched() }
 
-// Container is the one that shows why the pod failed, or nil.
+// Container returns the container that shows why the pod failed, or nil.
 func (f *Failure) Container() *explain.Container {
 	if f.Consequence {
-		// What was stopped shows nothing; why it was started again may.
+		// A stopped container shows nothing; its end before a restart may.
 		i := slices.IndexFunc(f.Pod.Containers, func(c explain.Container) bool { return c.Before && c.ExitCode != 0 })
 		if i >= 0 {
 			return &f.Pod.Containers[i]
@@ -237,7 +235,7 @@ func (f *Failure) Container() *explain.Container {
 	return &f.Pod.Containers[i]
 }
 
-// Ending is what ended the pod from outside its containers, nil if nothing is known to.
+// Ending returns the end of the pod from outside its containers, nil if none is known.
 func (f *Failure) Ending() *explain.Ending {
 	if f.Kind.Ending.Kind == "" {
 		return nil
@@ -248,7 +246,7 @@ func (f *Failure) Ending() *explain.Ending {
 // NeverRan reports whether the kubelet rejected the pod.
 func (f *Failure) NeverRan() bool { return f.Kind.Ending.Kind == explain.EndRejected }
 
-// Message is what the component that ended the pod, or else the program, or else the kubelet, said about the failure.
+// Message returns the message of the component that ended the pod, else of the program, else of the kubelet.
 func (f *Failure) Message() string {
 	if f.Kind.Ending.Kind != "" {
 		return f.endMessage

@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Group is the failures of one cause, the latest first; there is at least one. Those that followed from the end of the
-// Job are a group of their own.
+// Group is the failures of one cause, the latest first; there is at least one. Consequences of the end of the Job form a
+// group of their own.
 type Group struct {
 	Kind        *Kind
 	Consequence bool
@@ -68,7 +68,7 @@ func isDecidedByIndexes(in *facts.Facts) bool {
 	return in.Outcome.Reason == batchv1.JobReasonFailedIndexes || in.Outcome.Reason == batchv1.JobReasonMaxFailedIndexesExceeded
 }
 
-// lastOfIndexes are the last failures of indexes that have failed.
+// lastOfIndexes returns the last failures of indexes that have failed.
 func lastOfIndexes(in *facts.Facts, all []Failure) []*Failure {
 	seen := map[int32]bool{}
 	var out []*Failure
@@ -81,7 +81,7 @@ func lastOfIndexes(in *facts.Facts, all []Failure) []*Failure {
 	return out
 }
 
-// FailedIndexes are the failed indexes whose last failure is in the group.
+// FailedIndexes returns the failed indexes whose last failure is in the group.
 func (fs *Failures) FailedIndexes(g *Group) indexset.Set {
 	if g.Consequence {
 		return indexset.Set{}
@@ -95,7 +95,7 @@ func (fs *Failures) FailedIndexes(g *Group) indexset.Set {
 	return indexset.Of(indexes...)
 }
 
-// examples are the pod that the condition names, then the latest of each cause, the decisive ones first.
+// examples returns the pod that the condition names, then the latest pod of each cause, the decisive causes first.
 func examples(in *facts.Facts, fs *Failures, o explain.Options) []*Failure {
 	var out []*Failure
 	if name := in.Outcome.MatchedPod.Name; name != "" {
@@ -116,8 +116,8 @@ func examples(in *facts.Facts, fs *Failures, o explain.Options) []*Failure {
 	return out
 }
 
-// stopsExplain reports whether a pod that the controller stopped may show why: it ran when the deadline was over, or its
-// containers had been restarted.
+// stopsExplain reports whether a stopped pod may explain the failure of the Job: it ran at the deadline, or its containers
+// had been restarted.
 func stopsExplain(in *facts.Facts) bool {
 	return in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded || in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
@@ -127,7 +127,7 @@ func (g *Group) Ignored() bool {
 	return g.Kind.Cause.Action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// Stopped is that of all the failures, "" if it is not the same for all.
+// Stopped returns the reason for stopping that all failures share, "" if they differ.
 func (g *Group) Stopped() explain.StopReason {
 	reason := g.Failures[0].Stopped
 	if slices.ContainsFunc(g.Failures, func(f *Failure) bool { return f.Stopped != reason }) {
@@ -136,7 +136,7 @@ func (g *Group) Stopped() explain.StopReason {
 	return reason
 }
 
-// addContainers adds what the containers report, and which others failed.
+// addContainers adds the errors that the containers report, and the other containers that failed.
 func (g *Group) addContainers(in *facts.Facts, c *explain.Cause) {
 	if c.Error = g.knownError(in); c.Error != nil {
 		meanError(c)
@@ -146,7 +146,7 @@ func (g *Group) addContainers(in *facts.Facts, c *explain.Cause) {
 	}
 }
 
-// Cause is the group as a value of the report.
+// Cause returns the group as a value of the report.
 func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	latest := g.Failures[0]
 	c := CauseOf(&g.Kind.Cause, latest.Pod.Disruption)

@@ -11,29 +11,28 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Restarts are those of containers. With restartPolicy OnFailure they count towards the backoffLimit (JOB-16). When they
-// reach it, the controller deletes the pods: their deletions are no cause then, and count as failures all the same.
+// Restarts are restarts of containers. With restartPolicy OnFailure they count towards the backoffLimit (JOB-16). When they
+// reach it, the controller deletes the pods: these deletions are not causes, but count as failures.
 type Restarts struct {
-	// MayHaveFailedJob reports whether the Job failed by its backoffLimit, and restarts count towards that. FailedJob
-	// reports whether they exceeded it: failed pods did not, or not before the end was decided, and the pods, or else
-	// the events, show restarts.
+	// MayHaveFailedJob reports whether the Job failed by its backoffLimit, and restarts count towards it. FailedJob reports
+	// whether restarts exceeded it: failed pods did not, or not before the outcome was decided, and the pods, or else the
+	// events, show restarts.
 	MayHaveFailedJob, FailedJob bool
-	// Count is the sum of those of the pods that ran when the end was decided, as far as they exist.
+	// Count is the number of restarts in the existing pods that ran when the outcome was decided.
 	Count int32
-	// Pod is the one of these that was restarted most often, and Container the last failure of its container; nil if no
-	// pod shows it.
+	// Pod is the pod among these with the most restarts, and Container the last failure of its container; nil if no pod shows it.
 	Pod       *explain.Pod
 	Container *explain.Container
-	// Exit is how a container ended before its last restart, by the controller's events about pods that it stopped; nil
-	// if they do not show it.
+	// Exit is how a container ended before its last restart, by the controller's events about pods that it stopped; nil if
+	// they do not show it.
 	Exit *cause.Exit
-	// Ending is the probe for which the kubelet killed a container before it was restarted, if events show one, and
-	// ProbeMessage what that said last.
+	// Ending is the failed probe for which the kubelet killed a container before the restart, if events show it, and
+	// ProbeMessage the probe's last message.
 	Ending       *explain.Ending
 	ProbeMessage string
 }
 
-// restartsOf is the zero value unless restarts count.
+// restartsOf returns the zero value unless restarts count.
 func restartsOf(in *facts.Facts, fs *Failures) Restarts {
 	if !in.RestartsCount() {
 		return Restarts{}
@@ -46,7 +45,8 @@ func restartsOf(in *facts.Facts, fs *Failures) Restarts {
 	return r
 }
 
-// restartedByProbe is about the container that was restarted most often, or, if its pod is gone, about any container.
+// restartedByProbe returns the probe failure of the container with the most restarts, or, if its pod no longer exists, of
+// any container.
 func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
 	if r.Container != nil {
 		if !facts.IsStopped(r.Container) {
@@ -74,7 +74,7 @@ func mayHaveFailedJob(in *facts.Facts) bool {
 	return in.Outcome.Reason == batchv1.JobReasonBackoffLimitExceeded && in.RestartsCount()
 }
 
-// restartsExceeded is Restarts.FailedJob.
+// restartsExceeded returns the value of Restarts.FailedJob.
 func restartsExceeded(in *facts.Facts, fs *Failures) bool {
 	limit := backoffLimit(in)
 	switch {
@@ -97,8 +97,8 @@ func countRestarts(in *facts.Facts) int32 {
 	return n
 }
 
-// ranAtTheEnd reports whether the pod still runs, or was stopped when the end of the Job was decided. The last end of
-// one that waited to be restarted then is from before.
+// ranAtTheEnd reports whether the pod still runs, or was stopped when the outcome of the Job was decided. A container that
+// waited for a restart then ended before that.
 func ranAtTheEnd(in *facts.Facts, p *explain.Pod) bool {
 	if !p.IsTerminal() {
 		return true
@@ -119,8 +119,8 @@ func mostRestarted(in *facts.Facts) (most *explain.Pod, last *explain.Container)
 	return most, last
 }
 
-// restartedFailure stands for restarts that failed the Job, where no pod has failed by the accounting: it still ends,
-// and is counted already. It is nil if no pod shows it.
+// restartedFailure represents restarts that failed the Job although the accounting has no failed pod: the pod is still
+// ending, and is counted already. It returns nil if no pod shows it.
 func restartedFailure(r *Restarts, o explain.Options) *Failure {
 	if !r.FailedJob || r.Container == nil || !o.HasPod(r.Pod) {
 		return nil
@@ -138,7 +138,7 @@ func exitInEvents(in *facts.Facts) *cause.Exit {
 	return nil
 }
 
-// stoppedAtTheEnd is how many failures are pods that were stopped because the end of the Job was decided: by the
+// stoppedAtTheEnd returns how many failures are pods that were stopped because the outcome of the Job was decided: by the
 // controller's events, or by the pods that exist.
 func stoppedAtTheEnd(in *facts.Facts, fs *Failures) int32 {
 	n := int32(0)
@@ -150,8 +150,8 @@ func stoppedAtTheEnd(in *facts.Facts, fs *Failures) int32 {
 	return max(n, int32(len(fs.All))-fs.Own)
 }
 
-// stopsInEvents are the controller's events of failures since the end was decided, but for evictions and the like, which
-// are not the controller's.
+// stopsInEvents returns the controller's events of failures since the outcome was decided, except disruptions, which the
+// controller does not cause.
 func stopsInEvents(in *facts.Facts) []*explain.Event {
 	var out []*explain.Event
 	for i := range in.Events {

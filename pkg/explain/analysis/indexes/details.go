@@ -17,22 +17,22 @@ import (
 const (
 	// maxDetails is how many indexes are listed one by one, unless all pods are.
 	maxDetails = 100
-	// maxPodless is how long that list may get by indexes without pods, of which there may be 2^31.
+	// maxPodless is the maximum length of the list with indexes that have no pods, of which there may be 2^31.
 	maxPodless = 10_000
 )
 
-// details collects what is known of single indexes.
+// details collects data about single indexes.
 type details struct {
 	in     *facts.Facts
 	failed *failures.Failures
 	o      explain.Options
 	sets   *sets
-	// infos are in no order, and have no State before sorted; places is where that of an index is.
+	// infos are unordered and have no State before sorted; places maps an index to its position in infos.
 	infos  []explain.IndexInfo
 	places map[int32]int
 }
 
-// detailsOf lists each index that failed, waits, or runs again, and how many more there are.
+// detailsOf returns the indexes that failed, wait, or run again, and the number of indexes left out.
 func detailsOf(in *facts.Facts, failed *failures.Failures, o explain.Options, sets *sets) ([]explain.IndexInfo, int32) {
 	d := &details{in: in, failed: failed, o: o, sets: sets}
 	again := 0
@@ -64,7 +64,7 @@ func detailsOf(in *facts.Facts, failed *failures.Failures, o explain.Options, se
 	return d.sorted()
 }
 
-// most is how many indexes are listed one by one.
+// most returns the maximum number of indexes that are listed one by one.
 func (d *details) most() int {
 	if d.o.MaxPods < 0 {
 		return math.MaxInt32
@@ -76,7 +76,7 @@ func (d *details) has(index int32) bool {
 	return index >= 0 && index < ptr.Deref(d.in.Spec.Completions, 0)
 }
 
-// at is what is known of an index, up to the next call.
+// at returns the info of an index, which is valid until the next call.
 func (d *details) at(index int32) *explain.IndexInfo {
 	place, known := d.places[index]
 	if !known {
@@ -87,11 +87,11 @@ func (d *details) at(index int32) *explain.IndexInfo {
 	return &d.infos[place]
 }
 
-// addFailure adds a failed pod. Each carries the failures before it if the Job has backoffLimitPerIndex; else they are
+// addFailure adds a failed pod. With backoffLimitPerIndex, each pod carries the number of earlier failures; else they are
 // counted.
 func (d *details) addFailure(f *failures.Failure) {
 	info := d.at(f.Pod.Index)
-	if !d.sets.completed.Contains(f.Pod.Index) { // Else another pod has succeeded since.
+	if !d.sets.completed.Contains(f.Pod.Index) { // Otherwise, another pod has succeeded since.
 		info.Attempt, info.Pod = max(info.Attempt, f.Pod.Attempt), cmp.Or(info.Pod, f.Pod.Name)
 	}
 	if info.Failure == nil {
@@ -108,7 +108,7 @@ func (d *details) addFailure(f *failures.Failure) {
 	info.Failures, info.Ignored = info.Failures+failures, info.Ignored+ignored
 }
 
-// isAgain reports whether a pod runs, or has succeeded, after others of its index have failed.
+// isAgain reports whether a pod runs, or has succeeded, after failures of its index.
 func (d *details) isAgain(p *explain.Pod) bool {
 	_, failedBefore := d.places[p.Index]
 	if p.IsTerminal() {
@@ -117,14 +117,14 @@ func (d *details) isAgain(p *explain.Pod) bool {
 	return (failedBefore || p.Attempt > 1) && d.o.HasPod(p) && d.has(p.Index)
 }
 
-// latest adds a pod that runs, or that has succeeded, after others have failed.
+// latest adds a pod that runs, or has succeeded, after failures of its index.
 func (d *details) latest(p *explain.Pod) {
 	info := d.at(p.Index)
 	info.Attempt, info.Pod = max(info.Attempt, p.Attempt), p.Name
 	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
 }
 
-// withoutPods adds failed indexes whose pods are gone, as far as they fit, or those that were asked for.
+// withoutPods adds the failed indexes whose pods no longer exist, or the selected indexes, up to the limits.
 func (d *details) withoutPods() {
 	if d.o.Pod != "" {
 		return
@@ -141,7 +141,7 @@ func (d *details) withoutPods() {
 	}
 }
 
-// chosen adds the indexes that were asked for, as far as they fit.
+// chosen adds the selected indexes, up to the limits.
 func (d *details) chosen() {
 	for index := range d.o.Indexes.All() {
 		if len(d.infos) >= min(d.most(), maxPodless) {
@@ -153,7 +153,7 @@ func (d *details) chosen() {
 	}
 }
 
-// sorted puts the indexes in the order of their states, and of themselves in each.
+// sorted returns the indexes by state, then by index, and the number left out.
 func (d *details) sorted() (list []explain.IndexInfo, omitted int32) {
 	byState := d.byState()
 	list = make([]explain.IndexInfo, 0, min(len(d.infos), d.most()))
@@ -172,8 +172,8 @@ func (d *details) sorted() (list []explain.IndexInfo, omitted int32) {
 	return list, int32(len(d.infos) - len(list))
 }
 
-// byState sets the state of each index, and returns their places by state: it goes up the indexes and the sets together,
-// once.
+// byState sets the state of each index, and returns the positions by state. It walks the sorted indexes and the sets in
+// parallel, once.
 func (d *details) byState() [][]int {
 	order := make([]uint64, len(d.infos))
 	for i := range d.infos {

@@ -1,4 +1,4 @@
-// Package indexes sorts the indexes of an Indexed Job by state, and describes those with failures.
+// Package indexes sorts the indexes of an Indexed Job by state, and describes indexes with failures.
 package indexes
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// Describe returns the indexes by state, and those with failures that the report is about, which failed are the failures of. It
-// is nil for a NonIndexed Job.
+// Describe returns the indexes by state, and details of indexes with failures that the report is about; failed are their
+// failures. It returns nil for a NonIndexed Job.
 func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *explain.Indexes {
 	if !in.Indexed() {
 		return nil
@@ -36,13 +36,13 @@ func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *ex
 	return out
 }
 
-// indexWait is an index whose latest pod failed, and that gets no other before until.
+// indexWait is an index whose latest pod failed, and which gets no other pod before until.
 type indexWait struct {
 	index int32
 	until time.Time
 }
 
-// waits are those of the indexes in back-off, in order.
+// waits returns the indexes in back-off, in order.
 func waits(in *facts.Facts) []indexWait {
 	var out []indexWait
 	for _, w := range in.Plan.Findings.AwaitReplacement {
@@ -53,12 +53,12 @@ func waits(in *facts.Facts) []indexWait {
 	return out
 }
 
-// Backoff is that of indexes whose latest pod failed.
+// Backoff is the back-off of indexes whose latest pod failed.
 type Backoff struct {
-	// Indexes are in back-off. The first of them may be retried at Until.
+	// Indexes are the indexes in back-off. The first of them may be retried at Until.
 	Indexes indexset.Set
 	Until   time.Time
-	// NoRoom is set if another pod has to end as well before it gets its next pod.
+	// NoRoom is set if an index also has to wait for another pod to end before it gets its next pod.
 	NoRoom bool
 }
 

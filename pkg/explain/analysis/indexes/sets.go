@@ -14,13 +14,13 @@ import (
 // sets are the indexes by state; each is in one set.
 type sets struct {
 	completed, failed, active, terminating, backingOff, pending, unknown indexset.Set
-	// ready is the part of active whose pod is ready. outOfRange are beyond the completions, and in no other set.
+	// ready is the part of active whose pod is ready. outOfRange are indexes beyond the completions, which are in no other set.
 	ready, outOfRange indexset.Set
 	// notStarted, retrying and willNotComplete are the parts of pending.
 	notStarted, retrying, willNotComplete indexset.Set
 }
 
-// setsOf sorts the indexes: of several states that would fit, an index has the first one below.
+// setsOf sorts the indexes into sets: an index goes into the first set below that it qualifies for.
 func setsOf(in *facts.Facts) sets {
 	var s sets
 	s.completed, s.failed = in.Plan.Findings.CompletedIndexes, in.Plan.Findings.FailedIndexes
@@ -38,7 +38,7 @@ func setsOf(in *facts.Facts) sets {
 	s.active = take(indexset.Of(active...))
 	s.ready = indexset.Of(ready...).Intersection(s.active)
 	s.outOfRange = indexset.Of(slices.Concat(beyond, more)...)
-	s.backingOff = take(waiting) // Its pod may terminate still, where that is enough for the next one.
+	s.backingOff = take(waiting) // Its pod may still be terminating, if the next pod does not wait for its end.
 	s.terminating = take(indexset.Of(terminating...))
 	if in.PodsRead {
 		s.pending = rest
@@ -49,7 +49,7 @@ func setsOf(in *facts.Facts) sets {
 	return s
 }
 
-// dividePending divides the pending indexes by why they have no pod.
+// dividePending divides the pending indexes by the reason why they have no pod.
 func dividePending(in *facts.Facts, s *sets) {
 	if in.Outcome.Decided() {
 		s.willNotComplete = s.pending
@@ -65,8 +65,8 @@ func dividePending(in *facts.Facts, s *sets) {
 	s.notStarted = s.pending.Difference(s.retrying)
 }
 
-// indexesBelow are the indexes of pods, and those that are beyond the completions: the Job was scaled down (elastic
-// Indexed Jobs), and such a pod is about to be deleted.
+// indexesBelow returns the indexes of pods, and separately indexes beyond the completions: after an elastic Indexed Job was
+// scaled down, their pods are about to be deleted.
 func indexesBelow(pods []*explain.Pod, completions int32) (within, beyond []int32) {
 	within = make([]int32, 0, len(pods))
 	for _, p := range pods {
@@ -81,13 +81,13 @@ func indexesBelow(pods []*explain.Pod, completions int32) (within, beyond []int3
 	return within, beyond
 }
 
-// rankedSet are the indexes of one state.
+// rankedSet is the set of indexes in one state.
 type rankedSet struct {
 	state string
 	set   indexset.Set
 }
 
-// ranked are the states in the order in which indexes are listed one by one.
+// ranked returns the states in the order in which indexes are listed one by one.
 func (s *sets) ranked() []rankedSet {
 	return []rankedSet{
 		{explain.IndexFailed, s.failed}, {explain.IndexBackingOff, s.backingOff}, {explain.IndexActive, s.active}, {explain.IndexTerminating, s.terminating},

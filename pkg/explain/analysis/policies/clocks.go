@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// century is longer than anything that is worth a countdown: activeDeadlineSeconds has no upper bound.
+// century limits countdowns, because activeDeadlineSeconds has no upper bound.
 const century = 100 * 365 * 24 * time.Hour
 
-// isAhead reports whether a time will come, within a century.
+// isAhead reports whether t is in the future, and within a century.
 func isAhead(in *facts.Facts, t time.Time) bool { return t.After(in.Now) && t.Sub(in.Now) < century }
 
-// Clocks are the clocks that run, by when they end.
+// Clocks returns the running clocks, sorted by their ends.
 func Clocks(in *facts.Facts) []explain.Wait {
 	var out []explain.Wait
 	add := func(w explain.Wait, until time.Time) {
@@ -48,7 +48,7 @@ func Clocks(in *facts.Facts) []explain.Wait {
 	return out
 }
 
-// lastGrace is when the last terminating pod should have ended, and how many there are.
+// lastGrace returns when the last terminating pod should have ended, and the number of terminating pods.
 func lastGrace(in *facts.Facts) (last time.Time, n int32) {
 	for _, p := range in.Terminating {
 		n++

@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// FailurePolicy is the table of the rules, nil without a policy.
+// FailurePolicy returns the table of the rules, nil without a policy.
 func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailurePolicy {
 	policy := in.Spec.PodFailurePolicy
 	if policy == nil {
@@ -31,7 +31,7 @@ func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailureP
 	return out
 }
 
-// countMatches counts how many of the failed pods each rule matched, and why it passed over others.
+// countMatches counts how many failed pods each rule matched, and the reasons why it did not match others.
 func countMatches(failed *failures.Failures, out *explain.FailurePolicy) {
 	out.Unmatched = new(int32)
 	for i := range out.Rules {
@@ -59,7 +59,7 @@ func countMatches(failed *failures.Failures, out *explain.FailurePolicy) {
 	for i, counts := range whys {
 		out.Rules[i].Why = mostFrequent(counts)
 		if out.Rules[i].Decided {
-			*out.Rules[i].Matched = max(*out.Rules[i].Matched, 1) // The pod may be gone.
+			*out.Rules[i].Matched = max(*out.Rules[i].Matched, 1) // The pod may no longer exist.
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// BackoffLimit is how far the Job is from its backoffLimit, nil if it has none: with backoffLimitPerIndex the default is
-// the largest number there is.
+// BackoffLimit returns the distance from the backoffLimit, nil if there is no limit: with backoffLimitPerIndex the default
+// is the largest int32.
 func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Accounting) *explain.BackoffLimit {
 	if in.Spec.BackoffLimit == nil || *in.Spec.BackoffLimit == math.MaxInt32 {
 		return nil
@@ -25,7 +25,7 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 	}
 	u := &explain.BackoffLimit{Unit: explain.LimitFailures, Used: f.Failures, Limit: f.Limit, Left: max(f.FailuresLeft(), 0)}
 	if in.Outcome.Decided() {
-		// What was stopped after the end was decided did not use up the limit.
+		// Pods that were stopped after the outcome was decided did not use up the limit.
 		u.Used = a.CountedOwn()
 		if in.Outcome.Reason == batchv1.JobReasonBackoffLimitExceeded {
 			u.Used = a.Exceeding(u.Limit)
@@ -38,15 +38,15 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 	return u
 }
 
-// storedBackoffLimit is what the status shows if the decision core found nothing: the end of the Job is decided, or its
-// pods could not be read.
+// storedBackoffLimit returns the status's numbers if the decision core has none, because the outcome is decided or the pods
+// could not be read.
 func storedBackoffLimit(in *facts.Facts, failed *failures.Failures) *reconcile.BackoffLimit {
 	f := &reconcile.BackoffLimit{Failures: in.CountedFailures(), Limit: jobspec.BackoffLimit(in.Spec)}
 	if in.PodsRead && !in.Finished() && in.RestartsCount() {
 		f.OnFailure, f.Restarts = true, failed.Restarts.Count
 	}
 	if failed.Restarts.FailedJob {
-		// The pods may be gone, but their restarts reached the limit.
+		// The pods may no longer exist, but their restarts reached the limit.
 		f.OnFailure, f.Restarts = true, max(f.Restarts, f.Limit, 1)
 	}
 	return f

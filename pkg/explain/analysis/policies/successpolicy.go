@@ -1,4 +1,4 @@
-// Package policies evaluates what a Job asks for: its policies, its limits, and the clocks that run.
+// Package policies evaluates the policies of a Job, its limits, and its running clocks.
 package policies
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
 
-// SuccessPolicy is the progress of the rules, nil without a policy.
+// SuccessPolicy returns the progress of the rules, nil without a policy.
 func SuccessPolicy(in *facts.Facts) *explain.SuccessPolicy {
 	policy := in.Spec.SuccessPolicy
 	if policy == nil {
@@ -24,8 +24,7 @@ func SuccessPolicy(in *facts.Facts) *explain.SuccessPolicy {
 	return out
 }
 
-// WillFail reports whether the Job can no longer succeed: an index has failed, and no rule of a successPolicy can make
-// up for it.
+// WillFail reports whether the Job can no longer succeed: an index has failed, and no successPolicy rule can still be met.
 func WillFail(in *facts.Facts, success *explain.SuccessPolicy) bool {
 	return in.PerIndex() && !in.Plan.Findings.FailedIndexes.IsEmpty() && !success.IsPossible()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
 
-// notReconciled: no controller works on the Job, has not since it was created, or no longer does.
+// notReconciled finds a Job that no controller works on: never since it was created, or no longer.
 func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	p := explain.Problem{Controller: r.Name()}
 	switch {
@@ -26,7 +26,7 @@ func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	return []explain.Problem{p}
 }
 
-// lateExamples are pods that a controller should have recorded or released by now.
+// lateExamples returns pods that a controller should have recorded or released by now.
 func lateExamples(in *facts.Facts) []string {
 	var names []string
 	for _, p := range in.Terminal {

@@ -1,8 +1,8 @@
-// Package problems finds what blocks a Job, and what else is wrong with it. No decision depends on most of this: images
+// Package problems finds problems that block a Job, and other problems. Most have no influence on the decision core: images
 // that cannot be pulled, quotas, a controller that does not run.
 //
-// Each kind of problem, or each close family of kinds, has a detector, in package podproblems or jobproblems. To add one,
-// write it there, add it to the table below, its words to package words, and what to do about it to package advice.
+// Each kind of problem, or close family of kinds, has a detector in package podproblems or jobproblems. To add one, write
+// it there, add it to the table below, its words to package words, and its advice to package advice.
 package problems
 
 import (
@@ -29,7 +29,7 @@ var detectors = []func(in *facts.Facts) []explain.Problem{
 	jobproblems.Deletion, jobproblems.RuleNames, jobproblems.Impossible, jobproblems.Unreadable, jobproblems.Inconsistent,
 }
 
-// Detect returns what blocks the Job, which r runs, then what else is wrong.
+// Detect returns the problems that block the Job, which r runs, then the other problems.
 func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	out := notReconciled(in, r)
 	for _, detect := range detectors {
@@ -47,8 +47,8 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	return out
 }
 
-// Blocker is the first problem that holds the whole Job up, or nil: none does while pods run, or while it waits for a
-// clock.
+// Blocker returns the first problem that holds up the whole Job, or nil: there is none while pods run, or while the Job
+// waits for a clock.
 func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 	if in.Finished() {
 		return nil
@@ -65,7 +65,7 @@ func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 	return nil
 }
 
-// HoldsWholeJob reports whether nothing happens, whatever the pods do.
+// HoldsWholeJob reports whether the problem blocks the Job whatever its pods do.
 func HoldsWholeJob(p *explain.Problem) bool {
 	switch p.Kind {
 	case explain.ProblemNotReconciled, explain.ProblemControllerGone, explain.ProblemSuspended, explain.ProblemNoParallelism,
@@ -78,13 +78,13 @@ func HoldsWholeJob(p *explain.Problem) bool {
 // moves reports whether a pod runs without trouble.
 func moves(in *facts.Facts) bool {
 	if !in.PodsRead {
-		// Active pods that a list does not have run, as far as it can know.
+		// Active pods that the list did not read count as running.
 		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed && (in.Job.Status.Active > int32(len(in.Active)) || anyWorks(in))
 	}
 	return anyWorks(in)
 }
 
-// anyWorks reports whether a container that may do the Job's work runs.
+// anyWorks reports whether a container runs that may do the Job's work.
 func anyWorks(in *facts.Facts) bool {
 	return slices.ContainsFunc(in.Active, func(p *explain.Pod) bool {
 		if p.Phase != corev1.PodRunning {

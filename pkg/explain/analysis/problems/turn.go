@@ -5,9 +5,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// MayContinue reports whether the Job may continue although nobody changes anything: it waits for its turn or for room, a
-// container that is expected to take long runs, or the backoffLimit ends it. In doubt it does not, unless nothing
-// is known to be wrong: an image that takes long to pull is no reason to give up.
+// MayContinue reports whether the Job may continue without any change: it waits for its turn or for room, a container runs
+// that is expected to take long, or the backoffLimit ends it. In doubt it returns false, unless no trouble is known: an
+// image that takes long to pull is no reason to give up.
 func MayContinue(p *explain.Problem) bool {
 	switch p.Kind {
 	case explain.ProblemSuspended, explain.ProblemSchedulingGated, explain.ProblemTerminatingHolds, explain.ProblemInitRunning,

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// neglect is how long a Job may be without any status: controllers write one once they have created its first pods, of
-	// which each but the first takes up to perPod.
+	// neglect is how long a Job may lack a status: controllers write one after creating the first pods, and each pod but
+	// the first takes up to perPod.
 	neglect = 10 * time.Second
 	perPod  = 20 * time.Millisecond
-	// maxFirst is how many pods are created at once. Ours writes the status of a huge Job only when the last of maxBegun or
-	// so is there.
+	// maxFirst is the number of pods created at once. Our controller writes the status of a huge Job only when about the
+	// last of maxBegun pods exists.
 	maxFirst = 500
 	maxBegun = 10_000
 )
 
-// neglected reports whether no controller has worked on the Job so far.
+// neglected reports whether no controller has worked on the Job yet.
 func neglected(in *facts.Facts) bool {
 	if jobspec.IsSuspended(in.Spec) && in.ManagedBy() != "" && in.ManagedBy() != in.OurName {
-		return false // Others may wait without a word until the Job is resumed.
+		return false // Other controllers may wait silently until the Job is resumed.
 	}
 	if in.LastJobEvent("FailedCreate") != nil {
-		return false // A controller tries. It writes no status before the first pod exists.
+		return false // A controller is trying. It writes no status before the first pod exists.
 	}
 	if !in.PodsRead {
 		return IsNeglected(in.Job, in.Now)
@@ -37,15 +37,15 @@ func neglected(in *facts.Facts) bool {
 	return len(in.Pods) == 0 && untouched(in.Job, in.Now, maxFirst)
 }
 
-// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it, as with a
-// mistyped managedBy (MGB-12). With its pods, that is known sooner.
+// IsNeglected reports whether a Job is so old without any status that no controller seems to work on it, as with a mistyped
+// managedBy (MGB-12). If its pods are known, the report detects this sooner.
 func IsNeglected(job *batchv1.Job, now time.Time) bool { return untouched(job, now, maxBegun) }
 
 func untouched(job *batchv1.Job, now time.Time, most int32) bool {
 	first := min(jobspec.Parallelism(&job.Spec), ptr.Deref(job.Spec.Completions, math.MaxInt32), most)
 	patience := neglect + time.Duration(max(first, 1)-1)*perPod
 	old := !job.CreationTimestamp.IsZero() && now.Sub(job.CreationTimestamp.Time) >= patience
-	// Almost every status has one of these; the comparison in full is slow.
+	// Almost every status has a startTime or a condition; the full comparison is slow.
 	blank := job.Status.StartTime == nil && len(job.Status.Conditions) == 0
 	return old && blank && job.DeletionTimestamp == nil && equality.Semantic.DeepEqual(&job.Status, &batchv1.JobStatus{})
 }

@@ -1,4 +1,4 @@
-// Package reconciler finds out who runs a Job, and whether that controller is alive.
+// Package reconciler finds out which controller runs a Job, and whether it is alive.
 package reconciler
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
 
-// Identify returns who runs the Job, and whether that is alive: by the Lease of our controller, else by what it has done,
-// or left undone.
+// Identify returns the controller of the Job, and whether it is alive: by the Lease of our controller, else by its work,
+// done or overdue.
 func Identify(in *facts.Facts) explain.Reconciler {
 	r := explain.Reconciler{ManagedBy: ptr.Deref(in.Spec.ManagedBy, "")}
 	r.Ours = in.OurName != "" && r.ManagedBy == in.OurName
@@ -29,7 +29,7 @@ func Identify(in *facts.Facts) explain.Reconciler {
 	return r
 }
 
-// aliveness is the best sign of life that there is, or of none.
+// aliveness returns whether the controller is alive, by the best available sign.
 func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.Aliveness, explain.Sign) {
 	switch {
 	case neglected(in):
@@ -38,7 +38,7 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 		return explain.NotAlive, explain.SignLeaseExpired
 	case in.Lease != nil && in.Lease.IsHeld(in.Now) && (overdue == 0 || in.Lease.Namespace == explain.SystemNamespace):
 		return explain.Alive, explain.SignLeaseHeld
-	case overdue > 0: // A Lease that anyone may have made up is a weaker sign.
+	case overdue > 0: // A Lease that a user may have forged is a weaker sign.
 		return explain.NotAlive, explain.SignOverdue
 	case lastWrite == nil:
 		return explain.AlivenessUnknown, explain.SignNone
@@ -48,12 +48,12 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 	return explain.AlivenessUnknown, explain.SignLastWrite
 }
 
-// handover is more than another replica needs to take a Lease that was given back, which lasts for a second only. A shard
-// that moves is given back by a controller that is alive.
+// handover is more than another replica needs to take a released Lease, whose duration is only a second. A shard that moves
+// is released by a controller that is alive.
 const handover = 15 * time.Second
 
-// leaseExpired reports whether there is no leader: the leader renews many times in a lease time, and another replica takes
-// over after one.
+// leaseExpired reports whether there is no leader: the leader renews many times per lease duration, and another replica
+// takes over after one.
 func leaseExpired(in *facts.Facts) bool {
 	if in.Lease == nil || in.Lease.Renewed.IsZero() || in.Lease.IsHeldElsewhere(in.Now) {
 		return false
@@ -65,13 +65,13 @@ func leaseExpired(in *facts.Facts) bool {
 	if in.Now.Sub(in.Lease.Renewed) <= patience {
 		return false
 	}
-	// One that runs without leader election now leaves an old Lease behind.
+	// A controller that now runs without leader election leaves an old Lease behind.
 	_, written := facts.LastStatusWrite(in.Job)
 	return written == nil || !written.After(in.Lease.Renewed.Add(in.Lease.Duration))
 }
 
-// overdue are pods that ended a while ago, and that a controller would have recorded or released by now. Pods that have
-// to wait are not among them (KEP-3850).
+// overdue returns the number of pods that ended a while ago and that a controller should have recorded or released by now,
+// and when the last of them ended. Pods that have to wait do not count (KEP-3850).
 func overdue(in *facts.Facts) (n int32, since time.Time) {
 	waiting := map[string]bool{}
 	for _, w := range in.Plan.Findings.AwaitReplacement {

@@ -14,8 +14,8 @@ import (
 // shownElsewhere are reasons of events that repeat what conditions and pods show.
 var shownElsewhere = []string{"SuccessfulCreate", "Completed", "Scheduled", "Pulled", "Pulling", "Created", "Started", failures.EventPodFailed}
 
-// eventMoments are the events that show more than pods and conditions do: warnings, and those of the Job. The same reason
-// of many pods is one moment, even if its messages name them.
+// eventMoments returns events that are not visible in pods and conditions: warnings, and events of the Job. The same reason
+// for many pods is one moment, even if its messages name the pods.
 func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 	type key struct{ reason, message string }
 	at, pattern := map[key]int{}, eventtext.Patterns(in.Job.Name)
@@ -32,7 +32,7 @@ func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 		if e.Last.After(m.Time.Time) {
 			m.Until = explain.TimeOf(e.Last)
 		}
-		raw := key{e.Reason, e.Message} // most of thousands of events have the same message
+		raw := key{e.Reason, e.Message} // most of thousands of events share a message
 		n, seen := at[raw]
 		if !seen {
 			folded := key{e.Reason, pattern(e.Message)}
@@ -51,7 +51,7 @@ func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 	return out
 }
 
-// isMoment reports whether the event shows what nothing else does. The creation of pods is such an event if they are gone.
+// isMoment reports whether the event adds to the other moments. The creation of pods does if they no longer exist.
 func isMoment(in *facts.Facts, o explain.Options, e *explain.Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(in.Pods) == 0 && in.PodsRead
 	switch {

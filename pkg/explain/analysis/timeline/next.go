@@ -11,9 +11,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Values are what the next steps follow from, beside the facts and the failures.
+// Values are the inputs of the next steps besides the facts and the failures.
 type Values struct {
-	// Blocker is the one of the Problems that holds the Job up, nil if none does.
+	// Blocker is the problem in Problems that holds up the Job, nil if there is none.
 	Blocker      *explain.Problem
 	Problems     []explain.Problem
 	Waits        []explain.Wait
@@ -23,7 +23,7 @@ type Values struct {
 	BackoffLimit *explain.BackoffLimit
 }
 
-// NextSteps are what happens next without any intervention.
+// NextSteps returns what happens next without any intervention.
 func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
 	steps := nextSteps(in, failed, v)
 	for i := range steps {
@@ -46,7 +46,7 @@ func nextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 	return append(nextPods(in, failed, v), nextLimits(in, v)...)
 }
 
-// nextAt is the step that a clock leads to, if it runs.
+// nextAt returns the step at the end of a clock, if it runs.
 func nextAt(v *Values, wait explain.WaitKind, kind explain.StepKind) []explain.Step {
 	for i := range v.Waits {
 		if w := &v.Waits[i]; w.Kind == wait {
@@ -56,7 +56,7 @@ func nextAt(v *Values, wait explain.WaitKind, kind explain.StepKind) []explain.S
 	return nil
 }
 
-// nextEnd is what happens to a Job whose end is decided.
+// nextEnd returns the next steps of a Job whose outcome is decided.
 func nextEnd(in *facts.Facts, v *Values) []explain.Step {
 	terminal := explain.FateFailed
 	if in.Outcome.Fate == explain.FateSucceeding {
@@ -82,7 +82,7 @@ func nextPods(in *facts.Facts, failed *failures.Failures, v *Values) []explain.S
 	return steps
 }
 
-// nextCreation is which pods are created, now or when others have ended.
+// nextCreation returns the creation of pods, now or after others have ended.
 func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
 	var steps []explain.Step
 	switch n := int32(len(in.Plan.Create)); {
@@ -99,12 +99,12 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 	return steps
 }
 
-// backoffUnknown reports whether the pods whose ends a back-off counts from are gone.
+// backoffUnknown reports whether the failed pods that start the back-off no longer exist.
 func backoffUnknown(in *facts.Facts, failed *failures.Failures) bool {
 	return in.Job.Status.Active == 0 && in.Job.Status.Failed > 0 && len(failed.All) == 0
 }
 
-// nextLimits is how far the Job is from failing.
+// nextLimits returns how far the Job is from failing.
 func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	var steps []explain.Step
 	if l := v.BackoffLimit; l != nil && l.Used > 0 && l.Left > 0 {
@@ -119,5 +119,5 @@ func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	return append(steps, nextAt(v, explain.WaitDeadline, explain.StepDeadline)...)
 }
 
-// isRefusal reports whether the API server takes no pod of the Job.
+// isRefusal reports whether the problem is that the API server refuses the Job's pods.
 func isRefusal(p explain.Problem) bool { return p.Kind == explain.ProblemCreationRefused }

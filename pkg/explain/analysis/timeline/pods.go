@@ -13,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 )
 
-// fewPods is how many pods are listed one by one.
+// fewPods is the maximum number of pods that are listed one by one.
 const fewPods = 5
 
-// podMoments are the creations, successes and failures, those of one kind in one moment where there are many.
+// podMoments returns the creations, successes and failures of pods; many of one kind are one moment.
 func podMoments(in *facts.Facts, failed *failures.Failures, o explain.Options) []explain.Moment {
 	var created, succeeded moments
 	for _, p := range in.Pods {
@@ -40,7 +40,7 @@ func podMoments(in *facts.Facts, failed *failures.Failures, o explain.Options) [
 	return out
 }
 
-// moments are when something happened to pods: the first fewPods one by one, and all of them together.
+// moments are times of the same change of pods: the first fewPods one by one, and the range of all.
 type moments struct {
 	n           int
 	few         []moment
@@ -52,7 +52,7 @@ type moment struct {
 	name string
 }
 
-// add leaves out a pod if the time is not known.
+// add ignores a pod if the time is unknown.
 func (m *moments) add(at time.Time, name string) {
 	if at.IsZero() {
 		return
@@ -68,7 +68,7 @@ func (m *moments) add(at time.Time, name string) {
 	}
 }
 
-// grouped is one moment for each of a few pods, or one for all; of says what happened to them.
+// grouped returns one moment for each of a few pods, or one for all; of is the template of the moments.
 func (m *moments) grouped(of explain.Moment) []explain.Moment {
 	if m.n > fewPods {
 		of.Time, of.Until, of.PodCount = metav1.NewTime(m.first), explain.TimeOf(m.last), int32(m.n)

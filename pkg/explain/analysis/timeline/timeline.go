@@ -1,4 +1,4 @@
-// Package timeline shows what happened to a Job, and what happens next.
+// Package timeline shows past moments and next steps of a Job.
 package timeline
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// maxMoments is how many moments a timeline has; the first and the last ones are kept.
+// maxMoments is the maximum length of a timeline; the first and the last moments are kept.
 const maxMoments = 40
 
-// Moments are what happened to the Job and to its pods (together where there are many), and what events report.
+// Moments returns the changes of the Job and of its pods, grouped if there are many, and the events.
 func Moments(in *facts.Facts, failed *failures.Failures, o explain.Options) []explain.Moment {
 	var out []explain.Moment
 	if !o.IsNarrow() {
@@ -62,7 +62,7 @@ func jobMoments(in *facts.Facts) []explain.Moment {
 	return out
 }
 
-// rankOf orders what happened in the same second: what causes something comes before it.
+// rankOf orders moments in the same second: causes come before effects.
 func rankOf(m *explain.Moment) int {
 	terminal := m.Condition == string(batchv1.JobFailed) || m.Condition == string(batchv1.JobComplete)
 	switch {

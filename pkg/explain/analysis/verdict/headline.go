@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// addHeadline adds the parts of the short explanation: the state, its summary, and what made failures final.
+// addHeadline adds the parts of the short explanation: the state, its summary, and the mechanism that made failures final.
 func addHeadline(in *facts.Facts, failed *failures.Failures, v *Values, out *explain.Verdict) {
 	out.State, out.Summary = state(in, v), summary(in, v)
 	switch {
@@ -27,7 +27,7 @@ func addHeadline(in *facts.Facts, failed *failures.Failures, v *Values, out *exp
 	}
 }
 
-// state is what happens to the Job.
+// state returns the state of the Job.
 func state(in *facts.Facts, v *Values) string {
 	switch b := v.Blocker; {
 	case in.Outcome.Decided():
@@ -44,7 +44,7 @@ func state(in *facts.Facts, v *Values) string {
 	return words.StateRunning
 }
 
-// activePods are those that exist, or that the status counts where pods could not be read.
+// activePods returns the number of active pods, from the status if the pods could not be read.
 func activePods(in *facts.Facts) int32 {
 	if in.PodsRead {
 		return int32(len(in.Active))
@@ -52,7 +52,7 @@ func activePods(in *facts.Facts) int32 {
 	return in.Job.Status.Active
 }
 
-// summary is how far the Job has come. Of a Job with one completion, the state says all.
+// summary returns the progress of the Job. For a Job with one completion, the state is sufficient.
 func summary(in *facts.Facts, v *Values) string {
 	one := ptr.Deref(in.Spec.Completions, 0) == 1
 	if v.Blocker != nil && v.Completed == 0 || in.Outcome.Failing() && one {
@@ -78,7 +78,7 @@ func summary(in *facts.Facts, v *Values) string {
 	return progress
 }
 
-// endedBy is what failed the Job if it was not the failure of a pod.
+// endedBy returns what failed the Job if it was not the failure of a pod.
 func endedBy(in *facts.Facts, failed *failures.Failures) string {
 	switch reason := in.Outcome.Reason; {
 	case reason == batchv1.JobReasonBackoffLimitExceeded && failed.Restarts.FailedJob:
@@ -93,7 +93,7 @@ func endedBy(in *facts.Facts, failed *failures.Failures) string {
 	return ""
 }
 
-// mechanism is the limit or the rule that made failures final.
+// mechanism returns the limit or the rule that made failures final.
 func mechanism(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	lost := int32(in.Plan.Findings.FailedIndexes.Len())
 	switch in.Outcome.Reason {
@@ -115,7 +115,7 @@ func mechanism(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	return byRule(in)
 }
 
-// perIndex is why no attempt is left to the failed indexes: a rule fails all of them at once, or they have had all.
+// perIndex explains why failed indexes have no attempts left: a rule fails all of them at once, or they have used all.
 func perIndex(in *facts.Facts, failed *failures.Failures) string {
 	byRule := func(g *failures.Group) bool { return g.Kind.Cause.Action == batchv1.PodFailurePolicyActionFailIndex }
 	if len(failed.Decisive) > 0 && !slices.ContainsFunc(failed.Decisive, func(g *failures.Group) bool { return !byRule(g) }) {
@@ -125,7 +125,7 @@ func perIndex(in *facts.Facts, failed *failures.Failures) string {
 	return words.PerIndexMechanism(in.AllowedAttempts(0), ptr.Deref(in.Spec.BackoffLimitPerIndex, 0))
 }
 
-// byRule is the rule of the podFailurePolicy that failed the Job, "" if none did or it is not known which.
+// byRule returns the podFailurePolicy rule that failed the Job, "" if none did. An unknown rule is not named.
 func byRule(in *facts.Facts) string {
 	o := &in.Outcome
 	if o.HasRule() && in.Spec.PodFailurePolicy != nil && int(o.Rule) < len(in.Spec.PodFailurePolicy.Rules) {
@@ -137,7 +137,7 @@ func byRule(in *facts.Facts) string {
 	return words.RuleText(o.Rule, o.RuleName, "", "")
 }
 
-// progressOf is how much of the Job has succeeded: of a retry, how much of what it runs.
+// progressOf returns how much of the Job has succeeded: for a retry, how much of its own indexes.
 func progressOf(in *facts.Facts, completed int32) string {
 	if runs, done := retry.Progress(in.Job); runs > 0 {
 		return words.ProgressText(done, true, &runs)

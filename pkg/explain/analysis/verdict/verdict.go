@@ -1,4 +1,4 @@
-// Package verdict answers in one sentence what happens to a Job, and why.
+// Package verdict explains in one sentence what happens to a Job, and why.
 package verdict
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// Values are what the verdict follows from, beside the facts and the failures.
+// Values are the inputs of the verdict besides the facts and the failures.
 type Values struct {
 	Accounting *account.Accounting
-	// Completed is that of the report's Counts, and DurationSeconds that of its Job.
+	// Completed is the number in the report's Counts, and DurationSeconds the number in its Job.
 	Completed       int32
 	DurationSeconds *int64
 	Success         *explain.SuccessPolicy
 	Reconciler      *explain.Reconciler
-	// Blocker is the one of the Problems that holds the Job up, nil if none does.
+	// Blocker is the problem in Problems that holds up the Job, nil if there is none.
 	Problems []explain.Problem
 	Blocker  *explain.Problem
 	Family   *explain.Family
@@ -39,7 +39,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 	out.Rule, out.RuleName = in.Outcome.FailedBy()
 	progress := progressOf(in, v.Completed)
 
-	// The answer: why the end is decided, or what happens.
+	// The answer: why the outcome is decided, or what happens.
 	var why []string
 	switch {
 	case in.Outcome.Failing():
@@ -55,7 +55,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 		out.Clauses[0] = words.DecidedText(in.Outcome.Fate, out.Clauses[0])
 	}
 
-	// What adds to it.
+	// Additions.
 	if in.Outcome.Failing() && v.Completed > 0 {
 		out.Progress = progress
 		out.Clauses = append(out.Clauses, progress)
@@ -75,7 +75,7 @@ func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdic
 	return out
 }
 
-// whatHappens is the verdict on a Job whose end is open, and the place of the problem that it names.
+// whatHappens returns the verdict on a Job whose outcome is open, and the position of the problem that it names.
 func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress string) (clauses []string, problem *int32) {
 	switch b := v.Blocker; {
 	case retry.IsPending(in.Job):
@@ -88,8 +88,8 @@ func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress
 	return whatRuns(in, failed, v, progress)
 }
 
-// addReservations adds what is wrong with a Job whose end is decided: its result if it succeeded, or its deletion. The place
-// is that of the last of these problems.
+// addReservations adds problems of a Job whose outcome is decided: its doubtful result if it succeeded, or its deletion.
+// out.Problem is the position of the last of them.
 func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Problem) {
 	for i := 0; in.Outcome.Decided() && i < len(all); i++ {
 		p := &all[i]
@@ -100,7 +100,7 @@ func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Proble
 	}
 }
 
-// placeOf is the place of one of the problems among them.
+// placeOf returns the position of p in all.
 func placeOf(p *explain.Problem, all []explain.Problem) *int32 {
 	for i := range all {
 		if &all[i] == p {
@@ -110,7 +110,7 @@ func placeOf(p *explain.Problem, all []explain.Problem) *int32 {
 	return nil
 }
 
-// whatRuns is the verdict on a Job that is running.
+// whatRuns returns the verdict on a Job that is running.
 func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress string) (clauses []string, problem *int32) {
 	active := in.Job.Status.Active
 	if in.PodsRead {
@@ -139,7 +139,7 @@ func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress st
 	return clauses, nil
 }
 
-// waitsFor is what the terminal condition waits for.
+// waitsFor returns what the terminal condition waits for.
 func waitsFor(in *facts.Facts, r *explain.Reconciler) string {
 	if !in.PodsRead {
 		return words.WaitsForText(in.Job.Status.Active, ptr.Deref(in.Job.Status.Terminating, 0), 0, r.Name())
@@ -148,7 +148,7 @@ func waitsFor(in *facts.Facts, r *explain.Reconciler) string {
 	return words.WaitsForText(w.Active, w.Terminating, w.Ended, r.Name())
 }
 
-// restInFamily is what happens in retries to what the Job that failed did not complete, "" if nothing does.
+// restInFamily describes how retries run the rest of the failed Job, "" if none does.
 func restInFamily(in *facts.Facts, f *explain.Family) string {
 	if f == nil {
 		return ""
@@ -157,7 +157,7 @@ func restInFamily(in *facts.Facts, f *explain.Family) string {
 		return m.Name == f.CompletedBy && m.Attempt < retry.AttemptOf(in.Job)
 	}
 	if slices.ContainsFunc(f.Members, before) {
-		return "" // It ran chosen indexes once more.
+		return "" // It only ran selected indexes again.
 	}
 	return words.RestText(f)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// whyFailed are clauses.
+// whyFailed returns clauses on the reason of the failure.
 func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 	lost := in.Plan.Findings.FailedIndexes
 	switch in.Outcome.Reason {
@@ -48,7 +48,7 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 	return []string{words.OtherReasonText(in.Outcome.Reason, in.Outcome.Message)}
 }
 
-// knowsReason reports whether the reason for which the Job failed is known to this project.
+// knowsReason reports whether this project knows the reason for which the Job failed.
 func knowsReason(o *facts.Outcome) bool {
 	switch o.Reason {
 	case batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
@@ -58,7 +58,7 @@ func knowsReason(o *facts.Outcome) bool {
 	return o.MatchedPod.Name != "" || o.HasRule() || o.ByRule()
 }
 
-// whyRestarts are the clauses on restarts that used up the backoffLimit.
+// whyRestarts returns the clauses on restarts that used up the backoffLimit.
 func whyRestarts(r *failures.Restarts, limit int32) []string {
 	least := max(limit, 1)
 	text := words.Restarts{Count: max(r.Count, least), Exact: r.Count >= least}
@@ -79,7 +79,7 @@ func whyRestarts(r *failures.Restarts, limit int32) []string {
 	return []string{words.RestartsText(&text, limit)}
 }
 
-// whyRule is the clause on a rule with FailJob.
+// whyRule returns the clause on a rule with FailJob.
 func whyRule(in *facts.Facts, failed *failures.Failures) string {
 	o := &in.Outcome
 	matched := ""
@@ -98,7 +98,7 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 	return words.RuleText(o.Rule, o.RuleName, matched, o.Message)
 }
 
-// causeOfPod is the cause of the pod that shows most, nil if that is another one.
+// causeOfPod returns the cause of the most informative pod, nil if it is not the named pod.
 func causeOfPod(in *facts.Facts, failed *failures.Failures, pod string) *explain.Cause {
 	f := failed.Example
 	if f == nil || f.Pod.Name != pod {
@@ -108,7 +108,7 @@ func causeOfPod(in *facts.Facts, failed *failures.Failures, pod string) *explain
 	return &c
 }
 
-// hiddenByRule is a clause on the failure that the rule hides, "" for none.
+// hiddenByRule returns a clause on the failure that the rule hides, "" if there is none.
 func hiddenByRule(failed *failures.Failures) string {
 	if f := failed.Example; f != nil && f.Kind.Hidden.Container != "" {
 		return words.HiddenClause(&f.Kind.Hidden)
@@ -116,7 +116,7 @@ func hiddenByRule(failed *failures.Failures) string {
 	return ""
 }
 
-// indexOf is the index of a pod, -1 if it has none or is gone.
+// indexOf returns the index of a pod, -1 if it has none or no longer exists.
 func indexOf(in *facts.Facts, pod string) int32 {
 	for _, p := range in.Pods {
 		if p.Name == pod && p.Index >= 0 {
@@ -126,8 +126,8 @@ func indexOf(in *facts.Facts, pod string) int32 {
 	return -1
 }
 
-// mostly is a clause on the most frequent cause, of the failures that failed the Job if these are known; "" if no cause
-// is.
+// mostly returns a clause on the most frequent cause, among the failures that failed the Job if they are known; "" if there
+// is no known cause.
 func mostly(in *facts.Facts, failed *failures.Failures, a *account.Accounting) string {
 	causes := a.Causes
 	if len(failed.Decisive) > 0 {
@@ -152,7 +152,7 @@ func mostly(in *facts.Facts, failed *failures.Failures, a *account.Accounting) s
 	return words.MostlyText(first, kinds, all, a.Unexplained > 0)
 }
 
-// byEnding joins causes with the same Ending, the most frequent first: their exit codes are no causes.
+// byEnding merges causes with the same Ending, because their exit codes are no causes, and returns the most frequent first.
 func byEnding(causes []explain.Cause) []explain.Cause {
 	var out []explain.Cause
 	for _, c := range causes {
@@ -169,7 +169,7 @@ func byEnding(causes []explain.Cause) []explain.Cause {
 	return out
 }
 
-// whyComplete is a clause.
+// whyComplete returns a clause on the reason of the success.
 func whyComplete(in *facts.Facts, v *Values, progress string) string {
 	var took *int64
 	if in.Outcome.Fate == explain.FateComplete {
@@ -182,7 +182,8 @@ func whyComplete(in *facts.Facts, v *Values, progress string) string {
 	return words.CompleteText(progress, rule, took, !in.Indexed() && in.Spec.Completions == nil)
 }
 
-// outlivedClause is what kept a pod running until the deadline of the Job although its work was done.
+// outlivedClause returns a clause on the containers that kept a pod running until the Job's deadline although its work was
+// done, nil if there are none.
 func outlivedClause(failed *failures.Failures) []string {
 	o := failed.Outlived
 	if o == nil {

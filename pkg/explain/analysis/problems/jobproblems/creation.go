@@ -1,4 +1,4 @@
-// Package jobproblems finds what is wrong with a Job itself, or keeps it from having pods.
+// Package jobproblems finds problems of a Job itself, including obstacles to creating its pods.
 package jobproblems
 
 import (
@@ -16,7 +16,7 @@ import (
 // recently is how long an event counts as current.
 const recently = 15 * time.Minute
 
-// CreationRefused finds out why the API server takes no pod of the Job.
+// CreationRefused finds the reason why the API server refuses the Job's pods.
 func CreationRefused(in *facts.Facts) []explain.Problem {
 	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")
 	if refused == nil || in.Finished() || in.Outcome.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
@@ -29,8 +29,8 @@ func CreationRefused(in *facts.Facts) []explain.Problem {
 	})
 }
 
-// createdSince reports whether pods were created after the API server refused one. A list has no event of that: it goes by
-// the status, which is written when pods come and go.
+// createdSince reports whether pods were created after the API server refused one. A list has no event of the creation: it
+// uses the status, which is written when pods come and go.
 func createdSince(in *facts.Facts, refused *explain.Event) bool {
 	if created := in.LastJobEvent("SuccessfulCreate"); created != nil && created.Last.After(refused.Last) {
 		return true
@@ -44,8 +44,8 @@ func createdSince(in *facts.Facts, refused *explain.Event) bool {
 	return status.Active >= wanted || written != nil && written.After(refused.Last.Add(facts.Slack))
 }
 
-// refusedSince is when the first pod was refused after one was created. The built-in controller writes an event for each
-// pod, whose name is in the message, instead of counting one.
+// refusedSince returns when the first pod was refused since the last creation. The built-in controller writes an event for
+// each pod, whose name is in the message, instead of counting in one event.
 func refusedSince(in *facts.Facts, created *explain.Event) time.Time {
 	var first time.Time
 	for i := range in.Events {
@@ -55,7 +55,7 @@ func refusedSince(in *facts.Facts, created *explain.Event) time.Time {
 		}
 		began := e.Began()
 		if created != nil && began.Before(created.Last) {
-			began = created.Last // The series is older than the pod that was created in between.
+			began = created.Last // The series of events began before the last creation.
 		}
 		if first.IsZero() || began.Before(first) {
 			first = began

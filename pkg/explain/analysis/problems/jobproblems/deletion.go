@@ -10,18 +10,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 )
 
-// OthersFinalizers are those that hold the Job and that the garbage collector does not remove.
+// OthersFinalizers returns the Job's finalizers that the garbage collector does not remove.
 func OthersFinalizers(p *explain.Problem) []string {
 	return slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
 		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
 	})
 }
 
-// longDeletion is longer than the garbage collector takes for a Job whose pods end in time.
+// longDeletion is more time than the garbage collector needs for a Job whose pods end in time.
 const longDeletion = 5 * time.Minute
 
-// HoldsEndedJob reports whether something keeps a Job whose end is decided from being deleted: without pods to wait for, or
-// for long.
+// HoldsEndedJob reports whether an obstacle keeps a Job whose outcome is decided from being deleted: other finalizers, no
+// pods left to wait for, or a long wait.
 func HoldsEndedJob(in *facts.Facts, p *explain.Problem) bool {
 	if p.Kind != explain.ProblemDeleting {
 		return false
@@ -30,7 +30,7 @@ func HoldsEndedJob(in *facts.Facts, p *explain.Problem) bool {
 	return p.NoPods || len(OthersFinalizers(p)) > 0 || lasts
 }
 
-// Deletion finds a Job that is being deleted while something holds it.
+// Deletion finds a Job whose deletion waits for finalizers.
 func Deletion(in *facts.Facts) []explain.Problem {
 	if in.Job.DeletionTimestamp == nil || len(in.Job.Finalizers) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Suspended finds a Job that spec.suspend holds.
+// Suspended finds a Job that is suspended by spec.suspend.
 func Suspended(in *facts.Facts) []explain.Problem {
 	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
 		return nil
@@ -33,7 +33,8 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	return one(p)
 }
 
-// heldByKueue adds why Kueue does not admit the Job: its Workload says so, or else the event with which Kueue stopped it.
+// heldByKueue adds the reason why Kueue does not admit the Job, from its Workload, or else from the event with which Kueue
+// stopped it.
 func heldByKueue(in *facts.Facts, p *explain.Problem) {
 	p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueue.QueueLabel]
 	if w := in.Workload; w != nil {
@@ -49,13 +50,13 @@ func heldByKueue(in *facts.Facts, p *explain.Problem) {
 	}
 }
 
-// startedBefore reports whether Kueue has not started the Job again since it stopped it.
+// startedBefore reports whether Kueue last started the Job before it stopped it, or never started it.
 func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
 	started := in.LastJobEvent("Started")
 	return started == nil || !started.Last.After(stopped.Last)
 }
 
-// NoParallelism finds a Job whose parallelism 0 asks for no pod at all.
+// NoParallelism finds a Job with parallelism 0, which gets no pods.
 func NoParallelism(in *facts.Facts) []explain.Problem {
 	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Outcome.Decided() || jobspec.IsSuspended(in.Spec) {
 		return nil
@@ -63,7 +64,7 @@ func NoParallelism(in *facts.Facts) []explain.Problem {
 	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
 }
 
-// NoPodGroup finds a Job that asks for a PodGroup, of which our controller makes none (JOB-64).
+// NoPodGroup finds a Job that requests a PodGroup, which our controller does not create (JOB-64).
 func NoPodGroup(in *facts.Facts) []explain.Problem {
 	asked := reconcile.UnsupportedScheduling(in.Job)
 	if asked == "" || in.SchedulingDone() || in.Finished() || in.Outcome.Decided() || in.Job.DeletionTimestamp != nil {

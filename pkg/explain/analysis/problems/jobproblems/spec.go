@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// RuleNames finds an annotation of KEP-4443 that is not legal, and counts for nothing (PFN-25).
+// RuleNames finds an invalid annotation of KEP-4443, which has no effect (PFN-25).
 func RuleNames(in *facts.Facts) []explain.Problem {
 	if len(in.Plan.Findings.Violations) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func RuleNames(in *facts.Facts) []explain.Problem {
 	return one(p)
 }
 
-// Impossible finds a successPolicy of which no rule can be met anymore, as too many indexes have failed.
+// Impossible finds a successPolicy whose rules can no longer be met, because too many indexes have failed.
 func Impossible(in *facts.Facts) []explain.Problem {
 	canBeMet := func(r successpolicy.Progress) bool { return !r.Inert && !r.OutOfReach }
 	if in.Spec.SuccessPolicy == nil || in.Outcome.Decided() || slices.ContainsFunc(in.Plan.Findings.SuccessRules, canBeMet) {
@@ -30,7 +30,7 @@ func Impossible(in *facts.Facts) []explain.Problem {
 	return one(explain.Problem{Kind: explain.ProblemSuccessImpossible})
 }
 
-// Unreadable finds what the controller does not understand, so that it leaves the Job alone.
+// Unreadable finds values that the controller does not support, so that it ignores the Job.
 func Unreadable(in *facts.Facts) []explain.Problem {
 	found := &in.Plan.Findings
 	switch {

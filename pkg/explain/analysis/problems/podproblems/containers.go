@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// endSlack is how long the other containers of a pod may take to end when one has ended.
+	// endSlack is how long the other containers of a pod may take to end after one has ended.
 	endSlack = 30 * time.Second
-	// companySlack is how long a container of the Job's own template may run on after another one has ended with 0: it
-	// may have work of its own.
+	// companySlack is how long a container of the Job's own template may keep running after another one has exited with 0:
+	// it may have work of its own.
 	companySlack = 5 * time.Minute
 )
 
-// Ended is the container of an active pod that ended, and that is not restarted, while others of the pod run.
+// Ended is a container of an active pod that ended and is not restarted, while others of the pod run.
 type Ended struct {
 	*explain.Member
 	Kind explain.ProblemKind
 	// Running are the containers that keep the pod from ending: sidecars, if Kind is ProblemSidecarStopping.
 	Running []string
-	// WorkIsOver reports whether what runs only serves the others, as an injected proxy does.
+	// WorkIsOver reports whether the running containers only serve others, as an injected proxy does.
 	WorkIsOver bool
 }
 
-// EndedContainer is the container by which to explain why an active pod does not end; nil if all that could work still
-// runs, or if it has just ended. No controller sees it: a pod has ended when all its containers have.
+// EndedContainer returns the container that explains why an active pod does not end; nil if all containers that may have work
+// still run, or if one has just ended. Controllers do not detect this: a pod ends only when all its containers have ended.
 func EndedContainer(in *facts.Facts, p *explain.Pod) *Ended {
 	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning {
 		return nil
@@ -54,13 +54,13 @@ func EndedContainer(in *facts.Facts, p *explain.Pod) *Ended {
 	return e
 }
 
-// isFailure reports whether a container has failed for good.
+// isFailure returns a function that reports whether a container has failed for good.
 func isFailure(in *facts.Facts) func(m *explain.Member) bool {
 	never := in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever
 	return func(m *explain.Member) bool { return never && m.ExitCode != 0 }
 }
 
-// endedAs is the first container of the pod that has ended for some time, and that has a property.
+// endedAs returns the first container of the pod that ended a while ago and for which has is true.
 func endedAs(in *facts.Facts, p *explain.Pod, has func(m *explain.Member) bool) *explain.Member {
 	names := p.Lineup.Names(func(m *explain.Member) bool {
 		return m.HasEnded() && has(m) && !m.EndedAt.IsZero() && in.Now.Sub(m.EndedAt) >= endSlack
@@ -71,7 +71,7 @@ func endedAs(in *facts.Facts, p *explain.Pod, has func(m *explain.Member) bool) 
 	return p.Lineup.Named(names[0])
 }
 
-// sidecarsStop is about a pod of which only sidecars are left, which the kubelet stops when all other containers have ended.
+// sidecarsStop checks a pod with only sidecars left, which the kubelet stops after all other containers have ended.
 func sidecarsStop(in *facts.Facts, p *explain.Pod, e *Ended) *Ended {
 	e.Kind, e.Running = explain.ProblemSidecarStopping, p.Lineup.Sidecars()
 	over := func(m *explain.Member) bool { return m.ExitCode == 0 || isFailure(in)(m) }
@@ -89,11 +89,10 @@ func sidecarsStop(in *facts.Facts, p *explain.Pod, e *Ended) *Ended {
 	return e
 }
 
-// EndedContainers finds pods of which a container has ended, and that do not end as another of their containers keeps running,
-// as a proxy does.
+// EndedContainers finds pods with an ended container that do not end because another container, such as a proxy, keeps running.
 func EndedContainers(in *facts.Facts) []explain.Problem {
 	if in.Outcome.Decided() || in.Job.DeletionTimestamp != nil || jobspec.IsSuspended(in.Spec) {
-		return nil // All pods are on their way out.
+		return nil // All pods are about to be deleted.
 	}
 	type key struct {
 		kind explain.ProblemKind
@@ -115,7 +114,7 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 	return found.mostFrequentFirst()
 }
 
-// graceOf is how long sidecars may take to stop; nil for other containers.
+// graceOf returns how long sidecars may take to stop; nil for other containers.
 func graceOf(in *facts.Facts, c *Ended) *int64 {
 	if c.Kind != explain.ProblemSidecarStopping {
 		return nil
@@ -123,11 +122,11 @@ func graceOf(in *facts.Facts, c *Ended) *int64 {
 	return in.Spec.Template.Spec.TerminationGracePeriodSeconds
 }
 
-// settled is how long a container that was restarted has to run before its failures are over, as for a kubelet.
+// settled is how long a restarted container has to run until its failures are over, the same time as in the kubelet.
 const settled = 10 * time.Minute
 
-// beforeMain is the init container or sidecar that the main containers of a pending pod wait for, if that has run: one that
-// takes long, that is restarted, or that does not start. It is nil if there is none.
+// beforeMain returns the problem of the init container or sidecar that the main containers of a pending pod wait for, if it
+// has run and takes long, is restarted, or does not start; else nil.
 func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 	m, place, of := pod.Lineup.Starting()
 	if m == nil || pod.Phase != corev1.PodPending {
@@ -157,12 +156,12 @@ func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 	return p
 }
 
-// runsForLong reports whether the container of a pod that takes long to start has run for long itself.
+// runsForLong reports whether the container has run for long, in a pod that takes long to start.
 func runsForLong(in *facts.Facts, pod *explain.Pod, m *explain.Member) bool {
 	return m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
 }
 
-// failsRepeatedly reports whether the container failed, and waits to be restarted or has not run for long since.
+// failsRepeatedly reports whether the container failed, and waits for a restart or has not run for long since.
 func failsRepeatedly(in *facts.Facts, m *explain.Member) bool {
 	if !m.Before || m.ExitCode == 0 {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Terminating finds pods that do not end, and pods that hold a place while they do.
+// Terminating finds pods that do not end, and pods that delay others while they terminate.
 func Terminating(in *facts.Facts) []explain.Problem {
 	waits := in.Plan.Findings.WaitTerminating > 0
 	order := []explain.ProblemKind{explain.ProblemNodeGone, explain.ProblemTerminatingStuck, explain.ProblemTerminatingHolds}
@@ -44,8 +44,8 @@ func Terminating(in *facts.Facts) []explain.Problem {
 	return out
 }
 
-// terminatingKind is what is wrong with a terminating pod, "" if nothing is: it is in its grace period, and no replacement
-// waits for it.
+// terminatingKind returns the problem of a terminating pod, "" if there is none: the pod is in its grace period, and no
+// replacement waits for it.
 func terminatingKind(in *facts.Facts, pod *explain.Pod, waits bool) explain.ProblemKind {
 	late := in.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > facts.Slack
 	_, away := in.GoneNodes[pod.Node]
@@ -60,7 +60,7 @@ func terminatingKind(in *facts.Facts, pod *explain.Pod, waits bool) explain.Prob
 	return ""
 }
 
-// holds is what waits for terminating pods.
+// holds returns what waits for terminating pods.
 func holds(in *facts.Facts) explain.Holds {
 	switch {
 	case in.Outcome.Decided():
@@ -71,7 +71,7 @@ func holds(in *facts.Facts) explain.Holds {
 	return explain.HoldsNothing
 }
 
-// ForeignFinalizers finds ended pods that the finalizers of others keep from being removed.
+// ForeignFinalizers finds ended pods that other controllers' finalizers keep from being removed.
 func ForeignFinalizers(in *facts.Facts) []explain.Problem {
 	p := explain.Problem{Kind: explain.ProblemForeignFinalizer}
 	for _, pod := range in.Terminal {
@@ -94,8 +94,8 @@ func ForeignFinalizers(in *facts.Facts) []explain.Problem {
 	return []explain.Problem{p}
 }
 
-// ProcessesOOMKilled finds pods that succeeded though the kernel killed a process in them for lack of memory, which the main
-// process of the container did not mind, or which was that of a sidecar.
+// ProcessesOOMKilled finds pods that succeeded although the kernel killed a process for lack of memory: one that the
+// container's main process ignored, or one of a sidecar.
 func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 	type key struct {
 		cause.Exit
@@ -107,7 +107,7 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 			continue
 		}
 		i := slices.IndexFunc(pod.Containers, func(c explain.Container) bool {
-			return c.Reason == explain.OOMKilled && (!c.Before || in.IsSidecar(&c)) // What a sidecar did not do then, nothing repeats.
+			return c.Reason == explain.OOMKilled && (!c.Before || in.IsSidecar(&c)) // The work that a sidecar missed is not repeated.
 		})
 		if i < 0 {
 			continue
@@ -128,8 +128,8 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 	return found.mostFrequentFirst()
 }
 
-// ContainersRetried finds init containers and sidecars that failed and were restarted, in pods that succeeded: no status of the
-// Job shows that. A sidecar that was OOMKilled is another problem.
+// ContainersRetried finds init containers and sidecars that failed and were restarted in pods that succeeded, which the
+// Job's status does not show. An OOMKilled sidecar is another problem.
 func ContainersRetried(in *facts.Facts) []explain.Problem {
 	var found byKey[cause.Exit]
 	for _, pod := range in.Pods {

@@ -13,17 +13,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// Reasons for which the kubelet lets a container wait.
+// Reasons for which a container waits, as set by the kubelet.
 var (
 	imagePull       = []string{"ErrImagePull", "ImagePullBackOff", explain.InvalidImageName, "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"}
 	containerConfig = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "PreStartHookError", "PostStartHookError"}
 )
 
-// startSlack is how long a pod may take to start before that is worth a word.
+// startSlack is the time that a pod may take to start before it is reported.
 const startSlack = time.Minute
 
-// Pending finds pods that do not start, by the reason. None of these counts as a failure, so no limit ends them but
-// activeDeadlineSeconds.
+// Pending finds pods that do not start, by reason. No such pod counts as a failure, so that only activeDeadlineSeconds ends it.
 func Pending(in *facts.Facts) []explain.Problem {
 	warning := warnings(in)
 	type key struct {
@@ -45,12 +44,12 @@ func Pending(in *facts.Facts) []explain.Problem {
 	return found.mostFrequentFirst()
 }
 
-// startsSlowly reports whether the pod is pending for longer than most are.
+// startsSlowly reports whether the pod is pending for an unusually long time.
 func startsSlowly(in *facts.Facts, pod *explain.Pod) bool {
 	return pod.Phase == corev1.PodPending && !pod.CreatedAt.IsZero() && in.Now.Sub(pod.CreatedAt) > startSlack
 }
 
-// pendingPod is why one active pod does not run; warning is the latest one about a pod.
+// pendingPod returns the reason why an active pod does not run; warning returns the latest warning about a pod.
 func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *explain.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
 	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), facts.CrashLoop(pod)
@@ -82,7 +81,7 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 	return p, true
 }
 
-// waitsForContainer is a container that does not start.
+// waitsForContainer adds the reason why a container does not start.
 func waitsForContainer(p *explain.Problem, c *explain.Container) {
 	p.Container, p.Reason = c.Name, c.Waiting
 	if c.WaitingMessage != "" {
@@ -90,7 +89,7 @@ func waitsForContainer(p *explain.Problem, c *explain.Container) {
 	}
 }
 
-// crashLoops is a container that is restarted again and again. A sidecar that is does not hold up the others.
+// crashLoops adds a container that is restarted repeatedly. A sidecar in that state does not block the other containers.
 func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explain.Container) {
 	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, c), !in.RestartsCount()
 	p.RestartedBy = in.RestartedBy(c.Name, IsBeside(pod, c))
@@ -104,21 +103,20 @@ func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explai
 	waitsForContainer(p, c)
 }
 
-// slowStart is what is known of a pod that is pending for long: the last warning about it, or that no scheduler has
-// looked at it.
+// slowStart describes a pod that is pending for long: by the last warning about it, or that no scheduler has seen it.
 func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
 	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
 	switch {
 	case last == nil:
-	case last.Reason == "FailedScheduling" && pod.Node == "": // An error of the scheduler is in no condition of reason Unschedulable.
+	case last.Reason == "FailedScheduling" && pod.Node == "": // An error of the scheduler sets no condition of reason Unschedulable.
 		p.Kind, p.Details = explain.ProblemUnschedulable, []string{last.Message}
 	default:
 		p.Reason, p.Details = last.Reason, []string{last.Message}
 	}
 }
 
-// warnings are the most telling by pod: the latest, unless that only says that the kubelet waited in vain. All are looked
-// for at once, and only if one is needed, as a huge Job may have as many events as pods.
+// warnings returns a function for the most informative warning of a pod: the latest, unless it only reports that the
+// kubelet waited in vain. All are collected at once, on first use, because a huge Job may have as many events as pods.
 func warnings(in *facts.Facts) func(pod string) *explain.Event {
 	var latest map[string]*explain.Event
 	return func(pod string) *explain.Event {
@@ -135,8 +133,8 @@ func warnings(in *facts.Facts) func(pod string) *explain.Event {
 	}
 }
 
-// tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one says why the
-// pod waits.
+// tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
+// reason why the pod waits.
 func tellsMore(e, last *explain.Event) bool {
 	if says := eventtext.SaysWhy(e); says != eventtext.SaysWhy(last) && eventtext.SameStage(e, last) {
 		return says

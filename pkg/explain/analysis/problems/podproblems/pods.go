@@ -10,13 +10,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// byKey collects problems of pods: those with the same key are one.
+// byKey collects problems of pods, and merges problems with the same key.
 type byKey[K comparable] struct {
 	places map[K]int
 	all    []explain.Problem
 }
 
-// add adds the problem of a pod. The first one of a key stands for all, since the earliest of them.
+// add adds the problem of a pod. The first problem of a key represents all, with the earliest Since.
 func (b *byKey[K]) add(key K, pod string, p *explain.Problem) {
 	place, known := b.places[key]
 	if !known {

@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// addMeaning adds what the message about the first of the pods means. Only one is read, as a huge Job may have as many messages
-// as pods.
+// addMeaning adds the meaning of the message about the first of the pods. Only one message is read, because a huge Job may
+// have as many messages as pods.
 func addMeaning(in *facts.Facts, p *explain.Problem) {
 	switch p.Kind {
 	case explain.ProblemUnschedulable:
@@ -30,7 +30,7 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 	}
 }
 
-// addUnfit reads why no node can take the pod, and whether an autoscaler adds one.
+// addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
 func addUnfit(in *facts.Facts, p *explain.Problem) {
 	p.Unfit = eventtext.UnfitsOf(p.Details[0])
 	for i := range p.Unfit {
@@ -48,8 +48,8 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 	}
 }
 
-// nameClaim names the claim that a reason is about if the scheduler does not: the only one of the pod, or the only one that
-// is known not to be bound.
+// nameClaim sets the claim that a reason is about if the scheduler does not name it: the pod's only claim, or the only
+// claim that is not bound.
 func nameClaim(u *explain.Unfit, claims []explain.Claim) {
 	if u.Name != "" {
 		return
@@ -66,7 +66,7 @@ func nameClaim(u *explain.Unfit, claims []explain.Claim) {
 	}
 }
 
-// lastOfAutoscaler is the latest event about the pod in which an autoscaler says whether it adds a node, or nil.
+// lastOfAutoscaler returns the latest event in which an autoscaler reports whether it adds a node for the pod, or nil.
 func lastOfAutoscaler(in *facts.Facts, pod string) *explain.Event {
 	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
 		if e := &in.Events[i]; e.Pod == pod && eventtext.AutoscalerOf(e) != nil {
@@ -76,7 +76,7 @@ func lastOfAutoscaler(in *facts.Facts, pod string) *explain.Event {
 	return nil
 }
 
-// claimsOf are the claims of the pod's volumes in the template, with what was read of them.
+// claimsOf returns the claims of the pod's volumes in the template, with the data that was read.
 func claimsOf(in *facts.Facts, pod string) (all []explain.Claim) {
 	for _, name := range explain.ClaimNames(&in.Spec.Template.Spec, pod) {
 		claim := explain.Claim{Name: name}
@@ -90,8 +90,8 @@ func claimsOf(in *facts.Facts, pod string) (all []explain.Claim) {
 	return all
 }
 
-// requestOf is how much of a resource the pods of a template request: what the pod requests as a whole, or the sum of its
-// containers, but at least what its largest init container does; "" for nothing. Sidecars run beside the containers.
+// requestOf returns the amount of a resource that a pod requests: the request of the pod as a whole, or the sum of its
+// containers, but at least the request of its largest init container; "" for nothing. Sidecars run beside the containers.
 func requestOf(spec *corev1.PodSpec, name corev1.ResourceName) string {
 	if spec.Resources != nil {
 		if q, asked := ofContainer(spec.Resources, name); asked {
@@ -123,7 +123,7 @@ func requestOf(spec *corev1.PodSpec, name corev1.ResourceName) string {
 	return sum.String()
 }
 
-// ofContainer is the request, which the API server sets to the limit if there is none.
+// ofContainer returns the request, or the limit if there is none: the API server uses it as the default.
 func ofContainer(r *corev1.ResourceRequirements, name corev1.ResourceName) (resource.Quantity, bool) {
 	if q, asked := r.Requests[name]; asked {
 		return q.DeepCopy(), true
@@ -132,7 +132,7 @@ func ofContainer(r *corev1.ResourceRequirements, name corev1.ResourceName) (reso
 	return q.DeepCopy(), limited
 }
 
-// addImageTrouble reads why an image is not on the node. Kubelets before 1.31 say so in an event only.
+// addImageTrouble adds the reason why an image is not on the node. Kubelets before 1.31 report it only in an event.
 func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 	message := ""
 	if len(p.Details) > 0 {
@@ -154,8 +154,8 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 	}
 }
 
-// addVolume adds what the template has of the volume: its claim, or, if it lacks a key, its ConfigMap or Secret, as the
-// kubelet names the volume only. A message about a PersistentVolume has no name of the template.
+// addVolume adds the volume's data from the template: its claim, or its ConfigMap or Secret if a key is missing, because
+// the kubelet names only the volume. A message about a PersistentVolume has no name from the template.
 func addVolume(in *facts.Facts, p *explain.Problem) {
 	all, t := in.Spec.Template.Spec.Volumes, p.Trouble
 	i := slices.IndexFunc(all, func(v corev1.Volume) bool { return v.Name == t.Volume })
