@@ -55,7 +55,7 @@ func WhyNoLog(node string, err error) string {
 	switch {
 	case !errors.As(err, &status):
 		return err.Error()
-	case kube.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Kind != "pods/log"): // not an error of the kubelet
+	case kube.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Kind != "pods/log"): // the API server's
 		return "it is gone"
 	case KubeletFailure(err) != "" && node != "":
 		return fmt.Sprintf("the kubelet of node %s cannot be reached", node)

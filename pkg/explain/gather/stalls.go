@@ -51,7 +51,7 @@ type ofJobs[T any] struct {
 // ReadStalls reads the data for Jobs of a namespace, or of all with "". jobs may be stalled: their pods that have not ended
 // are read, if some are active. failing are Jobs with failures: their failed pods are read, unless before has them. For both,
 // warnings are read; and warnings about pods, if at now a pod has had a node for long and its status does not explain why it
-// does not start. If a request fails, the data of before is kept, unless the request is forbidden. before may be nil.
+// does not start. If a request fails, the data in before is kept, unless the request is forbidden. before may be nil.
 func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls, now time.Time) *Stalls {
 	s := &Stalls{}
 	if before == nil {

@@ -1,4 +1,4 @@
-// Package jobgroup groups the Jobs of several reports by cause, the cause of most failures first. It compares the values of
+// Package jobgroup groups the Jobs of several reports by cause, the cause of most Jobs first. It compares the values of
 // reports, not sentences.
 package jobgroup
 
@@ -71,7 +71,7 @@ func lastOf(r *explain.Report) int64 {
 	return 0
 }
 
-// groupOf returns the group of one Job, nil if it has no problem.
+// groupOf returns the group of one Job, nil if the Job needs no attention.
 func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 	g := explain.JobGroup{State: stateOf(r), Reason: r.Verdict.Reason, RuleName: r.Verdict.RuleName, Rule: r.Verdict.Rule, Advice: r.Advice}
 	how := ""
