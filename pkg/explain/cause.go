@@ -79,7 +79,7 @@ type Cause struct {
 	NeverStarted bool `json:"neverStarted,omitempty"`
 	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
 	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
-	// Ending is the external reason for the end of the pods, nil if none is known.
+	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.
 	Ending *Ending `json:"ending,omitempty"`
 	// Message is the termination message of one of the pods, or the message of the component that ended it.
 	Message string       `json:"message,omitempty"`
@@ -97,7 +97,7 @@ type Hidden struct {
 	Sidecar bool `json:"sidecar,omitempty"`
 }
 
-// EndKind is the kind of an external reason for the end of a pod.
+// EndKind is the kind of an Ending.
 type EndKind string
 
 // The kinds of Ending.
@@ -123,8 +123,8 @@ const (
 	ByDescheduler       = "descheduler"
 )
 
-// Ending is an external reason for the end of a pod, from the pod's own status or an event about it. It is comparable:
-// details that differ between pods are in the message of the Cause.
+// Ending is the reason for the end of a pod from outside its containers, according to the pod's own status or an event about
+// it. It is comparable: details that differ between pods are in the message of the Cause.
 type Ending struct {
 	Kind EndKind `json:"kind"`
 	// By is the component that ended the pod, such as "karpenter"; "" if it is unknown.

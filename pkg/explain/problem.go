@@ -28,7 +28,7 @@ const (
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // a pod does not start, for another reason
 	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that nevertheless succeeded
-	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar failed and was restarted, in a pod that succeeded
+	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // exit code 0, and another container of the pod is still running
 	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended

@@ -27,7 +27,7 @@ const (
 	SignLeaseExpired Sign = "LeaseExpired" // LeaseRenewed is longer ago than the duration of the Lease
 	SignLeaseHeld    Sign = "LeaseHeld"    // LeaseHolder holds the Lease
 	SignOverdue      Sign = "Overdue"      // Overdue ended pods are not recorded, since OverdueSince
-	SignLastWrite    Sign = "LastWrite"    // only the last write of the status is known
+	SignLastWrite    Sign = "LastWrite"    // the last write of the status, at LastWrite
 	SignNone         Sign = "None"
 )
 

@@ -106,7 +106,7 @@ type JobGroup struct {
 	Advice []Advice `json:"advice,omitempty"`
 }
 
-// Job identifies a Job, and holds its times and the fields of its spec that matter.
+// Job identifies a Job, and holds its times and the relevant fields of its spec.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`

@@ -37,7 +37,7 @@ type Moment struct {
 	// PodCount is the number of affected pods; Pod is the name of a single one.
 	PodCount int32  `json:"podCount,omitempty"`
 	Pod      string `json:"pod,omitempty"`
-	// Failure is the failure of the pods; Cause describes it in words, with its external reason.
+	// Failure is the failure of the pods; Cause describes it in words, with the Ending.
 	Cause   string         `json:"cause,omitempty"`
 	Failure *cause.Failure `json:"failure,omitempty"`
 	// Similar is set if the messages of the events differ in names of pods, ports, or times;

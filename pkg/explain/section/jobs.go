@@ -88,7 +88,7 @@ func JobName(job *explain.Job) string {
 // Completions returns n/m; or n/1 if completions is not set, with the number of competing pods.
 func Completions(o *explain.Outline) string { return string(AppendCompletions(nil, o)) }
 
-// AppendCompletions appends Completions to a text. It avoids allocations, as a list measures the texts of thousands of Jobs.
+// AppendCompletions appends Completions to a text, as a list measures the texts of thousands of Jobs.
 func AppendCompletions(text []byte, o *explain.Outline) []byte {
 	done, total := o.Done()
 	text = wording.AppendThousands(text, done)

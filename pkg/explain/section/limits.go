@@ -80,7 +80,7 @@ func (u limitUse) text() string {
 
 // limitMeter returns a meter with a text such as "2 failures; the Job fails at 7" or "exceeded: 3 failures, 2 allowed".
 func limitMeter(r *explain.Report, name string, u limitUse) Meter {
-	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // If the limit is 0, the first failure fills the bar.
+	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Limit 0 is full at the first.
 	switch {
 	case u.used > u.limit:
 		what := wording.Plural(u.used, u.one, u.many) + ", " + wording.Count(u.limit, "allowed")

@@ -23,7 +23,7 @@ func textOf(s Section) string {
 	return b.String()
 }
 
-// A step that is the end of a timer is named once; steps without a time come last.
+// A step that is the end of a timer is named once; a step without a time is labeled "then".
 func TestNextNamesEachStepOnce(t *testing.T) {
 	r := &explain.Report{
 		Waits: []explain.Wait{{Kind: explain.WaitBackoff, Until: *after(5 * time.Second), Text: "a new pod is created"}},
