@@ -59,8 +59,8 @@ func RestartedByProbe(events []explain.Event, pod, container string) (*explain.E
 	return end, said[end.Probe]
 }
 
-// ProbeFailure parses an event Unhealthy of a liveness or startup probe: it returns the probe, in lower case, and its output;
-// "" for other events.
+// ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for
+// other events.
 func ProbeFailure(e *explain.Event) (probe, message string) {
 	before, after, found := strings.Cut(e.Message, " probe failed: ")
 	if e.Reason != "Unhealthy" || !found || before != "Liveness" && before != "Startup" {

@@ -20,7 +20,7 @@ var (
 	suffix = lazyregexp.New(`-(?:\d+-)?[bcdfghjklmnpqrstvwxz2456789]{5}(?:_|$)`)
 )
 
-// longName is the minimum length to which pod names truncate a Job's name.
+// longName is the minimum number of bytes of a Job's name in the names of its pods.
 const longName = 40
 
 // Patterns returns a function that removes from a message the words that differ between pods of the Job, between connections,

@@ -64,8 +64,8 @@ func WhyNoLog(node string, err error) string {
 }
 
 // KubeletFailure returns the reason why the API server could not reach the kubelet that serves a log, "" for any other error.
-// The API server returns its HTTP client's error (a url.Error) unchanged: Get "https://NODE:10250/containerLogs/…": dial tcp
-// …
+// The API server passes on its HTTP client's error (a url.Error) unchanged: Get "https://NODE:10250/containerLogs/…": dial
+// tcp …
 func KubeletFailure(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
