@@ -6,10 +6,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// CauseSource says how a cause is known.
+// CauseSource is the source from which a cause is known.
 type CauseSource string
 
-// The sources, the best witness first.
+// The sources, the most reliable first.
 const (
 	SourcePods   CauseSource = "Pods"
 	SourceEvents CauseSource = "Events" // the pods are gone
@@ -17,30 +17,30 @@ const (
 	SourceCondition CauseSource = "Condition"
 )
 
-// StopReason is why the Job's own controller deletes pods that still run.
+// StopReason is the reason why the Job's own controller deletes running pods.
 type StopReason string
 
-// Why it does.
+// The reasons.
 const (
 	StoppedAtDeadline StopReason = "Deadline"  // activeDeadlineSeconds was over
 	StoppedAtEnd      StopReason = "End"       // the Job was ending for another reason
 	StoppedSuspended  StopReason = "Suspended" // spec.suspend
-	StoppedExcess     StopReason = "Excess"    // more ran than are wanted
+	StoppedExcess     StopReason = "Excess"    // more pods ran than wanted
 )
 
-// MaxExamples is how many pods a report names that failed of one cause, or that have one problem.
+// MaxExamples is the maximum number of pods that a report names for a cause or a problem.
 const MaxExamples = 3
 
 // Cause is one way in which pods failed.
 type Cause struct {
-	// Failure is how the pods failed; nil if only the words of others tell of it.
+	// Failure is the failure of the pods; nil if only an event or a condition describes it.
 	Failure *cause.Failure `json:"failure,omitempty"`
 	// Text is one line: "Container main exited with code 137 (OOMKilled)".
 	Text string `json:"text"`
-	// Meaning says what an exit code, a reason or the Error means, if that is known.
+	// Meaning explains the exit code, the reason or the Error, if its meaning is known.
 	Meaning string `json:"meaning,omitempty"`
-	// Error is the error that the containers report in their messages or logs, if its meaning is known and those of the
-	// latest pods report no other one.
+	// Error is the error in the messages or logs of the containers, if its meaning is known and the latest pods report no
+	// other error.
 	Error     *KnownError `json:"error,omitempty"`
 	Source    CauseSource `json:"source"`
 	Count     int32       `json:"count"`
@@ -50,39 +50,38 @@ type Cause struct {
 	Reason    string      `json:"reason,omitempty"`
 	// Also are the other containers that failed in all of the pods.
 	Also []cause.Exit `json:"also,omitempty"`
-	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched Container, a sidecar
-	// or a container that was stopped, instead.
+	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched Container instead, a
+	// sidecar or a container that was stopped.
 	Hidden *Hidden `json:"hidden,omitempty"`
 	// Condition is the pod condition behind the failure, such as DisruptionTarget.
 	Condition string `json:"condition,omitempty"`
 	Rule      *int32 `json:"rule,omitempty"`
 	RuleName  string `json:"ruleName,omitempty"`
-	// Action is that of the rule; "" if no rule matched: the failure counts.
+	// Action is the action of the rule; "" if no rule matched and the failure counts.
 	Action string `json:"action,omitempty"`
-	// Indexes have failed so, as a list of intervals.
+	// Indexes are the indexes with this cause, as a list of intervals.
 	Indexes string `json:"indexes,omitempty"`
-	// IndexList has each of the Indexes, see ListIndexes.
+	// IndexList lists the Indexes one by one, see ListIndexes.
 	IndexList []int32 `json:"indexList,omitempty"`
-	// FailedIndexes are the failed indexes whose last failure was of this cause; each failed index has one such cause at
-	// most.
+	// FailedIndexes are the failed indexes whose last failure had this cause; each failed index has at most one such cause.
 	FailedIndexes    string `json:"failedIndexes,omitempty"`
 	FailedIndexCount int32  `json:"failedIndexCount,omitempty"`
-	// Command prints the log of the first of Pods, "" if that has none.
+	// Command prints the log of the first of Pods, "" if it has none.
 	Command string `json:"command,omitempty"`
-	// Pods are examples, the latest first; Jobs are set in a ReportList.
+	// Pods are examples, latest first; Jobs is set in a ReportList.
 	Pods []string `json:"pods,omitempty"`
 	Jobs []string `json:"jobs,omitempty"`
 	// Consequence reports whether these pods were stopped because the Job was ending already.
 	Consequence bool `json:"consequence,omitempty"`
-	// Stopped is why the Job's controller deleted the pods, "" if nothing shows that it did.
+	// Stopped is the reason why the Job's controller deleted the pods, "" if nothing shows that it did.
 	Stopped StopReason `json:"stopped,omitempty"`
 	// NeverStarted is set for pods that the Job's controller deleted before any of their containers started.
 	NeverStarted bool `json:"neverStarted,omitempty"`
 	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
 	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
-	// Ending is what ended the pods from outside their containers, nil if nothing is known to.
+	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.
 	Ending *Ending `json:"ending,omitempty"`
-	// Message is a termination message of one of them, or what the component says that ended one of them.
+	// Message is the termination message of one of the pods, or the message of the component that ended it.
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`
 	Last    *metav1.Time `json:"last,omitempty"`
@@ -98,7 +97,7 @@ type Hidden struct {
 	Sidecar bool `json:"sidecar,omitempty"`
 }
 
-// EndKind is what ended a pod from outside its containers.
+// EndKind is the kind of an Ending.
 type EndKind string
 
 // The kinds of Ending.
@@ -124,15 +123,15 @@ const (
 	ByDescheduler       = "descheduler"
 )
 
-// Ending is what ended a pod from outside its containers, as the pod's own status or an event about it shows. It is
-// comparable: what differs between pods is in the message of the Cause.
+// Ending is the reason for the end of a pod from outside its containers, according to the pod's own status or an event about
+// it. It is comparable: details that differ between pods are in the message of the Cause.
 type Ending struct {
 	Kind EndKind `json:"kind"`
-	// By is the component that ended the pod, such as "karpenter"; "" if that is not known.
+	// By is the component that ended the pod, such as "karpenter"; "" if it is unknown.
 	By string `json:"by,omitempty"`
-	// Reason is that of the pod's status, of its condition DisruptionTarget, or else of the event.
+	// Reason is the reason of the pod's status, of its condition DisruptionTarget, or else of the event.
 	Reason string `json:"reason,omitempty"`
-	// Container is the one whose Probe or postStart hook failed.
+	// Container is the container whose Probe or postStart hook failed.
 	Container string `json:"container,omitempty"`
 	// Probe is liveness or startup.
 	Probe string `json:"probe,omitempty"`
@@ -149,7 +148,7 @@ func (e *Ending) IsDisruption() bool {
 	return false
 }
 
-// ErrorKind is what an error means, whoever reports it in which words.
+// ErrorKind is the meaning of an error, whatever its source and wording.
 type ErrorKind string
 
 // The kinds of KnownError.
@@ -157,18 +156,18 @@ const (
 	ErrorCommandNotFound   ErrorKind = "CommandNotFound"   // the command, or a script for it, does not exist in the container
 	ErrorNotExecutable     ErrorKind = "NotExecutable"     // the command may not be executed
 	ErrorWrongArchitecture ErrorKind = "WrongArchitecture" // exec format error
-	ErrorWorkingDirectory  ErrorKind = "WorkingDirectory"  // it does not exist, or may not be entered
-	ErrorReadOnly          ErrorKind = "ReadOnly"          // the file system is
-	ErrorPermission        ErrorKind = "PermissionDenied"  // on a file
-	ErrorNoSpace           ErrorKind = "NoSpace"           // left on a device
+	ErrorWorkingDirectory  ErrorKind = "WorkingDirectory"  // the working directory does not exist, or may not be entered
+	ErrorReadOnly          ErrorKind = "ReadOnly"          // the file system is read-only
+	ErrorPermission        ErrorKind = "PermissionDenied"  // permission on a file is denied
+	ErrorNoSpace           ErrorKind = "NoSpace"           // no space is left on a device
 	ErrorNameResolution    ErrorKind = "NameResolution"    // a host name has no address
 	ErrorConnectionRefused ErrorKind = "ConnectionRefused"
-	ErrorCertificate       ErrorKind = "Certificate"    // that of a server was not accepted
-	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not get more
-	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory" // the same on a GPU
+	ErrorCertificate       ErrorKind = "Certificate"    // the certificate of a server was not accepted
+	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not allocate memory
+	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory" // the program could not allocate GPU memory
 )
 
-// KnownError is an error whose meaning is known, as a program, a shell, a container runtime or the kubelet reports it. It is
+// KnownError is an error with a known meaning, reported by a program, a shell, a container runtime or the kubelet. It is
 // comparable.
 type KnownError struct {
 	Kind ErrorKind `json:"kind"`

@@ -7,15 +7,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CronJobInput is what was read about a CronJob.
+// CronJobInput holds the data read about a CronJob.
 type CronJobInput struct {
 	Now             time.Time
 	Namespace, Name string
-	// CronJob is nil if it does not exist, or if Gaps say that it could not be read.
+	// CronJob is nil if it does not exist, or if it could not be read (see Gaps).
 	CronJob *batchv1.CronJob
-	// Events are those about the CronJob itself.
+	// Events are the events about the CronJob itself.
 	Events []Event
-	// Jobs are the Jobs that it controls.
+	// Jobs are the Jobs that the CronJob controls.
 	Jobs []OwnedJob
 	Gaps []Gap
 }
@@ -23,31 +23,31 @@ type CronJobInput struct {
 // OwnedJob is a Job that a CronJob controls.
 type OwnedJob struct {
 	Created time.Time
-	// Manual is set if a person created it from the template, with kubectl create job --from.
+	// Manual is set if a user created the Job from the template, with kubectl create job --from.
 	Manual bool
 }
 
-// CronJobState is whether a CronJob starts Jobs, or what keeps it from starting them.
+// CronJobState is the state of a CronJob: it starts Jobs, or a specific obstacle keeps it from starting them.
 type CronJobState string
 
 // The states.
 const (
-	CronJobScheduled       CronJobState = "Scheduled"        // nothing keeps it from its next start
+	CronJobScheduled       CronJobState = "Scheduled"        // no obstacle to the next start is known
 	CronJobSuspended       CronJobState = "Suspended"        // spec.suspend
 	CronJobDeleting        CronJobState = "Deleting"         // it has a deletionTimestamp
-	CronJobGone            CronJobState = "Gone"             // it does not exist; its Jobs may
-	CronJobUnread          CronJobState = "Unread"           // it could not be read
+	CronJobGone            CronJobState = "Gone"             // the CronJob does not exist; its Jobs may
+	CronJobUnread          CronJobState = "Unread"           // the CronJob could not be read
 	CronJobCreationRefused CronJobState = "CreationRefused"  // quota, admission, RBAC: FailedCreate
 	CronJobOverlap         CronJobState = "OverlapForbidden" // concurrencyPolicy Forbid, and a Job runs
 	CronJobCannotReplace   CronJobState = "CannotReplace"    // concurrencyPolicy Replace, and a Job cannot be deleted
 	CronJobMissedStart     CronJobState = "MissedStart"      // startingDeadlineSeconds had passed
-	CronJobManyMissed      CronJobState = "ManyMissedStarts" // more than 100
-	CronJobUnknownZone     CronJobState = "UnknownTimeZone"  // kube-controller-manager does not know it
-	CronJobBadSchedule     CronJobState = "InvalidSchedule"  // kube-controller-manager cannot parse it
-	CronJobOverdue         CronJobState = "Overdue"          // a start is due, and no event says why it has not happened
+	CronJobManyMissed      CronJobState = "ManyMissedStarts" // more than 100 starts were missed
+	CronJobUnknownZone     CronJobState = "UnknownTimeZone"  // kube-controller-manager does not know the time zone
+	CronJobBadSchedule     CronJobState = "InvalidSchedule"  // kube-controller-manager cannot parse the schedule
+	CronJobOverdue         CronJobState = "Overdue"          // a start is due, and no event explains why it has not happened
 )
 
-// CronJobReport explains whether a CronJob starts Jobs, at one moment.
+// CronJobReport explains, at one moment, whether a CronJob starts Jobs.
 type CronJobReport struct {
 	Namespace string       `json:"namespace"`
 	Name      string       `json:"name"`
@@ -66,31 +66,32 @@ type CronJobReport struct {
 	// LastSchedule and LastSuccess are the lastScheduleTime and lastSuccessfulTime of the status.
 	LastSchedule *metav1.Time `json:"lastSchedule,omitempty"`
 	LastSuccess  *metav1.Time `json:"lastSuccess,omitempty"`
-	// Next is the next start, nil if none is due or if it cannot be computed. ZoneAssumed is set if it is that of UTC because
-	// the spec has no timeZone and that of kube-controller-manager is not known.
+	// Next is the next start, nil if none is due or if it cannot be computed. ZoneAssumed is set if UTC is assumed, because
+	// the spec has no timeZone and the time zone of kube-controller-manager is unknown.
 	Next        *metav1.Time `json:"next,omitempty"`
 	ZoneAssumed bool         `json:"zoneAssumed,omitempty"`
-	// Jobs is the number of its Jobs, and Active are those that are running, at most three.
+	// Jobs is the number of the CronJob's Jobs; Active are the names of running ones, at most three.
 	Jobs   int32    `json:"jobs"`
 	Active []string `json:"active,omitempty"`
-	// Since is when the state was first reported.
+	// Since is the time at which the state was first reported.
 	Since *metav1.Time `json:"since,omitempty"`
 	// Missed is the start that was missed (MissedStart), or that is due (Overdue).
 	Missed *metav1.Time `json:"missed,omitempty"`
 	// Rejected is the time zone or the schedule that kube-controller-manager does not accept. It may have been changed since.
 	Rejected string `json:"rejected,omitempty"`
-	// Reason is who refuses its Jobs, as in Problem; RefusedBy is the name of that, and Refusal what the API server says.
+	// Reason identifies the kind of component that refuses the Jobs, as in Problem; RefusedBy is its name, and Refusal the
+	// API server's message.
 	Reason    string `json:"reason,omitempty"`
 	RefusedBy string `json:"refusedBy,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
 	// Details are messages of events.
 	Details []string `json:"details,omitempty"`
 	Advice  []Advice `json:"advice,omitempty"`
-	// Gaps are what could not be read.
+	// Gaps list the data that could not be read.
 	Gaps []Gap `json:"gaps,omitempty"`
 }
 
-// StartsJobs reports whether nothing is known to keep the CronJob from its next start.
+// StartsJobs reports whether no obstacle to the CronJob's next start is known.
 func (r *CronJobReport) StartsJobs() bool {
 	return r.State == CronJobScheduled || r.State == CronJobUnread
 }

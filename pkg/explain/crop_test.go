@@ -2,7 +2,7 @@ package explain
 
 import "testing"
 
-// CLI-02: lists are cut behind a comma, as kubectl describe cuts them.
+// CLI-02: lists are cut after a comma, as kubectl describe cuts them.
 func TestListsAreCutAtAComma_CLI_02(t *testing.T) {
 	for _, tc := range []struct {
 		list  string

@@ -4,23 +4,24 @@ import "github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 
 // Family is a Job and its retries, as far as they exist.
 type Family struct {
-	// Root is the name of the first Job; RootGone reports whether it was deleted, or replaced by another of that name.
+	// Root is the name of the first Job; RootGone reports whether that Job was deleted, or replaced by another Job of the
+	// same name.
 	Root     string `json:"root"`
 	RootGone bool   `json:"rootGone,omitempty"`
-	// Members are the Jobs by attempt.
+	// Members are the Jobs, in the order of their attempts.
 	Members []FamilyMember `json:"members"`
-	// Complete reports whether nothing is missing, and CompletedBy names the first Job that is complete, if one is.
+	// Complete reports whether nothing is missing; CompletedBy is the name of the first Job that is complete, if any.
 	Complete    bool   `json:"complete"`
 	CompletedBy string `json:"completedBy,omitempty"`
 	// RunningIn is the Job of the family that has not finished.
 	RunningIn string `json:"runningIn,omitempty"`
-	// Missing are the indexes that no Job has completed, MissingCount is how many indexes or completions are missing; nil
+	// Missing are the indexes that no Job has completed; MissingCount is the number of missing indexes or completions, nil
 	// for a Job without a number of completions.
 	Missing      string `json:"missing,omitempty"`
 	MissingCount *int32 `json:"missingCount,omitempty"`
-	// Text is whether it is complete or what is missing, in one line without a full stop.
+	// Text summarizes, in one line without a full stop, whether the family is complete or what is missing.
 	Text string `json:"text"`
-	// Histories are those of the indexes that failed in one of the Jobs, the most frequent first.
+	// Histories are the histories of the indexes that failed in any of the Jobs, most frequent first.
 	Histories []IndexHistory `json:"histories,omitempty"`
 }
 
@@ -28,38 +29,40 @@ type Family struct {
 type FamilyMember struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
-	// Attempt is which retry it is, 0 for the first Job.
+	// Attempt is the number of the retry, 0 for the first Job.
 	Attempt int32 `json:"attempt"`
-	// Explained reports whether it is the Job of the Report.
+	// Explained reports whether the Report is about this Job.
 	Explained bool `json:"explained,omitempty"`
 	// Status, Fate and Reason are as in Verdict.
 	Status string `json:"status"`
 	Fate   Fate   `json:"fate"`
 	Reason string `json:"reason,omitempty"`
-	// Pending reports whether its creation was interrupted: it is suspended, runs nothing, and the next retry replaces it.
+	// Pending reports whether the creation of the Job was interrupted: it is suspended, runs nothing, and is replaced by the
+	// next retry.
 	Pending bool `json:"pending,omitempty"`
-	// Indexes are those that it runs, Count how many indexes or completions these are; nil for no number of completions.
+	// Indexes are the indexes that the Job runs, and Count is the number of these indexes or of completions; nil without a
+	// number of completions.
 	Indexes string `json:"indexes,omitempty"`
 	Count   *int32 `json:"count,omitempty"`
-	// Completed and Failed are how many indexes of these, or how many pods of a NonIndexed Job.
+	// Completed and Failed count indexes, or pods of a NonIndexed Job.
 	Completed int32 `json:"completed"`
 	Failed    int32 `json:"failed"`
-	// Cause is the most frequent one of its failures, if its pods are there, and Failure the same as a value.
+	// Cause describes the most frequent failure in words, if pods of the Job still exist; Failure is the same as a value.
 	Cause   string         `json:"cause,omitempty"`
 	Failure *cause.Failure `json:"failure,omitempty"`
 }
 
-// IndexHistory is what happened to indexes in a Family: the same to each of them.
+// IndexHistory is the history of indexes in a Family. All Indexes have the same history.
 type IndexHistory struct {
 	Indexes string `json:"indexes"`
 	Count   int32  `json:"count"`
-	// Runs are by attempt, without the Jobs that did not run these indexes.
+	// Runs are sorted by attempt, without the Jobs that did not run these indexes.
 	Runs []IndexRun `json:"runs"`
-	// Text is what happened, in one line without a full stop.
+	// Text describes the history in one line, without a full stop.
 	Text string `json:"text"`
 }
 
-// IndexRun is what happened to indexes in one Job.
+// IndexRun is the outcome of indexes in one Job.
 type IndexRun struct {
 	Job     string         `json:"job"`
 	Outcome RunOutcome     `json:"outcome"`
@@ -67,7 +70,7 @@ type IndexRun struct {
 	Failure *cause.Failure `json:"failure,omitempty"`
 }
 
-// RunOutcome is how an index ended in one Job.
+// RunOutcome is the outcome of an index in one Job.
 type RunOutcome string
 
 // The outcomes.

@@ -2,7 +2,7 @@ package explain
 
 import "testing"
 
-// The command of a Gap is made from what we ask for, and from nothing else.
+// The command of a Gap is made only from its verb, resource and namespace.
 // Requirements: BUN-11
 func TestCommandOfGapIsMade(t *testing.T) {
 	for _, tc := range []struct {

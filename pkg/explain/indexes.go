@@ -10,34 +10,32 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Indexes are the completion indexes by state, as lists of intervals ("1-3,7"). Each index
-// is in one of them.
+// Indexes holds the completion indexes by state, as lists of intervals ("1-3,7"). Each index is in one of the lists.
 type Indexes struct {
 	Total     int32  `json:"total"`
 	Completed string `json:"completed"`
 	Failed    string `json:"failed"`
-	// FailedList has each of the Failed, see ListIndexes.
+	// FailedList lists the Failed indexes one by one, see ListIndexes.
 	FailedList []int32 `json:"failedList,omitempty"`
 	Active     string  `json:"active,omitempty"`
-	// Ready are those of the active ones whose pod is ready.
+	// Ready are the active indexes whose pod is ready.
 	Ready string `json:"ready,omitempty"`
-	// OutOfRange have a pod though they are beyond the completions: what was asked for is
-	// less than it was. They are not in Total.
+	// OutOfRange are indexes with a pod beyond the completions, which were reduced. They are not in Total.
 	OutOfRange string `json:"outOfRange,omitempty"`
-	// Terminating have a pod that is being deleted and no other, and are not in BackingOff.
+	// Terminating are the indexes whose only pod is being deleted, except the indexes in BackingOff.
 	Terminating string `json:"terminating,omitempty"`
-	// BackingOff wait for their next pod, see Details.
+	// BackingOff are the indexes that wait for the end of their back-off, see Details.
 	BackingOff string `json:"backingOff,omitempty"`
-	// Pending have no pod. Each of them is in one of NotStarted, Retrying and WillNotComplete.
+	// Pending are the indexes without a pod. Each of them is in one of NotStarted, Retrying and WillNotComplete.
 	Pending string `json:"pending,omitempty"`
-	// NotStarted have had no pod that is known of.
+	// NotStarted are the indexes without a known pod so far.
 	NotStarted string `json:"notStarted,omitempty"`
-	// Retrying have failed, and wait for their next pod without a back-off of their own: for
-	// that of the Job, or for room.
+	// Retrying are the indexes that failed and wait for their next pod without a back-off of their own: for the back-off of
+	// the Job, or for room.
 	Retrying string `json:"retrying,omitempty"`
-	// WillNotComplete get no pod anymore: the end of the Job is decided. Some may have been stopped.
+	// WillNotComplete are the indexes that get no more pods, as the end of the Job is decided. Some may have been stopped.
 	WillNotComplete string `json:"willNotComplete,omitempty"`
-	// Unknown have not ended, and their state is not known: pods could not be read.
+	// Unknown are the indexes that have not ended and whose state is unknown, as pods could not be read.
 	Unknown string `json:"unknown,omitempty"`
 	// CompletedCount and the others are the sizes of the lists.
 	CompletedCount       int32 `json:"completedCount"`
@@ -52,33 +50,30 @@ type Indexes struct {
 	RetryingCount        int32 `json:"retryingCount,omitempty"`
 	WillNotCompleteCount int32 `json:"willNotCompleteCount,omitempty"`
 	UnknownCount         int32 `json:"unknownCount,omitempty"`
-	// Rerun is how many indexes a retry runs, and RerunCompleted how many of these completed. The others count as completed from
-	// the beginning. Both are 0 for a Job that runs all of its indexes.
+	// Rerun is the number of indexes that a retry runs, and RerunCompleted the number of these that completed. The other
+	// indexes count as completed from the beginning. Both are 0 for a Job that runs all of its indexes.
 	Rerun          int32 `json:"rerun,omitempty"`
 	RerunCompleted int32 `json:"rerunCompleted,omitempty"`
-	// Details are indexes with failures: failed ones, those in back-off, those that run
-	// again; DetailsOmitted more are left out.
+	// Details are the indexes with failures: failed, in back-off, or running again; DetailsOmitted is the number left out.
 	Details        []IndexInfo `json:"details,omitempty"`
 	DetailsOmitted int32       `json:"detailsOmitted,omitempty"`
 }
 
-// IndexInfo is one index.
+// IndexInfo describes one index.
 type IndexInfo struct {
 	Index int32 `json:"index"`
 	// State is Completed, Failed, Active, Terminating, BackingOff, Pending or Unknown.
 	State string `json:"state"`
-	// Attempt is the number of its latest pod, from 1; of a completed index, of the pod that
-	// succeeded, 0 if that is gone. Attempts are how many it may have (backoffLimitPerIndex+1), 0
-	// for no limit of its own.
+	// Attempt is the 1-based number of the latest pod; for a completed index, of the pod that succeeded, or 0 if that pod is
+	// gone. Attempts is the maximum number of pods (backoffLimitPerIndex+1), 0 without such a limit.
 	Attempt  int32 `json:"attempt,omitempty"`
 	Attempts int32 `json:"attempts,omitempty"`
-	// Failures count against backoffLimitPerIndex, Ignored do not.
+	// Failures counts the failures that count against backoffLimitPerIndex, Ignored the others.
 	Failures int32 `json:"failures,omitempty"`
 	Ignored  int32 `json:"ignored,omitempty"`
-	// Until is when its back-off ends.
+	// Until is the end of the back-off.
 	Until *metav1.Time `json:"until,omitempty"`
-	// Pod is the latest of its pods; Cause is why its last failure happened, and Failure the
-	// same as a value.
+	// Pod is the latest pod; Cause describes the last failure in words, and Failure as a value.
 	Pod     string         `json:"pod,omitempty"`
 	Cause   string         `json:"cause,omitempty"`
 	Failure *cause.Failure `json:"failure,omitempty"`
@@ -95,8 +90,7 @@ const (
 	IndexUnknown     = "Unknown"
 )
 
-// Crop cuts a list of intervals after the first comma at or behind limit bytes, as kubectl
-// describe does; "…" stands for the rest.
+// Crop cuts a list of intervals after the first comma at or after limit bytes, as kubectl describe does, and appends "…".
 func Crop(list string, limit int) string { return CropWith(list, limit, "…") }
 
 // CropWith is Crop with another ellipsis.
@@ -111,11 +105,11 @@ func CropWith(list string, limit int, ellipsis string) string {
 	return list[:limit+comma+1] + ellipsis
 }
 
-// maxListed is how many indexes a list of numbers has.
+// maxListed is the maximum length of a list of numbers.
 const maxListed = 10_000
 
-// ListIndexes returns each index of a list of intervals such as "1,3-5", nil if the text is not one, or if there are more
-// than 10,000.
+// ListIndexes returns the indexes in a list of intervals such as "1,3-5", nil if the text cannot be parsed, or if there are
+// more than 10,000.
 func ListIndexes(text string) []int32 {
 	set, err := indexset.Parse(text)
 	if err != nil || set.Len() > maxListed {

@@ -7,26 +7,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Lineup has all containers of a pod that has not ended, in the order in which they start: init containers and sidecars,
-// then the others.
+// Lineup lists all containers of a pod that has not ended, in the order in which they start: init containers and sidecars,
+// then the other containers.
 type Lineup []Member
 
 // Member is a container of a Lineup.
 type Member struct {
-	// Container says how it ended, or what it waits for; Before is set if it runs or waits again.
+	// Container holds the last end of the container, or its waiting reason; Before is set if it runs or waits again.
 	Container
-	// Sidecar reports whether it is an init container with restartPolicy Always: the next container starts when it has
+	// Sidecar reports whether this is an init container with restartPolicy Always: the next container starts when it has
 	// started, and it does not keep the pod from ending.
 	Sidecar bool
-	// Running reports whether it runs, since RunsSince.
+	// Running reports whether the container runs, since RunsSince.
 	Running   bool
 	RunsSince time.Time
-	// Started reports whether it runs and its startup probe, if it has one, has succeeded.
+	// Started reports whether the container runs and its startup probe, if any, has succeeded.
 	Started bool
 }
 
-// lineupOf is nil for most pods: those that have ended, those with one container, and those of which no container has ended
-// and no init container is left.
+// lineupOf returns the Lineup of a pod. It is nil for most pods: pods that have ended, pods with one container, and pods in
+// which no container has ended and no init container is left.
 func lineupOf(pod *corev1.Pod) Lineup {
 	s := &pod.Status
 	if s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed || len(s.InitContainerStatuses)+len(s.ContainerStatuses) < 2 || !hasHistory(pod) {
@@ -48,7 +48,7 @@ func lineupOf(pod *corev1.Pod) Lineup {
 	return out
 }
 
-// namesOf are those of the containers in the order of the spec: a kubelet sorts the statuses of containers by name.
+// namesOf returns the names of the containers in the order of the spec, as the kubelet sorts container statuses by name.
 func namesOf(spec []corev1.Container, statuses []corev1.ContainerStatus) []string {
 	names := make([]string, 0, len(statuses))
 	for i := range spec {
@@ -62,7 +62,7 @@ func namesOf(spec []corev1.Container, statuses []corev1.ContainerStatus) []strin
 	return names
 }
 
-// hasHistory reports whether a container has ended, or an init container runs that is no sidecar that has started.
+// hasHistory reports whether a container has ended, or an init container other than a started sidecar runs.
 func hasHistory(pod *corev1.Pod) bool {
 	ended := func(s corev1.ContainerStatus) bool {
 		return s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
@@ -97,11 +97,11 @@ func (m *Member) isDone() bool {
 	return m.Ended && !m.Before && m.ExitCode == 0
 }
 
-// HasEnded reports whether the container has ended and was not started again.
+// HasEnded reports whether the container has ended and was not restarted.
 func (m *Member) HasEnded() bool { return m.Ended && !m.Before }
 
-// Starting is the init container or sidecar that the next containers wait for, with its place among the init containers,
-// from 1, and their number; nil if none is left.
+// Starting returns the init container or sidecar that the next containers wait for, with its 1-based position among the init
+// containers, and their number; nil if none is left.
 func (l Lineup) Starting() (m *Member, place, of int32) {
 	for i := range l {
 		if !l[i].Init {
@@ -114,7 +114,7 @@ func (l Lineup) Starting() (m *Member, place, of int32) {
 	return m, place, of
 }
 
-// Names are those of the containers that are no init containers, if they have a property.
+// Names returns the names of the containers, other than init containers, for which has returns true.
 func (l Lineup) Names(has func(m *Member) bool) []string {
 	var names []string
 	for i := range l {
@@ -125,10 +125,10 @@ func (l Lineup) Names(has func(m *Member) bool) []string {
 	return names
 }
 
-// Running are the containers that run, and are no init containers.
+// Running returns the names of the running containers, without init containers.
 func (l Lineup) Running() []string { return l.Names(func(m *Member) bool { return m.Running }) }
 
-// Sidecars are the sidecars that run.
+// Sidecars returns the names of the running sidecars.
 func (l Lineup) Sidecars() []string {
 	var names []string
 	for i := range l {
@@ -139,7 +139,7 @@ func (l Lineup) Sidecars() []string {
 	return names
 }
 
-// Named is the container of that name, or nil.
+// Named returns the container of that name, or nil.
 func (l Lineup) Named(name string) *Member {
 	i := slices.IndexFunc(l, func(m Member) bool { return m.Name == name })
 	if i < 0 {

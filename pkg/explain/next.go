@@ -7,74 +7,74 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WaitKind says what a clock is about.
+// WaitKind is the kind of a Wait.
 type WaitKind string
 
-// The clocks.
+// The kinds of waits.
 const (
-	WaitBackoff      WaitKind = "Backoff"      // of the whole Job
-	WaitIndexBackoff WaitKind = "IndexBackoff" // of indexes: the first that ends
+	WaitBackoff      WaitKind = "Backoff"      // back-off of the whole Job
+	WaitIndexBackoff WaitKind = "IndexBackoff" // back-off of indexes: the one that ends first
 	WaitDeadline     WaitKind = "Deadline"     // activeDeadlineSeconds
 	WaitTTL          WaitKind = "TTL"          // ttlSecondsAfterFinished: the Job is deleted
-	WaitGrace        WaitKind = "GracePeriod"  // of terminating pods: the last that ends
+	WaitGrace        WaitKind = "GracePeriod"  // grace period of terminating pods: the one that ends last
 )
 
-// Wait is a clock that runs.
+// Wait is a running timer.
 type Wait struct {
 	Kind WaitKind `json:"kind"`
-	// Until is when it ends.
+	// Until is the time at which the wait ends.
 	Until metav1.Time `json:"until"`
-	// Text is what then happens: "a new pod is created, after 3 failures in a row".
+	// Text describes what happens then: "a new pod is created, after 3 failures in a row".
 	Text string `json:"text"`
-	// Failures are the failures in a row behind a back-off; Indexes those in back-off.
+	// Failures is the number of consecutive failures behind a back-off; Indexes are the indexes in back-off.
 	Failures int32  `json:"failures,omitempty"`
 	Indexes  string `json:"indexes,omitempty"`
-	// Count is how many indexes are in back-off, or how many pods terminate.
+	// Count is the number of indexes in back-off, or of terminating pods.
 	Count int32 `json:"count,omitempty"`
-	// NoRoom is set if an index has to wait for another pod to end as well.
+	// NoRoom is set if an index also has to wait for another pod to end.
 	NoRoom bool `json:"noRoom,omitempty"`
 	// Seconds is activeDeadlineSeconds or ttlSecondsAfterFinished.
 	Seconds int64 `json:"seconds,omitempty"`
 }
 
-// StepKind says what happens next.
+// StepKind is the kind of a Step.
 type StepKind string
 
-// What happens next.
+// The kinds of steps.
 const (
 	StepTTL              StepKind = "DeletedAfterFinished" // a Wait
 	StepGone             StepKind = "Gone"                 // the Job is being deleted
-	StepBlocked          StepKind = "Blocked"              // nothing: a Problem holds up the whole Job
+	StepBlocked          StepKind = "Blocked"              // nothing happens: a Problem blocks the whole Job
 	StepTerminated       StepKind = "Terminated"           // the grace periods of all pods are over
 	StepEnd              StepKind = "End"                  // the terminal Condition
 	StepBackoff          StepKind = "Backoff"              // a Wait
 	StepIndexBackoff     StepKind = "IndexBackoff"         // a Wait
-	StepReplace          StepKind = "Replace"              // Count terminating pods, once they have ended
+	StepReplace          StepKind = "Replace"              // Count terminating pods are replaced once they have ended
 	StepSuccessRule      StepKind = "SuccessRule"          // Rule needs Count more successes
-	StepRetryCreation    StepKind = "RetryCreation"        // of Count pods that the API server refuses
+	StepRetryCreation    StepKind = "RetryCreation"        // the creation of Count pods, which the API server refuses, is retried
 	StepUnknownBackoff   StepKind = "UnknownBackoff"       // Count pods are created, at an unknown time
-	StepCreate           StepKind = "Create"               // Count pods
-	StepNextIndexes      StepKind = "NextIndexes"          // Count of them, as others end
+	StepCreate           StepKind = "Create"               // Count pods are created
+	StepNextIndexes      StepKind = "NextIndexes"          // Count indexes start, as other indexes end
 	StepBackoffLimit     StepKind = "BackoffLimit"         // Count more failures or restarts (Unit) fail the Job
 	StepFailedIndexes    StepKind = "FailedIndexes"        // the Job fails when its indexes have ended
-	StepMaxFailedIndexes StepKind = "MaxFailedIndexes"     // Count more failed indexes are more than Limit
+	StepMaxFailedIndexes StepKind = "MaxFailedIndexes"     // Count more failed indexes exceed Limit
 	StepDeadline         StepKind = "Deadline"             // a Wait
 )
 
-// Step is something that happens next.
+// Step is a next step of a Job.
 type Step struct {
 	Kind StepKind `json:"kind"`
-	// At is when, nil for now or for when something else has happened.
+	// At is the time of the step, nil for now or for after another step.
 	At   *metav1.Time `json:"at,omitempty"`
 	Text string       `json:"text"`
-	// Wait is the clock that leads to it, nil if there is none. It is one of Report.Waits.
+	// Wait is the timer that leads to the step, nil if there is none. It is one of Report.Waits.
 	Wait *Wait `json:"-"`
-	// Count and Limit are of pods, indexes, failures, or successes, as the Kind says.
+	// Count and Limit are numbers of pods, indexes, failures, or successes, depending on the Kind.
 	Count int32 `json:"count,omitempty"`
 	Limit int32 `json:"limit,omitempty"`
-	// Unit is whether a BackoffLimit step counts failures or restarts.
+	// Unit is the unit of a BackoffLimit step: failures or restarts.
 	Unit LimitUnit `json:"unit,omitempty"`
-	// Rule is the index of a rule of the successPolicy, and Progress the Text of its SuccessRule.
+	// Rule is the index of a rule of the successPolicy; Progress is the Text of its SuccessRule.
 	Rule     *int32 `json:"rule,omitempty"`
 	Progress string `json:"progress,omitempty"`
 	// Condition is the terminal condition that follows.
@@ -90,26 +90,26 @@ func (s *Step) IsWait() bool {
 	return false
 }
 
-// AdviceKind says what a piece of advice is for.
+// AdviceKind is the purpose of an Advice.
 type AdviceKind string
 
 // The kinds.
 const (
-	AdviceFix    AdviceKind = "Fix"    // resolves what is wrong, or finds out what that is
+	AdviceFix    AdviceKind = "Fix"    // solves the problem, or helps to find it
 	AdviceLogs   AdviceKind = "Logs"   // prints logs of failed pods
-	AdviceRerun  AdviceKind = "Rerun"  // runs what is missing
-	AdvicePolicy AdviceKind = "Policy" // changes a policy of the next such Job
+	AdviceRerun  AdviceKind = "Rerun"  // runs the missing indexes or completions
+	AdvicePolicy AdviceKind = "Policy" // changes a policy for the next run of the Job
 )
 
-// Advice is something that can be done.
+// Advice is a recommended action.
 type Advice struct {
 	Kind AdviceKind `json:"kind"`
 	Text string     `json:"text"`
-	// Command is one that can be typed as it is; "" if there is none.
+	// Command can be copied and run as it is; "" if there is none.
 	Command string `json:"command,omitempty"`
-	// Policies are those that it proposes; nil if it is about something else.
+	// Policies are the proposed policies; nil if the advice is about something else.
 	Policies *Policies `json:"policies,omitempty"`
-	// WhatIf is what they would have changed; nil if that is not known, or would have been no gain.
+	// WhatIf is the effect that the Policies would have had; nil if it is unknown, or would have been no gain.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 }
 
@@ -119,24 +119,24 @@ type Policies struct {
 	PodFailurePolicy      *batchv1.PodFailurePolicy `json:"podFailurePolicy,omitempty"`
 }
 
-// WhatIf is what other policies would have changed, according to a replay of the Job.
+// WhatIf is the effect of other policies, according to a replay of the Job.
 type WhatIf struct {
-	// Text is "with a FailJob rule on exit code 42, this Job would have failed after 8s instead of 41m".
+	// Text is a clause: "with a FailJob rule on exit code 42, this Job would have failed after 8s instead of 41m".
 	Text string `json:"text"`
-	// Condition is how the Job would have ended: Complete or Failed, with its Reason.
+	// Condition is the terminal condition that the Job would have had, Complete or Failed, with its Reason.
 	Condition string `json:"condition"`
 	Reason    string `json:"reason"`
-	// Seconds is how long it would have taken, ActualSeconds how long it took.
+	// Seconds is the duration that the Job would have had, and ActualSeconds its actual duration.
 	Seconds       float64 `json:"seconds"`
 	ActualSeconds float64 `json:"actualSeconds"`
-	// PodSecondsSaved is how much less its pods would have run, together; less than 0 if they would have run longer.
+	// PodSecondsSaved is the reduction of the total run time of all pods; negative if they would have run longer.
 	PodSecondsSaved float64 `json:"podSecondsSaved"`
-	// PodsEstimated is of how many of its PodsStarted it is an estimate what they would have done.
+	// PodsEstimated is the number of the PodsStarted whose behavior is an estimate.
 	PodsStarted   int `json:"podsStarted"`
 	PodsEstimated int `json:"podsEstimated"`
 }
 
-// ShellWord quotes a word unless it is plain, so that a command can be copied as it is.
+// ShellWord quotes a word for a shell unless it is plain, so that a command can be copied as it is.
 func ShellWord(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/:=@", r)

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// EventOf returns what an explanation needs of an event of either API.
+// EventOf converts an event of either API to the data that explanations use.
 func EventOf(e *corev1.Event) Event {
 	out := Event{
 		Type: e.Type, Reason: e.Reason, Message: cut(e.Message), Count: max(e.Count, 1),
@@ -47,7 +47,7 @@ func EventOf(e *corev1.Event) Event {
 	return out
 }
 
-// containerIn is the container of a field path such as spec.initContainers{wait}, "" if that is another field.
+// containerIn returns the container of a field path such as spec.initContainers{wait}, "" for other field paths.
 func containerIn(fieldPath string) string {
 	list, name, _ := strings.Cut(strings.TrimSuffix(fieldPath, "}"), "{")
 	if list != "spec.containers" && list != "spec.initContainers" {
@@ -56,10 +56,10 @@ func containerIn(fieldPath string) string {
 	return name
 }
 
-// NodeRemoved is why a node is gone that no longer exists.
+// NodeRemoved is the reason in Input.GoneNodes for a node that no longer exists.
 const NodeRemoved = "it no longer exists"
 
-// LeaseOf returns what an explanation needs of a Lease.
+// LeaseOf converts a Lease to the data that explanations use.
 func LeaseOf(l *coordinationv1.Lease) Lease {
 	out := Lease{Namespace: l.Namespace, Name: l.Name, Holder: ptr.Deref(l.Spec.HolderIdentity, "")}
 	if l.Spec.RenewTime != nil {
@@ -69,7 +69,7 @@ func LeaseOf(l *coordinationv1.Lease) Lease {
 	return out
 }
 
-// NodeTrouble says why pods on the node may not end: it is not ready; "" if it is.
+// NodeTrouble returns the reason why pods on a node that is not ready may not end; "" if the node is ready.
 func NodeTrouble(n *corev1.Node) string {
 	for i := range n.Status.Conditions {
 		c := &n.Status.Conditions[i]

@@ -17,12 +17,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// maxText is how much is kept of a message of a pod, in bytes: as much as a termination
-// message may have.
+// maxText is the number of bytes kept of a pod's message: the maximum size of a termination message.
 const maxText = 4096
 
-// PodOf returns what an explanation needs of a pod; nothing of the pod is shared but
-// strings.
+// PodOf converts a pod to the data that explanations use. The result shares only strings with pod.
 func PodOf(pod *corev1.Pod) *Pod {
 	p := &Pod{
 		Pod:        observe.Pod(pod),
@@ -39,7 +37,7 @@ func PodOf(pod *corev1.Pod) *Pod {
 	return p
 }
 
-// nothingUnusual is that of most pods. Nobody changes it.
+// nothingUnusual is shared by most pods. It is never changed.
 var nothingUnusual Unusual
 
 func (u *Unusual) isEmpty() bool {
@@ -79,8 +77,8 @@ func cut(text string) string {
 	return text[:end]
 }
 
-// firstStart is that of the pod's first container, as far as it is known: of the runs of a
-// container, its status has the last two.
+// firstStart returns the start of the pod's first container, as far as it is known: a container status only has the last two
+// runs.
 func firstStart(pod *corev1.Pod) time.Time {
 	var first time.Time
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -119,8 +117,8 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 	}
 }
 
-// noteContainers leaves out the end of a container that nobody asks about, in a pod that succeeded: one with exit code 0
-// and no sign of trouble.
+// noteContainers appends the containers of the pod. In a pod that succeeded, it leaves out containers with exit code 0 and no
+// sign of trouble.
 func (p *Pod) noteContainers(pod *corev1.Pod) {
 	for i, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for j := range list {
@@ -156,7 +154,7 @@ func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 	return c, c.Ended || c.Waiting != ""
 }
 
-// ended adds the end of a run to a container.
+// ended returns the container with the end of a run.
 func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	c.Ended = true
 	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, shared(end.Reason), cut(end.Message)
@@ -164,11 +162,11 @@ func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	return c
 }
 
-// shared returns an equal string that all pods share.
+// shared returns an equal string whose memory all pods share.
 func shared(text string) string { return unique.Make(text).Value() }
 
-// known is a time that a container runtime reports, or the zero time: for what never was, such
-// as the start of a container that could not be started, containerd reports 1970.
+// known returns a time that a container runtime reports. It returns the zero time for a time at or before 1970, which
+// containerd reports for events that never happened, such as the start of a container that could not be started.
 func known(t metav1.Time) time.Time {
 	if t.Unix() <= 0 {
 		return time.Time{}
@@ -176,7 +174,7 @@ func known(t metav1.Time) time.Time {
 	return t.Time
 }
 
-// EndOf returns the named container if it ended last with this exit code, or nil.
+// EndOf returns the named container if its last run ended with this exit code, or nil.
 func (p *Pod) EndOf(name string, code int32) *Container {
 	i := slices.IndexFunc(p.Containers, func(c Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
 	if i < 0 {
@@ -185,7 +183,7 @@ func (p *Pod) EndOf(name string, code int32) *Container {
 	return &p.Containers[i]
 }
 
-// WaitingFor returns the first container that waits for one of these reasons, or nil.
+// WaitingFor returns the first container with one of these waiting reasons, or nil.
 func (p *Pod) WaitingFor(reasons ...string) *Container {
 	i := slices.IndexFunc(p.Containers, func(c Container) bool { return slices.Contains(reasons, c.Waiting) })
 	if i < 0 {
@@ -194,7 +192,7 @@ func (p *Pod) WaitingFor(reasons ...string) *Container {
 	return &p.Containers[i]
 }
 
-// State is the word for what the pod does, as kubectl's printer has it where it can.
+// State returns the pod's state in one word, the same as kubectl's where possible.
 func (p *Pod) State() string {
 	switch {
 	case p.IsTerminating():
@@ -216,7 +214,7 @@ func (p *Pod) State() string {
 	return string(p.Phase)
 }
 
-// failedState is the reason of the pod, or that of the first container that failed.
+// failedState returns the reason of the pod, or of the first container that failed.
 func (p *Pod) failedState() string {
 	if p.StatusReason != "" {
 		return p.StatusReason
@@ -229,9 +227,9 @@ func (p *Pod) failedState() string {
 	return string(corev1.PodFailed)
 }
 
-// EndedBeforeDeletion reports whether the deletion found the pod ended already: the API server
-// gives such a pod no grace period. The kubelet's own last deletion has none either, so
-// one that ended by a signal in that second ended of the deletion.
+// EndedBeforeDeletion reports whether the pod had ended when its deletion was requested: the API server gives such a pod no
+// grace period. The kubelet's own final deletion has no grace period either, so a pod that ended by a signal in the same
+// second was ended by its deletion.
 func (p *Pod) EndedBeforeDeletion() bool {
 	if !p.Deleting || !p.IsTerminal() || p.FinishedAt.Before(p.DeletedAt) {
 		return p.Deleting && p.IsTerminal()
@@ -239,13 +237,12 @@ func (p *Pod) EndedBeforeDeletion() bool {
 	return p.Grace == 0 && !p.Signaled()
 }
 
-// Signaled reports whether a signal that a deletion sends ended a container.
+// Signaled reports whether a container ended by a signal that a deletion sends.
 func (p *Pod) Signaled() bool {
 	return slices.ContainsFunc(p.Terminated, func(c failurepolicy.Container) bool { return c.ExitCode == 137 || c.ExitCode == 143 })
 }
 
-// AtItsEnd is the pod as it was when it ended: a deletion that came later is no part of
-// the cause.
+// AtItsEnd returns the pod as it was when it ended: a later deletion is not part of the cause.
 func (p *Pod) AtItsEnd() *reconcile.Pod {
 	if !p.EndedBeforeDeletion() {
 		return &p.Pod
@@ -255,8 +252,8 @@ func (p *Pod) AtItsEnd() *reconcile.Pod {
 	return &before
 }
 
-// LastFailure is how a container failed before it was restarted, or, if no deletion stopped
-// it, how it ended; nil if that is not known.
+// LastFailure returns the end of a container that failed, unless a deletion stopped it, else of a run before a restart; nil
+// if none is known.
 func (p *Pod) LastFailure() *Container {
 	stopped := p.Deleting && !p.EndedBeforeDeletion()
 	for _, wanted := range []func(c *Container) bool{
@@ -273,13 +270,12 @@ func (p *Pod) LastFailure() *Container {
 	return nil
 }
 
-// LooksWell reports whether nothing holds the pod, and no container has ended or waits, as it is
-// with almost all.
+// LooksWell reports whether nothing holds the pod, and no container has ended or waits, as with nearly all pods.
 func (p *Pod) LooksWell() bool {
 	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
 }
 
-// TimeOf is nil for the zero time.
+// TimeOf converts a time, and returns nil for the zero time.
 func TimeOf(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil

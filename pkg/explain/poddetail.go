@@ -12,12 +12,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// PodDetail is what is shown of one pod beside its PodInfo.
+// PodDetail adds to the PodInfo of one pod.
 type PodDetail struct {
 	Name string `json:"name"`
 	UID  string `json:"uid,omitempty"`
-	// Gone reports whether the pod no longer exists: the rest is what was read before, or
-	// what events tell.
+	// Gone reports whether the pod no longer exists: the rest was read earlier, or comes from events.
 	Gone       bool            `json:"gone,omitempty"`
 	Node       string          `json:"node,omitempty"`
 	Phase      string          `json:"phase,omitempty"`
@@ -27,28 +26,28 @@ type PodDetail struct {
 	Created    *metav1.Time    `json:"created,omitempty"`
 	Conditions []Condition     `json:"conditions,omitempty"`
 	Containers []ContainerInfo `json:"containers,omitempty"`
-	// Events are in the order of time.
+	// Events are sorted by time.
 	Events []PodEvent `json:"events,omitempty"`
 	Gaps   []Gap      `json:"gaps,omitempty"`
 }
 
-// ContainerInfo is one container, init containers first.
+// ContainerInfo describes one container. Init containers come first.
 type ContainerInfo struct {
 	Name  string `json:"name"`
 	Init  bool   `json:"init,omitempty"`
 	Image string `json:"image,omitempty"`
 	Ready bool   `json:"ready,omitempty"`
-	// Default reports whether it is the one meant when no container is named.
+	// Default reports whether kubectl uses this container if none is named.
 	Default  bool  `json:"default,omitempty"`
 	Restarts int32 `json:"restarts,omitempty"`
-	// Now is what it does, and Before how its run before the last restart ended.
+	// Now is the current run, and Before the run before the last restart.
 	Now    ContainerRun  `json:"now"`
 	Before *ContainerRun `json:"before,omitempty"`
 }
 
 // ContainerRun is one run of a container.
 type ContainerRun struct {
-	// State is Waiting, Running or Terminated; "" if nothing is known.
+	// State is Waiting, Running or Terminated; "" if it is unknown.
 	State    string       `json:"state,omitempty"`
 	Reason   string       `json:"reason,omitempty"`
 	Message  string       `json:"message,omitempty"`
@@ -69,7 +68,7 @@ type PodEvent struct {
 	Source  string      `json:"source,omitempty"`
 }
 
-// PodDetailOf describes a pod that exists, and those of the events that are about it.
+// PodDetailOf describes a pod that exists, with the events that are about it.
 func PodDetailOf(pod *corev1.Pod, events []Event) PodDetail {
 	known := PodOf(pod)
 	d := PodDetail{
@@ -86,11 +85,10 @@ func PodDetailOf(pod *corev1.Pod, events []Event) PodDetail {
 	return d
 }
 
-// defaultContainer is kubectl's annotation that names the container meant when none is.
+// defaultContainer is kubectl's annotation for the container to use if none is named.
 const defaultContainer = "kubectl.kubernetes.io/default-container"
 
-// containerInfos are the containers in the order of the spec: those of the init phase,
-// those of the pod, and those that were added to look at it.
+// containerInfos returns the containers in the order of the spec: init containers, containers, ephemeral containers.
 func containerInfos(pod *corev1.Pod) []ContainerInfo {
 	spec, status := &pod.Spec, &pod.Status
 	var out []ContainerInfo
@@ -118,7 +116,7 @@ func containerInfos(pod *corev1.Pod) []ContainerInfo {
 	return out
 }
 
-// containerInfo is one container, with its status if it has one already.
+// containerInfo describes one container, with its status if it has one.
 func containerInfo(name, image string, statuses []corev1.ContainerStatus) ContainerInfo {
 	info := ContainerInfo{Name: name, Image: image}
 	i := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == name })
@@ -150,7 +148,7 @@ func runOf(state *corev1.ContainerState) ContainerRun {
 	return ContainerRun{}
 }
 
-// eventsOf are the events about the pod, and about none that had its name before.
+// eventsOf returns the events about the pod, without events about an earlier pod of the same name.
 func eventsOf(pod *corev1.Pod, events []Event) []PodEvent {
 	var out []PodEvent
 	for i := range events {

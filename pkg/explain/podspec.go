@@ -8,32 +8,32 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// MemoryLimit is the limit that a container has in its pod. The zero value is no limit, or one that is not known.
+// MemoryLimit is the memory limit of a container in its pod. The zero value means no limit, or an unknown one.
 type MemoryLimit struct {
 	// Value is a quantity: "128Mi".
 	Value string `json:"value"`
-	// From is where the Value comes from.
+	// From is the source of the Value.
 	From LimitSource `json:"from"`
-	// Template is the limit in the Job's template, if that is another one.
+	// Template is the limit in the Job's template, if it differs.
 	Template string `json:"template,omitempty"`
 }
 
-// LimitSource is where a limit comes from.
+// LimitSource is the source of a limit.
 type LimitSource string
 
 // The sources of a limit.
 const (
-	LimitOfTemplate   LimitSource = "Template"   // the container of the Job's template has it
+	LimitOfTemplate   LimitSource = "Template"   // the container in the Job's template has the limit
 	LimitOfLimitRange LimitSource = "LimitRange" // a LimitRange of the namespace set it in the pod
-	LimitOfPod        LimitSource = "Pod"        // the container of the pod has it, and that of the template does not
+	LimitOfPod        LimitSource = "Pod"        // the container in the pod has the limit, the container in the template does not
 	LimitOfAllOfPod   LimitSource = "PodLevel"   // all containers of the pod share it: spec.resources
 )
 
-// limitRangerAnnotation is where the API server lists what a LimitRange set in a pod: "LimitRanger plugin set: cpu, memory
-// limit for container main; memory request for container main".
+// limitRangerAnnotation is the annotation in which the API server lists the values that a LimitRange set in a pod:
+// "LimitRanger plugin set: cpu, memory limit for container main; memory request for container main".
 const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 
-// addSpec adds what the pod's spec and status say about a container.
+// addSpec adds the image and the memory limit of a container from the pod's spec and status.
 func (c *Container) addSpec(pod *corev1.Pod, status *corev1.ContainerStatus) {
 	spec := containerNamed(pod, c.Name)
 	if spec == nil {
@@ -66,7 +66,7 @@ func containerNamed(pod *corev1.Pod, name string) *corev1.Container {
 	return nil
 }
 
-// memoryOf is the memory limit, "" for none.
+// memoryOf returns the memory limit, "" if there is none.
 func memoryOf(r *corev1.ResourceRequirements) string {
 	if r == nil {
 		return ""
@@ -93,8 +93,8 @@ func setByLimitRange(annotation, container string) bool {
 	return false
 }
 
-// ClaimNames are the names of the claims of a pod's volumes, in the order of the spec, each once. The claim of an ephemeral
-// volume is named after the pod.
+// ClaimNames returns the names of the PersistentVolumeClaims of a pod's volumes, in the order of the spec, without
+// duplicates. The claim of an ephemeral volume is named after the pod.
 func ClaimNames(spec *corev1.PodSpec, pod string) (names []string) {
 	for i := range spec.Volumes {
 		name := ""

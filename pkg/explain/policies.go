@@ -6,29 +6,29 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// FailurePolicy is spec.podFailurePolicy, with what happened to the pods that exist.
+// FailurePolicy is spec.podFailurePolicy, with its effect on the pods that exist.
 type FailurePolicy struct {
 	Rules []FailureRule `json:"rules"`
-	// Unmatched is how many failed pods no rule matched: they count against backoffLimit; nil if
-	// pods could not be read.
+	// Unmatched is the number of failed pods that no rule matched, and that count against backoffLimit; nil if pods could not
+	// be read.
 	Unmatched *int32 `json:"unmatched,omitempty"`
-	// NameViolations are what is wrong with the names of the rules (KEP-4443).
+	// NameViolations describe invalid names of rules (KEP-4443).
 	NameViolations []string `json:"nameViolations,omitempty"`
 }
 
-// FailureRule is one rule.
+// FailureRule is one rule of a FailurePolicy.
 type FailureRule struct {
 	Index  int32  `json:"index"`
 	Name   string `json:"name,omitempty"`
 	Action string `json:"action"`
 	// Requirement is the condition in words: "main exits with 42 or 43".
 	Requirement string `json:"requirement"`
-	// OnExitCodes and OnPodConditions are the condition as the Job has it.
+	// OnExitCodes and OnPodConditions are the condition as in the Job's spec.
 	OnExitCodes     *batchv1.PodFailurePolicyOnExitCodesRequirement  `json:"onExitCodes,omitempty"`
 	OnPodConditions []batchv1.PodFailurePolicyOnPodConditionsPattern `json:"onPodConditions,omitempty"`
-	// Matched is how many of the failed pods it matched; nil if pods could not be read.
+	// Matched is the number of failed pods that the rule matched; nil if pods could not be read.
 	Matched *int32 `json:"matched,omitempty"`
-	// PassedOver is how many it was checked against but did not match, and Why the most frequent reason.
+	// PassedOver is the number of failed pods that were checked and not matched, and Why the most frequent reason.
 	PassedOver int32  `json:"passedOver,omitempty"`
 	Why        string `json:"why,omitempty"`
 	// Decided reports whether this rule decided the outcome of the Job.
@@ -40,7 +40,7 @@ type SuccessPolicy struct {
 	Rules []SuccessRule `json:"rules"`
 }
 
-// MetRule is the first rule that is met, nil if none is or if there is no policy.
+// MetRule returns the first rule that is met, nil if none is or if there is no policy.
 func (p *SuccessPolicy) MetRule() *SuccessRule {
 	if p == nil {
 		return nil
@@ -53,20 +53,20 @@ func (p *SuccessPolicy) MetRule() *SuccessRule {
 	return nil
 }
 
-// IsPossible reports whether one of the rules can still be met; false without a policy.
+// IsPossible reports whether any rule can still be met; false without a policy.
 func (p *SuccessPolicy) IsPossible() bool {
 	return p != nil && slices.ContainsFunc(p.Rules, func(r SuccessRule) bool { return !r.Impossible })
 }
 
-// SuccessRule is one rule.
+// SuccessRule is one rule of a SuccessPolicy.
 type SuccessRule struct {
 	Index int32 `json:"index"`
-	// Have of Need indexes have succeeded, of those in Of; "" for any.
+	// Have is the number of succeeded indexes out of Need, among the indexes Of; "" means any index.
 	Have int32  `json:"have"`
 	Need int32  `json:"need"`
 	Of   string `json:"of,omitempty"`
 	Met  bool   `json:"met,omitempty"`
-	// Impossible reports whether too many of its indexes have failed, or whether it can never be met.
+	// Impossible reports whether the rule can no longer be met because too many of its indexes failed, or can never be met.
 	Impossible bool `json:"impossible,omitempty"`
 	// Empty is set for a rule that lists no indexes, so that it can never be met.
 	Empty bool `json:"-"`
@@ -74,22 +74,21 @@ type SuccessRule struct {
 	Text string `json:"text"`
 }
 
-// LimitUnit is what a limit counts.
+// LimitUnit is the unit of a limit.
 type LimitUnit string
 
-// What limits count.
+// The units of limits.
 const (
 	LimitFailures LimitUnit = "Failures" // failed pods
-	LimitRestarts LimitUnit = "Restarts" // of containers, with restartPolicy OnFailure
+	LimitRestarts LimitUnit = "Restarts" // restarts of containers, with restartPolicy OnFailure
 )
 
-// BackoffLimit is how far the Job is from spec.backoffLimit. The Job fails when there are more
-// failures than the limit, or when restarts reach it: Unit is what comes nearer.
+// BackoffLimit is the Job's distance from spec.backoffLimit. The Job fails when there are more failures than the limit, or
+// when restarts reach it: Unit is whichever is closer.
 type BackoffLimit struct {
 	Unit  LimitUnit `json:"unit"`
 	Used  int32     `json:"used"`
 	Limit int32     `json:"limit"`
-	// Left is which further failure or restart fails the Job: 1 for the next one, 0 if it
-	// has happened.
+	// Left is the number of the further failure or restart that fails the Job: 1 for the next one, 0 if it has happened.
 	Left int32 `json:"left"`
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
-// ProblemKind names what blocks a Job, or what is wrong with it.
+// ProblemKind is the kind of a Problem.
 type ProblemKind string
 
-// The problems.
+// The kinds of problems.
 const (
-	ProblemSuspended         ProblemKind = "Suspended"         // spec.suspend holds it
+	ProblemSuspended         ProblemKind = "Suspended"         // spec.suspend is true
 	ProblemNotReconciled     ProblemKind = "NotReconciled"     // no controller has worked on it
-	ProblemControllerGone    ProblemKind = "ControllerGone"    // the controller that did has stopped
+	ProblemControllerGone    ProblemKind = "ControllerGone"    // the controller of the Job has stopped
 	ProblemCreationRefused   ProblemKind = "CreationRefused"   // quota, admission, RBAC: FailedCreate
 	ProblemNoParallelism     ProblemKind = "NoParallelism"     // spec.parallelism is 0
 	ProblemNoPodGroup        ProblemKind = "NoPodGroup"        // spec.scheduling asks for one
@@ -22,21 +22,21 @@ const (
 	ProblemUnschedulable     ProblemKind = "Unschedulable"     // no node can take the pod
 	ProblemSchedulingGated   ProblemKind = "SchedulingGated"   // a gate holds the pod
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
-	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be made
+	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be created
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // a container fails and is restarted, again and again
 	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
-	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // so the containers after it do not start
-	ProblemPodPending        ProblemKind = "PodPending"        // not started for another reason
-	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that succeeded all the same
-	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or a sidecar failed and was restarted, in a pod that succeeded
+	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // the containers after it do not start
+	ProblemPodPending        ProblemKind = "PodPending"        // a pod does not start, for another reason
+	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that nevertheless succeeded
+	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
-	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // with exit code 0, and another container of the pod is still running
+	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // exit code 0, and another container of the pod is still running
 	ProblemSidecarStopping   ProblemKind = "SidecarStopping"   // the other containers of the pod have ended
 	ProblemTerminatingHolds  ProblemKind = "TerminatingHolds"  // podReplacementPolicy Failed
 	ProblemTerminatingStuck  ProblemKind = "TerminatingStuck"  // beyond its grace period
 	ProblemNodeGone          ProblemKind = "NodeGone"          // the pod's node does not answer
 	ProblemFinalizerStuck    ProblemKind = "FinalizerStuck"    // the tracking finalizer is not removed
-	ProblemForeignFinalizer  ProblemKind = "ForeignFinalizer"  // one of another controller holds the pod or the Job
+	ProblemForeignFinalizer  ProblemKind = "ForeignFinalizer"  // another controller's finalizer holds the pod or the Job
 	ProblemInvalidRuleNames  ProblemKind = "InvalidRuleNames"  // KEP-4443
 	ProblemSuccessImpossible ProblemKind = "SuccessImpossible" // no rule can be met anymore
 	ProblemUnknownMode       ProblemKind = "UnknownMode"       // completionMode
@@ -44,92 +44,91 @@ const (
 	ProblemInconsistent      ProblemKind = "Inconsistent"      // the status contradicts itself
 )
 
-// Problem is one of them, for all pods that have it.
+// Problem is something that blocks a Job or needs attention, together for all pods that have it.
 type Problem struct {
 	Kind ProblemKind `json:"kind"`
-	// Blocks is set if the Job, or one of its pods, cannot continue before it is solved.
+	// Blocks is set if the Job, or one of its pods, cannot continue before the problem is solved.
 	Blocks bool `json:"blocks,omitempty"`
 	// Text is one sentence, without a full stop.
 	Text string `json:"text"`
 	// Details are lines quoted from the cluster, or one per violation.
 	Details []string `json:"details,omitempty"`
-	// Quoted is set if the Text has the Details.
+	// Quoted is set if the Text includes the Details.
 	Quoted bool         `json:"-"`
 	Since  *metav1.Time `json:"since,omitempty"`
-	// Count is how many pods have it; Pods are examples.
+	// Count is the number of pods with the problem; Pods are examples.
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
 
-	// Container of the pods has it, and Image is that in its pod; Running are the containers that
-	// keep the pod from ending (ContainerFailed, ContainerEnded, SidecarStopping).
+	// Container is the container with the problem, and Image its image in the pod. Running are the containers that keep the
+	// pod from ending (ContainerFailed, ContainerEnded, SidecarStopping).
 	Container string   `json:"container,omitempty"`
 	Image     string   `json:"image,omitempty"`
 	Running   []string `json:"running,omitempty"`
-	// Reason is why a container waits (ImagePullBackOff), that of the last warning about a
-	// pod (FailedMount), or who refuses pods (Refusal…).
+	// Reason is the waiting reason of a container (ImagePullBackOff), the reason of the last warning about a pod
+	// (FailedMount), or the component that refuses pods (Refusal…).
 	Reason string `json:"reason,omitempty"`
-	// RefusedBy is the name of the quota, webhook, policy, or Pod Security level that refuses
-	// pods, or of the missing ServiceAccount; Refusal is what the API server says about it.
+	// RefusedBy is the name of the quota, webhook, policy, or Pod Security level that refuses pods, or of the missing
+	// ServiceAccount; Refusal is the API server's message.
 	RefusedBy string `json:"refusedBy,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
-	// Error is what the container, its runtime or the kubelet reports, if its meaning is known.
+	// Error is the error that the container, its runtime or the kubelet reports, if its meaning is known.
 	Error *KnownError `json:"error,omitempty"`
-	// Unfit is why no node can take the pods, as their scheduler says; Autoscaler is what an autoscaler says about them.
+	// Unfit lists the scheduler's reasons why no node can take the pods; Autoscaler is an autoscaler's statement about them.
 	Unfit      []Unfit     `json:"unfit,omitempty"`
 	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
 	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
 	Claims []Claim `json:"claims,omitempty"`
-	// Trouble is what the message of the kubelet, or of the API server about a webhook, means; nil if that is not known.
+	// Trouble is the meaning of the message of the kubelet, or of the API server about a webhook; nil if it is unknown.
 	Trouble *Trouble `json:"trouble,omitempty"`
 	// Lacks are the requests and limits that the quota RefusedBy demands, such as limits.memory.
 	Lacks []string `json:"lacks,omitempty"`
-	// Exit is how the container ended last, and Restarts how often it was restarted.
+	// Exit is the last exit of the container, and Restarts the number of its restarts.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`
 	// MemoryLimit is the memory limit of Container, if that was OOMKilled and had a limit.
 	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
-	// Sidecar is set if the container is a native sidecar, or another init container.
+	// Sidecar reports whether the container is a native sidecar or an init container.
 	Sidecar bool `json:"sidecar,omitempty"`
-	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage
-	// is what the probe says.
+	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is
+	// the output of the probe.
 	Ending       *Ending `json:"ending,omitempty"`
 	ProbeMessage string  `json:"probeMessage,omitempty"`
-	// RestartedBy is the field that has the container restarted; Uncounted is set if restarts do
-	// not count towards the backoffLimit.
+	// RestartedBy is the field because of which the container is restarted; Uncounted is set if restarts do not count towards
+	// the backoffLimit.
 	RestartedBy RestartedBy `json:"restartedBy,omitempty"`
 	Uncounted   bool        `json:"uncounted,omitempty"`
-	// Container is number Place of PlaceOf init containers in the pod, counted from 1; Later has the
-	// containers that start after the init containers. Probed is set if Container has a startup probe.
+	// Place is the 1-based position of Container among the PlaceOf init containers of the pod; Later are the containers that
+	// start after the init containers. Probed is set if Container has a startup probe.
 	Place   int32    `json:"place,omitempty"`
 	PlaceOf int32    `json:"placeOf,omitempty"`
 	Later   []string `json:"later,omitempty"`
 	Probed  bool     `json:"probed,omitempty"`
-	// GraceSeconds is how long sidecars may take to stop.
+	// GraceSeconds is the time that sidecars have to stop.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
-	// Node is that of the pod; Scheduled is set if a scheduler has looked at it.
+	// Node is the node of the pod; Scheduled is set if a scheduler has looked at the pod.
 	Node      string `json:"node,omitempty"`
 	Scheduled bool   `json:"scheduled,omitempty"`
-	// Gates are scheduling gates, and Finalizers those that hold the pods or the Job.
+	// Gates are scheduling gates; Finalizers are the finalizers that hold the pods or the Job.
 	Gates      []string `json:"gates,omitempty"`
 	Finalizers []string `json:"finalizers,omitempty"`
-	// NoPods is set for a Job that is being deleted if nothing holds it but the finalizer that waits for its pods, and it has
-	// none.
+	// NoPods is set for a Job that is being deleted and has no pods, if only the finalizer that waits for its pods holds it.
 	NoPods bool `json:"noPods,omitempty"`
-	// Holds is what waits for terminating pods.
+	// Holds is the step that waits for terminating pods.
 	Holds Holds `json:"holds,omitempty"`
-	// Controller should run the Job: spec.managedBy, "" for the built-in one.
+	// Controller is the controller that should run the Job: spec.managedBy, "" for the built-in controller.
 	Controller string `json:"controller,omitempty"`
 	// Queue (of Kueue), Owner, or the field manager Manager holds the Job suspended.
 	Queue string `json:"queue,omitempty"`
-	// Hold is why Kueue does not admit the Job, nil if that could not be read.
+	// Hold is the reason why Kueue does not admit the Job, nil if it could not be read.
 	Hold    *kueue.Hold `json:"queueHold,omitempty"`
 	Owner   *Owner      `json:"owner,omitempty"`
 	Manager string      `json:"manager,omitempty"`
-	// Asked is a value of the spec that is not supported.
+	// Asked is a value in the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }
 
-// RestartedBy is the field that has a container restarted when it fails.
+// RestartedBy is the field because of which a failed container is restarted.
 type RestartedBy string
 
 // The fields.
@@ -140,7 +139,7 @@ const (
 	RestartedByRules     RestartedBy = "Rules"     // restartPolicyRules of the container
 )
 
-// Who refuses to create pods, in Problem.Reason.
+// Values of Problem.Reason for refused pods.
 const (
 	RefusalQuota          = "Quota"
 	RefusalQuotaNeeds     = "QuotaNeedsResources"
@@ -156,17 +155,17 @@ const (
 	RefusalOther          = "Other"
 )
 
-// Holds is what waits for terminating pods.
+// Holds is the step that waits for terminating pods.
 type Holds string
 
-// What waits for them.
+// The steps that wait.
 const (
-	HoldsEnd         Holds = "End"         // of the Job
+	HoldsEnd         Holds = "End"         // the end of the Job
 	HoldsReplacement Holds = "Replacement" // podReplacementPolicy Failed
 	HoldsNothing     Holds = "Nothing"
 )
 
-// AddPod counts a pod, and keeps some names.
+// AddPod counts a pod, and keeps the first MaxExamples names.
 func (p *Problem) AddPod(name string) {
 	p.Count++
 	if len(p.Pods) < MaxExamples {

@@ -8,36 +8,36 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Aliveness is whether a controller is running.
+// Aliveness reports whether a controller is running.
 type Aliveness string
 
-// Whether it is running.
+// The values of Aliveness.
 const (
 	Alive            Aliveness = "Alive"
 	NotAlive         Aliveness = "NotAlive"
 	AlivenessUnknown Aliveness = "Unknown"
 )
 
-// Sign is what Aliveness follows from.
+// Sign is the evidence for Aliveness.
 type Sign string
 
 // The signs.
 const (
-	SignNeverWorked  Sign = "NeverWorked"  // nothing has worked on the Job
-	SignLeaseExpired Sign = "LeaseExpired" // at LeaseRenewed, and its duration
-	SignLeaseHeld    Sign = "LeaseHeld"    // by LeaseHolder
+	SignNeverWorked  Sign = "NeverWorked"  // no controller has worked on the Job
+	SignLeaseExpired Sign = "LeaseExpired" // LeaseRenewed is longer ago than the duration of the Lease
+	SignLeaseHeld    Sign = "LeaseHeld"    // LeaseHolder holds the Lease
 	SignOverdue      Sign = "Overdue"      // Overdue ended pods are not recorded, since OverdueSince
-	SignLastWrite    Sign = "LastWrite"    // of the status
+	SignLastWrite    Sign = "LastWrite"    // the last write of the status, at LastWrite
 	SignNone         Sign = "None"
 )
 
-// FieldManagers of the controllers that may run a Job of the built-in one.
+// Field managers of the controllers that may run a Job of the built-in controller.
 const (
 	OurFieldManager     = reconcile.FieldManager // with --replace-builtin
 	builtInFieldManager = "kube-controller-manager"
 )
 
-// ReplacesBuiltIn reports whether this project's controller runs a Job of the built-in one: of the two, it wrote the
+// ReplacesBuiltIn reports whether this project's controller runs a Job of the built-in controller: of the two, it wrote the
 // status last.
 func ReplacesBuiltIn(job *batchv1.Job) bool {
 	if name := ptr.Deref(job.Spec.ManagedBy, ""); name != "" && name != BuiltInManagedBy {
@@ -54,8 +54,8 @@ func ReplacesBuiltIn(job *batchv1.Job) bool {
 	return last != nil && last.Manager == OurFieldManager
 }
 
-// LeasedBy is the managedBy value that names the Lease of the Job's controller; "" for the built-in one. ourName is
-// that of this project's controller.
+// LeasedBy returns the managedBy value that identifies the Lease of the Job's controller; "" for the built-in controller.
+// ourName is the managedBy value of this project's controller.
 func LeasedBy(job *batchv1.Job, ourName string) string {
 	name := ptr.Deref(job.Spec.ManagedBy, "")
 	switch {
@@ -67,7 +67,7 @@ func LeasedBy(job *batchv1.Job, ourName string) string {
 	return name
 }
 
-// Name is who runs the Job; "" for the built-in controller.
+// Name returns the name of the controller that runs the Job; "" for the built-in controller.
 func (r *Reconciler) Name() string {
 	if r.ManagedBy == "" || r.ManagedBy == BuiltInManagedBy {
 		return r.Program
@@ -75,27 +75,27 @@ func (r *Reconciler) Name() string {
 	return r.ManagedBy
 }
 
-// Reconciler is who runs the Job.
+// Reconciler describes the controller that runs the Job.
 type Reconciler struct {
-	// ManagedBy is that of the Job; "" for the built-in controller. Ours is set for the
-	// default name of this project's controller.
+	// ManagedBy is the managedBy value of the Job; "" for the built-in controller. Ours is set for the default name of this
+	// project's controller.
 	ManagedBy string `json:"managedBy,omitempty"`
 	Ours      bool   `json:"ours,omitempty"`
-	// Program runs the Job in place of the built-in controller; "" unless one does.
+	// Program is the controller that runs the Job in place of the built-in controller; "" if there is none.
 	Program string    `json:"program,omitempty"`
 	Alive   Aliveness `json:"alive"`
-	// Sign is the reason for Alive, and Text the same in one line.
+	// Sign is the evidence for Alive, and Text describes it in one line.
 	Sign Sign   `json:"sign"`
 	Text string `json:"text"`
-	// Manager last wrote the status, at LastWrite.
+	// Manager is the field manager that last wrote the status, at LastWrite.
 	Manager   string       `json:"manager,omitempty"`
 	LastWrite *metav1.Time `json:"lastWrite,omitempty"`
-	// LeaseHolder holds the Lease of the controller since LeaseRenewed.
+	// LeaseHolder is the holder of the controller's Lease, which was last renewed at LeaseRenewed.
 	LeaseHolder  string       `json:"leaseHolder,omitempty"`
 	LeaseRenewed *metav1.Time `json:"leaseRenewed,omitempty"`
-	// Lease is namespace/name of the Lease.
+	// Lease is the namespace/name of the Lease.
 	Lease string `json:"lease,omitempty"`
-	// Overdue is how many ended pods should have been recorded, since OverdueSince.
+	// Overdue is the number of ended pods that should have been recorded since OverdueSince.
 	Overdue      int32        `json:"overdue,omitempty"`
 	OverdueSince *metav1.Time `json:"overdueSince,omitempty"`
 }

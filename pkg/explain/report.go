@@ -8,31 +8,30 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// The names of our own API.
+// Names of the project's own API.
 const (
-	// APIVersion and Kind of a Report as JSON or YAML.
+	// APIVersion and Kind identify a Report in JSON or YAML.
 	APIVersion = "batchjob.dev/v1alpha1"
 	Kind       = "JobExplanation"
 	// KindList is the kind of a ReportList.
 	KindList = "JobExplanationList"
 )
 
-// Report is all that can be said about one Job at one moment. As JSON it is an object of
-// kind JobExplanation; fields are added to it, and no field changes its meaning or is removed
-// within v1alpha1. Strings that came from the cluster are as the cluster has them: who
-// writes them to a terminal makes them safe.
+// Report is the explanation of one Job at one moment. As JSON it is an object of kind JobExplanation; within v1alpha1, fields
+// are added, and no field is removed or changes its meaning. Strings from the cluster are not sanitized: code that writes
+// them to a terminal must do that.
 type Report struct {
 	metav1.TypeMeta `json:",inline"`
 	Job             Job `json:"job"`
-	// ObservedAt is the time that everything else refers to.
+	// ObservedAt is the time of the observation, which durations and countdowns are relative to.
 	ObservedAt metav1.Time `json:"observedAt"`
 	Verdict    Verdict     `json:"verdict"`
-	// Evidence is the chain behind the verdict on a Job that fails or failed, from the
-	// condition down to the last lines of a log; or behind why it is stalled.
+	// Evidence is the chain of evidence behind the verdict on a Job that fails, failed, or is stalled: from the condition
+	// down to the last lines of a log.
 	Evidence   []Evidence  `json:"evidence,omitempty"`
 	Conditions []Condition `json:"conditions,omitempty"`
 	Counts     Counts      `json:"counts"`
-	// Problems are what blocks the Job, or is wrong with it.
+	// Problems block the Job, or need attention.
 	Problems      []Problem      `json:"problems,omitempty"`
 	FailurePolicy *FailurePolicy `json:"failurePolicy,omitempty"`
 	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
@@ -41,46 +40,43 @@ type Report struct {
 	BackoffLimit *BackoffLimit `json:"backoffLimit,omitempty"`
 	// Causes are the failures by cause, the most frequent first.
 	Causes []Cause `json:"causes,omitempty"`
-	// FailuresWithoutPod is how many failures are counted that neither a pod nor an event
-	// gives a cause for: the pods are gone.
+	// FailuresWithoutPod counts the failures for which neither a pod nor an event shows a cause: the pods are gone.
 	FailuresWithoutPod int32 `json:"failuresWithoutPod,omitempty"`
-	// Family is nil for a Job that is not a retry and has none.
+	// Family is nil for a Job that is not a retry and was not retried.
 	Family     *Family    `json:"family,omitempty"`
 	Waits      []Wait     `json:"waits,omitempty"`
 	Reconciler Reconciler `json:"reconciler"`
 	Timeline   []Moment   `json:"timeline,omitempty"`
-	// Next is what happens next, in order.
+	// Next lists the next steps, in order.
 	Next   []Step   `json:"next,omitempty"`
 	Advice []Advice `json:"advice,omitempty"`
-	// Pods are the pods of the Job, those that say most first; PodsOmitted more are left
-	// out.
+	// Pods are the pods of the Job, most informative first; PodsOmitted is the number left out.
 	Pods        []PodInfo `json:"pods,omitempty"`
 	PodsOmitted int32     `json:"podsOmitted,omitempty"`
-	// Gaps are what could not be read, so that the report may say less than it could.
+	// Gaps list the data that could not be read, so that the report may be incomplete.
 	Gaps []Gap `json:"gaps,omitempty"`
 }
 
-// IsTimeless reports whether time changes nothing in the report: the Job has finished, and nothing
-// waits.
+// IsTimeless reports whether the report stays the same as time passes: the Job has finished, and nothing waits.
 func (r *Report) IsTimeless() bool {
 	ended := r.Verdict.Fate == FateFailed || r.Verdict.Fate == FateComplete
 	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
-// ReportList is what is said about several Jobs.
+// ReportList is the explanation of several Jobs.
 type ReportList struct {
 	metav1.TypeMeta `json:",inline"`
-	// CronJobs are the CronJobs whose Jobs these are.
+	// CronJobs explain the CronJobs that own the Jobs.
 	CronJobs []CronJobReport `json:"cronJobs,omitempty"`
-	// Groups are the Jobs that need attention, by cause: failed and stalled ones first, then the
-	// largest, then the newest.
+	// Groups are the Jobs that need attention, by cause: failed and stalled Jobs first, then the largest groups, then the
+	// newest.
 	Groups []JobGroup `json:"groups,omitempty"`
 	// Causes are the failures of all the Jobs together, by cause.
 	Causes []Cause  `json:"causes,omitempty"`
 	Items  []Report `json:"items"`
 }
 
-// GroupState is what the Jobs of a group have in common.
+// GroupState is the state that the Jobs of a group share.
 type GroupState string
 
 // The states.
@@ -91,38 +87,38 @@ const (
 	GroupRunning   GroupState = "Running" // with failures, or a problem
 )
 
-// JobGroup is the Jobs that failed, or are stalled, for the same cause, whatever their pods are called.
+// JobGroup holds the Jobs that failed, or are stalled, for the same cause. Names of pods make no difference.
 type JobGroup struct {
 	State GroupState `json:"state"`
 	// Text is the cause in one line, without a full stop.
 	Text string `json:"text"`
-	// Jobs are their names, the newest first, with the namespace if there are several; Count is their number.
+	// Jobs are the names of the Jobs, newest first, with the namespace if there are several; Count is their number.
 	Jobs  []string `json:"jobs"`
 	Count int32    `json:"count"`
-	// Reason is that of the condition, and Rule and RuleName the rule of the podFailurePolicy behind it.
+	// Reason is the reason of the Job's condition; Rule and RuleName identify the rule of the podFailurePolicy behind it.
 	Reason   string `json:"reason,omitempty"`
 	Rule     *int32 `json:"rule,omitempty"`
 	RuleName string `json:"ruleName,omitempty"`
-	// Failure is how most pods failed, and Problem what blocks the newest of the Jobs.
+	// Failure is the most frequent failure of the pods; Problem is the problem that blocks the newest Job.
 	Failure *cause.Failure `json:"failure,omitempty"`
 	Problem *Problem       `json:"problem,omitempty"`
-	// Advice is that of the newest.
+	// Advice is the advice on the newest Job.
 	Advice []Advice `json:"advice,omitempty"`
 }
 
-// Job is what the Job is and asks for.
+// Job identifies a Job, and holds its times and the relevant fields of its spec.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid,omitempty"`
-	// Owner is the controller of the Job, such as a CronJob.
+	// Owner is the controlling owner of the Job, such as a CronJob.
 	Owner *Owner `json:"owner,omitempty"`
 	// Created, Started and Finished are nil as long as they are not known. Finished is the
 	// completionTime, or the transition of the condition Failed.
 	Created  *metav1.Time `json:"created,omitempty"`
 	Started  *metav1.Time `json:"started,omitempty"`
 	Finished *metav1.Time `json:"finished,omitempty"`
-	// DurationSeconds is from Started to Finished, or to ObservedAt.
+	// DurationSeconds is the time from Started to Finished, or to ObservedAt.
 	DurationSeconds *int64 `json:"durationSeconds,omitempty"`
 
 	// CompletionMode is NonIndexed or Indexed.
@@ -132,10 +128,10 @@ type Job struct {
 	BackoffLimit         *int32 `json:"backoffLimit,omitempty"`
 	BackoffLimitPerIndex *int32 `json:"backoffLimitPerIndex,omitempty"`
 	MaxFailedIndexes     *int32 `json:"maxFailedIndexes,omitempty"`
-	// ActiveDeadlineSeconds and TTLSecondsAfterFinished are those of the spec.
+	// ActiveDeadlineSeconds and TTLSecondsAfterFinished come from the spec.
 	ActiveDeadlineSeconds   *int64 `json:"activeDeadlineSeconds,omitempty"`
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
-	// PodReplacementPolicy is TerminatingOrFailed or Failed: what is in force.
+	// PodReplacementPolicy is the policy in force: TerminatingOrFailed or Failed.
 	PodReplacementPolicy string `json:"podReplacementPolicy"`
 	RestartPolicy        string `json:"restartPolicy,omitempty"`
 	Suspend              bool   `json:"suspend,omitempty"`
@@ -159,76 +155,74 @@ type Condition struct {
 	Since   *metav1.Time `json:"since,omitempty"`
 }
 
-// Counts are the numbers of the status, and of the pods that are still there.
+// Counts holds the counters of the status, and the numbers of pods that still exist.
 type Counts struct {
-	// Active, Ready and Terminating are what the status says, which lags behind the pods:
-	// ActivePods, ReadyPods and TerminatingPods.
+	// Active, Ready and Terminating come from the status, which lags behind the pods: ActivePods, ReadyPods and
+	// TerminatingPods.
 	Active      int32  `json:"active"`
 	Ready       *int32 `json:"ready,omitempty"`
 	Terminating *int32 `json:"terminating,omitempty"`
 	Succeeded   int32  `json:"succeeded"`
 	Failed      int32  `json:"failed"`
-	// Completed are the completions so far, in the status or not yet: indexes of an Indexed Job,
-	// pods of another one.
+	// Completed is the number of completions so far, in the status or not yet: indexes of an Indexed Job, pods of a
+	// NonIndexed Job.
 	Completed int32 `json:"completed"`
-	// StoppedFailures is how many of Failed and UncountedFailed are pods that the Job's controller stopped, as far as pods
-	// and events show it.
+	// StoppedFailures is the number of pods in Failed and UncountedFailed that the Job's controller stopped, as far as pods
+	// and events show.
 	StoppedFailures int32 `json:"stoppedFailures,omitempty"`
-	// UncountedSucceeded and UncountedFailed are recorded, and not yet in Succeeded and Failed.
+	// UncountedSucceeded and UncountedFailed count pods that are recorded, but not yet in Succeeded and Failed.
 	UncountedSucceeded int32 `json:"uncountedSucceeded,omitempty"`
 	UncountedFailed    int32 `json:"uncountedFailed,omitempty"`
-	// Pods are the pods that exist, FailedPods those of them in phase Failed, and
-	// Finalizers those that hold the tracking finalizer; nil if pods could not be read.
+	// Pods counts the pods that exist, FailedPods the pods in phase Failed, and Finalizers the pods with the tracking
+	// finalizer; nil if pods could not be read.
 	Pods       *int32 `json:"pods,omitempty"`
 	FailedPods *int32 `json:"failedPods,omitempty"`
 	Finalizers *int32 `json:"finalizers,omitempty"`
-	// StoppedPods is how many of FailedPods the Job's controller stopped.
+	// StoppedPods is the number of FailedPods that the Job's controller stopped.
 	StoppedPods int32 `json:"stoppedPods,omitempty"`
-	// ActivePods neither ended nor are being deleted, ReadyPods are those of them that are
-	// ready, and TerminatingPods are being deleted; nil if pods could not be read.
+	// ActivePods counts pods that have not ended and are not being deleted, ReadyPods the ready pods among them, and
+	// TerminatingPods the pods that are being deleted; nil if pods could not be read.
 	ActivePods      *int32 `json:"activePods,omitempty"`
 	ReadyPods       *int32 `json:"readyPods,omitempty"`
 	TerminatingPods *int32 `json:"terminatingPods,omitempty"`
-	// IgnoredFailures are failed pods that a rule of the podFailurePolicy ignores.
+	// IgnoredFailures counts failed pods that a rule of the podFailurePolicy ignores.
 	IgnoredFailures int32 `json:"ignoredFailures,omitempty"`
-	// AwaitReplacement are failed pods that are counted only when the next pod of their
-	// index exists (KEP-3850).
+	// AwaitReplacement counts failed pods that the status counts only once the next pod of their index exists (KEP-3850).
 	AwaitReplacement int32 `json:"awaitReplacement,omitempty"`
 }
 
-// PodInfo is one pod.
+// PodInfo describes one pod.
 type PodInfo struct {
 	Name    string `json:"name"`
 	Index   *int32 `json:"index,omitempty"`
 	Attempt int32  `json:"attempt,omitempty"`
 	Phase   string `json:"phase"`
-	// State says more than the phase: Terminating, ImagePullBackOff, Unschedulable, …
+	// State is more specific than the phase: Terminating, ImagePullBackOff, Unschedulable, …
 	State   string       `json:"state"`
 	Ready   bool         `json:"ready,omitempty"`
 	Node    string       `json:"node,omitempty"`
 	Created *metav1.Time `json:"created,omitempty"`
-	// Started is when its first container started; nil if none has, or if restarts have made
-	// that unknown.
+	// Started is the start of the first container; nil if none has started, or if restarts have overwritten the time.
 	Started *metav1.Time `json:"started,omitempty"`
-	// Ended is when it finished, for a finished pod.
+	// Ended is the end of a finished pod.
 	Ended    *metav1.Time `json:"ended,omitempty"`
 	Restarts int32        `json:"restarts,omitempty"`
-	// Cause is that of its failure, and Failure the same as a value.
+	// Cause describes the failure of the pod in words, and Failure as a value.
 	Cause   string         `json:"cause,omitempty"`
 	Failure *cause.Failure `json:"failure,omitempty"`
-	// Stopped is why the Job's controller deleted it, for a pod that failed by that.
+	// Stopped is the reason why the Job's controller deleted the pod, if the pod failed because of the deletion.
 	Stopped StopReason `json:"stopped,omitempty"`
 	Rule    *int32     `json:"rule,omitempty"`
-	// Action is that of the rule; "" if no rule matched.
+	// Action is the action of the rule; "" if no rule matched.
 	Action string `json:"action,omitempty"`
-	// Counted is how the Job's accounting treats it: Counted, Recorded, NotCounted, or
-	// AwaitsReplacement; "" for a pod that has not ended.
+	// Counted is the state of the pod in the Job's accounting: Counted, Recorded, NotCounted, or AwaitsReplacement; "" for a
+	// pod that has not ended.
 	Counted string `json:"counted,omitempty"`
-	// GraceEnds is when a terminating pod should have ended.
+	// GraceEnds is the end of the grace period of a terminating pod.
 	GraceEnds *metav1.Time `json:"graceEnds,omitempty"`
 }
 
-// How the accounting treats an ended pod, in PodInfo.Counted.
+// Values of PodInfo.Counted: the state of an ended pod in the Job's accounting.
 const (
 	Counted           = "Counted"
 	Recorded          = "Recorded"
@@ -236,9 +230,9 @@ const (
 	AwaitsReplacement = "AwaitsReplacement"
 )
 
-// Names that fields of a Report have.
+// Values of fields of a Report.
 const (
-	// BuiltInManagedBy means the same as no name at all (KEP-4368).
+	// BuiltInManagedBy is the managedBy value of the built-in controller; no value means the same (KEP-4368).
 	BuiltInManagedBy = "kubernetes.io/job-controller"
 	// Kueue is Problem.Controller of a Job that Kueue holds suspended.
 	Kueue = kueue.Group
@@ -248,31 +242,31 @@ const (
 	OOMKilled = "OOMKilled"
 )
 
-// DefaultMaxPods is how many pods a Report lists unless Options say otherwise.
+// DefaultMaxPods is the number of pods that a Report lists by default.
 const DefaultMaxPods = 50
 
-// Options narrow a Report. The zero value does not.
+// Options narrow a Report; the zero value keeps all of it.
 type Options struct {
-	// Pod and Indexes restrict evidence, causes, indexes and pods to those of one pod, or of
-	// some indexes; no indexes do not. What is said of the Job as a whole stays.
+	// Pod and Indexes restrict evidence, causes, indexes and pods to one pod, or to some indexes; empty values do not. The
+	// parts about the Job as a whole stay.
 	Pod     string
 	Indexes indexset.Set
-	// MaxPods is how many pods are listed: 0 for DefaultMaxPods, negative for all.
+	// MaxPods limits the number of listed pods: 0 means DefaultMaxPods, a negative value no limit.
 	MaxPods int
 }
 
-// IsNarrow reports whether the report is about a part of the Job.
+// IsNarrow reports whether the report covers a part of the Job only.
 func (o Options) IsNarrow() bool { return o.Pod != "" || !o.Indexes.IsEmpty() }
 
-// HasPod reports whether the report is about the pod.
+// HasPod reports whether the report covers the pod.
 func (o Options) HasPod(p *Pod) bool {
 	return (o.Pod == "" || o.Pod == p.Name) && o.HasIndex(p.Index)
 }
 
-// HasIndex reports whether the report is about pods of the index.
+// HasIndex reports whether the report covers pods of the index.
 func (o Options) HasIndex(index int32) bool { return o.Indexes.IsEmpty() || o.Indexes.Contains(index) }
 
-// HasEvent reports whether the report is about the event. Events do not name indexes.
+// HasEvent reports whether the report covers the event. Events do not name indexes.
 func (o Options) HasEvent(e *Event) bool {
 	return o.Indexes.IsEmpty() && (o.Pod == "" || o.Pod == e.Pod)
 }

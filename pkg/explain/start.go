@@ -3,13 +3,13 @@ package explain
 // Unfit is one reason why no node can take a pod.
 type Unfit struct {
 	Kind UnfitKind `json:"kind"`
-	// Nodes is how many nodes it holds for; 0 if it holds for the pod, whatever the node.
+	// Nodes is the number of nodes for which the reason holds; 0 if it holds for the pod, whatever the node.
 	Nodes int32 `json:"nodes,omitempty"`
 	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), or the claim; "" if the scheduler names none.
 	Name string `json:"name,omitempty"`
-	// Requested is how much of the resource the Job's pod template requests; "" if it requests none.
+	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
 	Requested string `json:"requested,omitempty"`
-	// Message is what the scheduler says.
+	// Message is the scheduler's message.
 	Message string `json:"message"`
 }
 
@@ -29,9 +29,9 @@ const (
 	UnfitHostPort       UnfitKind = "HostPort"
 	UnfitVolumeNode     UnfitKind = "VolumeNodeAffinity" // the volume is in another zone, or on another node
 	UnfitVolumeCount    UnfitKind = "VolumeLimit"
-	UnfitNoVolume       UnfitKind = "NoVolume" // there is none for the claim to bind to
+	UnfitNoVolume       UnfitKind = "NoVolume" // there is no volume for the claim to bind to
 	UnfitClaimMissing   UnfitKind = "ClaimMissing"
-	UnfitClaimDeleted   UnfitKind = "ClaimDeleted" // it is being deleted
+	UnfitClaimDeleted   UnfitKind = "ClaimDeleted" // the claim is being deleted
 	UnfitClaimUnbound   UnfitKind = "ClaimUnbound"
 	UnfitClaimInUse     UnfitKind = "ClaimInUse" // ReadWriteOncePod
 	UnfitDevices        UnfitKind = "Devices"    // ResourceClaims
@@ -48,20 +48,20 @@ func (u *Unfit) IsAboutClaim() bool {
 	return false
 }
 
-// Autoscaler is what an autoscaler says about a pod that no node can take.
+// Autoscaler is an autoscaler's statement about a pod that no node can take.
 type Autoscaler struct {
 	// By is ByClusterAutoscaler or ByKarpenter.
 	By string `json:"by"`
-	// Adds reports whether it adds a node for the pod.
+	// Adds reports whether the autoscaler adds a node for the pod.
 	Adds bool `json:"adds,omitempty"`
-	// Why is why it adds none, in its own words; "" if it does not say.
+	// Why is the autoscaler's reason for adding no node; "" if it gives none.
 	Why string `json:"why,omitempty"`
 }
 
 // Claim is a PersistentVolumeClaim of a pod.
 type Claim struct {
 	Name string `json:"name"`
-	// Missing reports whether it does not exist. Phase and StorageClass are those of one that was read.
+	// Missing reports whether the claim does not exist. Phase and StorageClass are set for a claim that was read.
 	Missing      bool   `json:"missing,omitempty"`
 	Phase        string `json:"phase,omitempty"`
 	StorageClass string `json:"storageClass,omitempty"`
@@ -69,17 +69,17 @@ type Claim struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// Trouble is what a message means that says why a pod does not start, or is not created.
+// Trouble is the meaning of a message about a pod that does not start, or that is not created.
 type Trouble struct {
 	Kind TroubleKind `json:"kind"`
-	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or that of the
-	// CSI driver, network plugin, RuntimeClass handler, or Service; "" if the message names none.
+	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or the name of
+	// the CSI driver, network plugin, RuntimeClass handler, or Service; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
 	Key    string `json:"key,omitempty"`
 	// Volume is the name of the volume that the message is about.
 	Volume string `json:"volume,omitempty"`
-	// Said is the most specific part of the message; "" if Kind says as much.
+	// Said is the most specific part of the message; "" if Kind is as specific.
 	Said string `json:"said,omitempty"`
 }
 
@@ -88,36 +88,36 @@ type TroubleKind string
 
 // The meanings.
 const (
-	TroubleRateLimit       TroubleKind = "RateLimit"       // of the registry
+	TroubleRateLimit       TroubleKind = "RateLimit"       // the registry limits the rate of pulls
 	TroubleUnauthorized    TroubleKind = "Unauthorized"    // the registry denies access
 	TroubleImageNotFound   TroubleKind = "ImageNotFound"   // the registry lacks the image
 	TroubleNoPlatform      TroubleKind = "NoPlatform"      // the image is for other platforms
-	TroubleNotOnNode       TroubleKind = "NotOnNode"       // and imagePullPolicy is Never
+	TroubleNotOnNode       TroubleKind = "NotOnNode"       // the image is not on the node, and imagePullPolicy is Never
 	TroubleUnreachable     TroubleKind = "Unreachable"     // the registry does not answer
-	TroubleRegistryTLS     TroubleKind = "RegistryTLS"     // its certificate is not accepted
-	TroubleRegistryFails   TroubleKind = "RegistryFails"   // it answers with an error of its own
-	TroubleSignature       TroubleKind = "Signature"       // of the image
-	TroubleNoDiskSpace     TroubleKind = "NoDiskSpace"     // on the node, for the image
-	TroublePullsThrottled  TroubleKind = "PullsThrottled"  // by the kubelet
+	TroubleRegistryTLS     TroubleKind = "RegistryTLS"     // the registry's certificate is not accepted
+	TroubleRegistryFails   TroubleKind = "RegistryFails"   // the registry responds with an internal error
+	TroubleSignature       TroubleKind = "Signature"       // the signature of the image is missing or invalid
+	TroubleNoDiskSpace     TroubleKind = "NoDiskSpace"     // the node has no disk space for the image
+	TroublePullsThrottled  TroubleKind = "PullsThrottled"  // the kubelet limits the rate of pulls
 	TroubleObjectMissing   TroubleKind = "ObjectMissing"   // that a volume refers to
 	TroubleKeyMissing      TroubleKind = "KeyMissing"      // that a volume refers to
-	TroubleDriverMissing   TroubleKind = "DriverMissing"   // CSI driver of the volume, on the node
-	TroubleAttacher        TroubleKind = "Attacher"        // of the CSI driver does not attach the volume
+	TroubleDriverMissing   TroubleKind = "DriverMissing"   // the node lacks the CSI driver of the volume
+	TroubleAttacher        TroubleKind = "Attacher"        // the attacher of the CSI driver does not attach the volume
 	TroubleMultiAttach     TroubleKind = "MultiAttach"     // another node has the volume
-	TroubleMountTimeout    TroubleKind = "MountTimeout"    // the kubelet waited in vain
-	TroubleHostPath        TroubleKind = "HostPath"        // is of another type
+	TroubleMountTimeout    TroubleKind = "MountTimeout"    // the kubelet timed out waiting for the volume
+	TroubleHostPath        TroubleKind = "HostPath"        // the hostPath has another type
 	TroubleMountDenied     TroubleKind = "MountDenied"     // permission denied
 	TroubleVolume          TroubleKind = "Volume"          // other trouble with a volume
 	TroubleNoAddress       TroubleKind = "NoAddress"       // no IP address is left
-	TroubleNetworkNotReady TroubleKind = "NetworkNotReady" // the network plugin of the node
-	TroubleNetworkPlugin   TroubleKind = "NetworkPlugin"   // other trouble with it
-	TroubleNoRuntime       TroubleKind = "NoRuntime"       // handler of the RuntimeClass
-	TroubleSandboxImage    TroubleKind = "SandboxImage"    // cannot be pulled
+	TroubleNetworkNotReady TroubleKind = "NetworkNotReady" // the network plugin of the node is not ready
+	TroubleNetworkPlugin   TroubleKind = "NetworkPlugin"   // other trouble with the network plugin
+	TroubleNoRuntime       TroubleKind = "NoRuntime"       // the node lacks the handler of the RuntimeClass
+	TroubleSandboxImage    TroubleKind = "SandboxImage"    // the sandbox image cannot be pulled
 	TroubleSandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
-	TroubleNoEndpoints     TroubleKind = "NoEndpoints"     // of the webhook's Service
+	TroubleNoEndpoints     TroubleKind = "NoEndpoints"     // the webhook's Service has no endpoints
 	TroubleNoService       TroubleKind = "NoService"       // the webhook's Service does not exist
 	TroubleRefused         TroubleKind = "Refused"         // the webhook refuses connections
-	TroubleNoAnswer        TroubleKind = "NoAnswer"        // of the webhook in time
-	TroubleCertificate     TroubleKind = "Certificate"     // of the webhook is not accepted
+	TroubleNoAnswer        TroubleKind = "NoAnswer"        // the webhook does not respond in time
+	TroubleCertificate     TroubleKind = "Certificate"     // the certificate of the webhook is not accepted
 	TroubleNoHost          TroubleKind = "NoHost"          // the webhook's name has no address
 )

@@ -6,28 +6,27 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// MomentKind says what happened.
+// MomentKind is the kind of a Moment.
 type MomentKind string
 
-// What happens.
+// The kinds of moments.
 const (
 	MomentCreated           MomentKind = "JobCreated"
 	MomentStarted           MomentKind = "JobStarted"
 	MomentDeletionRequested MomentKind = "DeletionRequested"
-	MomentCondition         MomentKind = "Condition" // Condition changed, to Status and Reason
+	MomentCondition         MomentKind = "Condition" // Condition changed to Status and Reason
 	MomentPodsCreated       MomentKind = "PodsCreated"
 	MomentPodsSucceeded     MomentKind = "PodsSucceeded"
-	MomentPodsFailed        MomentKind = "PodsFailed" // for the same Failure
+	MomentPodsFailed        MomentKind = "PodsFailed" // pods failed with the same Failure
 	MomentEvent             MomentKind = "Event"      // Reason and Message
 	MomentOmitted           MomentKind = "Omitted"    // Count moments are left out
 )
 
-// Moment is something that happened.
+// Moment is an entry of the timeline: an occurrence, or several similar ones.
 type Moment struct {
 	Kind MomentKind  `json:"kind"`
 	Time metav1.Time `json:"time"`
-	// Until is when the last of several such things happened. Count is how often an event
-	// was reported.
+	// Until is the time of the last of several similar occurrences. Count is the number of times an event was reported.
 	Until *metav1.Time `json:"until,omitempty"`
 	Count int32        `json:"count,omitempty"`
 	// What is Job, Pod, Condition or Event.
@@ -35,16 +34,16 @@ type Moment struct {
 	// Warning is set for bad news.
 	Warning bool   `json:"warning,omitempty"`
 	Text    string `json:"text"`
-	// PodCount is how many pods it happened to; Pod is the name of a single one.
+	// PodCount is the number of affected pods; Pod is the name of a single one.
 	PodCount int32  `json:"podCount,omitempty"`
 	Pod      string `json:"pod,omitempty"`
-	// Failure is how the pods failed, and Cause the same in words, with what ended them.
+	// Failure is the failure of the pods; Cause describes it in words, with the Ending.
 	Cause   string         `json:"cause,omitempty"`
 	Failure *cause.Failure `json:"failure,omitempty"`
 	// Similar is set if the messages of the events differ in names of pods, ports, or times;
 	// Message is one of them.
 	Similar bool `json:"similar,omitempty"`
-	// Condition, Status and Reason are those of a condition; Reason and Message of an event.
+	// Condition, Status and Reason describe a condition; Reason and Message describe an event.
 	Condition string `json:"condition,omitempty"`
 	Status    string `json:"status,omitempty"`
 	Reason    string `json:"reason,omitempty"`

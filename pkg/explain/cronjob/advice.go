@@ -8,10 +8,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// generousDeadline is a startingDeadlineSeconds that outlasts a restart of kube-controller-manager.
+// generousDeadline is a startingDeadlineSeconds value that outlasts a restart of kube-controller-manager.
 const generousDeadline = 600
 
-// adviceOn is what to do about a CronJob that does not start Jobs.
+// adviceOn returns the advice on a CronJob that does not start Jobs.
 func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	switch r.State {
 	case explain.CronJobSuspended:
@@ -38,7 +38,7 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	return nil
 }
 
-// onDeletion is about a deletion that takes long.
+// onDeletion returns advice if a deletion takes long.
 func onDeletion(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	if r.Since == nil || now.Sub(r.Since.Time) < slack {
 		return nil
@@ -87,7 +87,7 @@ func one(text, command string) []explain.Advice {
 	return []explain.Advice{{Text: text, Command: command}}
 }
 
-// optional is a word behind a space, "" for none.
+// optional returns a word after a space, "" for an empty word.
 func optional(word string) string {
 	if word == "" {
 		return ""
@@ -95,7 +95,7 @@ func optional(word string) string {
 	return " " + explain.ShellWord(word)
 }
 
-// patch is a command that changes the CronJob; the patch has no quotes of a shell.
+// patch returns a command that patches the CronJob; merge must not contain single quotes.
 func patch(r *explain.CronJobReport, merge string) string {
 	return kubectl(r, "patch cronjob %s --type merge -p '%s'", explain.ShellWord(r.Name), merge)
 }
@@ -104,7 +104,7 @@ func events(r *explain.CronJobReport) string {
 	return kubectl(r, "get events --field-selector involvedObject.kind=CronJob,involvedObject.name=%s", explain.ShellWord(r.Name))
 }
 
-// kubectl is a command with the namespace of the CronJob.
+// kubectl returns a command with the namespace of the CronJob.
 func kubectl(r *explain.CronJobReport, format string, args ...any) string {
 	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + explain.ShellWord(r.Namespace)
 }

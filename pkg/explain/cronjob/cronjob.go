@@ -1,5 +1,5 @@
-// Package cronjob explains whether a CronJob starts Jobs, and what keeps it from starting them. Its Jobs are explained by
-// package analysis. Explain is pure: the same input gives the same report.
+// Package cronjob explains whether a CronJob starts Jobs, and which obstacle keeps it from starting them. Its Jobs are
+// explained by package analysis. Explain is pure: the same input gives the same report.
 package cronjob
 
 import (
@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxActive is how many running Jobs are named.
+	// maxActive is the maximum number of running Jobs that are named.
 	maxActive = 3
-	// slack is how late kube-controller-manager may be: it syncs a CronJob at each start, and retries with delays.
+	// slack is the tolerated delay of kube-controller-manager: it syncs a CronJob at each start, and retries with delays.
 	slack = 2 * time.Minute
 )
 
-// Explain reports what the CronJob does.
+// Explain returns the report on the CronJob.
 func Explain(in explain.CronJobInput) explain.CronJobReport {
 	in.Now = in.Now.Truncate(time.Second)
 	r := explain.CronJobReport{Namespace: in.Namespace, Name: in.Name, Jobs: int32(len(in.Jobs)), Gaps: in.Gaps}
@@ -42,7 +42,7 @@ func Explain(in explain.CronJobInput) explain.CronJobReport {
 	return r
 }
 
-// fillIn copies what the CronJob asks for, and where it stands.
+// fillIn copies fields of the CronJob's spec and status.
 func fillIn(r *explain.CronJobReport, cj *batchv1.CronJob) {
 	r.Schedule, r.TimeZone = cj.Spec.Schedule, ptr.Deref(cj.Spec.TimeZone, "")
 	r.ConcurrencyPolicy, r.StartingDeadlineSeconds = string(cj.Spec.ConcurrencyPolicy), cj.Spec.StartingDeadlineSeconds
@@ -56,7 +56,7 @@ func fillIn(r *explain.CronJobReport, cj *batchv1.CronJob) {
 	}
 }
 
-// decide finds what keeps the CronJob from starting Jobs: its spec, then the last event, then a start that is due.
+// decide finds the obstacle to the CronJob's next start: in its spec, then in the last event, then as an overdue start.
 func decide(r *explain.CronJobReport, in *explain.CronJobInput, plan plan) {
 	cj := in.CronJob
 	r.State = explain.CronJobScheduled
@@ -85,15 +85,16 @@ func decide(r *explain.CronJobReport, in *explain.CronJobInput, plan plan) {
 
 func suspended(cj *batchv1.CronJob) bool { return ptr.Deref(cj.Spec.Suspend, false) }
 
-// forbidsOverlap reports whether a Job that runs keeps the next one from starting.
+// forbidsOverlap reports whether a running Job keeps the next one from starting.
 func forbidsOverlap(cj *batchv1.CronJob) bool {
 	return cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(cj.Status.Active) > 0
 }
 
-// cutOff reports whether a Job was created for the start that is due, and the status does not say so yet.
+// cutOff reports whether a Job was created for the start that is due, although the status does not show it yet.
 func cutOff(in *explain.CronJobInput, due time.Time) bool { return !lastStart(in).Before(due) }
 
-// lastStart is when the last Job was started, as its creation, an event or the status says; zero if none was.
+// lastStart returns the time of the last start of a Job, from the creation of Jobs, events and the status; zero if there was
+// none.
 func lastStart(in *explain.CronJobInput) time.Time {
 	last := timeOf(in.CronJob.Status.LastScheduleTime)
 	for i := range in.Jobs {
@@ -109,7 +110,7 @@ func lastStart(in *explain.CronJobInput) time.Time {
 	return last
 }
 
-// lastHindrance is the latest event that says why a Job was not started, nil if one has been started since.
+// lastHindrance returns the latest event after the last start that explains why a Job was not started, nil if there is none.
 func lastHindrance(in *explain.CronJobInput, started time.Time) *explain.Event {
 	var last *explain.Event
 	for i := range in.Events {
@@ -124,7 +125,7 @@ func lastHindrance(in *explain.CronJobInput, started time.Time) *explain.Event {
 	return last
 }
 
-// hinders reports whether the event says why a Job was not started, and may still be true.
+// hinders reports whether the event explains why a Job was not started, and may still be valid.
 func hinders(cj *batchv1.CronJob, e *explain.Event) bool {
 	switch eventtext.CronJobStateOf(e) {
 	case "":
@@ -137,7 +138,7 @@ func hinders(cj *batchv1.CronJob, e *explain.Event) bool {
 	return true
 }
 
-// readEvent takes the state and its details from the event.
+// readEvent sets the state and its details from the event.
 func readEvent(r *explain.CronJobReport, in *explain.CronJobInput, e *explain.Event, started time.Time) {
 	r.State = eventtext.CronJobStateOf(e)
 	r.Since = explain.TimeOf(firstOf(in, r.State, started))
@@ -156,7 +157,7 @@ func readEvent(r *explain.CronJobReport, in *explain.CronJobInput, e *explain.Ev
 	}
 }
 
-// firstOf is when the state was first reported since the last start.
+// firstOf returns the time at which the state was first reported since the last start.
 func firstOf(in *explain.CronJobInput, state explain.CronJobState, started time.Time) time.Time {
 	var first time.Time
 	for i := range in.Events {

@@ -18,7 +18,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(noon.Add(-d))) }
 
-// input is a CronJob that was created ten days ago, and starts Jobs at 03:00 UTC.
+// input returns a CronJob that was created ten days ago, and starts Jobs at 03:00 UTC.
 func input(change func(*batchv1.CronJob)) explain.CronJobInput {
 	cj := &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "backup", UID: "u", CreationTimestamp: *ago(10 * 24 * time.Hour)},
@@ -41,7 +41,7 @@ const (
 	zone  = `invalid timeZone: "Europe/Kyiv": unknown time zone Europe/Kyiv`
 )
 
-// What keeps a CronJob from starting Jobs is said with its names, and so is what to do about it.
+// The report names the obstacle that keeps a CronJob from starting Jobs, and the remedy.
 // Requirements: CRJ-01, CRJ-02.
 func TestHindranceIsNamed(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -144,7 +144,7 @@ func TestHindranceIsNamed(t *testing.T) {
 	}
 }
 
-// A CronJob that nothing keeps from its next start says when it started the last one and what deletes its Jobs.
+// A CronJob without an obstacle reports when it started the last Job, and what deletes its Jobs.
 // Requirements: CRJ-03.
 func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -213,7 +213,7 @@ func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
 	}
 }
 
-// What has kept a CronJob from starting Jobs is over when it has started one, as far as Jobs, events or the status show it.
+// An obstacle is over once the CronJob has started a Job, as far as Jobs, events or the status show it.
 // Requirements: CRJ-04.
 func TestHindranceEndsWithTheNextStart(t *testing.T) {
 	hindered := event("FailedCreate", quota, time.Hour)
@@ -244,7 +244,7 @@ func TestHindranceEndsWithTheNextStart(t *testing.T) {
 	}
 }
 
-// No start is called overdue that may not be due yet: in another time zone, or when the controller is only a little late.
+// A start is not overdue if it may not be due yet: in another time zone, or if the controller is only a little late.
 // Requirements: CRJ-04.
 func TestOnlyCertainStartsAreOverdue(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.CronJob){
@@ -264,7 +264,7 @@ func TestOnlyCertainStartsAreOverdue(t *testing.T) {
 	}
 }
 
-// A CronJob that does not exist, or may not be read, is reported as that, also if it has Jobs.
+// A CronJob that does not exist, or may not be read, is reported as such, even if it has Jobs.
 // Requirements: CRJ-05, CLI-08.
 func TestCronJobThatCannotBeRead(t *testing.T) {
 	in := explain.CronJobInput{Now: noon, Namespace: "ns", Name: "backup", Jobs: []explain.OwnedJob{{}}}
@@ -277,7 +277,7 @@ func TestCronJobThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Whatever a CronJob and its events say, the answer is a sentence.
+// For any CronJob and events, the answer is a sentence.
 // Requirements: CLI-13.
 func FuzzExplain(f *testing.F) {
 	f.Add("0 3 * * *", "Etc/UTC", "MissSchedule", late)

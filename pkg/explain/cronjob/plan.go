@@ -9,17 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// plan is when a CronJob starts Jobs.
+// plan is the schedule of a CronJob.
 type plan struct {
-	// schedule is nil if it is not known.
+	// schedule is nil if it is unknown.
 	schedule cron.Schedule
-	// zoneAssumed is set if the schedule is that of UTC, and another time zone would change it.
+	// zoneAssumed is set if UTC is assumed, and another time zone would give other times.
 	zoneAssumed bool
 }
 
 func (p plan) known() bool { return p.schedule != nil }
 
-// firstAfter is the first start after t, zero if there is none or it is not known.
+// firstAfter returns the first start after t, zero if there is none or it is unknown.
 func (p plan) firstAfter(t time.Time) time.Time {
 	if !p.known() || t.IsZero() {
 		return time.Time{}
@@ -28,7 +28,7 @@ func (p plan) firstAfter(t time.Time) time.Time {
 }
 
 // planOf parses the schedule as kube-controller-manager does. Without a timeZone, the schedule is in the time zone of
-// kube-controller-manager, which usually is UTC.
+// kube-controller-manager, usually UTC.
 func planOf(cj *batchv1.CronJob) plan {
 	text := cj.Spec.Schedule
 	// The parser may panic on a time zone, and @every counts from a time that only the controller knows.
@@ -49,8 +49,8 @@ func planOf(cj *batchv1.CronJob) plan {
 	return plan{schedule: zoned{schedule, time.UTC}, zoneAssumed: !sameInAllZones(text)}
 }
 
-// sameInAllZones reports whether the schedule only has minutes. Offsets of half an hour are left out of account: few clusters
-// have such a time zone, and starts would be wrong by minutes.
+// sameInAllZones reports whether the schedule restricts minutes only. Time zones with offsets of half an hour are ignored:
+// few clusters have one, and starts would be wrong by minutes.
 func sameInAllZones(schedule string) bool {
 	fields := strings.Fields(schedule)
 	switch {

@@ -1,2 +1,2 @@
-// Package eta estimates when a Job will be complete, from how fast it has been.
+// Package eta estimates the completion time of a Job from its past rate of successes.
 package eta

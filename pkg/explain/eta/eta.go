@@ -8,49 +8,44 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
 
-// Progress is how much had succeeded at a moment: indexes of an Indexed Job, pods of any
-// other.
+// Progress is the number of successes at a moment: indexes of an Indexed Job, pods of a NonIndexed Job.
 type Progress struct {
 	Time time.Time
 	Done int32
 }
 
-// ETA is when a Job may be through, judged by how fast it was.
+// ETA is an estimate of the time until a Job is complete, from its past rate.
 type ETA struct {
-	// Remaining is the time left, 0 if nothing is left to do or if Known is false. At most
-	// it is the longest Duration, of 292 years.
+	// Remaining is the time left, 0 if nothing is left to do or if Known is false. It is at most the longest Duration, 292
+	// years.
 	Remaining time.Duration
 	// PerMinute is the rate behind Remaining, 0 if Known is false.
 	PerMinute float64
-	// Method says where the rate is from ("mean", "last 4m"), or why there is none, in a few
-	// words.
+	// Method names the source of the rate ("mean", "last 4m"), or explains in a few words why there is no rate.
 	Method string
-	// Known reports whether Remaining means something.
+	// Known reports whether Remaining is valid.
 	Known bool
 }
 
 const (
-	// rateWindow is how old the samples may be that a recent rate is computed from.
+	// rateWindow is the maximum age of samples for a recent rate.
 	rateWindow = 10 * time.Minute
-	// MinSpan and minDone are how long, and of how many successes, a rate has to be: less is
-	// chance.
+	// MinSpan is the minimum time span of a rate, and minDone its minimum number of successes: with less, a rate is chance.
 	MinSpan = 30 * time.Second
 	minDone = 3
 )
 
-// JustStarted is the Method of a Job that has not run for long enough: there is an ETA after MinSpan.
+// JustStarted is the Method for a Job that started less than MinSpan ago.
 const JustStarted = "just started"
 
-// Estimate says when total is reached. The samples are what was seen, the oldest first,
-// taken at each change or more often: no sample for a while means that nothing happened.
-// Those after now are left out. total is negative for a Job that has no such number (a work
-// queue).
+// Estimate returns the ETA of total successes. The samples are observations, oldest first, taken at least at each change: a
+// pause in the samples means that nothing happened. Samples after now are ignored. total is negative for a Job without such a
+// number (a work queue).
 //
-// started is the Job's startTime: nothing had succeeded then, unless a sample from before
-// says how much had, as of a Job that was resumed. It is zero if nobody knows how much was
-// done by then; only what was seen counts in that case.
+// started is the Job's startTime. The number of successes at that time is 0, unless an earlier sample has a number, as for a
+// Job that was resumed. started is zero if that number is unknown; then only the samples count.
 //
-// A Job whose count went back was changed: what came before says nothing about recent progress.
+// If the count decreased, the Job was changed: earlier samples do not count for the recent rate.
 func Estimate(samples []Progress, started time.Time, total int32, now time.Time) ETA {
 	samples = sinceStart(until(samples, now), started)
 	if total < 0 {
@@ -77,7 +72,7 @@ func Estimate(samples []Progress, started time.Time, total int32, now time.Time)
 	return ETA{Known: true, Remaining: inSeconds(left / perSecond), PerMinute: perSecond * 60, Method: method}
 }
 
-// until are the samples up to now, in the order of time.
+// until returns the samples up to now, sorted by time.
 func until(samples []Progress, now time.Time) []Progress {
 	later := func(x, y Progress) int { return x.Time.Compare(y.Time) }
 	if !slices.IsSortedFunc(samples, later) {
@@ -91,7 +86,7 @@ func until(samples []Progress, now time.Time) []Progress {
 	return samples[:end]
 }
 
-// recentRate is how much has been done per second recently, 0 if that is not known.
+// recentRate returns the recent number of successes per second, 0 if it is unknown.
 func recentRate(samples []Progress, now time.Time) (perSecond float64, method string) {
 	if len(samples) == 0 {
 		return 0, ""
@@ -108,7 +103,7 @@ func recentRate(samples []Progress, now time.Time) (perSecond float64, method st
 	return float64(done) / span.Seconds(), "last " + wording.Duration(span)
 }
 
-// sinceStart leaves out what was seen before the start, but for how much was done by then.
+// sinceStart removes the samples before the start, except the last, which it moves to the start.
 func sinceStart(samples []Progress, started time.Time) []Progress {
 	first := -1
 	for first+1 < len(samples) && !samples[first+1].Time.After(started) {
@@ -122,8 +117,8 @@ func sinceStart(samples []Progress, started time.Time) []Progress {
 	return kept
 }
 
-// meanRate is how much was done in a second since the start, or since the first sample if
-// nobody knows how much was done by then; 0 if that is not known. There are samples.
+// meanRate returns the number of successes per second since the start, or since the first sample if the number at the start
+// is unknown; 0 if the rate is unknown. samples must not be empty.
 func meanRate(samples []Progress, started, now time.Time) (perSecond float64, method string) {
 	first, last := samples[0], samples[len(samples)-1]
 	from, before := started, int64(0)
@@ -142,10 +137,10 @@ func meanRate(samples []Progress, started, now time.Time) (perSecond float64, me
 	return float64(done) / span.Seconds(), "mean"
 }
 
-// inSeconds is so many seconds, or the longest Duration if they are more.
+// inSeconds converts seconds to a Duration, at most the longest Duration.
 func inSeconds(seconds float64) time.Duration {
 	ns := seconds * float64(time.Second)
-	if ns >= math.MaxInt64 { // As a float64 that is one more than fits.
+	if ns >= math.MaxInt64 { // As a float64, MaxInt64 is rounded up by one.
 		return math.MaxInt64
 	}
 	return time.Duration(ns)

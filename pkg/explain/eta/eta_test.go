@@ -14,12 +14,12 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// seen is a sample that was taken so long before noon.
+// seen returns a sample taken the given time before noon.
 func seen(before time.Duration, done int32) eta.Progress {
 	return eta.Progress{Time: noon.Add(-before), Done: done}
 }
 
-// Issue 6, point 2: the time left from throughput, with the method stated.
+// Issue 6, point 2: the time left follows from the throughput, and the method is stated.
 func TestTimeLeftFollowsThroughput(t *testing.T) {
 	hour := noon.Add(-time.Hour)
 	known := func(left time.Duration, perMinute float64, method string) eta.ETA {
@@ -80,7 +80,7 @@ func drawStart(t *rapid.T) time.Time {
 	return rapid.SampledFrom([]time.Time{{}, noon, noon.Add(time.Hour), noon.Add(-time.Second), noon.Add(-time.Hour), noon.AddDate(-5000, 0, 0)}).Draw(t, "started")
 }
 
-// Whatever was seen, the answer is a number, and one that makes sense.
+// For any samples, the answer is a valid and plausible number.
 func TestTimeLeftMakesSenseForAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		samples, started, total := drawSamples(t), drawStart(t), rapid.OneOf(rapid.Int32Range(-1, 200), rapid.Int32()).Draw(t, "total")
@@ -104,7 +104,7 @@ func TestTimeLeftMakesSenseForAnyHistory(t *testing.T) {
 	})
 }
 
-// More to do takes longer, and more that is done takes less, as long as the method stays.
+// With the same method, more to do takes longer, and more done takes less.
 func TestMoreToDoTakesLonger(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		samples, started := drawSamples(t), drawStart(t)

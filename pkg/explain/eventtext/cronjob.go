@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// cronJobStates are what reasons of events mean that the CronJob controller writes when it does not start a Job, as of
-// Kubernetes 1.36. FailedNeedsStart is from before 1.21.
+// cronJobStates maps reasons of events that the CronJob controller writes when it does not start a Job, as of Kubernetes
+// 1.36. FailedNeedsStart is from before 1.21.
 var cronJobStates = map[string]explain.CronJobState{
 	"FailedCreate":        explain.CronJobCreationRefused,
 	"JobAlreadyActive":    explain.CronJobOverlap,
@@ -23,13 +23,13 @@ var cronJobStates = map[string]explain.CronJobState{
 	"FailedDelete":        explain.CronJobCannotReplace,
 }
 
-// CronJobStateOf is what keeps a CronJob from starting Jobs according to an event about it, "" if the event does not say so.
+// CronJobStateOf returns the obstacle to a CronJob's next start that an event reports, "" if it reports none.
 func CronJobStateOf(e *explain.Event) explain.CronJobState { return cronJobStates[e.Reason] }
 
-// missedStart begins the message of an event MissSchedule.
+// missedStart is the beginning of the message of an event MissSchedule.
 const missedStart = "Missed scheduled time to start a job: "
 
-// MissedStart reads the time from the message of an event MissSchedule; it is zero if there is none.
+// MissedStart reads the time from the message of an event MissSchedule; zero if there is none.
 func MissedStart(message string) time.Time {
 	text, found := strings.CutPrefix(message, missedStart)
 	if !found {
@@ -43,11 +43,12 @@ func MissedStart(message string) time.Time {
 	return time.Time{}
 }
 
-// rejected is how the CronJob controller begins its messages about a time zone or a schedule that it does not accept.
+// rejected matches the beginning of the CronJob controller's messages about a time zone or a schedule that it does not
+// accept.
 var rejected = lazyregexp.New(`^(?:invalid timeZone|unparseable schedule|invalid schedule): "?([^":]*)"?\s*:`)
 
 // Rejected reads the time zone or the schedule from the message of an event UnknownTimeZone, UnparseableSchedule or
-// InvalidSchedule; it is "" if there is none.
+// InvalidSchedule; "" if there is none.
 func Rejected(message string) string {
 	if m := rejected.FindStringSubmatch(message); m != nil {
 		return strings.TrimSpace(m[1])

@@ -8,18 +8,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// rejections are reasons for which a kubelet does not admit a pod, as of Kubernetes 1.36; there is one OutOf… for each
-// resource.
+// rejections are reasons for which a kubelet does not admit a pod, as of Kubernetes 1.36; reasons with the prefix OutOf, one
+// per resource, are matched separately.
 var rejections = []string{
 	"UnexpectedAdmissionError", "NodeAffinity", "NodeName", "NodePorts", "TopologyAffinityError", "AppArmor", "SysctlForbidden",
 	"PodOSNotSupported", "PodOSSelectorNodeLabelDoesNotMatch", "InvalidNodeInfo", "UnexpectedPredicateFailureType",
 	"InitContainerRestartPolicyForbidden", "PodFeatureUnsupported", "PodLevelResourcesNotAdmittedReason",
 }
 
-// pressure begins the message with which a kubelet rejects a pod, with the reason Evicted.
+// pressure is the beginning of the message with which a kubelet rejects a pod with the reason Evicted.
 const pressure = "The node had condition: "
 
-// IsRejection reports whether a kubelet gives this reason, with the message, to a pod that it does not admit.
+// IsRejection reports whether a kubelet uses this reason and message for a pod that it does not admit.
 func IsRejection(reason, message string) bool {
 	switch {
 	case strings.HasPrefix(message, "Pod was rejected"), strings.HasPrefix(message, "Pod "+pressure):
@@ -30,14 +30,14 @@ func IsRejection(reason, message string) bool {
 	return strings.HasPrefix(reason, "OutOf") || slices.Contains(rejections, reason)
 }
 
-// probeKill is what the kubelet says of a container that it kills and does not start again.
+// probeKill is the kubelet's message about a container that it kills and does not restart.
 var probeKill = lazyregexp.New(`^Container (\S+) failed (liveness|startup) probe$`)
 
-// probeRestart is what the kubelet says of a container that it kills and starts again.
+// probeRestart is the kubelet's message about a container that it kills and restarts.
 var probeRestart = lazyregexp.New(`^Container (\S+) failed (liveness|startup) probe, will be restarted$`)
 
-// RestartedByProbe is the probe for which the kubelet killed a container of the pod that it starts again, and what the
-// probe said last; nil if no event, in the order of time, says so.
+// RestartedByProbe returns the probe for which the kubelet killed and restarted a container of the pod, with the last output
+// of the probe; nil if no event shows that. events must be sorted by time.
 func RestartedByProbe(events []explain.Event, pod, container string) (*explain.Ending, string) {
 	var end *explain.Ending
 	said := map[string]string{}
@@ -59,7 +59,8 @@ func RestartedByProbe(events []explain.Event, pod, container string) (*explain.E
 	return end, said[end.Probe]
 }
 
-// ProbeFailure reads the message of an event Unhealthy: the probe, in lower case, and what it says; "" for others.
+// ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for
+// other events.
 func ProbeFailure(e *explain.Event) (probe, message string) {
 	before, after, found := strings.Cut(e.Message, " probe failed: ")
 	if e.Reason != "Unhealthy" || !found || before != "Liveness" && before != "Startup" {
@@ -68,7 +69,7 @@ func ProbeFailure(e *explain.Event) (probe, message string) {
 	return strings.ToLower(before), strings.TrimSpace(after)
 }
 
-// endReasons are reasons of events that mean the same whatever their message says.
+// endReasons are the event reasons whose meaning does not depend on the message.
 var endReasons = map[string]explain.Ending{
 	"ScaleDown":        {Kind: explain.EndEvicted, By: explain.ByClusterAutoscaler},
 	"Preempted":        {Kind: explain.EndPreempted, By: explain.ByScheduler},
@@ -76,8 +77,8 @@ var endReasons = map[string]explain.Ending{
 	"DeadlineExceeded": {Kind: explain.EndPodDeadline, By: explain.ByKubelet},
 }
 
-// EndingOf is what the event says about the end of its pod, and the message about that, which may be ""; nil if it says
-// nothing.
+// EndingOf returns the reason that the event gives for the end of its pod, and a message, which may be ""; nil if it gives
+// none.
 func EndingOf(e *explain.Event) (*explain.Ending, string) {
 	if e.Pod == "" {
 		return nil, ""
@@ -110,7 +111,7 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 	return nil, ""
 }
 
-// killingOf is why the kubelet kills a container for good, nil if the event does not say so.
+// killingOf returns the reason why the kubelet kills a container for good, nil if the event gives none.
 func killingOf(e *explain.Event, message string) *explain.Ending {
 	if m := probeKill.FindStringSubmatch(message); m != nil {
 		return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}
@@ -124,7 +125,7 @@ func killingOf(e *explain.Event, message string) *explain.Ending {
 // postStartFailed is the reason of the kubelet's warning about a postStart hook, and its message when it kills the container.
 const postStartFailed = "FailedPostStartHook"
 
-// hookOf is what kubelets before 1.27 say about a hook.
+// hookOf matches the container in messages about a hook of kubelets before 1.27.
 var hookOf = lazyregexp.New(`for Container "([^"]+)" in Pod`)
 
 func postStartEnding(e *explain.Event) *explain.Ending {
@@ -135,10 +136,10 @@ func postStartEnding(e *explain.Event) *explain.Ending {
 	return end
 }
 
-// assigned is what the scheduler says of a pod that it has assigned to a node.
+// assigned is the scheduler's message about a pod that it has assigned to a node.
 var assigned = lazyregexp.New(`^Successfully assigned \S+ to (\S+)$`)
 
-// AssignedNode is the node that the pod of the event was assigned to, "" if the event does not say so.
+// AssignedNode returns the node that the pod of the event was assigned to, "" for other events.
 func AssignedNode(e *explain.Event) string {
 	if e.Reason != "Scheduled" || e.Pod == "" {
 		return ""
@@ -149,7 +150,7 @@ func AssignedNode(e *explain.Event) string {
 	return ""
 }
 
-// evictionOf is that of an event Evicted, which Karpenter and the kubelet have in common.
+// evictionOf returns the reason and the message of an event Evicted, of Karpenter or of the kubelet.
 func evictionOf(e *explain.Event, message string) (*explain.Ending, string) {
 	end := &explain.Ending{Kind: explain.EndEvicted, Reason: e.Reason}
 	switch {

@@ -9,22 +9,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// errorPattern is one way in which a line reports a KnownError.
+// errorPattern matches a line that reports a KnownError.
 type errorPattern struct {
 	kind explain.ErrorKind
-	// hint is in lower case in each line that matches: most lines need no regular expression.
+	// hint is contained in the lower-case form of each matching line, so that most lines need no regular expression.
 	hint string
-	// line has groups for the subject; the ones that match are joined with a colon. If none does, subjects finds it.
+	// line has groups for the subject; the matching ones are joined with a colon. If none matches, subjects finds it.
 	line *lazyregexp.Regexp
-	// codes are the exit codes with which the line means that; nil for all.
+	// codes are the exit codes to which the pattern is limited; nil for all.
 	codes []int32
 }
 
-// shell are the exit codes of a shell for a command that it cannot execute, and for one that it does not find.
+// shell holds the exit codes of a shell for a command that it cannot execute, and for one that it does not find.
 var shell = []int32{126, 127}
 
-// startPatterns are of a container runtime or a shell that cannot execute the command: lines of runc, crun and shells. The
-// first to match counts, here and below.
+// startPatterns match lines of a container runtime or a shell that cannot execute the command: runc, crun and shells. The
+// first match counts, here and below.
 var startPatterns = []errorPattern{
 	{explain.ErrorCommandNotFound, "executable file", lazyregexp.New("(?i)exec: \"([^\"]+)\": executable file not found|executable file `([^`]+)` not found"), nil},
 	{explain.ErrorCommandNotFound, "no such file", lazyregexp.New(`(?i)\bexec: "([^"]+)": (?:stat [^:]+: )?no such file or directory`), nil},
@@ -43,7 +43,7 @@ var startPatterns = []errorPattern{
 	{explain.ErrorWorkingDirectory, "chdir to cwd", lazyregexp.New(`(?i)chdir to cwd \("([^"]+)"\)`), nil},
 }
 
-// programPatterns are of programs: lines of libc in several languages, and of common clients.
+// programPatterns match lines of programs: errors of libc in several languages, and of common clients.
 var programPatterns = []errorPattern{
 	// Files.
 	{explain.ErrorReadOnly, "read-only file", lazyregexp.New(`(?i)read-only file ?system`), nil},
@@ -53,7 +53,7 @@ var programPatterns = []errorPattern{
 	{explain.ErrorPermission, "permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
 	{explain.ErrorPermission, "accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
 
-	// Names of hosts, before connections: a message may mention both.
+	// Host names come before connections, as a message may mention both.
 	{explain.ErrorNameResolution, "could not translate", lazyregexp.New(`(?i)could not translate host name "([^"]+)"`), nil},
 	{explain.ErrorNameResolution, "lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
 	{explain.ErrorNameResolution, "resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?: host| proxy| hostname| host name| host address| address)*:? ['‘"]?([^\s'’";:,]+)`), nil},
@@ -95,37 +95,38 @@ var programPatterns = []errorPattern{
 	{explain.ErrorOutOfMemory, "runtime: out of memory", lazyregexp.New(`\bruntime: out of memory`), nil},
 }
 
-// Where a line names what an error is about, if its pattern does not.
+// Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
 	pathInLine    = lazyregexp.New(`(?:^|[\s'"‘(=])(/[^\s'"’:,);]+)`)
 	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
 	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
 )
 
-// subjects are by kind.
+// subjects are the patterns of subjects by kind.
 var subjects = map[explain.ErrorKind]*lazyregexp.Regexp{
 	explain.ErrorReadOnly: pathInLine, explain.ErrorNoSpace: pathInLine, explain.ErrorPermission: pathInLine,
 	explain.ErrorNameResolution: hostInLine, explain.ErrorConnectionRefused: addressInLine,
 }
 
 var (
-	// stackFrame is a line of a stack trace that names no error.
+	// stackFrame matches a line of a stack trace, which names no error.
 	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$`)
-	// unknownError is a line that reports an error by itself: what lines before it report is not the last word then.
+	// unknownError matches a line that reports an error with an unknown meaning, after which errors in earlier lines do not
+	// count.
 	unknownError = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)
 )
 
-// maxErrorLines is how many lines at the end of a message are looked at.
+// maxErrorLines is the number of lines that are searched at the end of a message.
 const maxErrorLines = 40
 
-// StartErrorIn is the error that a container runtime or the kubelet reports of a container that it cannot start; nil if its
-// meaning is not known.
+// StartErrorIn returns the error that a container runtime or the kubelet reports about a container that it cannot start; nil
+// if its meaning is unknown.
 func StartErrorIn(message string) *explain.KnownError {
 	return knownError(0, strings.TrimSpace(message), startPatterns)
 }
 
-// KnownErrorIn is the last error with a known meaning that a message, or the end of a log, of a container with this exit
-// code reports; nil if there is none, or if another error comes after it.
+// KnownErrorIn returns the last error with a known meaning in a message, or in the end of a log, of a container with this
+// exit code; nil if there is none, or if another error follows it.
 func KnownErrorIn(code int32, lines ...string) *explain.KnownError {
 	var all []string
 	for _, text := range lines {
@@ -145,7 +146,7 @@ func KnownErrorIn(code int32, lines ...string) *explain.KnownError {
 	return nil
 }
 
-// EndErrorIn is the error by which a container ended, in its termination message.
+// EndErrorIn returns the error in the termination message of a container that ended.
 func EndErrorIn(c *explain.Container) *explain.KnownError {
 	if explain.IsStartFailure(c.Reason) {
 		return StartErrorIn(c.Message)

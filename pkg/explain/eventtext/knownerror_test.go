@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// The messages are those of runc, crun, shells, libc, and programs in several languages.
+// The messages come from runc, crun, shells, libc, and programs in several languages.
 //
 // Requirements: CLI-18
 func TestMessagesOfProgramsAndRuntimesHaveMeanings(t *testing.T) {
@@ -103,7 +103,7 @@ func TestMessagesOfProgramsAndRuntimesHaveMeanings(t *testing.T) {
 	}
 }
 
-// What a container runtime may not do is no fault of the program.
+// An operation that is forbidden to a container runtime is not an error of the program.
 //
 // Requirements: CLI-18
 func TestMessagesOfARuntimeAreAboutTheStart(t *testing.T) {
@@ -118,7 +118,7 @@ func TestMessagesOfARuntimeAreAboutTheStart(t *testing.T) {
 	}
 }
 
-// An error that a program survived is not why it failed: another one comes after it.
+// An error that a program survived is not the reason for its failure: another error follows it.
 //
 // Requirements: CLI-18
 func TestTheLastErrorCounts(t *testing.T) {
@@ -131,7 +131,7 @@ func TestTheLastErrorCounts(t *testing.T) {
 	}
 }
 
-// A container may write anything.
+// Messages of containers may contain anything.
 func FuzzKnownErrorIn(f *testing.F) {
 	for _, p := range slices.Concat(startPatterns, programPatterns) {
 		f.Add(p.hint + ": " + p.line.String())

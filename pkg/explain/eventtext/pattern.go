@@ -7,24 +7,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// What differs between messages that report the same, in a word.
+// Words that differ between messages with the same meaning.
 var (
-	// An amount such as 500m is no duration: Go ends those with a unit of seconds.
+	// An amount such as 500m is not a duration: Go's durations end with a unit of seconds.
 	duration = lazyregexp.New(`^(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?(?:s|ms|µs|ns)$`)
 	moment   = lazyregexp.New(`^(?:\d{4}-\d\d-\d\d)?T?(?:\d\d:\d\d:\d\d[\d.]*)?(?:Z|[+-]\d\d:?\d\d)?$`)
 	uid      = lazyregexp.New(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	// A port stands behind an address, localhost, or the host of a URL; an image has a tag there.
+	// A port follows an address, localhost, or the host of a URL. In an image reference, a tag follows the colon.
 	port = lazyregexp.New(`(\d\.\d+|\]|localhost|://[^\s/:"]+):\d+`)
-	// suffix ends the generated name of a pod, in the letters of k8s.io/apimachinery/pkg/util/rand; its namespace may follow.
+	// suffix matches the end of a generated pod name, in the letters of k8s.io/apimachinery/pkg/util/rand; the namespace may
+	// follow.
 	suffix = lazyregexp.New(`-(?:\d+-)?[bcdfghjklmnpqrstvwxz2456789]{5}(?:_|$)`)
 )
 
-// longName is how much of a Job's name its pods have at least.
+// longName is the minimum number of bytes of a Job's name in the names of its pods.
 const longName = 40
 
-// Patterns returns a function that leaves out of a message what differs between pods of the Job, between
-// connections, and between moments: messages with the same pattern report the same. It looks at words with digits and
-// names only, as a huge Job has thousands of events.
+// Patterns returns a function that removes from a message the words that differ between pods of the Job, between connections,
+// and between moments: messages with the same pattern have the same meaning. It only checks words with digits, and names, as
+// a huge Job has thousands of events.
 func Patterns(job string) func(message string) string {
 	name := job[:min(len(job), longName)]
 	vary := func(word string) string {

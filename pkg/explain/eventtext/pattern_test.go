@@ -10,7 +10,7 @@ func BenchmarkPatterns(b *testing.B) {
 	}
 }
 
-// A webhook may write anything; what is read of it is what it wrote (CLI-06).
+// A webhook may write anything; the parsed refusal only contains text that it wrote (CLI-06).
 func FuzzRefusalOf(f *testing.F) {
 	f.Add(`Error creating: pods "a" is forbidden: exceeded quota: x, requested: pods=1`)
 	f.Add(`(combined from similar events): Error creating: Internal error occurred: admission webhook "w" denied the request: $1`)

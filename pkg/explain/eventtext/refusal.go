@@ -1,5 +1,5 @@
-// Package eventtext reads the messages of events: why the API server refuses to create a pod, and
-// what messages about different pods, ports and times have in common.
+// Package eventtext parses the messages of events: why the API server refuses to create a pod, why a pod does not start, and
+// which messages differ only in pods, ports and times.
 package eventtext
 
 import (
@@ -9,30 +9,30 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// Refusal is why a pod, or a Job of a CronJob, was not created.
+// Refusal is the reason why a pod, or a Job of a CronJob, was not created.
 type Refusal struct {
-	// Reason is one of explain.Refusal….
+	// Reason is an explain.Refusal… constant.
 	Reason string
-	// By names the quota, webhook, policy, or Pod Security level that refuses it, or the
-	// ServiceAccount that does not exist; "" if the message names none.
+	// By is the name of the quota, webhook, policy, or Pod Security level that refuses the object, or of the missing
+	// ServiceAccount; "" if the message contains none.
 	By string
-	// Message is what the API server says about it, on one line.
+	// Message is the API server's message, on one line.
 	Message string
-	// Trouble is why a webhook could not be called, nil if that is not known. Lacks are the requests and limits that a quota
-	// demands.
+	// Trouble is the reason why a webhook could not be called, nil if it is unknown. Lacks are the requests and limits that a
+	// quota demands.
 	Trouble *explain.Trouble
 	Lacks   []string
 }
 
-// wrappers are what controllers and the API server write before the reason: the event recorder joins
+// wrappers matches the prefixes that controllers and the API server put before the reason: the event recorder combines
 // similar events, and some errors are internal.
 var wrappers = lazyregexp.New(`^(?:\(combined from similar events\): )?(?:Error creating(?: job)?: )?(?:Internal error occurred: )?((?:pods|jobs\.batch)(?: "[^"]*")? is forbidden: |(?:Pod|Job\.batch)(?: "[^"]*")? is invalid: )?`)
 
-// refusals are what admission plugins write, as of Kubernetes 1.36. A webhook or a policy may say anything: only
-// the beginning counts.
+// refusals are the messages of admission plugins, as of Kubernetes 1.36. They are matched at the beginning only, as a webhook
+// or a policy may write anything.
 var refusals = []struct {
 	reason string
-	// pattern has a group for By, and one for the message.
+	// pattern has one group for By, and one for the message.
 	pattern *lazyregexp.Regexp
 }{
 	{explain.RefusalQuota, lazyregexp.New(`^exceeded quota: ([^\s,]+)(?:, )?(.*)`)},
@@ -46,7 +46,7 @@ var refusals = []struct {
 	{explain.RefusalWebhookDown, lazyregexp.New(`^failed calling webhook "([^"]+)": (.*)`)},
 }
 
-// RefusalOf reads the message of an event FailedCreate.
+// RefusalOf parses the message of an event FailedCreate.
 func RefusalOf(message string) Refusal {
 	message = strings.Join(strings.Fields(message), " ")
 	wrapper := wrappers.FindStringSubmatch(message)
@@ -65,7 +65,7 @@ func RefusalOf(message string) Refusal {
 	return Refusal{Reason: explain.RefusalForbidden, Message: message}
 }
 
-// withDetails adds what the message says in particular.
+// withDetails adds the fields that are specific to the reason.
 func withDetails(r Refusal) Refusal {
 	switch r.Reason {
 	case explain.RefusalWebhookDown:
@@ -76,8 +76,8 @@ func withDetails(r Refusal) Refusal {
 	return r
 }
 
-// lacking are the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23, in
-// "must specify limits.cpu,limits.memory".
+// lacking returns the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23,
+// in "must specify limits.cpu,limits.memory".
 func lacking(message string) (all []string) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(message, "must specify "), "; ") {
 		resources, _, _ := strings.Cut(part, " for: ")

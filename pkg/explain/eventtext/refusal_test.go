@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Who refuses a Job of a CronJob is read from the same words as who refuses a pod of a Job.
+// Refusals of a CronJob's Jobs are parsed like refusals of a Job's pods.
 // Requirements: CRJ-01.
 func TestRefusedJobsAreReadAsPods(t *testing.T) {
 	for message, want := range map[string]Refusal{
@@ -25,7 +25,7 @@ func TestRefusedJobsAreReadAsPods(t *testing.T) {
 	}
 }
 
-// Times, time zones and schedules are read from the messages of the CronJob controller, and from no others.
+// Times, time zones and schedules are parsed from messages of the CronJob controller only.
 // Requirements: CRJ-01.
 func TestMessagesOfTheCronJobController(t *testing.T) {
 	start := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)

@@ -8,17 +8,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// available begins the list of reasons in kube-scheduler's message (framework.FitError).
+// available is the beginning of the list of reasons in kube-scheduler's message (framework.FitError).
 var available = lazyregexp.New(`^\d+/\d+ nodes are available: `)
 
-// counted is a reason that holds for so many nodes.
+// counted matches a reason with the number of nodes for which it holds.
 var counted = lazyregexp.New(`^(\d+) (.+)$`)
 
-// afterReasons begin what kube-scheduler says about preemption, and about the resource claims that it could free.
+// afterReasons are the beginnings of kube-scheduler's text about preemption, and about the resource claims that it could
+// free.
 var afterReasons = []string{". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
 
-// unfits are what the filters of kube-scheduler say, as of Kubernetes 1.37, and what those of earlier releases said. The
-// group, if there is one, is the name.
+// unfits are messages of the filters of kube-scheduler, as of Kubernetes 1.37 and in earlier releases. The group, if any, is
+// the name.
 var unfits = []struct {
 	kind    explain.UnfitKind
 	pattern *lazyregexp.Regexp
@@ -46,8 +47,8 @@ var unfits = []struct {
 	{explain.UnfitNoNodes, lazyregexp.New(`^no nodes available to schedule pods`)},
 }
 
-// UnfitsOf reads why no node can take a pod from its scheduler's message, in the order of the message: condition
-// PodScheduled, or event FailedScheduling. A text of an unknown form is one reason with the kind Other.
+// UnfitsOf parses the reasons why no node can take a pod from the scheduler's message (condition PodScheduled or event
+// FailedScheduling), in the order of the message. A text in an unknown format is one reason of the kind Other.
 func UnfitsOf(message string) []explain.Unfit {
 	message = strings.Join(strings.Fields(message), " ")
 	if message == "" {
@@ -69,7 +70,8 @@ func UnfitsOf(message string) []explain.Unfit {
 	return out
 }
 
-// reasonsIn splits a list of reasons. A reason may have commas: "1 node(s) had taint {a: b}, that the pod didn't tolerate".
+// reasonsIn splits a list of reasons. A reason may contain commas: "1 node(s) had taint {a: b}, that the pod didn't
+// tolerate".
 func reasonsIn(list string) []string {
 	var reasons []string
 	for part := range strings.SplitSeq(list, ", ") {
@@ -102,13 +104,14 @@ func unfitOf(reason string) explain.Unfit {
 	return u
 }
 
-// noScaleUp is what the cluster autoscaler says about a pod for which it adds no node.
+// noScaleUp is the cluster autoscaler's message about a pod for which it adds no node.
 var noScaleUp = lazyregexp.New(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)
 
-// noNodeClaim is what Karpenter says about a pod for which it adds no node.
+// noNodeClaim is Karpenter's message about a pod for which it adds no node.
 var noNodeClaim = lazyregexp.New(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)
 
-// AutoscalerOf is what an event about a pod says about new nodes for it; nil if it says nothing about that.
+// AutoscalerOf returns an autoscaler's statement about new nodes for a pod, from an event about the pod; nil for other
+// events.
 func AutoscalerOf(e *explain.Event) *explain.Autoscaler {
 	message := strings.Join(strings.Fields(e.Message), " ")
 	switch {

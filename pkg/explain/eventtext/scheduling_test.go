@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// summary is "1 InsufficientResource nvidia.com/gpu, 8 NodeAffinity".
+// summary returns a text such as "1 InsufficientResource nvidia.com/gpu, 8 NodeAffinity".
 func summary(all []explain.Unfit) string {
 	var parts []string
 	for _, u := range all {
@@ -21,7 +21,7 @@ func summary(all []explain.Unfit) string {
 	return strings.Join(parts, ", ")
 }
 
-// The messages are those of kube-scheduler 1.20 to 1.37, as its filters write them and as people report them.
+// The messages come from the filters of kube-scheduler 1.20 to 1.37, and from user reports.
 //
 // Requirements: PND-01
 func TestSchedulersReasonsAreValues(t *testing.T) {

@@ -7,18 +7,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// meaning is a text that has a meaning wherever a component writes it.
+// meaning maps messages, whichever component writes them, to a TroubleKind.
 type meaning struct {
 	kind explain.TroubleKind
-	// pattern may have the groups name, key, object, volume and said; a group said is the most specific part of the message.
+	// pattern may have the groups name, key, object, volume and said; the group said is the most specific part of the
+	// message.
 	pattern *lazyregexp.Regexp
-	// says keeps the end of the message, which says more than the kind.
+	// says keeps the end of the message, for kinds that are less specific than the message.
 	says bool
 }
 
-// ofImages are what containerd, CRI-O and the kubelet say about images that they cannot pull. The first that matches
-// counts: containerd ends "no match for platform in manifest" with "not found", and Docker Hub its rate limit with
-// "unauthorized" for some clients.
+// ofImages are messages of containerd, CRI-O and the kubelet about images that they cannot pull. The first match counts:
+// containerd ends "no match for platform in manifest" with "not found", and Docker Hub its rate limit with "unauthorized" for
+// some clients.
 var ofImages = []meaning{
 	{explain.TroubleRateLimit, lazyregexp.New(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`), false},
 	{explain.TroublePullsThrottled, lazyregexp.New(`pull QPS exceeded`), false},
@@ -33,7 +34,7 @@ var ofImages = []meaning{
 	{explain.TroubleImageNotFound, lazyregexp.New(`(?i)manifest unknown|name unknown|not found|repository does not exist|manifest for \S+ not found|\b404\b`), false},
 }
 
-// ofVolumes are what the kubelet, the attach/detach controller and CSI drivers say about volumes.
+// ofVolumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
 var ofVolumes = []meaning{
 	{explain.TroubleMultiAttach, lazyregexp.New(`^Multi-Attach error for volume "(?P<volume>[^"]*)" Volume is already (?P<said>.+)`), false},
 	{explain.TroubleDriverMissing, lazyregexp.New(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`), false},
@@ -47,7 +48,7 @@ var ofVolumes = []meaning{
 	{explain.TroubleVolume, lazyregexp.New(`.`), true},
 }
 
-// ofSandboxes are what the kubelet and network plugins say about the sandbox of a pod.
+// ofSandboxes are messages of the kubelet and network plugins about the sandbox of a pod.
 var ofSandboxes = []meaning{
 	{explain.TroubleNoAddress, lazyregexp.New(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|no IPs? available|no more free affine blocks|no unallocated|range is full|address pool .*exhausted|insufficient .*(?:IP|address)|failed to request IPs|failed to allocate (?:IP|address)|IPAM .*(?:full|exhausted)`), false},
 	{explain.TroubleNetworkNotReady, lazyregexp.New(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`), false},
@@ -58,7 +59,7 @@ var ofSandboxes = []meaning{
 	{explain.TroubleSandbox, lazyregexp.New(`.`), true},
 }
 
-// ofWebhooks are what the API server says about a webhook that it cannot call.
+// ofWebhooks are messages of the API server about a webhook that it cannot call.
 var ofWebhooks = []meaning{
 	{explain.TroubleNoEndpoints, lazyregexp.New(`no endpoints available for service "(?P<name>[^"]+)"`), false},
 	{explain.TroubleNoService, lazyregexp.New(`services? "(?P<name>[^"]+)" not found`), false},
@@ -68,23 +69,23 @@ var ofWebhooks = []meaning{
 	{explain.TroubleNoAnswer, lazyregexp.New(`(?i)context deadline exceeded|i/o timeout|Client\.Timeout|TLS handshake timeout|request canceled`), true},
 }
 
-// plugin names the network plugin that failed.
+// plugin matches the name of the network plugin that failed.
 var plugin = lazyregexp.New(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "]|$)`)
 
-// webhookService is the host of a Service in the URL of a webhook.
+// webhookService matches the Service in the URL of a webhook.
 var webhookService = lazyregexp.New(`Post "?https://([-a-z0-9]+)\.([-a-z0-9]+)\.svc\b`)
 
-// aboutVolume names the volume of a message of the kubelet.
+// aboutVolume matches the volume in a message of the kubelet.
 var aboutVolume = lazyregexp.New(`for volume "([^"]+)"|unmounted volumes=\[([^\] ]+)`)
 
-// ImageTrouble is why an image cannot be pulled, by the reason of a waiting container and its message, or by the message of
-// an event; nil if neither says so.
+// ImageTrouble returns the reason why an image cannot be pulled, from the reason and message of a waiting container, or from
+// the message of an event; nil if it is unknown.
 func ImageTrouble(reason, message string) *explain.Trouble {
 	switch reason {
 	case "ErrImageNeverPull":
 		return &explain.Trouble{Kind: explain.TroubleNotOnNode}
 	case explain.InvalidImageName:
-		return nil // The reason says it.
+		return nil // The reason is specific enough.
 	case "SignatureValidationFailed":
 		return &explain.Trouble{Kind: explain.TroubleSignature, Said: lastWords(message)}
 	}
@@ -95,10 +96,11 @@ func ImageTrouble(reason, message string) *explain.Trouble {
 	return t
 }
 
-// failedImage is the beginning of what the kubelet says about an image that it cannot pull.
+// failedImage is the beginning of the kubelet's message about an image that it cannot pull.
 var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Container) image "([^"]+)"`)
 
-// FailedImage is the image that the kubelet says it cannot pull; "" if the message is about something else.
+// FailedImage returns the image that the kubelet cannot pull according to the message; "" if the message is about something
+// else.
 func FailedImage(message string) string {
 	if m := failedImage.FindStringSubmatch(strings.TrimSpace(message)); m != nil {
 		return m[1]
@@ -106,8 +108,8 @@ func FailedImage(message string) string {
 	return ""
 }
 
-// pullError is the error of the runtime in the kubelet's message, without the name of the image, which may have any words;
-// "" if there is none, as in that of kubelets before 1.31.
+// pullError returns the error of the runtime in the kubelet's message, without the name of the image, which may contain any
+// words; "" if there is none, as in messages of kubelets before 1.31.
 func pullError(message string) string {
 	message = strings.TrimSpace(message)
 	if about := failedImage.FindString(message); about != "" {
@@ -116,8 +118,8 @@ func pullError(message string) string {
 	return strings.TrimPrefix(message, "ErrImagePull: ")
 }
 
-// SaysWhy reports whether a warning says why its pod does not start. Some say only that the kubelet waited in vain or that
-// there was an error, which another event is about; those of autoscalers are about nodes that do not exist.
+// SaysWhy reports whether a warning explains why its pod does not start. Some warnings only report a timeout, or an error
+// that another event explains; the warnings of autoscalers are about nodes that do not exist.
 func SaysWhy(e *explain.Event) bool {
 	switch e.Reason {
 	case "Failed", "BackOff":
@@ -129,14 +131,14 @@ func SaysWhy(e *explain.Event) bool {
 	return AutoscalerOf(e) == nil
 }
 
-// SameStage reports whether two warnings are about the same stage of a pod's start, so that what one says may be the reason
-// for the other: a pod that has a node is past the warnings of its scheduler.
+// SameStage reports whether two warnings are about the same stage of a pod's start, so that one may explain the other: a pod
+// with a node is past the warnings of its scheduler.
 func SameStage(x, y *explain.Event) bool {
 	return (x.Reason == "FailedScheduling") == (y.Reason == "FailedScheduling")
 }
 
-// StartTrouble is what the warning means, by its reason and message, with which the kubelet or the attach/detach controller
-// says why a pod with a node does not start; nil for other reasons.
+// StartTrouble returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that
+// does not start, from the reason and message of the warning; nil for other reasons.
 func StartTrouble(reason, message string) *explain.Trouble {
 	switch reason {
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
@@ -159,7 +161,7 @@ func isOfNetwork(kind explain.TroubleKind) bool {
 	return kind == explain.TroubleNoAddress || kind == explain.TroubleNetworkPlugin || kind == explain.TroubleNetworkNotReady
 }
 
-// WebhookTrouble is why the API server cannot call a webhook; nil if that is not known. Its Name is the Service.
+// WebhookTrouble returns the reason why the API server cannot call a webhook; nil if it is unknown. Its Name is the Service.
 func WebhookTrouble(message string) *explain.Trouble {
 	t := troubleIn(ofWebhooks, message)
 	if m := webhookService.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil {
@@ -168,10 +170,10 @@ func WebhookTrouble(message string) *explain.Trouble {
 	return t
 }
 
-// objects are the kinds of objects that messages name.
+// objects maps the kinds of objects in messages.
 var objects = map[string]string{"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim"}
 
-// troubleIn is the first of the meanings that the message has; nil for none.
+// troubleIn returns the first of the meanings that matches the message; nil if none does.
 func troubleIn(all []meaning, message string) *explain.Trouble {
 	message = strings.Join(strings.Fields(message), " ")
 	for i := range all {
@@ -208,13 +210,13 @@ func setField(t *explain.Trouble, group, value string) {
 	}
 }
 
-// maxLastWords is how much of a message lastWords returns, in bytes.
+// maxLastWords is the maximum length of the result of lastWords, in bytes.
 const maxLastWords = 100
 
-// wrapping is what the kubelet and the runtime write before an error: which call failed, for which volume or plugin.
+// wrapping matches the prefixes that the kubelet and the runtime put before an error: the failed call, its volume or plugin.
 var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: `)
 
-// lastWords is the end of a message that wraps errors, the most specific part: of the parts that colons separate, as many
+// lastWords returns the end of a message that wraps errors, the most specific part: as many of the parts separated by colons
 // as fit, and at least one.
 func lastWords(message string) string {
 	message = strings.TrimRight(strings.Join(strings.Fields(message), " "), " .")

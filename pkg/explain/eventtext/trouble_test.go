@@ -13,13 +13,12 @@ func troubleOf(t *explain.Trouble) explain.Trouble {
 	return *t
 }
 
-// backOff is what the kubelet says about an image while it waits to pull it again.
+// backOff returns the kubelet's message about an image while it waits to pull it again.
 func backOff(err string) string {
 	return `Back-off pulling image "team/not-found-denied:1": ErrImagePull: ` + err
 }
 
-// The messages are those of containerd and CRI-O, as the kubelet passes them on. The words of an image's name count for
-// nothing.
+// The messages come from containerd and CRI-O, as the kubelet passes them on. Words in an image's name have no effect.
 //
 // Requirements: PND-03
 func TestImageThatCannotBePulledHasAMeaning(t *testing.T) {
@@ -99,7 +98,7 @@ func TestPodThatDoesNotStartHasAMeaning(t *testing.T) {
 	}
 }
 
-// The API server finds a webhook by its Service, and says what is wrong with that.
+// The API server calls a webhook through its Service, and reports what is wrong with the Service.
 //
 // Requirements: PND-05
 func TestWebhookThatCannotBeCalledHasAMeaning(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package family shows a Job and its retries as one: what each of them ran, what is missing, and what happened to the
-// indexes that failed.
+// Package family summarizes a Job and its retries: the indexes that each of them ran, the missing indexes, and the histories
+// of failed indexes.
 package family
 
 import (
@@ -21,19 +21,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// Member is a Job of a family, and how its pods failed, as far as that is known.
+// Member is a Job of a family with the failures of its pods, as far as they are known.
 type Member struct {
 	Job *batchv1.Job
 	// Status, Fate and Reason are as in explain.Verdict.
 	Status string
 	Fate   explain.Fate
 	Reason string
-	// Failures are the last ones of indexes, Most is the most frequent one of the Job; nil if none is known.
+	// Failures are the last failures of indexes, and Most the most frequent failure of the Job; nil if none is known.
 	Failures map[int32]*cause.Failure
 	Most     *cause.Failure
 }
 
-// Of returns the family of the Job. members are those of family, in order.
+// Of returns the family of the Job. members describe the Jobs of family, in the same order.
 func Of(job *batchv1.Job, family retry.Family, members []Member) *explain.Family {
 	out := &explain.Family{Root: retry.RootOf(job), RootGone: retry.AttemptOf(family[0]) > 0}
 	relatives := make([]*relative, 0, len(family))
@@ -51,7 +51,7 @@ func Of(job *batchv1.Job, family retry.Family, members []Member) *explain.Family
 	return out
 }
 
-// noteMissing notes whether the family is complete, or what is missing.
+// noteMissing records whether the family is complete, or what is missing.
 func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
 	first, indexed := family.Complete(job), jobspec.IsIndexed(&job.Spec)
 	missing := family.Missing(job)
@@ -67,7 +67,7 @@ func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
 	}
 }
 
-// relative is a Member, and what happened to the indexes that it runs.
+// relative is a Member with the sets of its indexes by outcome.
 type relative struct {
 	*Member
 	runs, completed, failed indexset.Set
@@ -91,7 +91,7 @@ func (r *relative) indexed() bool { return jobspec.IsIndexed(&r.Job.Spec) }
 
 func (r *relative) finished() bool { return reconcile.IsFinished(r.Job) }
 
-// view is what the Report on a Job of the family has about the relative.
+// view describes the relative for the Report on the Job of.
 func (r *relative) view(of *batchv1.Job) explain.FamilyMember {
 	m := explain.FamilyMember{
 		Name: r.Job.Name, UID: string(r.Job.UID), Attempt: retry.AttemptOf(r.Job), Explained: r.Job.UID == of.UID,
@@ -109,7 +109,7 @@ func (r *relative) view(of *batchv1.Job) explain.FamilyMember {
 	return m
 }
 
-// run is how the index ended in the Job.
+// run returns the outcome of the index in the Job.
 func (r *relative) run(index int32) (explain.RunOutcome, *cause.Failure) {
 	switch {
 	case r.completed.Contains(index):
@@ -122,14 +122,14 @@ func (r *relative) run(index int32) (explain.RunOutcome, *cause.Failure) {
 	return explain.RunStopped, nil
 }
 
-// step is one run of an index, after those of another step.
+// step is one run of an index. before identifies the preceding runs.
 type step struct {
 	before, relative int
 	outcome          explain.RunOutcome
 	failure          cause.Failure
 }
 
-// histories are those of the indexes that failed in one of the Jobs; indexes with the same history are together.
+// histories returns the histories of the indexes that failed in any of the Jobs; indexes with the same history are grouped.
 func histories(relatives []*relative) (out []explain.IndexHistory) {
 	var failed indexset.Set
 	for _, r := range relatives {
@@ -166,7 +166,7 @@ func histories(relatives []*relative) (out []explain.IndexHistory) {
 	return out
 }
 
-// alike yields intervals of indexes with the same history: there may be 2^31 indexes, but not as many pods.
+// alike yields intervals of indexes with the same history: there may be 2^31 indexes, but far fewer pods.
 func alike(relatives []*relative) iter.Seq[indexset.Interval] {
 	var known []int32
 	var sets []indexset.Set
@@ -177,7 +177,7 @@ func alike(relatives []*relative) iter.Seq[indexset.Interval] {
 	return indexset.Pieces(math.MaxInt32, indexset.Of(known...), sets...)
 }
 
-// runsOf are the runs of an index by attempt.
+// runsOf returns the runs of an index, sorted by attempt.
 func runsOf(relatives []*relative, index int32) (runs []explain.IndexRun) {
 	for _, r := range relatives {
 		if !r.runs.Contains(index) {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// Histories of 2^31 indexes that failed take no longer than those of a few.
+// Histories of 2^31 failed indexes take no longer than histories of a few.
 // Requirements: RTY-20, CLI-12
 func TestIndexesWithTheSameHistoryAreCountedTogether(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "1"}}

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// maxClaims is how many claims are looked up.
+// maxClaims is the maximum number of claims that are looked up.
 const maxClaims = 3
 
 func (r *reading) claims(ctx context.Context) {
@@ -25,8 +25,8 @@ func (r *reading) claims(ctx context.Context) {
 	}
 }
 
-// Claims looks at the claims of a pod whose scheduler says that one of them is missing or not bound; with an error, it returns
-// those that were read before it. The warning about a claim is left out if events cannot be read.
+// Claims looks up the claims of a pod if its scheduler reports that one of them is missing or not bound. If it returns an
+// error, the claims read before it are returned too. The warning about a claim is left out if events cannot be read.
 func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod) (all []explain.Claim, err error) {
 	for _, name := range doubtfulClaims(job, pods) {
 		claim, err := client.CoreV1().PersistentVolumeClaims(job.Namespace).Get(ctx, name, metav1.GetOptions{})
@@ -46,7 +46,7 @@ func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods [
 	return all, nil
 }
 
-// doubtfulClaims are the claims of the first pod that waits for one.
+// doubtfulClaims returns the claims of the first pod that waits for a claim.
 func doubtfulClaims(job *batchv1.Job, pods []*explain.Pod) []string {
 	waits := func(u explain.Unfit) bool {
 		return u.Kind == explain.UnfitClaimUnbound || u.Kind == explain.UnfitClaimMissing || u.Kind == explain.UnfitNoVolume
@@ -56,7 +56,7 @@ func doubtfulClaims(job *batchv1.Job, pods []*explain.Pod) []string {
 			continue
 		}
 		if !slices.ContainsFunc(eventtext.UnfitsOf(p.Unschedulable), waits) {
-			return nil // The others wait for the same.
+			return nil // Other pods wait for the same reason.
 		}
 		names := explain.ClaimNames(&job.Spec.Template.Spec, p.Name)
 		return names[:min(len(names), maxClaims)]
@@ -64,7 +64,7 @@ func doubtfulClaims(job *batchv1.Job, pods []*explain.Pod) []string {
 	return nil
 }
 
-// warningAboutClaim is the message of the latest warning about the claim, "" if there is none.
+// warningAboutClaim returns the message of the latest warning about the claim, "" if there is none.
 func warningAboutClaim(ctx context.Context, client kube.Interface, claim *corev1.PersistentVolumeClaim) string {
 	about := fields.Set{"involvedObject.kind": "PersistentVolumeClaim", "involvedObject.name": claim.Name, "type": corev1.EventTypeWarning}
 	var last explain.Event

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// waitsFor is a pod about which its scheduler says that.
+// waitsFor returns a change that gives a pod this message of its scheduler.
 func waitsFor(message string) func(p *corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending

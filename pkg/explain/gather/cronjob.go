@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// CronJob reads a CronJob and the events about it, which are one request each; jobs are its Jobs. Missing permissions, and
-// events that cannot be read, are gaps. Without an error, the CronJob is nil if it does not exist.
+// CronJob reads a CronJob and the events about it, with one request each; jobs are its Jobs. Missing permissions, and events
+// that cannot be read, are reported as Gaps. Without an error, the CronJob is nil if it does not exist.
 func CronJob(ctx context.Context, client kube.Interface, namespace, name string, jobs []explain.OwnedJob, now time.Time) (explain.CronJobInput, error) {
 	in := explain.CronJobInput{Now: now, Namespace: namespace, Name: name, Jobs: jobs}
 	cronJob, err := client.BatchV1().CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})

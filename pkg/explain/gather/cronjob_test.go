@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-// A CronJob and the events about it are two requests; events of one of the same name that is gone are left out.
+// A CronJob and its events take two requests. Events about a deleted CronJob of the same name are left out.
 // Requirements: CRJ-01, CLI-09.
 func TestCronJobIsReadWithItsEvents(t *testing.T) {
 	s := &server{cronJobs: []batchv1.CronJob{{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "nightly", UID: "u1"}}}}
@@ -31,7 +31,7 @@ func TestCronJobIsReadWithItsEvents(t *testing.T) {
 	}
 }
 
-// A missing permission is a gap with the command that checks it; another failure to read the CronJob is an error.
+// A missing permission is a gap with the command that checks it; any other failure to read the CronJob is an error.
 // Requirements: CRJ-05, CLI-08.
 func TestCronJobThatMayNotBeRead(t *testing.T) {
 	for path, want := range map[string]string{"/cronjobs/": "kubectl auth can-i get cronjobs -n ns", "/events": "kubectl auth can-i list events -n ns"} {

@@ -38,11 +38,11 @@ func (r *reading) events(ctx context.Context) {
 	}
 }
 
-// Events reads what keep makes of the events about the Job, and of those about its pods. The latter are found among all of
-// the namespace's: a pod that is gone is known by its name. complete reports whether all were looked through. With an
-// error, there are those that were read before it.
+// Events reads the events about the Job and about its pods, and returns the results of keep. It searches all pod events of
+// the namespace, as a deleted pod is known only by its name. complete reports whether all events were searched. If it returns
+// an error, the events read before it are returned too.
 func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod, about []fields.Set, keep func(*corev1.Event, explain.Event) T) (all []T, complete bool, err error) {
-	mine := map[string]bool{"": true} // no pod: the Job
+	mine := map[string]bool{"": true} // no pod means the Job
 	for i := range pods {
 		mine[pods[i].Name] = true
 	}
@@ -62,7 +62,7 @@ func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job,
 	return all, complete, nil
 }
 
-// ManyEvents is for a namespace with more than MaxEvents events of pods.
+// ManyEvents returns the Gap for a namespace with more than MaxEvents pod events.
 func ManyEvents() explain.Gap {
 	return explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were read", MaxEvents)}
 }
@@ -79,15 +79,14 @@ func EventsOfJob(job *batchv1.Job) fields.Set {
 // EventsOfPods selects the events about any pod.
 func EventsOfPods() fields.Set { return fields.Set{"involvedObject.kind": "Pod"} }
 
-// EventsOfPod selects the events about pods of a name.
+// EventsOfPod selects the events about pods of this name.
 func EventsOfPod(name string) fields.Set {
 	return fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": name}
 }
 
-// EachEvent reads the first MaxEvents events of a namespace, in pages. complete reports whether
-// these are all, and version is the resourceVersion to watch from. begin comes before the
-// first page: once more if reading has to start over. An event is each's only until it
-// returns.
+// EachEvent reads the first MaxEvents events of a namespace, in pages. complete reports whether these are all, and version is
+// the resourceVersion to watch from. begin is called before the first page, and again if reading has to start over. each must
+// not keep the event after it returns.
 func EachEvent(ctx context.Context, client kube.Interface, namespace string, about fields.Set, begin func(), each func(*corev1.Event)) (version string, complete bool, err error) {
 	seen := 0
 	err = eachPage(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: eventPageSize}, func(options metav1.ListOptions) (string, error) {
@@ -111,21 +110,20 @@ func EachEvent(ctx context.Context, client kube.Interface, namespace string, abo
 	return version, err == nil && seen <= MaxEvents, err
 }
 
-// MayBeOfJob reports whether the event can be about a pod of the Job that is gone.
+// MayBeOfJob reports whether the event may be about a deleted pod of the Job.
 func MayBeOfJob(job *batchv1.Job, e *explain.Event) bool {
 	return mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
 }
 
-// How the API server makes names from generateName: so many bytes of it, and a suffix of
-// these letters.
+// The API server makes a name from the first maxGenerateName bytes of generateName and suffixLength letters of suffixLetters.
 const (
 	maxGenerateName = 58
 	suffixLength    = 5
 	suffixLetters   = "bcdfghjklmnpqrstvwxz2456789"
 )
 
-// mayBePodOf reports whether a Job of this name could have made a pod of that name: the pod is
-// gone, and its name is all that is left of it.
+// mayBePodOf reports whether a Job of this name could have created a pod of that name. The pod is gone, so its name is the
+// only evidence.
 func mayBePodOf(job *batchv1.Job, pod string) bool {
 	if len(pod) < suffixLength || strings.Trim(pod[len(pod)-suffixLength:], suffixLetters) != "" {
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// relatives reads the rest of the Job's family. Whoever may not list Jobs is shown none.
+// relatives reads the other Jobs of the family. If listing Jobs is forbidden, there are none.
 func (r *reading) relatives(ctx context.Context) {
 	relatives, err := Relatives(ctx, r.client, r.facts.Job, nil)
 	if err != nil && !apierrors.IsForbidden(err) {
@@ -24,14 +24,14 @@ func (r *reading) relatives(ctx context.Context) {
 	r.facts.Relatives, r.facts.RelativesRead = relatives, err == nil
 }
 
-// MayHaveRelatives reports whether there can be a family: only a Job that has finished is retried.
+// MayHaveRelatives reports whether the Job may have a family: only finished Jobs are retried.
 func MayHaveRelatives(job *batchv1.Job) bool {
 	return reconcile.IsFinished(job) || retry.AttemptOf(job) > 0
 }
 
-// Relatives reads the other Jobs of the Job's family, each with its pods if it has finished with failures; those that it
-// already has in before are not read again. Without permission to list pods, causes are missing, and the gap of the Job's own
-// pods says so.
+// Relatives reads the other Jobs of the Job's family, each with its pods if it has finished with failures. Pods that are
+// already in before are not read again. If listing pods is forbidden, causes are missing, which the Gap of the Job's own pods
+// reports.
 func Relatives(ctx context.Context, client kube.Interface, job *batchv1.Job, before []explain.Input) ([]explain.Input, error) {
 	if !MayHaveRelatives(job) {
 		return nil, nil

@@ -15,13 +15,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// finished makes a Job one that failed.
+// finished makes a Job a failed one.
 func finished(j *batchv1.Job) {
 	j.Status.Failed = 1
 	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
 }
 
-// retryOf is a retry of the Job train of the UID.
+// retryOf returns a retry of the Job train with the UID.
 func retryOf(root types.UID, attempt string, change func(*batchv1.Job)) batchv1.Job {
 	name := "train-retry-" + attempt
 	j := batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}}
@@ -35,7 +35,7 @@ func retryOf(root types.UID, attempt string, change func(*batchv1.Job)) batchv1.
 	return j
 }
 
-// named is a failed pod with the label of its Job.
+// named returns a change that makes a pod fail and gives it the label of its Job.
 func named(job string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		failed(p)
@@ -43,7 +43,7 @@ func named(job string) func(*corev1.Pod) {
 	}
 }
 
-// relativesOf are the names of the relatives, each with its number of pods if they were read.
+// relativesOf lists the names of the relatives, each with its number of pods if they were read.
 func relativesOf(f explain.Input) string {
 	var all []string
 	for _, relative := range f.Relatives {
@@ -60,8 +60,8 @@ func hasJobsGap(f explain.Input) bool {
 	return slices.ContainsFunc(f.Gaps, func(g explain.Gap) bool { return g.What == "jobs" })
 }
 
-// RTY-22: the retries of a finished Job are read, with the pods of those that finished with failures; a Job without
-// retries costs one request, and one that still runs none.
+// RTY-22: the retries of a finished Job are read, with their pods if they finished with failures. A Job without retries costs
+// one request, and a running Job none.
 func TestRelatives_RTY_22(t *testing.T) {
 	first := train()
 	finished(first)
@@ -95,8 +95,8 @@ func TestRelatives_RTY_22(t *testing.T) {
 	}
 }
 
-// RTY-22: without permission to list Jobs there is no family, and no gap; any other failure is a gap. Without permission
-// to list pods, the relatives are known without them.
+// RTY-22: without permission to list Jobs there is no family, and no gap; any other failure is a gap. Without permission to
+// list pods, the relatives are read without their pods.
 func TestUnreadableRelatives_RTY_22(t *testing.T) {
 	job := train()
 	finished(job)
@@ -121,7 +121,7 @@ func TestUnreadableRelatives_RTY_22(t *testing.T) {
 	}
 }
 
-// The name of a Job with a manual selector may be longer than a label: its retries are found by the label that they have.
+// The name of a Job with a manual selector may be longer than a label; its retries are found by their label.
 //
 // Requirements: RTY-20, RTY-22
 func TestRelativesOfALongName(t *testing.T) {

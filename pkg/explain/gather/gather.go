@@ -1,11 +1,10 @@
-// Package gather reads what an explanation of a Job rests on: its pods, events, the Lease
-// of its controller, the Workload of one that Kueue holds, the nodes of pods that do not end, the
-// claims of pods that wait for one, the last lines of logs, and its retries.
+// Package gather reads the input of an explanation of a Job: its pods, events, the Lease of its controller, the Workload of a
+// Job that Kueue holds, the nodes of pods that do not end, the claims of pods that wait for them, the last lines of logs, and
+// its retries.
 //
-// It needs no more than get, list and watch on jobs, pods and events; whatever else it
-// may not read only makes the facts fewer. No error ends it: what could not be read is a
-// Gap. Pods and events are read in pages, and only what explain.Pod and explain.Event
-// hold is kept of them.
+// It needs only get, list and watch on jobs, pods and events; other missing permissions reduce the input. No error ends it:
+// data that could not be read is reported as a Gap. Pods and events are read in pages, and only the fields of explain.Pod and
+// explain.Event are kept.
 package gather
 
 import (
@@ -27,42 +26,40 @@ import (
 )
 
 const (
-	// podPageSize is how many pods one list call returns. An API server has the first page in its cache, and reads all
-	// others from etcd once nothing has changed for a while: 25 pages of 2,000 take it four times the CPU time of one of
-	// 50,000, and five times as long. Pods are decoded as they arrive, so that large pages need no more memory.
+	// podPageSize is the number of pods per list request. An API server has the first page in its cache, and reads all other
+	// pages from etcd once nothing has changed for a while: 25 pages of 2,000 pods take four times the CPU time of one page
+	// of 50,000, and five times as long. Pods are decoded as they arrive, so that large pages need no more memory.
 	podPageSize = 100_000
-	// eventPageSize is how many events one list call returns.
+	// eventPageSize is the number of events per list request.
 	eventPageSize = 2000
-	// maxExpectedPods is for how many pods there is room before they are read.
+	// maxExpectedPods limits the memory allocated before pods are read.
 	maxExpectedPods = 200_000
-	// MaxEvents is how many events of pods of a namespace are looked through.
+	// MaxEvents is the maximum number of pod events of a namespace that are searched.
 	MaxEvents = 5000
-	// MaxLogs is how many containers' logs are read, readBytes how much of the last lines of
-	// each, and logBytes how much of that is kept.
+	// MaxLogs is the maximum number of containers whose logs are read, readBytes the maximum size read of the last lines of
+	// each, and logBytes the size kept of that.
 	MaxLogs   = 3
 	readBytes = 4 << 20
 	logBytes  = 64 << 10
-	// maxNodes is how many nodes are looked up.
+	// maxNodes is the maximum number of nodes that are looked up.
 	maxNodes = 5
 )
 
-// Options say what is read beside pods and events.
+// Options select the data to read in addition to pods and events.
 type Options struct {
-	// Report narrows what logs are read of.
+	// Report restricts the logs that are read.
 	Report explain.Options
-	// LogLines is how many last lines are read of the logs that tell most; 0 for none.
+	// LogLines is the number of last lines to read of the most informative logs; 0 for none.
 	LogLines int64
-	// WithoutPodEvents leaves out the events of pods, for which all of the namespace's are
-	// looked through.
+	// WithoutPodEvents leaves out the events of pods, which require a search of all pod events of the namespace.
 	WithoutPodEvents bool
-	// OurName is the default managedBy value of this project's controller. Without Leases,
-	// none are read.
+	// OurName is the default managedBy value of this project's controller. If Leases is nil, no Lease is read.
 	OurName string
 	Leases  Leases
 }
 
-// Reader reads about Jobs. What is the same for several Jobs it reads once: it is for one
-// moment, and may be used by several goroutines.
+// Reader reads the input for several Jobs at one moment. Data shared by several Jobs is read once. It is safe for concurrent
+// use.
 type Reader struct {
 	client  kube.Interface
 	options Options
@@ -77,18 +74,18 @@ func NewReader(client kube.Interface, o Options) *Reader {
 	return &Reader{client: client, options: o}
 }
 
-// reading is one Job's facts as far as they are read.
+// reading is the input of one Job, as far as it has been read.
 type reading struct {
 	*Reader
 	facts explain.Input
 }
 
-// Read reads all about one Job at the time now.
+// Read reads the input for one Job, at the time now.
 func Read(ctx context.Context, client kube.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Input {
 	return NewReader(client, o).Read(ctx, job, ruleNames, now)
 }
 
-// Read reads all about a Job at the time now.
+// Read reads the input for a Job, at the time now.
 func (s *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	r := &reading{Reader: s, facts: explain.Input{Now: now, OurName: s.options.OurName, Job: job, RuleNames: ruleNames}}
 	r.pods(ctx)
@@ -102,12 +99,12 @@ func (s *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 	return r.facts
 }
 
-// gap notes what could not be read, and why.
+// gap records the resource that could not be read, and why.
 func (r *reading) gap(verb, resource string, err error) {
 	r.facts.Gaps = append(r.facts.Gaps, GapOf(r.facts.Job.Namespace, verb, resource, err))
 }
 
-// GapOf says what could not be read of a namespace, or of all with "", and why.
+// GapOf describes a resource of a namespace, or of all namespaces with "", that could not be read, and why.
 func GapOf(namespace, verb, resource string, err error) explain.Gap {
 	g := explain.Gap{What: resource}
 	where := "namespace " + namespace
@@ -126,15 +123,15 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 		g.Text = resource + " could not be read: timed out"
 	default:
 		if failed, is := errors.AsType[*url.Error](err); is {
-			err = failed.Err // The URL is of no use to people.
+			err = failed.Err // The URL does not help users.
 		}
 		g.Text = fmt.Sprintf("%s could not be read: %v", resource, err)
 	}
 	return g
 }
 
-// UnwatchedGap is for what can be read of a namespace but not watched, and how often it
-// is read instead. What of it is "watch pods" for pods: they are not missing.
+// UnwatchedGap describes a resource of a namespace that may be read but not watched, and is read every interval instead. Its
+// What is "watch pods" for pods, as the pods themselves are not missing.
 func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 	g := explain.Gap{
 		What: "watch " + resource, Text: fmt.Sprintf("no permission to watch %s: they are read every %s instead", resource, every),
@@ -155,8 +152,8 @@ func (r *reading) nodes(ctx context.Context) {
 	}
 }
 
-// GoneNodes looks at the nodes of pods that should have ended, and returns those that cannot
-// end them, and why; with an error, those that were found before it.
+// GoneNodes looks up the nodes of pods that should have ended, and returns the nodes that cannot end them, with the reasons.
+// If it returns an error, the map holds the nodes found before the error.
 func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, now time.Time) (map[string]string, error) {
 	var names []string
 	for _, p := range pods {

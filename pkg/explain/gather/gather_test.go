@@ -26,7 +26,7 @@ func names(f explain.Input) (out []string) {
 	return out
 }
 
-// CLI-08: with the permissions of a reader nothing is missing, and only GET is sent.
+// CLI-08: with read permissions nothing is missing, and only GET requests are sent.
 func TestReaderMissesNothing_CLI_08(t *testing.T) {
 	s := &server{
 		pods: []corev1.Pod{pod("train-a", "uid-train", failed), pod("train-b", "uid-train", nil)},
@@ -58,8 +58,8 @@ func TestReaderMissesNothing_CLI_08(t *testing.T) {
 	}
 }
 
-// Pods come in pages; those that another Job controls, or nobody, are left out, though
-// they have the same labels. Not even a Job without a selector has all pods of a namespace read.
+// Pods come in pages; pods with the same labels that another Job controls, or that have no controller, are left out. Not even
+// for a Job without a selector are all pods of a namespace read.
 func TestPodsOfOthersAreLeftOut_CLI_08_POL_02(t *testing.T) {
 	s := &server{}
 	for i := range 2100 {
@@ -84,7 +84,7 @@ func TestPodsOfOthersAreLeftOut_CLI_08_POL_02(t *testing.T) {
 	}
 }
 
-// A continue token that has expired ends no list: it is read again, as a whole.
+// An expired continue token does not fail the list: it is read again, as a whole.
 func TestExpiredContinueTokenEndsNoList_CLI_08(t *testing.T) {
 	for _, resource := range []string{"pods", "events"} {
 		s := &server{refuse: func(r *http.Request) (int, metav1.StatusReason) {
@@ -103,7 +103,7 @@ func TestExpiredContinueTokenEndsNoList_CLI_08(t *testing.T) {
 	}
 }
 
-// Events of pods of other Jobs whose names begin alike are of no concern.
+// Events of pods of other Jobs with similar names are left out.
 func TestEventsOfSimilarNamesAreLeftOut_CLI_04(t *testing.T) {
 	indexed := func(j *batchv1.Job) { j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
 	for _, tc := range []struct {
@@ -130,8 +130,8 @@ func TestEventsOfSimilarNamesAreLeftOut_CLI_04(t *testing.T) {
 	}
 }
 
-// An event from before the Job is of another of its name; one that has only the newer
-// API's eventTime is not.
+// An event older than the Job belongs to an earlier Job of the same name. An event that only has the newer API's eventTime is
+// kept.
 func TestEventsFromBeforeTheJobAreLeftOut_CLI_04(t *testing.T) {
 	old := event("old", "train-xk2p9")
 	old.LastTimestamp = ago(2 * time.Hour)
@@ -143,7 +143,7 @@ func TestEventsFromBeforeTheJobAreLeftOut_CLI_04(t *testing.T) {
 	}
 }
 
-// No more than 5,000 events of pods are looked through, and that is said.
+// At most 5,000 events of pods are searched, and the limit is reported.
 func TestEventsAreBounded_CLI_08(t *testing.T) {
 	for n, complete := range map[int]bool{5000: true, 5001: false} {
 		s := &server{}
@@ -160,7 +160,7 @@ func TestEventsAreBounded_CLI_08(t *testing.T) {
 	}
 }
 
-// CLI-08: each permission that is missing leaves the rest as it is.
+// CLI-08: a missing permission does not affect the other data.
 func TestMissingPermissionLeavesTheRest_CLI_08(t *testing.T) {
 	late := func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
@@ -203,7 +203,7 @@ func TestMissingPermissionLeavesTheRest_CLI_08(t *testing.T) {
 	}
 }
 
-// PRP-23: nodes of pods that should have ended are looked at, five at most.
+// PRP-23: nodes of pods that should have ended are looked up, five at most.
 func TestNodesOfStuckPodsAreRead_PRP_23(t *testing.T) {
 	s := &server{nodes: map[string]corev1.Node{
 		"node-2": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
@@ -230,13 +230,13 @@ func TestNodesOfStuckPodsAreRead_PRP_23(t *testing.T) {
 	}
 }
 
-// created returns the Lease with the time of its creation, which only the API server sets.
+// created returns the Lease with a creation time, which only the API server sets.
 func created(l coordinationv1.Lease, age time.Duration) coordinationv1.Lease {
 	l.CreationTimestamp = metav1.NewTime(noon.Add(-age))
 	return l
 }
 
-// Anyone who may edit Leases in some namespace can create one that looks like the controller's.
+// A user who may edit Leases in some namespace can create one that looks like the controller's.
 //
 // Requirements: CLI-10
 func TestLeaseOfAnotherNamespaceDoesNotOutvote(t *testing.T) {
@@ -265,7 +265,7 @@ func TestLeaseOfAnotherNamespaceDoesNotOutvote(t *testing.T) {
 	}
 }
 
-// Whoever may not list the Leases of the cluster may be allowed to list those of config/default.
+// A user who may not list the Leases of the cluster may be allowed to list the Leases in the namespace of config/default.
 //
 // Requirements: CLI-06, CLI-08
 func TestLeaseOfTheSystemNamespaceIsEnough(t *testing.T) {
@@ -279,13 +279,13 @@ func TestLeaseOfTheSystemNamespaceIsEnough(t *testing.T) {
 	if f := read(t, s, train()); f.Lease == nil || len(f.Gaps) != 0 {
 		t.Errorf("%+v, %+v", f.Lease, f.Gaps)
 	}
-	s.leases = nil // It may be elsewhere.
+	s.leases = nil // The Lease may be in another namespace.
 	if lease, err := gather.ReadLease(t.Context(), s.client(t), ourLeases{}, "batchjob.dev/controller", "ns"); lease != nil || !apierrors.IsForbidden(err) {
 		t.Errorf("%+v, %v", lease, err)
 	}
 }
 
-// The Lease of a shard counts for the namespaces of the shard, and one request finds those of all.
+// The Lease of a shard counts for the namespaces of the shard, and one request finds the Leases of all shards.
 func TestLeaseOfTheShardCounts_CLI_06(t *testing.T) {
 	s := &server{leases: []coordinationv1.Lease{ourLease("sys", "other", time.Second), ourLease("sys", "ns", time.Hour)}}
 	reader := gather.NewReader(s.client(t), gather.Options{OurName: "batchjob.dev/controller", Leases: ourLeases{}})
@@ -306,7 +306,7 @@ func TestLeaseOfTheShardCounts_CLI_06(t *testing.T) {
 	}
 }
 
-// Logs of three containers at most are read, each to its last 64 KiB.
+// At most three logs are read, and 64 KiB of each are kept.
 func TestLogsOfFewContainersAreRead_CLI_04(t *testing.T) {
 	s := &server{logs: map[string]string{}}
 	for i := range 5 {
@@ -330,7 +330,7 @@ func TestLogsOfFewContainersAreRead_CLI_04(t *testing.T) {
 	wantGap(t, read(t, s, train()), "logs", "", "it is gone")
 }
 
-// A server that goes away in the middle, or a user who does, leaves what was read.
+// If the server or the user aborts in the middle, the data read so far is kept.
 func TestInterruptKeepsWhatWasRead_CLI_08(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &server{pods: []corev1.Pod{pod("train-a", "uid-train", failed)}}
@@ -346,7 +346,7 @@ func TestInterruptKeepsWhatWasRead_CLI_08(t *testing.T) {
 	}
 }
 
-// Events may be about pods of any name: none ends the program.
+// Events about pods of any name do not panic.
 func FuzzEventNames(f *testing.F) {
 	f.Add("train", "a-"+strings.Repeat("0", 63)+"-bcdfg")
 	f.Add("train", "train-7-xk2p9")

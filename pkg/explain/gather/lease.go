@@ -14,14 +14,14 @@ import (
 
 // Leases identifies the Leases of controllers.
 type Leases interface {
-	// Selector selects the Leases of all our controllers by their labels.
+	// Selector selects the Leases of all of this project's controllers by their labels.
 	Selector() string
 	// IsFor reports whether the holder of a selected Lease runs the Jobs of the namespace with this managedBy value.
 	IsFor(l *coordinationv1.Lease, managedBy, namespace string) bool
 }
 
-// lease reads the Lease of the Job's controller. Few users may read Leases, and a Lease is only one of several signs of
-// life, so a failure is not a gap.
+// lease reads the Lease of the Job's controller. Few users may read Leases, and a Lease is only one of several signs that a
+// controller runs, so a failure is not a Gap.
 func (r *reading) lease(ctx context.Context) {
 	managedBy := explain.LeasedBy(r.facts.Job, r.options.OurName)
 	if managedBy == "" || r.options.Leases == nil {
@@ -57,10 +57,10 @@ func listLeases(ctx context.Context, client kube.Interface, leases Leases) ([]co
 	return list.Items, nil
 }
 
-// leaseFor returns the Lease that was renewed last in the most trusted namespace. Whoever may edit Leases in some other
-// namespace can create one with the same labels, so Leases of different namespaces are never compared by what is in them:
-// the namespace of config/default comes first, then the one whose Lease is the oldest. The API server sets that time. The
-// result has the last Lease of the others beside it.
+// leaseFor returns the Lease that was renewed last in the most trusted namespace. A user who may edit Leases in another
+// namespace can create one with the same labels, so the contents of Leases in different namespaces are never compared: the
+// namespace of config/default comes first, then the namespace with the oldest Lease, by the creation time that the API server
+// sets. The result also holds the last renewed Lease of the other namespaces.
 func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace string) *explain.Lease {
 	var trusted *coordinationv1.Lease
 	for i := range all {
@@ -89,7 +89,7 @@ func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace st
 	return &last
 }
 
-// compareTrust is negative if a is more trustworthy than b.
+// compareTrust returns a negative number if a is more trustworthy than b.
 func compareTrust(a, b *coordinationv1.Lease) int {
 	if (a.Namespace == explain.SystemNamespace) != (b.Namespace == explain.SystemNamespace) {
 		if a.Namespace == explain.SystemNamespace {

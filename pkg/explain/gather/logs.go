@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// logs reads the last lines of the containers that tell most, until one cannot be read.
+// logs reads the last lines of the most informative containers, until a log cannot be read.
 func (r *reading) logs(ctx context.Context) {
 	if r.options.LogLines <= 0 {
 		return
@@ -34,7 +34,7 @@ func (r *reading) logs(ctx context.Context) {
 	}
 }
 
-// LogGap says what log could not be read, and why. The pods tell its node.
+// LogGap describes the log that could not be read, and why. It finds the log's node in pods.
 func LogGap(namespace string, pods []*explain.Pod, t explain.LogTarget, err error) explain.Gap {
 	if apierrors.IsForbidden(err) {
 		return GapOf(namespace, "get", "pods/log", err)
@@ -48,14 +48,14 @@ func LogGap(namespace string, pods []*explain.Pod, t explain.LogTarget, err erro
 	return explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", t.Pod, WhyNoLog(node, err))}
 }
 
-// WhyNoLog shortens what the API server says when it cannot reach the kubelet of the node,
-// which has the log. node is "" if it is not known.
+// WhyNoLog shortens the API server's message when it cannot reach the kubelet that serves the log. node is "" if it is
+// unknown.
 func WhyNoLog(node string, err error) string {
 	var status apierrors.APIStatus
 	switch {
 	case !errors.As(err, &status):
 		return err.Error()
-	case kube.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Kind != "pods/log"): // not the kubelet's
+	case kube.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Kind != "pods/log"): // the API server's
 		return "it is gone"
 	case KubeletFailure(err) != "" && node != "":
 		return fmt.Sprintf("the kubelet of node %s cannot be reached", node)
@@ -63,8 +63,9 @@ func WhyNoLog(node string, err error) string {
 	return status.Status().Message
 }
 
-// KubeletFailure is why the API server could not reach the kubelet that has a log, "" for any other error. It passes on
-// its HTTP client's error (a url.Error) as it is: Get "https://NODE:10250/containerLogs/…": dial tcp …
+// KubeletFailure returns the reason why the API server could not reach the kubelet that serves a log, "" for any other error.
+// The API server passes on its HTTP client's error (a url.Error) unchanged: Get "https://NODE:10250/containerLogs/…": dial
+// tcp …
 func KubeletFailure(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
@@ -77,7 +78,7 @@ func KubeletFailure(err error) string {
 	return cause
 }
 
-// Tail reads so many last lines of a log.
+// Tail reads the last count lines of a log.
 func Tail(ctx context.Context, client kube.Interface, namespace string, t explain.LogTarget, count int64) ([]string, error) {
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
 		Container: t.Container, Previous: t.Previous, TailLines: &count,
@@ -90,7 +91,7 @@ func Tail(ctx context.Context, client kube.Interface, namespace string, t explai
 	if err != nil {
 		return nil, err
 	}
-	data = data[max(0, len(data)-logBytes):] // The end says most.
+	data = data[max(0, len(data)-logBytes):] // The end is the most informative part.
 	text := strings.TrimRight(string(data), "\n")
 	if text == "" {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// nodesOfGonePods are nodes of pods that are gone, if more failures are counted than pods that failed exist.
+// nodesOfGonePods returns nodes of deleted pods, if the status counts more failures than there are failed pods.
 func nodesOfGonePods(f *explain.Input) []string {
 	exist, failed := map[string]bool{}, int32(0)
 	for _, p := range f.Pods {
@@ -32,8 +32,8 @@ func nodesOfGonePods(f *explain.Input) []string {
 	return names
 }
 
-// removedNodes notes which of the nodes no longer exist. Few may read nodes, and few explanations need them: an error is no
-// gap.
+// removedNodes records which of the nodes no longer exist. An error is not a Gap: few users may read nodes, and few
+// explanations need them.
 func (r *reading) removedNodes(ctx context.Context, names []string) {
 	for _, name := range names {
 		_, err := r.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})

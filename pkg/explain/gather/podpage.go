@@ -15,22 +15,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// podReader reads lists of pods page by page. Of each pod it decodes the fields that fields has, or all if that is nil: a
-// Job may have 100,000 pods, and what explanations and logs need of one is a quarter of it.
+// podReader reads lists of pods page by page. It decodes only the given fields of each pod, or all if fields is nil: a Job
+// may have 100,000 pods, and explanations and logs need a quarter of each.
 type podReader struct {
 	client    kube.Interface
 	namespace string
 	fields    kube.Fields
 
-	// What follows is used again for the next pod.
+	// The buffers are reused for the next pod.
 	kept []byte
 	pod  corev1.Pod
 }
 
-// readAhead is more than most pods have.
+// readAhead is larger than most pods.
 const readAhead = 64 << 10
 
-// read calls each with the pods of one page, as they arrive: a page may be larger than what should be in memory.
+// read calls each with the pods of one page as they arrive, as a page may be too large for memory.
 func (r *podReader) read(ctx context.Context, options metav1.ListOptions, each func(*corev1.Pod)) (meta metav1.ListMeta, err error) {
 	stream, err := r.client.CoreV1().RESTClient().Get().Namespace(r.namespace).Resource("pods").
 		VersionedParams(&options, kube.ParameterCodec).Stream(ctx)
@@ -79,7 +79,7 @@ func (r *podReader) decodePod(data []byte, each func(*corev1.Pod)) (err error) {
 	return nil
 }
 
-// readJSON is for what stands between the plugin and an API server and knows no protobuf.
+// readJSON reads a PodList from a proxy between the plugin and an API server that does not support protobuf.
 func readJSON(answer io.Reader, each func(*corev1.Pod)) (metav1.ListMeta, error) {
 	text, err := io.ReadAll(answer)
 	if err != nil {
@@ -95,7 +95,7 @@ func readJSON(answer io.Reader, each func(*corev1.Pod)) (metav1.ListMeta, error)
 	return list.ListMeta, nil
 }
 
-// neededOfPods are the fields that explain.PodOf and logs.NewPod read.
+// neededOfPods returns the fields that explain.PodOf and logs.NewPod read.
 var neededOfPods = sync.OnceValue(func() kube.Fields {
 	paths := []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp",

@@ -33,7 +33,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// answering is a client of a server that answers everything in this way.
+// answering returns a client of a server that gives every request the same response.
 func answering(t *testing.T, contentType string, body []byte) kube.Interface {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -48,10 +48,10 @@ func answering(t *testing.T, contentType string, body []byte) kube.Interface {
 	return client
 }
 
-// protobufOf is a list of these pods, which train controls, as the API server encodes it.
+// protobufOf returns a list of these pods, controlled by train, as the API server encodes it.
 func protobufOf(t *testing.T, pods []corev1.Pod) []byte { return protobufPage(t, pods, "") }
 
-// protobufPage is a page of such a list; next is the token of the next one.
+// protobufPage returns a page of such a list; next is the continue token.
 func protobufPage(t *testing.T, pods []corev1.Pod, next string) []byte {
 	t.Helper()
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "42", Continue: next}}
@@ -68,7 +68,7 @@ func protobufPage(t *testing.T, pods []corev1.Pod, next string) []byte {
 	return body.Bytes()
 }
 
-// recordedPods are all pods that the tests of explanations have.
+// recordedPods returns all pods in the test data of explanations.
 func recordedPods(t *testing.T) (pods []corev1.Pod) {
 	t.Helper()
 	files, err := recorded.Files(filepath.Join("..", "analysis", "testdata", "recorded"))
@@ -85,8 +85,8 @@ func recordedPods(t *testing.T) (pods []corev1.Pod) {
 	return pods
 }
 
-// What is left out of a pod that is read changes neither explanations nor logs. Managed fields are left out, and fields
-// that only the API server and nodes need.
+// The fields left out when pods are read change neither explanations nor logs: managed fields, and fields that only the API
+// server and nodes need.
 func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
 	pods := recordedPods(t)
 	always := corev1.ContainerRestartPolicyAlways
@@ -119,7 +119,7 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
 	}
 	for i := range read {
 		got, want := explain.PodOf(read[i]), explain.PodOf(whole[i])
-		got.Made, want.Made = false, false // It matters for adoption only, which is the controller's.
+		got.Made, want.Made = false, false // It matters only for adoption by the controller.
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\n%+v\n%+v", want.Name, got, want)
 		}
@@ -136,7 +136,7 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
 	}
 }
 
-// An answer that is cut off, or that is no list of pods, is an error, and no panic.
+// A response that is truncated, or that is not a list of pods, is an error and does not panic.
 func TestBrokenListsOfPodsAreErrors_POL_06(t *testing.T) {
 	body := protobufOf(t, []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: types.UID("uid-a")}, Status: corev1.PodStatus{Message: strings.Repeat("x", 200)}}})
 	const trailer = 4 // The API server ends with two empty fields.
@@ -152,8 +152,8 @@ func TestBrokenListsOfPodsAreErrors_POL_06(t *testing.T) {
 	}
 }
 
-// pagedPods answers with pages of one pod each, in protobuf. before is called for each page when the token of the next one
-// has been sent, and its pod has not.
+// pagedPods responds with pages of one pod each, in protobuf. before is called for each page after the continue token has
+// been sent, and before its pod is sent.
 type pagedPods struct {
 	pages  int
 	before func(page int, r *http.Request)
@@ -199,7 +199,7 @@ func (s *pagedPods) client(t *testing.T) kube.Interface {
 	return client
 }
 
-// readNames returns the names of the pods that were read since reading began, and how often it began.
+// readNames returns the names of the pods read since reading last began, and how many times it began.
 func readNames(ctx context.Context, client kube.Interface) (names []string, begun int, version string, err error) {
 	version, err = gather.EachPod(ctx, client, train(), func() { names, begun = nil, begun+1 }, func(pod *corev1.Pod) { names = append(names, pod.Name) })
 	return names, begun, version, err
@@ -270,7 +270,7 @@ func TestRefusedPagesOfPods(t *testing.T) {
 	}
 }
 
-// A connection that is lost within a page is an error. So is an interrupt.
+// A connection lost within a page is an error. So is an interrupt.
 // Requirements: CLI-08, POL-06
 func TestLostPageOfPodsIsAnError(t *testing.T) {
 	s := &pagedPods{pages: 9, before: func(page int, _ *http.Request) {

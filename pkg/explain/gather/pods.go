@@ -24,7 +24,7 @@ func (r *reading) pods(ctx context.Context) {
 	r.facts.PodsRead = true
 }
 
-// podsOf reads the pods that the Job controls. With an error, it returns no pods.
+// podsOf reads the pods that the Job controls. It returns no pods with an error.
 func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods []*explain.Pod, err error) {
 	begin := func() { pods = make([]*explain.Pod, 0, ExpectedPods(job)) }
 	if _, err = EachPod(ctx, client, job, begin, func(pod *corev1.Pod) { pods = append(pods, explain.PodOf(pod)) }); err != nil {
@@ -33,16 +33,16 @@ func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods 
 	return pods, nil
 }
 
-// ExpectedPods is how many pods the Job's status counts; those that ended may be gone. A status may say anything, so there
-// is a limit.
+// ExpectedPods returns the number of pods that the Job's status counts; pods that ended may be gone. The number is limited,
+// as a status may contain anything.
 func ExpectedPods(job *batchv1.Job) int64 {
 	s := &job.Status
 	all := int64(s.Active) + int64(s.Succeeded) + int64(s.Failed) + int64(ptr.Deref(s.Terminating, 0))
 	return min(max(0, all), maxExpectedPods)
 }
 
-// PodSelector selects the pods of the Job, and perhaps others: the owner decides. A Job without a
-// selector has no pods yet.
+// PodSelector returns the label selector for the pods of the Job. It may match other pods too: their owner decides. A Job
+// without a selector has no pods yet.
 func PodSelector(job *batchv1.Job) (string, error) {
 	if job.Spec.Selector == nil {
 		return podsNamedAfter(job.Name), nil
@@ -56,7 +56,7 @@ func PodSelector(job *batchv1.Job) (string, error) {
 
 func podsNamedAfter(job string) string { return batchv1.JobNameLabel + "=" + job }
 
-// CountPods returns how many pods have the label of a Job of this name, which may be gone.
+// CountPods returns the number of pods with the label of a Job of this name, which may be gone.
 func CountPods(ctx context.Context, client kube.Interface, namespace, job string) (count int, err error) {
 	reader := &podReader{client: client, namespace: namespace, fields: kube.Fields{}}
 	options := metav1.ListOptions{LabelSelector: podsNamedAfter(job), Limit: podPageSize}
@@ -70,9 +70,9 @@ func CountPods(ctx context.Context, client kube.Interface, namespace, job string
 	return count, err
 }
 
-// EachPod reads the pods that the Job controls, in pages, and returns the resourceVersion to
-// watch from. begin comes before the first page: once more if reading has to start over. A
-// pod is each's only until it returns, and has the fields that explanations and logs need.
+// EachPod reads the pods that the Job controls, in pages, and returns the resourceVersion to watch from. begin is called
+// before the first page, and again if reading has to start over. each must not keep the pod after it returns; the pod has the
+// fields that explanations and logs need.
 func EachPod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	selector, err := PodSelector(job)
 	if err != nil {
@@ -81,7 +81,7 @@ func EachPod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin
 	return EachPodOf(ctx, client, job, selector, begin, each)
 }
 
-// EachPodOf is EachPod for a selector of its own, such as of fewer pods of the Job.
+// EachPodOf is EachPod with a custom selector, such as for some of the Job's pods.
 func EachPodOf(ctx context.Context, client kube.Interface, job *batchv1.Job, selector string, begin func(), each func(*corev1.Pod)) (version string, err error) {
 	return eachPod(ctx, &podReader{client: client, namespace: job.Namespace, fields: neededOfPods()}, job, selector, begin, each)
 }
@@ -112,8 +112,8 @@ func eachPod(ctx context.Context, reader *podReader, job *batchv1.Job, selector 
 	return version, err
 }
 
-// eachPage asks for page after page of options.Limit objects, until read returns no token for a next one. When the
-// token has expired, it begins again without pages.
+// eachPage requests page after page of options.Limit objects, until read returns no continue token. When a token has expired,
+// it starts over without pages.
 func eachPage(ctx context.Context, options metav1.ListOptions, read func(metav1.ListOptions) (next string, err error)) error {
 	for {
 		next, err := read(options)

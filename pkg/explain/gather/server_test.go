@@ -30,8 +30,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-d)) }
 
-// server is as much of an API server as gathering needs: Jobs, pods, events, leases, nodes
-// and logs of one namespace, in pages.
+// server implements the parts of an API server that gather uses: Jobs, pods, events, leases, nodes and logs of one namespace,
+// in pages.
 type server struct {
 	jobs     []batchv1.Job
 	cronJobs []batchv1.CronJob
@@ -43,7 +43,7 @@ type server struct {
 	// workloads are JSON objects of Kueue, by the version of its API.
 	workloads map[string][]map[string]any
 	logs      map[string]string
-	// refuse answers a request with a code and a reason; 0 for not.
+	// refuse returns the code and the reason with which a request fails; 0 if it does not.
 	refuse func(r *http.Request) (int, metav1.StatusReason)
 
 	mu    sync.Mutex
@@ -165,10 +165,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxPage is how many objects the server returns at most if there is a limit.
+// maxPage is the maximum number of objects that the server returns for a request with a limit.
 const maxPage = 2000
 
-// list writes the page that limit and continue ask for.
+// list writes the page that the parameters limit and continue select.
 func list(w http.ResponseWriter, r *http.Request, apiVersion, kind string, all []any) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 	meta := map[string]any{"resourceVersion": "1"}
@@ -205,7 +205,7 @@ func (s *server) client(t *testing.T) kube.Interface {
 	return client
 }
 
-// train is the Job ns/train with selector job=train.
+// train returns the Job ns/train with selector job=train.
 func train() *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train", UID: "uid-train", CreationTimestamp: ago(time.Hour)}}
 	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"job": "train"}}
@@ -213,7 +213,7 @@ func train() *batchv1.Job {
 	return job
 }
 
-// pod of the Job with the UID, with labels of train.
+// pod returns a pod of the Job with the UID, with the labels of train.
 func pod(name string, owner types.UID, change func(*corev1.Pod)) corev1.Pod {
 	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"job": "train", batchv1.JobNameLabel: "train"},
@@ -233,7 +233,7 @@ func failed(p *corev1.Pod) {
 	}}}
 }
 
-// event about a pod, a minute ago.
+// event returns an event about a pod, a minute ago.
 func event(name, about string) corev1.Event {
 	return corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: "ns", Name: name},
@@ -241,7 +241,7 @@ func event(name, about string) corev1.Event {
 	}
 }
 
-// ourLeases have the label "ours", with the namespace that they are for.
+// ourLeases selects Leases with the label "ours", whose value is the namespace that they are for.
 type ourLeases struct{}
 
 func (ourLeases) Selector() string { return "ours" }

@@ -22,36 +22,36 @@ import (
 )
 
 const (
-	// maxStallObjects is how many pods, and how many events, are read for a list: one page.
+	// maxStallObjects is the maximum number of pods, and of events, that are read for a list: one page.
 	maxStallObjects = 500
-	// maxJobNames is how many Jobs a selector names; of more, all pods of Jobs are selected.
+	// maxJobNames is the maximum number of Jobs in a selector; for more Jobs, the pods of all Jobs are selected.
 	maxJobNames = 50
-	// slowStart is for how long a pod may have a node and not start before the warnings about pods are read.
+	// slowStart is the time for which a pod may have a node and not start before the warnings about pods are read.
 	slowStart = time.Minute
 )
 
-// Stalls is what four requests at most show of why Jobs of a list make no progress, or fail (ADR 0017).
+// Stalls holds the results of at most four requests that explain why Jobs of a list make no progress, or fail (ADR 0017).
 type Stalls struct {
 	pods   ofJobs[*explain.Pod]  // pods that have not ended, see phasesOf
 	failed ofJobs[*explain.Pod]  // pods that failed
 	events ofJobs[explain.Event] // warnings about Jobs
-	// podEvents are warnings about pods that do not start, and whose status does not say why.
+	// podEvents holds warnings about pods that do not start, and whose status does not explain why.
 	podEvents ofJobs[explain.Event]
-	// counted is how many failures the Jobs had whose failed pods were read.
+	// counted is the number of failures of each Job at the time its failed pods were read.
 	counted map[types.UID]int32
 }
 
-// ofJobs is what was read of Jobs, and what could not be read; nil for nothing.
+// ofJobs holds the objects read for Jobs, and the Gap, nil if there is none.
 type ofJobs[T any] struct {
 	byJob   map[types.UID][]T
 	gap     *explain.Gap
 	refused bool // the gap is a missing permission
 }
 
-// ReadStalls reads Jobs of a namespace, or of all with "". Of jobs, which may be stalled, it reads the pods that have not
-// ended, if some are active; of failing, which have failures, the pods that failed, unless before has them; of both, the
-// warnings; and those about pods, if a pod has a node for long at now and its status does not say why it does not start. A
-// request that fails, but for a missing permission, leaves what before has; nil for nothing.
+// ReadStalls reads the data for Jobs of a namespace, or of all with "". jobs may be stalled: their pods that have not ended
+// are read, if some are active. failing are Jobs with failures: their failed pods are read, unless before has them. For both,
+// warnings are read; and warnings about pods, if at now a pod has had a node for long and its status does not explain why it
+// does not start. If a request fails, the data in before is kept, unless the request is forbidden. before may be nil.
 func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls, now time.Time) *Stalls {
 	s := &Stalls{}
 	if before == nil {
@@ -81,7 +81,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 			for i := range page.Items {
 				pod := &page.Items[i]
 				if pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodPending {
-					continue // Only what other pods of the Job do tells whether it holds the Job up.
+					continue // Only the Job's other pods show whether it holds up the Job.
 				}
 				owner := observe.JobUID(pod)
 				into[owner] = append(into[owner], explain.PodOf(pod))
@@ -92,7 +92,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	return s
 }
 
-// readPodEvents reads the warnings about pods, such as FailedMount, if one of the pods does not start for no known reason.
+// readPodEvents reads the warnings about pods, such as FailedMount, if a pod does not start for an unknown reason.
 func (s *Stalls) readPodEvents(ctx context.Context, client kube.Interface, namespace string, before *Stalls, now time.Time) {
 	owners := map[types.UID]types.UID{}
 	for owner, pods := range s.pods.byJob {
@@ -116,7 +116,7 @@ func (s *Stalls) readPodEvents(ctx context.Context, client kube.Interface, names
 	})
 }
 
-// startsSlowly reports whether the kubelet has had the pod for a while, and its status does not say what keeps it.
+// startsSlowly reports whether the kubelet has had the pod for a while, and the pod's status does not explain the delay.
 func startsSlowly(p *explain.Pod, now time.Time) bool {
 	if p.Phase != corev1.PodPending || p.Node == "" || p.CreatedAt.IsZero() || now.Sub(p.CreatedAt) < slowStart {
 		return false
@@ -124,22 +124,23 @@ func startsSlowly(p *explain.Pod, now time.Time) bool {
 	return !slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.SaysWhyItWaits() })
 }
 
-// lacks reports whether a Job has failures of which the pods were not read yet.
+// lacks reports whether a Job has failures whose pods have not been read.
 func (s *Stalls) lacks(failing []*batchv1.Job) bool {
 	return slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return s.counted[job.UID] != job.Status.Failed })
 }
 
-// IsRefused reports whether a permission is missing to read why Jobs fail.
+// IsRefused reports whether a missing permission hides why Jobs fail.
 func (s *Stalls) IsRefused() bool { return s != nil && (s.failed.refused || s.events.refused) }
 
-// Unread is s as if failed pods had not been asked for: the next ReadStalls asks again, as a permission may have been given.
+// Unread returns a copy of s without the counts of failures, so that the next ReadStalls reads failed pods again: the
+// permission may have been granted.
 func (s *Stalls) Unread() *Stalls {
 	unread := *s
 	unread.counted = nil
 	return &unread
 }
 
-// readFailed reads the failed pods of the Jobs, in place of those that s has.
+// readFailed replaces the failed pods of s by the failed pods of the Jobs.
 func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespace string, failing []*batchv1.Job) {
 	page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: podsOfJobs(failing), FieldSelector: "status.phase=" + string(corev1.PodFailed), Limit: maxStallObjects,
@@ -151,7 +152,7 @@ func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespac
 		}
 	})
 	if err != nil && !apierrors.IsForbidden(err) {
-		return // The next time may succeed.
+		return // The next attempt may succeed.
 	}
 	s.counted = map[types.UID]int32{}
 	for _, job := range failing {
@@ -159,7 +160,7 @@ func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespac
 	}
 }
 
-// next is what a page has, or an error leaves.
+// next returns the objects of a page, or the data that remains after an error.
 func (before ofJobs[T]) next(namespace, what string, page metav1.ListInterface, err error, add func(into map[types.UID][]T)) ofJobs[T] {
 	switch {
 	case err != nil && before.byJob != nil && !apierrors.IsForbidden(err):
@@ -175,7 +176,7 @@ func (before ofJobs[T]) next(namespace, what string, page metav1.ListInterface, 
 	return now
 }
 
-// warningsAbout selects the warnings about the one Job, or about all.
+// warningsAbout selects the warnings about a single Job, or about all Jobs.
 func warningsAbout(jobs []*batchv1.Job) fields.Set {
 	about := fields.Set{"involvedObject.kind": "Job", "type": corev1.EventTypeWarning}
 	if len(jobs) == 1 {
@@ -184,12 +185,12 @@ func warningsAbout(jobs []*batchv1.Job) fields.Set {
 	return about
 }
 
-// podsOfJobs selects pods of the Jobs by their label, or those of all Jobs.
+// podsOfJobs selects the pods of the Jobs by their label, or the pods of all Jobs.
 func podsOfJobs(jobs []*batchv1.Job) string {
 	if len(jobs) <= maxJobNames {
 		var names []string
 		for _, job := range jobs {
-			if len(job.Name) <= validation.LabelValueMaxLength { // A longer name is in no label.
+			if len(job.Name) <= validation.LabelValueMaxLength { // A longer name does not fit in a label.
 				names = append(names, job.Name)
 			}
 		}
@@ -200,8 +201,8 @@ func podsOfJobs(jobs []*batchv1.Job) string {
 	return batchv1.JobNameLabel
 }
 
-// phasesOf selects the pods that have not ended. If the pods of all Jobs are selected, it leaves out those that run, of
-// which there may be many.
+// phasesOf selects the pods that have not ended. If the pods of all Jobs are selected, it leaves out running pods, as there
+// may be many.
 func phasesOf(jobs []*batchv1.Job) string {
 	if len(jobs) > maxJobNames {
 		return "status.phase=Pending"
@@ -209,7 +210,7 @@ func phasesOf(jobs []*batchv1.Job) string {
 	return "status.phase!=Succeeded,status.phase!=Failed"
 }
 
-// Input is what was read about a Job of the list that may be stalled.
+// Input returns the data read about a Job of the list that may be stalled.
 func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	f := explain.Input{Listed: true, Now: now, Job: job, RuleNames: ruleNames}
 	if s != nil {
@@ -218,8 +219,8 @@ func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) expl
 	return f
 }
 
-// Failures is what was read about a Job of the list that has failures: its failed pods, too.
-// PodsRead is set if these are all.
+// Failures returns the data read about a Job of the list that has failures, with its failed pods. PodsRead is set if all of
+// them were read.
 func (s *Stalls) Failures(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
 	f := s.Input(job, ruleNames, now)
 	if s != nil {
@@ -229,7 +230,7 @@ func (s *Stalls) Failures(job *batchv1.Job, ruleNames []string, now time.Time) e
 	return f
 }
 
-// Gaps are what could not be read.
+// Gaps lists the data that could not be read.
 func (s *Stalls) Gaps() []explain.Gap {
 	if s == nil {
 		return nil

@@ -15,14 +15,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-// activeJob is a Job that has so many active pods.
+// activeJob returns a Job with this number of active pods.
 func activeJob(name string, active int32) *batchv1.Job {
 	job := train()
 	job.Name, job.UID, job.Status.Active = name, types.UID("uid-"+name), active
 	return job
 }
 
-// withJobLabel is a pending pod of the Job.
+// withJobLabel returns a pending pod of the Job.
 func withJobLabel(name, job string) corev1.Pod {
 	return pod(name, types.UID("uid-"+job), func(p *corev1.Pod) {
 		p.Labels = map[string]string{batchv1.JobNameLabel: job}
@@ -30,7 +30,8 @@ func withJobLabel(name, job string) corev1.Pod {
 	})
 }
 
-// Issue 17, ADR 0017: one page of pods and one of events, however many Jobs there are, and none without a Job that asks.
+// Issue 17, ADR 0017: one page of pods and one of events are read, however many Jobs there are, and none if no Job needs
+// them.
 func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 	s := &server{pods: []corev1.Pod{withJobLabel("a-1", "a"), withJobLabel("b-1", "b"), withJobLabel("c-1", "c")}}
 	for i := range 600 {
@@ -102,7 +103,7 @@ func TestListReadsWarningsAboutPodsThatStartSlowly(t *testing.T) {
 	}
 }
 
-// CLI-07, CLI-08: what fails for a while leaves what was known; what may not be read is a gap.
+// CLI-07, CLI-08: a temporary error keeps the previous data; a missing permission is a gap.
 func TestStallsSurviveFailures_CLI_07_CLI_08(t *testing.T) {
 	s := &server{pods: []corev1.Pod{withJobLabel("a-1", "a")}}
 	client, jobs := s.client(t), []*batchv1.Job{activeJob("a", 1)}

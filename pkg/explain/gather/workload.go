@@ -16,10 +16,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// maxWorkloads is how many Workloads of a namespace are looked through for one that does not have the label of its Job.
+// maxWorkloads is the maximum number of Workloads of a namespace that are searched for a Workload without the label of its
+// Job.
 const maxWorkloads = 500
 
-// workload reads why Kueue holds the Job.
+// workload reads the Workload of a Job that Kueue holds.
 func (r *reading) workload(ctx context.Context) {
 	var err error
 	if r.facts.Workload, err = Workload(ctx, r.client, r.facts.Job); err != nil {
@@ -27,15 +28,15 @@ func (r *reading) workload(ctx context.Context) {
 	}
 }
 
-// Workload reads the Workload of a suspended Job of Kueue: one request, or up to three where the Workload has no label of the
-// Job or where Kueue has no v1beta2. It returns nil, with no request, for other Jobs; and nil for a Job that has none.
+// Workload reads the Workload of a suspended Job of Kueue with one request, or up to three if the Workload lacks the label of
+// the Job or if Kueue lacks v1beta2. It returns nil without a request for other Jobs, and nil for a Job without a Workload.
 func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*kueue.Workload, error) {
 	if !kueue.Manages(job) || !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
 		return nil, nil
 	}
 	for _, version := range []string{"v1beta2", "v1beta1"} {
 		labeled, err := listWorkloads(ctx, client, version, job.Namespace, kueue.JobSelector(job))
-		if apierrors.IsNotFound(err) { // This version, or Kueue itself, is not there.
+		if apierrors.IsNotFound(err) { // This version is not served, or Kueue is not installed.
 			continue
 		}
 		if w := workloadOf(labeled, job); w != nil || err != nil {
@@ -70,7 +71,7 @@ func listWorkloads(ctx context.Context, client kube.Interface, version, namespac
 	return list.Items, nil
 }
 
-// workloadOf is the newest one of the Job, nil if there is none.
+// workloadOf returns the newest Workload of the Job, nil if there is none.
 func workloadOf(all []kueue.Object, job *batchv1.Job) *kueue.Workload {
 	var newest *kueue.Object
 	for i := range all {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
-// queued is train, suspended in queue team-a.
+// queued returns the Job train, suspended, in the queue team-a.
 func queued(change func(*batchv1.Job)) *batchv1.Job {
 	job := train()
 	job.Labels, job.Spec.Suspend = map[string]string{kueue.QueueLabel: "team-a"}, ptr.To(true)
@@ -22,7 +22,7 @@ func queued(change func(*batchv1.Job)) *batchv1.Job {
 	return job
 }
 
-// workload is one of Kueue, with these metadata.
+// workload returns a Workload of Kueue with these metadata.
 func workload(name string, metadata map[string]any) map[string]any {
 	metadata["name"], metadata["namespace"] = name, "ns"
 	return map[string]any{
@@ -34,7 +34,7 @@ func workload(name string, metadata map[string]any) map[string]any {
 	}
 }
 
-// The Workload of a Job is found by its labels or its owner, in each version of the API, and no other is taken for it.
+// The Workload of a Job is found by its labels or its owner, in each version of the API, and no other Workload is.
 // Requirements: KUE-01, KUE-03.
 func TestWorkloadOfTheJobIsRead(t *testing.T) {
 	byUID := map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": "uid-train"}}
@@ -67,7 +67,8 @@ func TestWorkloadOfTheJobIsRead(t *testing.T) {
 	}
 }
 
-// No request is made for Jobs that Kueue does not hold; a cluster without Kueue is no error, and a missing permission is a gap.
+// No request is made for Jobs that Kueue does not hold. A cluster without Kueue is not an error; a missing permission is a
+// gap.
 // Requirements: KUE-03, CLI-08.
 func TestWorkloadsAreReadOnlyForJobsOfKueue(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.Job){

@@ -1,5 +1,5 @@
-// Package jobgroup ranks the Jobs of several reports by cause: what failed most of them comes first. It compares the
-// values of reports, and no sentences.
+// Package jobgroup groups the Jobs of several reports by cause, the cause of most Jobs first. It compares the values of
+// reports, not sentences.
 package jobgroup
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// key is equal for Jobs with the same cause, whatever their pods are called.
+// key is equal for Jobs with the same cause. Names of pods make no difference.
 type key struct {
 	state          explain.GroupState
 	kind           explain.ProblemKind
@@ -26,8 +26,8 @@ type key struct {
 	failure        cause.Failure
 }
 
-// Of are the groups of the Jobs that failed, are stalled, or have failures: failed and stalled ones first, then by
-// their number, then the newest. names are those of the Jobs.
+// Of returns the groups of the Jobs that failed, are stalled, or have failures: failed and stalled Jobs first, then the
+// largest groups, then the newest. names are the names of the Jobs in reports.
 func Of(reports []explain.Report, names []string) []explain.JobGroup {
 	newest := make([]int, len(reports))
 	for i := range newest {
@@ -63,7 +63,7 @@ func rank(s explain.GroupState) int {
 	return 1
 }
 
-// lastOf is when a Job ended, or began.
+// lastOf returns the time at which a Job ended, started, or was created.
 func lastOf(r *explain.Report) int64 {
 	if t := cmp.Or(r.Job.Finished, r.Job.Started, r.Job.Created); t != nil {
 		return t.Unix()
@@ -71,7 +71,7 @@ func lastOf(r *explain.Report) int64 {
 	return 0
 }
 
-// groupOf is the group of one Job, nil if it is well.
+// groupOf returns the group of one Job, nil if the Job needs no attention.
 func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 	g := explain.JobGroup{State: stateOf(r), Reason: r.Verdict.Reason, RuleName: r.Verdict.RuleName, Rule: r.Verdict.Rule, Advice: r.Advice}
 	how := ""
@@ -85,7 +85,7 @@ func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 	} else if c := causeOf(r); c != nil {
 		g.Failure, how = c.Failure, c.Text
 		if k.failure = ptr.Deref(c.Failure, cause.Failure{}); c.Failure == nil {
-			k.detail = how // the words of an event
+			k.detail = how // the text of an event or a condition
 		}
 		if c.Error != nil {
 			how += ": " + words.KnownErrorText(c.Error)
@@ -110,7 +110,7 @@ func stateOf(r *explain.Report) explain.GroupState {
 	return explain.GroupRunning
 }
 
-// causeOf is the most frequent cause that is no consequence of the end, of a Job that is not complete.
+// causeOf returns the most frequent cause of a Job that is not complete, except pods stopped because the Job was ending.
 func causeOf(r *explain.Report) *explain.Cause {
 	if r.Verdict.Fate == explain.FateComplete || r.Verdict.Fate == explain.FateSucceeding {
 		return nil
@@ -122,7 +122,7 @@ func causeOf(r *explain.Report) *explain.Cause {
 	return &r.Causes[i]
 }
 
-// detailOf is what a problem has in common with those of other Jobs.
+// detailOf returns the parts of a problem that are equal for other Jobs with the same problem.
 func detailOf(p *explain.Problem, job string) string {
 	pattern := eventtext.Patterns(job)
 	parts := []string{p.Container, p.Image, p.Reason, p.RefusedBy, p.Node, p.Controller, p.Queue, p.Manager, p.Asked}

@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// HoldKind is why Kueue does not admit a Job.
+// HoldKind is the kind of reason why Kueue does not admit a Job.
 type HoldKind string
 
 // The kinds.
 const (
-	QuotaInUse      HoldKind = "QuotaInUse"      // other Jobs use it
-	QuotaTooSmall   HoldKind = "QuotaTooSmall"   // the Job requests more than there is
+	QuotaInUse      HoldKind = "QuotaInUse"      // other Jobs use the quota
+	QuotaTooSmall   HoldKind = "QuotaTooSmall"   // the Job requests more than the whole quota
 	NoResource      HoldKind = "NoResource"      // the ClusterQueue has no quota of a resource
-	BorrowingLimit  HoldKind = "BorrowingLimit"  // of the ClusterQueue in its cohort
+	BorrowingLimit  HoldKind = "BorrowingLimit"  // the borrowing limit of the ClusterQueue in its cohort
 	QueueMissing    HoldKind = "QueueMissing"    // the LocalQueue or the ClusterQueue does not exist
 	QueueStopped    HoldKind = "QueueStopped"    // the LocalQueue or the ClusterQueue is inactive
 	Deactivated     HoldKind = "Deactivated"     // spec.active of the Workload is false
-	AdmissionChecks HoldKind = "AdmissionChecks" // quota is reserved
-	Other           HoldKind = "Other"           // what Message says
+	AdmissionChecks HoldKind = "AdmissionChecks" // quota is reserved, but admission checks are not ready
+	Other           HoldKind = "Other"           // another reason, see Message
 )
 
-// Hold is why Kueue does not admit a Job, as the conditions of its Workload say.
+// Hold is the reason why Kueue does not admit a Job, from the conditions of its Workload.
 type Hold struct {
 	Kind     HoldKind `json:"kind"`
 	Workload string   `json:"workload"`
-	// Resource and Flavor are what the quota is of. Missing is how much more is needed (QuotaInUse), and Most how much there is at
-	// most (QuotaTooSmall), as Kueue writes it; "" if it does not.
+	// Resource and Flavor identify the quota. Missing is the additional amount needed (QuotaInUse), and Most the maximum
+	// available (QuotaTooSmall), as Kueue writes them; "" if it does not.
 	Resource string `json:"resource,omitempty"`
 	Flavor   string `json:"flavor,omitempty"`
 	Missing  string `json:"missing,omitempty"`
@@ -36,12 +36,12 @@ type Hold struct {
 	QueueName string `json:"queueName,omitempty"`
 	// Checks are the admission checks that are not ready.
 	Checks []AdmissionCheck `json:"checks,omitempty"`
-	// Message is that of the condition.
+	// Message is the message of the condition.
 	Message string `json:"message,omitempty"`
 }
 
-// holds are what Kueue writes in the condition QuotaReserved of a Workload. The message may have several of them, one for each
-// flavor or pod set: those that waiting helps with come first.
+// holds are messages of Kueue in the condition QuotaReserved of a Workload. A message may contain several of them, one for
+// each flavor or pod set: reasons that go away by waiting come first.
 var holds = []struct {
 	kind    HoldKind
 	pattern *regexp.Regexp
@@ -54,7 +54,7 @@ var holds = []struct {
 	{QueueStopped, regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) is (?:inactive|stopped)`)},
 }
 
-// HoldOf is why Kueue does not admit the Workload, nil if its conditions do not say so.
+// HoldOf returns the reason why Kueue does not admit the Workload, nil if its conditions give none.
 func HoldOf(w *Workload) *Hold {
 	reserved, evicted := w.Condition("QuotaReserved"), w.Condition("Evicted")
 	hold := &Hold{Workload: w.Name}
@@ -80,7 +80,7 @@ func HoldOf(w *Workload) *Hold {
 	return hold
 }
 
-// readHold takes the kind and its values from the message.
+// readHold parses the kind and its values from the message.
 func readHold(hold *Hold) {
 	hold.Kind = Other
 	for _, known := range holds {

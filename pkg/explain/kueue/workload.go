@@ -1,5 +1,5 @@
-// Package kueue reads what Kueue has stored about a Job of one of its queues, and why it does not admit the Job. It is pure, and
-// decodes the versions v1beta1 and v1beta2 of Kueue's API without its types.
+// Package kueue decodes the Workload that Kueue stores for a Job of one of its queues, and explains why Kueue does not admit
+// the Job. It does no I/O, and supports the versions v1beta1 and v1beta2 of Kueue's API without its Go types.
 package kueue
 
 import (
@@ -12,14 +12,14 @@ import (
 
 // Names of Kueue.
 const (
-	// Group is its API group, and Workloads the resource that has why a Job is not admitted.
+	// Group is Kueue's API group, and Workloads the resource that explains why a Job is not admitted.
 	Group     = "kueue.x-k8s.io"
 	Workloads = "workloads." + Group
-	// QueueLabel is on a Job, and names its LocalQueue.
+	// QueueLabel is the label of a Job with the name of its LocalQueue.
 	QueueLabel   = Group + "/queue-name"
 	jobUIDLabel  = Group + "/job-uid"
 	jobNameLabel = Group + "/job-name"
-	// prebuiltLabel is on a Job, and names a Workload that someone else made.
+	// prebuiltLabel is the label of a Job with the name of a Workload that another client created.
 	prebuiltLabel = Group + "/prebuilt-workload-name"
 )
 
@@ -28,11 +28,11 @@ func Manages(job *batchv1.Job) bool {
 	return job.Labels[QueueLabel] != "" || strings.HasPrefix(ptr.Deref(job.Spec.ManagedBy, ""), Group+"/")
 }
 
-// Workload is what Kueue has stored about a Job of one of its queues.
+// Workload holds the data of a Workload, which Kueue stores for a Job of one of its queues.
 type Workload struct {
 	Name  string
 	Queue string
-	// Inactive reports whether Kueue does not try to admit it: spec.active is false.
+	// Inactive reports whether Kueue does not try to admit the Workload: spec.active is false.
 	Inactive   bool
 	Conditions []metav1.Condition
 	// Checks are the admission checks that are not Ready, with their states.
@@ -56,7 +56,7 @@ func (w *Workload) Condition(kind string) *metav1.Condition {
 	return nil
 }
 
-// Object has the fields of a Workload that explanations read, as v1beta1 and v1beta2 of Kueue's API have them.
+// Object holds the fields of a Workload that explanations use, in the format of v1beta1 and v1beta2 of Kueue's API.
 type Object struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 	Spec     struct {
@@ -69,7 +69,7 @@ type Object struct {
 	} `json:"status"`
 }
 
-// IsOf reports whether the Workload is that of the Job: by its owner, by the label of the Job, or by its own labels.
+// IsOf reports whether the Workload belongs to the Job: by its owner, by the label of the Job, or by its own labels.
 func (o *Object) IsOf(job *batchv1.Job) bool {
 	if o.Metadata.Namespace != job.Namespace {
 		return false
@@ -89,7 +89,7 @@ func (o *Object) IsOf(job *batchv1.Job) bool {
 	return len(o.Metadata.OwnerReferences) == 0 && labels[jobNameLabel] == job.Name
 }
 
-// Workload returns what an explanation needs of the object.
+// Workload converts the object to the data that explanations use.
 func (o *Object) Workload() *Workload {
 	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true)}
 	for i := range o.Status.Conditions {
@@ -106,10 +106,10 @@ func (o *Object) Workload() *Workload {
 	return w
 }
 
-// JobSelector selects the Workload of the Job by its label.
+// JobSelector returns the label selector for the Workload of the Job.
 func JobSelector(job *batchv1.Job) string { return jobUIDLabel + "=" + string(job.UID) }
 
-// maxMessage is how much of a message is kept, in bytes: a Workload may have messages of 32 KiB.
+// maxMessage is the number of bytes kept of a message: a Workload may have messages of 32 KiB.
 const maxMessage = 1024
 
 func cut(text string) string {

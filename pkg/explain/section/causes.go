@@ -13,25 +13,25 @@ import (
 
 const (
 	shareWidth = 10
-	// indexesLimit is where lists of indexes are cut, as kubectl describe does (CLI-02).
+	// indexesLimit is the length at which lists of indexes are cut, as in kubectl describe (CLI-02).
 	indexesLimit = 50
 	podExamples  = 3
 )
 
-// Causes are the failures by cause, the most frequent first, with their shares; and those
-// whose cause is not known. most is how many causes are shown unless f.Full, 0 for all.
+// Causes draws the failures by cause, the most frequent first, with their shares, and the failures with an unknown cause. At
+// most the given number of causes is shown unless f.Full; 0 means all.
 func Causes(f *Frame, r *explain.Report, most int) Section {
 	total, known := FailureTotals(r).All, len(OwnCauses(r))
 	return causesTable(f, r, most, false, func(count int32) layout.Line {
 		if known == 0 || known == 1 && r.FailuresWithoutPod == 0 {
-			return nil // of one cause the share is no news
+			return nil // the share of a single cause is 100%
 		}
 		share := f.Bar(int64(count), int64(total), shareWidth, layout.Plain)
 		return append(share, layout.Textf(layout.Plain, " %4s", wording.Percent(int64(count), int64(total))))
 	})
 }
 
-// BriefCauses are Causes with one line of notes each, and without their shares.
+// BriefCauses draws Causes with one line of notes each, and without their shares.
 func BriefCauses(f *Frame, r *explain.Report, most int) Section {
 	return causesTable(f, r, most, true, func(int32) layout.Line { return nil })
 }
@@ -84,7 +84,7 @@ func countOf(causes []explain.Cause) int32 {
 	return n
 }
 
-// WhyUnknown is why the cause of some failures is not known.
+// WhyUnknown returns the reason why the cause of some failures is unknown.
 func WhyUnknown(r *explain.Report) string {
 	if PodsUnread(r) {
 		return "unknown: pods could not be read"
@@ -97,7 +97,7 @@ func PodsUnread(r *explain.Report) bool {
 	return slices.ContainsFunc(r.Gaps, func(g explain.Gap) bool { return g.What == "pods" })
 }
 
-// CauseLines are a cause and what is known of it.
+// CauseLines draws a cause with its details.
 func CauseLines(f *Frame, c *explain.Cause) []layout.Line {
 	var out []layout.Line
 	for i, l := range causeLines(f, c, false) {
@@ -125,7 +125,7 @@ func causeLines(f *Frame, c *explain.Cause, brief bool) []layout.Line {
 	return lines
 }
 
-// causeNotes are the rule that matched, where it happened, and the message.
+// causeNotes returns the rule that matched, the places, and the message.
 func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
 	var notes []layout.Span
 	if rule := CauseRule(c); rule != "" {
@@ -143,7 +143,7 @@ func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
 	return notes
 }
 
-// stoppedText is why the pods were stopped, "" if they were not.
+// stoppedText returns the reason why the pods were stopped, "" if they were not.
 func stoppedText(c *explain.Cause) string {
 	switch {
 	case c.Stopped == explain.StoppedAtDeadline && c.NeverStarted:
@@ -160,7 +160,7 @@ func stoppedText(c *explain.Cause) string {
 	return ""
 }
 
-// CauseRule is `rule 0 "OutOfMemory": FailJob`, or "" if no rule matched.
+// CauseRule returns `rule 0 "OutOfMemory": FailJob`, or "" if no rule matched.
 func CauseRule(c *explain.Cause) string {
 	label := RuleLabel(c.Rule, c.RuleName)
 	if label == "" {
@@ -169,7 +169,7 @@ func CauseRule(c *explain.Cause) string {
 	return wording.Join(": ", label, c.Action)
 }
 
-// causePlaces are the indexes, Jobs and pods of a cause, and how it is known if not from pods.
+// causePlaces returns the indexes, Jobs and pods of a cause, and its source if that is not pods.
 func causePlaces(f *Frame, c *explain.Cause, brief bool) string {
 	indexes, jobs, pods, source := "", "", "", ""
 	if c.Indexes != "" {
@@ -197,12 +197,12 @@ func either(single bool, one, many string) string {
 	return many
 }
 
-// Totals are how many failures a Job has, without the pods that its controller stopped, and how many of them its status counts, are
-// counted with the next pod of their index (KEP-3850), or are ignored by its
-// podFailurePolicy. The parts need not add up to All: what has just failed is in none yet.
+// Totals counts the failures of a Job, without the pods that its controller stopped: all failures, and the ones that its
+// status counts, that are counted with the next pod of their index (KEP-3850), or that its podFailurePolicy ignores. The
+// parts need not add up to All, as a recent failure is in no part yet.
 type Totals struct{ All, Counted, Awaiting, Ignored int32 }
 
-// FailureTotals are those of a Report: failures by cause, and those whose pods are gone.
+// FailureTotals returns the Totals of a Report, from the failures by cause and the failures whose pods are gone.
 func FailureTotals(r *explain.Report) Totals {
 	c := &r.Counts
 	own := OwnCauses(r)
@@ -213,13 +213,13 @@ func FailureTotals(r *explain.Report) Totals {
 		}
 	}
 	t.All, t.Ignored = max(t.All, t.Counted), max(t.Ignored, c.IgnoredFailures)
-	// Ignored ones may await their successor too; each is counted once.
+	// Ignored failures may also await the next pod; each failure is counted once.
 	t.Awaiting = max(0, min(c.AwaitReplacement, t.All-t.Counted-t.Ignored))
 	return t
 }
 
-// FailuresNote is "14 failures (6 not in the status yet, 2 ignored), 4 causes"; the parts are left out if the status
-// counts all.
+// FailuresNote returns "14 failures (6 not in the status yet, 2 ignored), 4 causes"; the parts are left out if the status
+// counts all failures.
 func FailuresNote(r *explain.Report) string {
 	t := FailureTotals(r)
 	if t.All == 0 {

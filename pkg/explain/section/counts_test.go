@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Issues 6.2 and 17: pods are counted where they could be read, pods also of an Indexed Job: two
-// may be of one index. Only indexes are completed there.
+// Issues 6.2 and 17: pods are counted from the pods if they could be read, also for an Indexed Job, where two pods may have
+// the same index. Completions of an Indexed Job are indexes.
 func TestCountPods(t *testing.T) {
 	n := ptr.To[int32]
 	status := explain.Counts{Active: 9, Ready: n(8), Terminating: n(7), Completed: 2}
@@ -33,7 +33,7 @@ func TestCountPods(t *testing.T) {
 	}
 }
 
-// Issue 6: the failures are those of the causes, and how many of them count.
+// Issue 6: failures come from the causes, with the number of those that count.
 func TestHeaderAndCausesHaveOneTotal(t *testing.T) {
 	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestHeaderAndCausesHaveOneTotal(t *testing.T) {
 	}
 }
 
-// Issue 6.2: failures that do not count, or not yet, are told apart.
+// Issue 6.2: failures that do not count, or not yet, are distinguished.
 func TestUncountedFailuresAreToldApart(t *testing.T) {
 	cause := func(n int32, action string) explain.Cause { return explain.Cause{Count: n, Action: action} }
 	for _, c := range []struct {

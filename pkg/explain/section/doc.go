@@ -1,10 +1,8 @@
-// Package section draws the parts of an explain.Report: problems, causes, policies, limits,
-// what comes next, the timeline, and cells for tables of indexes, pods and Jobs. The printed
-// explanation (pkg/explain/text) and the interactive view (pkg/tui) place the same sections.
+// Package section draws the parts of an explain.Report: problems, causes, policies, limits, next steps, the timeline, and
+// cells for tables of indexes, pods and Jobs. The printed explanation (pkg/explain/text) and the interactive view (pkg/tui)
+// share these sections.
 //
-// A Frame says how much room there is, which time it is, and what the terminal can show.
-// Lines of a Section are never wider than the Frame.
+// A Frame holds the width, the time, and the capabilities of the terminal. Lines of a Section are never wider than the Frame.
 //
-// It reads neither clock nor environment, and decides nothing: what is missing in a Report
-// is left out.
+// The package reads neither clock nor environment, and makes no decisions: fields that are missing in a Report are left out.
 package section

@@ -6,8 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Family is a table of the Jobs of a family, and what happened to the indexes that failed. most is how many of these
-// histories are shown unless f.Full.
+// Family draws a table of the Jobs of a family, and the histories of failed indexes: at most the given number unless f.Full.
 func Family(f *Frame, r *explain.Report, most int) Section {
 	family := r.Family
 	if family == nil {
@@ -49,7 +48,7 @@ func memberRow(f *Frame, m *explain.FamilyMember) []layout.Line {
 	}
 }
 
-// histories are what happened to indexes, a sentence for those with the same history.
+// histories draws one sentence for all indexes with the same history.
 func histories(f *Frame, family *explain.Family, most int) []layout.Line {
 	var lines []layout.Line
 	rest := int32(0)

@@ -12,15 +12,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Section is a titled part of a Report. One without lines is left out.
+// Section is a titled part of a Report. A Section without lines is left out.
 type Section struct {
 	Title, Note string
 	Lines       []layout.Line
 }
 
-// Frame is what sections are drawn for.
+// Frame holds the settings with which sections are drawn.
 type Frame struct {
-	// Width is the room in columns.
+	// Width is the width in columns.
 	Width int
 	// Now is the time that "3s ago" is relative to.
 	Now time.Time
@@ -31,7 +31,7 @@ type Frame struct {
 	Location *time.Location
 	Glyphs   layout.Glyphs
 	ASCII    bool
-	// Full shows long lists to their end.
+	// Full disables the truncation of long lists.
 	Full bool
 }
 
@@ -43,7 +43,7 @@ func (f *Frame) Wrap(l layout.Line, hang int) []layout.Line {
 	return layout.Wrap(f.shown(l), f.Width, hang)
 }
 
-// shown is the line in the characters that the terminal has.
+// shown converts the line to the characters that the terminal supports.
 func (f *Frame) shown(l layout.Line) layout.Line {
 	if f.ASCII {
 		return layout.ToASCII(l)
@@ -51,7 +51,7 @@ func (f *Frame) shown(l layout.Line) layout.Line {
 	return l
 }
 
-// Crop shortens a list of indexes, see explain.Crop, unless lists are shown to their end.
+// Crop shortens a list of indexes, see explain.Crop, unless Full is set.
 func (f *Frame) Crop(list string, limit int) string {
 	if f.Full {
 		return list
@@ -59,7 +59,7 @@ func (f *Frame) Crop(list string, limit int) string {
 	return explain.CropWith(list, limit, f.Glyphs.Ellipsis)
 }
 
-// examples are the first few of a list.
+// examples joins the first elements of a list, at most the given number.
 func (f *Frame) examples(list []string, most int) string {
 	if f.Full || len(list) <= most {
 		return strings.Join(list, ", ")
@@ -67,7 +67,7 @@ func (f *Frame) examples(list []string, most int) string {
 	return strings.Join(list[:most], ", ") + ", " + f.Glyphs.More
 }
 
-// Bar is a progress bar, see wording.Fill.
+// Bar draws a progress bar, see wording.Fill.
 func (f *Frame) Bar(have, total int64, width int, style layout.Style) layout.Line {
 	full := wording.Fill(have, total, width)
 	return layout.Of(
@@ -76,7 +76,7 @@ func (f *Frame) Bar(have, total int64, width int, style layout.Style) layout.Lin
 	)
 }
 
-// Times is the sign behind a count.
+// Times returns the multiplication sign that follows a count.
 func (f *Frame) Times() string {
 	if f.ASCII {
 		return "x"
@@ -84,7 +84,7 @@ func (f *Frame) Times() string {
 	return "×"
 }
 
-// Dotted puts the parts in a line, with dots between them.
+// Dotted joins the parts in a line, separated by dots.
 func (f *Frame) Dotted(parts []layout.Span) layout.Line {
 	var l layout.Line
 	for i, part := range parts {
@@ -96,7 +96,7 @@ func (f *Frame) Dotted(parts []layout.Span) layout.Line {
 	return l
 }
 
-// quote draws lines of others, such as logs, with a mark before each.
+// quote draws quoted lines, such as logs, with a mark before each.
 func (f *Frame) quote(indent int, texts []string) []layout.Line {
 	mark := layout.Of(layout.Text(layout.Muted, f.Glyphs.Quote+" "))
 	var lines []layout.Line
@@ -111,7 +111,7 @@ func (f *Frame) quote(indent int, texts []string) []layout.Line {
 	return lines
 }
 
-// table draws rows without the columns that are empty, below a header if any column has one.
+// table draws rows, without empty columns, below a header if any column has one.
 func (f *Frame) table(columns []layout.Column, rows [][]layout.Line) []layout.Line {
 	if len(rows) == 0 {
 		return nil
@@ -124,7 +124,7 @@ func (f *Frame) table(columns []layout.Column, rows [][]layout.Line) []layout.Li
 	return layout.FilledTable(columns, rows, f.Width, f.Glyphs.Ellipsis)
 }
 
-// below adds rows with text in the last column only.
+// below returns rows with text in the last column only.
 func below(columns int, lines ...layout.Line) [][]layout.Line {
 	rows := make([][]layout.Line, 0, len(lines))
 	for _, l := range lines {
@@ -135,10 +135,10 @@ func below(columns int, lines ...layout.Line) [][]layout.Line {
 
 func cell(style layout.Style, text string) layout.Line { return layout.Of(layout.Text(style, text)) }
 
-// Clock is a time of day, see wording.Clock.
+// Clock formats a time of day, see wording.Clock.
 func (f *Frame) Clock(t time.Time) string { return wording.Clock(t, f.Now, f.Location) }
 
-// When is "3s ago", or the time of day; "-" for no time.
+// When returns "3s ago", or the time of day; "-" for no time.
 func (f *Frame) When(t *metav1.Time) string {
 	switch {
 	case t.IsZero():
@@ -149,7 +149,7 @@ func (f *Frame) When(t *metav1.Time) string {
 	return wording.Duration(max(0, f.Now.Sub(t.Time))) + " ago"
 }
 
-// since is "for 3m", or "" for no time.
+// since returns "for 3m", or "" for no time.
 func (f *Frame) since(t *metav1.Time) string {
 	if t.IsZero() {
 		return ""
@@ -157,7 +157,7 @@ func (f *Frame) since(t *metav1.Time) string {
 	return "for " + wording.Duration(max(0, f.Now.Sub(t.Time)))
 }
 
-// Countdown is "in 1m20s", "now", or "3s overdue"; or the time of day.
+// Countdown returns "in 1m20s", "now", "3s overdue", or the time of day.
 func (f *Frame) Countdown(t time.Time) string {
 	left := t.Sub(f.Now)
 	switch {
@@ -173,7 +173,7 @@ func (f *Frame) Countdown(t time.Time) string {
 	return "in " + wording.Duration(left)
 }
 
-// deadline is a Countdown with the time of day, if that is printed.
+// deadline returns a Countdown, with the time of day if Printed is set.
 func (f *Frame) deadline(t time.Time) string {
 	if f.Printed && !f.Absolute {
 		return f.Countdown(t) + ", at " + f.Clock(t)
@@ -181,7 +181,7 @@ func (f *Frame) deadline(t time.Time) string {
 	return f.Countdown(t)
 }
 
-// Start is the time that offsets in the life of a Job are relative to: that of its duration.
+// Start returns the time that offsets in the life of a Job are relative to, from which its duration is counted.
 func Start(r *explain.Report) time.Time {
 	for _, t := range []*metav1.Time{r.Job.Started, r.Job.Created} {
 		if !t.IsZero() {
@@ -194,8 +194,7 @@ func Start(r *explain.Report) time.Time {
 	return r.ObservedAt.Time
 }
 
-// offset is how long after its start something happened, or before it: +12s, -3s; or the time of
-// day; "-" for no time.
+// offset returns the time since the start of the Job, such as +12s or -3s; or the time of day; "-" for no time.
 func (f *Frame) offset(r *explain.Report, t time.Time) string {
 	after := t.Sub(Start(r))
 	switch {

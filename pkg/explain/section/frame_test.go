@@ -6,7 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// A bar is empty for nothing only, and full for all only.
+// A bar is empty only at zero, and full only at the total.
 func TestBarNeverLies(t *testing.T) {
 	f := &Frame{Glyphs: layout.NewGlyphs(true)}
 	for _, tc := range []struct {

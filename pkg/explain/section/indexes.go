@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// IndexState is one state of indexes, with those that have it. All outputs name it with Word.
+// IndexState is one state of indexes, with the indexes in that state. All outputs use its Word.
 type IndexState struct {
 	Word  string
 	List  string
@@ -30,7 +30,7 @@ const (
 	IndexUnknown         = "unknown"
 )
 
-// IndexStates are all states, those that ended first.
+// IndexStates returns all states, starting with the indexes that have ended.
 func IndexStates(x *explain.Indexes) []IndexState {
 	return []IndexState{
 		{IndexCompleted, x.Completed, x.CompletedCount, layout.Good},
@@ -45,7 +45,7 @@ func IndexStates(x *explain.Indexes) []IndexState {
 	}
 }
 
-// IndexWord is the word for the state of an index.
+// IndexWord returns the word for the state of an index.
 func IndexWord(x *explain.Indexes, info *explain.IndexInfo) string {
 	switch {
 	case info.State == explain.IndexBackingOff:
@@ -60,7 +60,7 @@ func IndexWord(x *explain.Indexes, info *explain.IndexInfo) string {
 	return IndexNotStarted
 }
 
-// FailedIndexes is a table of indexes with failures; state draws the state of one.
+// FailedIndexes draws a table of indexes with failures; state draws the state of one index.
 func FailedIndexes(f *Frame, infos []explain.IndexInfo, state func(*explain.IndexInfo) layout.Line) []layout.Line {
 	columns := []layout.Column{
 		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "IGNORED", Right: true, Drop: 3},
@@ -80,7 +80,7 @@ func FailedIndexes(f *Frame, infos []explain.IndexInfo, state func(*explain.Inde
 	return f.table(columns, rows)
 }
 
-// Attempt is "2 of 4", or "" if it is not known.
+// Attempt returns "2 of 4", or "" if it is unknown.
 func Attempt(info *explain.IndexInfo) string {
 	if info.Attempt == 0 || info.Attempts == 0 {
 		return Number(info.Attempt)
@@ -88,7 +88,7 @@ func Attempt(info *explain.IndexInfo) string {
 	return wording.Of(info.Attempt, info.Attempts)
 }
 
-// Number is a number, and "" for 0.
+// Number formats a number, and returns "" for 0.
 func Number(n int32) string {
 	if n == 0 {
 		return ""

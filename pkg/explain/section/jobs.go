@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// JobMark is the mark and the style of a Job's state.
+// JobMark returns the mark and the style of a Job's state.
 func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark string, style layout.Style) {
 	switch {
 	case fate == explain.FateComplete:
@@ -28,7 +28,7 @@ func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark
 	return g.Running, layout.Info
 }
 
-// FailureStyle is that of failed pods: while the Job may succeed, others replace them.
+// FailureStyle returns the style of failed pods: as long as the Job may succeed, other pods replace them.
 func FailureStyle(fate explain.Fate) layout.Style {
 	if fate == explain.FateFailed || fate == explain.FateFailing {
 		return layout.Bad
@@ -36,7 +36,7 @@ func FailureStyle(fate explain.Fate) layout.Style {
 	return layout.Warn
 }
 
-// JobStatus is "✗ Failed": the mark and the StatusWord.
+// JobStatus returns the mark and the StatusWord: "✗ Failed".
 func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
 	v := &r.Verdict
 	mark, style := JobMark(g, v.Fate, v.Stalled, r.Job.Suspend)
@@ -46,7 +46,7 @@ func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
 	return layout.Text(style|layout.Bold, mark+" "+StatusWord(v))
 }
 
-// StatusWord is the status, StatusStalled for a Job that should progress and does not.
+// StatusWord returns the status, or StatusStalled for a Job that should make progress and does not.
 func StatusWord(v *explain.Verdict) string {
 	if v.Stalled && v.Status != "Suspended" {
 		return StatusStalled
@@ -57,7 +57,7 @@ func StatusWord(v *explain.Verdict) string {
 // StatusStalled is the status of a Job that is stalled.
 const StatusStalled = "Stalled"
 
-// RowStatus is the STATUS of a Job in a list.
+// RowStatus returns the STATUS of a Job in a list.
 func RowStatus(o *explain.Outline) string {
 	if o.Stalled != nil {
 		return StatusStalled
@@ -65,7 +65,7 @@ func RowStatus(o *explain.Outline) string {
 	return o.Status
 }
 
-// MissedStalls is why Jobs that are stalled may not be shown so, "" if they are.
+// MissedStalls returns the reasons why stalled Jobs may not be shown as such, "" if they are.
 func MissedStalls(gaps []explain.Gap) string {
 	var why []string
 	for _, gap := range gaps {
@@ -77,7 +77,7 @@ func MissedStalls(gaps []explain.Gap) string {
 	return "Jobs that are stalled may be shown as Running: " + strings.Join(why, "; ")
 }
 
-// JobName is namespace/name.
+// JobName returns namespace/name.
 func JobName(job *explain.Job) string {
 	if job.Namespace == "" {
 		return job.Name
@@ -85,10 +85,10 @@ func JobName(job *explain.Job) string {
 	return job.Namespace + "/" + job.Name
 }
 
-// Completions is n/m; or n/1, and how many pods compete for it when completions is not set.
+// Completions returns n/m; or n/1 if completions is not set, with the number of competing pods.
 func Completions(o *explain.Outline) string { return string(AppendCompletions(nil, o)) }
 
-// AppendCompletions appends them to a text: a list measures those of thousands of Jobs.
+// AppendCompletions appends Completions to a text, as a list measures the texts of thousands of Jobs.
 func AppendCompletions(text []byte, o *explain.Outline) []byte {
 	done, total := o.Done()
 	text = wording.AppendThousands(text, done)
@@ -101,10 +101,10 @@ func AppendCompletions(text []byte, o *explain.Outline) []byte {
 	return append(text, "/1"...)
 }
 
-// Active is how many pods are active, and how many of them are ready: 3(2).
+// Active returns the number of active pods, with the number of ready ones: 3(2).
 func Active(o *explain.Outline) string { return string(AppendActive(nil, o)) }
 
-// AppendActive appends that to a text.
+// AppendActive appends Active to a text.
 func AppendActive(text []byte, o *explain.Outline) []byte {
 	text = wording.AppendThousands(text, o.Active)
 	if o.Ready == nil || o.Active == 0 {
@@ -113,7 +113,7 @@ func AppendActive(text []byte, o *explain.Outline) []byte {
 	return append(wording.AppendThousands(append(text, '('), *o.Ready), ')')
 }
 
-// Ran is how long a Job has run, -1 for one that was not started.
+// Ran returns the run time of a Job, -1 for a Job that was not started.
 func Ran(o *explain.Outline, now time.Time) time.Duration {
 	switch {
 	case o.Started.IsZero():

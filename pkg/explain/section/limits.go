@@ -8,12 +8,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Limits are those of failures and time: how much of each is used and left.
+// Limits draws the limits of failures and time, and how much of each is used and left.
 func Limits(f *Frame, r *explain.Report) Section {
 	return Section{Title: "Limits", Lines: Meters(f, LimitMeters(f, r))}
 }
 
-// LimitMeters are those of Limits.
+// LimitMeters returns the meters of Limits.
 func LimitMeters(f *Frame, r *explain.Report) []Meter {
 	var all []Meter
 	job := &r.Job
@@ -32,7 +32,7 @@ func LimitMeters(f *Frame, r *explain.Report) []Meter {
 	return all
 }
 
-// backoffMeter is that of the failures, or of the restarts if those come nearer.
+// backoffMeter returns the meter of failures, or of restarts if those are closer to the limit.
 func backoffMeter(r *explain.Report, l *explain.BackoffLimit) Meter {
 	const name = "backoffLimit"
 	used, limit := int64(l.Used), int64(l.Limit)
@@ -46,7 +46,7 @@ func backoffMeter(r *explain.Report, l *explain.BackoffLimit) Meter {
 	return m
 }
 
-// restartsMeter is full when the restarts reach the limit: unlike failures, as many are too many.
+// restartsMeter returns the meter of restarts. It is full when restarts reach the limit, while failures have to exceed it.
 func restartsMeter(r *explain.Report, name string, l *explain.BackoffLimit) Meter {
 	if l.Left == 0 {
 		full := max(int64(l.Limit), 1)
@@ -60,15 +60,15 @@ func restartsMeter(r *explain.Report, name string, l *explain.BackoffLimit) Mete
 	return m
 }
 
-// limitUse is how much of a limit is used: one is the word for one of what is limited, many
-// for several of it. More of them than the limit fail something.
+// limitUse is the used part of a limit. one and many are the singular and plural of the counted noun. If used exceeds limit,
+// the object named by fails fails.
 type limitUse struct {
 	used, limit int64
 	one, many   string
 	fails       string
 }
 
-// line is "2 failures; the Job fails at 7".
+// line returns "2 failures; the Job fails at 7".
 func (u limitUse) line(style layout.Style, left int64) layout.Line {
 	end := fmt.Sprintf("%s fails at %s", u.fails, wording.Thousands(u.used+left))
 	return layout.Of(layout.Text(layout.Plain, wording.Plural(u.used, u.one, u.many)+"; "), layout.Text(style&^layout.Bold, end))
@@ -78,15 +78,15 @@ func (u limitUse) text() string {
 	return wording.Of(u.used, u.limit) + " " + either(u.limit == 1, u.one, u.many)
 }
 
-// limitMeter is "2 failures; the Job fails at 7", or "exceeded: 3 failures, 2 allowed".
+// limitMeter returns a meter with a text such as "2 failures; the Job fails at 7" or "exceeded: 3 failures, 2 allowed".
 func limitMeter(r *explain.Report, name string, u limitUse) Meter {
-	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Of 0 the first fills the bar.
+	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Limit 0 is full at the first.
 	switch {
 	case u.used > u.limit:
 		what := wording.Plural(u.used, u.one, u.many) + ", " + wording.Count(u.limit, "allowed")
 		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Text(layout.Plain, ": "+what))
 	case isDecided(r):
-		// What would have been left no longer matters: something else decided.
+		// The distance to the limit no longer matters, as something else decided.
 		m.Style = layout.Info
 		m.Text = layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(layout.Muted, notAbove(u.used, u.limit)))
 	default:
@@ -100,10 +100,10 @@ func isDecided(r *explain.Report) bool {
 	return !r.Job.Finished.IsZero() || (r.Verdict.Fate != explain.FateOpen && r.Verdict.Fate != "")
 }
 
-// notAbove says how far from a limit a Job has ended.
+// notAbove describes how a Job has ended below or at a limit.
 func notAbove(used, limit int64) string {
 	if used == limit {
-		return "not exceeded" // A Job may reach its limit.
+		return "not exceeded" // A Job may reach its limit without failing.
 	}
 	return "not reached"
 }
@@ -118,7 +118,7 @@ func limitStyle(used, limit int64) layout.Style {
 	return layout.Info
 }
 
-// perIndexMeter is how far the index that has failed most often is.
+// perIndexMeter returns the meter of the index with the most failures.
 func perIndexMeter(r *explain.Report, limit int32) Meter {
 	most, index, n := int32(0), int32(0), 0
 	details := detailsOf(r)
@@ -149,10 +149,10 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	return m
 }
 
-// DeadlineMeter is the name of that of activeDeadlineSeconds.
+// DeadlineMeter is the name of the meter of activeDeadlineSeconds.
 const DeadlineMeter = "deadline"
 
-// deadlineMeter is how much of activeDeadlineSeconds has passed.
+// deadlineMeter returns the meter of activeDeadlineSeconds and the time that has passed.
 func deadlineMeter(f *Frame, r *explain.Report, limit int64) Meter {
 	const name = DeadlineMeter
 	end := f.Now

@@ -8,8 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Meter is a line with a name, a bar, and what the bar means. With Total 0 it has no bar: Have is
-// not known.
+// Meter is a line with a name, a bar, and a text for the bar. If Total is 0, it has no bar, as Have is unknown.
 type Meter struct {
 	Name        string
 	Have, Total int64
@@ -17,15 +16,15 @@ type Meter struct {
 	Text        layout.Line
 }
 
-// The widths of the bars of meters, for narrow and for wide screens.
+// Widths of the bars of meters, on narrow and on wide screens.
 const (
 	narrowBar = 8
 	wideBar   = 16
-	// wideMeter is from where on bars are wide.
+	// wideMeter is the width in columns from which bars are wide.
 	wideMeter = 72
 )
 
-// Meters draws meters below each other, aligned.
+// Meters draws meters one per line, aligned.
 func Meters(f *Frame, all []Meter) []layout.Line {
 	names := 0
 	for i := range all {
@@ -45,8 +44,7 @@ func Meters(f *Frame, all []Meter) []layout.Line {
 	return lines
 }
 
-// barFor is how wide the bars of meters are. They are narrow too where that saves a text from
-// being broken.
+// barFor returns the width of the bars of meters. Bars are also narrow if that keeps a text on one line.
 func barFor(f *Frame, all []Meter, names int) int {
 	if f.Width < wideMeter {
 		return narrowBar
@@ -59,8 +57,7 @@ func barFor(f *Frame, all []Meter, names int) int {
 	return wideBar
 }
 
-// Success is the progress towards each rule of the successPolicy, and towards the
-// completions.
+// Success draws the progress towards each rule of the successPolicy, and towards the completions.
 func Success(f *Frame, r *explain.Report, pods PodCounts) Section {
 	s := Section{Title: "Success"}
 	if r.SuccessPolicy != nil {
@@ -75,7 +72,7 @@ func Success(f *Frame, r *explain.Report, pods PodCounts) Section {
 	return s
 }
 
-// SuccessMeters are those of Success; nil for a work queue.
+// SuccessMeters returns the meters of Success; nil for a work queue.
 func SuccessMeters(f *Frame, r *explain.Report, pods PodCounts) []Meter {
 	if r.Job.Completions == nil {
 		return nil

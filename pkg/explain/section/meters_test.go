@@ -11,8 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Issue 6.2: limits say in words whether they are exceeded, and what is left only as long as
-// that matters.
+// Issue 6.2: limits state in words whether they are exceeded, and the distance to them only as long as it matters.
 func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 	limit := func(n int32) *int32 { return &n }
 	failures := func(used, limit int32) *explain.BackoffLimit {
@@ -69,7 +68,7 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 	}
 }
 
-// Issue 6.2: with completions 0 nothing has to succeed.
+// Issue 6.2: with completions 0, no success is needed.
 func TestZeroCompletionsNeedNoSuccess(t *testing.T) {
 	none := int32(0)
 	f := &Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}
@@ -79,7 +78,7 @@ func TestZeroCompletionsNeedNoSuccess(t *testing.T) {
 	}
 }
 
-// Issue 6.2: a bar is narrower where its text would be broken otherwise.
+// Issue 6.2: a bar is narrower if its text would not fit on one line otherwise.
 func TestMetersKeepTextsWhole(t *testing.T) {
 	for _, c := range []struct{ text, lines, bar int }{{10, 1, wideBar}, {60, 1, wideBar}, {61, 1, narrowBar}, {68, 1, narrowBar}, {69, 2, wideBar}} {
 		text := strings.Repeat("x ", c.text/2+1)[:c.text-1] + "x"

@@ -6,13 +6,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Step is something that comes; When is empty if there is no time for it.
+// Step is a next step; When is empty if its time is unknown.
 type Step struct {
 	When layout.Line
 	Text string
 }
 
-// Steps are the clocks that run, the first to end first, and what comes without one.
+// Steps returns the running timers, the first to end first, and then the steps without a timer.
 func Steps(f *Frame, r *explain.Report) []Step {
 	var all []Step
 	for i := range r.Waits {
@@ -33,7 +33,7 @@ func Steps(f *Frame, r *explain.Report) []Step {
 	return all
 }
 
-// Next are the Steps below each other.
+// Next draws the Steps, one per line.
 func Next(f *Frame, r *explain.Report) Section {
 	s, all, width := Section{Title: "Next"}, Steps(f, r), 0
 	for i := range all {
@@ -49,7 +49,7 @@ func Next(f *Frame, r *explain.Report) Section {
 	return s
 }
 
-// waitStyle is the color of a clock: those that end something warn.
+// waitStyle returns the color of a timer: the ones that end something warn.
 func waitStyle(kind explain.WaitKind) layout.Style {
 	switch kind {
 	case explain.WaitDeadline, explain.WaitTTL:

@@ -9,8 +9,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// OwnCauses are the causes of pods that failed on their own, as far as is known: without the pods that the Job's controller
-// stopped. Causes with the same text and rule are one.
+// OwnCauses returns the causes of pods that failed on their own, as far as is known: without the pods that the Job's
+// controller stopped. Causes with the same text and rule are merged.
 func OwnCauses(r *explain.Report) []explain.Cause {
 	var own []explain.Cause
 	for i := range r.Causes {
@@ -30,7 +30,7 @@ func OwnCauses(r *explain.Report) []explain.Cause {
 	return own
 }
 
-// StoppedNote is "7 other pods were stopped when the Job failed", "" for none.
+// StoppedNote returns "7 other pods were stopped when the Job failed", "" for none.
 func StoppedNote(r *explain.Report) string {
 	pods, reason := StoppedPods(r)
 	if pods == 0 {
@@ -39,7 +39,7 @@ func StoppedNote(r *explain.Report) string {
 	return words.StoppedText(pods, reason, r.Verdict.Fate, len(OwnCauses(r)) > 0)
 }
 
-// StoppedPods are how many pods the Job's controller stopped, and why: for the reason of most of them.
+// StoppedPods returns the number of pods that the Job's controller stopped, and the most frequent reason.
 func StoppedPods(r *explain.Report) (pods int32, reason explain.StopReason) {
 	most := int32(0)
 	for i := range r.Causes {

@@ -6,17 +6,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// PodCounts are how many pods do what, from the pods where they could be read: the status
-// lags behind them.
+// PodCounts holds the numbers of pods by state, from the pods if they could be read: the status lags behind them.
 type PodCounts struct {
-	// Succeeded is for NonIndexed Jobs; Report.Indexes has that of an Indexed one.
+	// Succeeded is for NonIndexed Jobs; for Indexed Jobs, see Report.Indexes.
 	Succeeded int32
 	Active    int32
-	// Ready is negative if it is not known.
+	// Ready is negative if it is unknown.
 	Ready, Terminating int32
 }
 
-// CountPods counts the pods of a Job.
+// CountPods returns the numbers of a Job's pods.
 func CountPods(r *explain.Report) PodCounts {
 	c := &r.Counts
 	return PodCounts{
@@ -26,7 +25,8 @@ func CountPods(r *explain.Report) PodCounts {
 	}
 }
 
-// Done is how much of a Job has succeeded, of how much: of a retry, what it runs. total is 0 for a work queue.
+// Done returns the successes so far and the total, both without the indexes that a retry does not run. total is 0 for a work
+// queue.
 func (c *PodCounts) Done(r *explain.Report) (done, total int32) {
 	switch x := r.Indexes; {
 	case x != nil && x.Rerun > 0:

@@ -10,10 +10,10 @@ import (
 // PodTerminating is the state of a pod that is being deleted, see explain.PodInfo.State.
 const PodTerminating = "Terminating"
 
-// PodStopped is the state of a pod that the Job itself has stopped, which is no failure of its own.
+// PodStopped is the state of a pod that the Job itself stopped, which is not a failure of its own.
 const PodStopped = "Stopped by the Job"
 
-// PodState is the state with its mark.
+// PodState draws the state with its mark.
 func PodState(f *Frame, pod *explain.PodInfo) layout.Line {
 	mark, style := PodMark(f, pod.Phase, pod.State)
 	state := pod.State
@@ -26,7 +26,7 @@ func PodState(f *Frame, pod *explain.PodInfo) layout.Line {
 	return cell(style, mark+" "+state)
 }
 
-// PodMark is the mark and the style of a pod.
+// PodMark returns the mark and the style of a pod.
 func PodMark(f *Frame, phase, state string) (mark string, style layout.Style) {
 	switch {
 	case state == PodTerminating:
@@ -43,7 +43,7 @@ func PodMark(f *Frame, phase, state string) (mark string, style layout.Style) {
 	return f.Glyphs.Warn, layout.Warn
 }
 
-// PodCounted is PodInfo.Counted in a word.
+// PodCounted returns PodInfo.Counted as a word.
 func PodCounted(pod *explain.PodInfo) string {
 	switch pod.Counted {
 	case explain.Counted:

@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Problems are what blocks the Job first, and then what else is wrong, with quoted details.
+// Problems draws the problems that block the Job first, and then the others, with quoted details.
 func Problems(f *Frame, r *explain.Report) Section {
 	s := Section{Title: "Problems"}
 	for _, place := range problemOrder(r) {
@@ -21,8 +21,8 @@ func Problems(f *Frame, r *explain.Report) Section {
 	return s
 }
 
-// BriefProblems are at most so many Problems, with two lines of details each. One that the
-// verdict names has but its kind.
+// BriefProblems draws at most the given number of Problems, with two lines of details each. For the problem that the verdict
+// names, it only draws the kind.
 func BriefProblems(f *Frame, r *explain.Report, most int) Section {
 	const details = 2
 	s := Section{Title: "Problems"}
@@ -49,7 +49,7 @@ func BriefProblems(f *Frame, r *explain.Report, most int) Section {
 	return s
 }
 
-// problemOrder are the places of the problems, those that block first.
+// problemOrder returns the positions of the problems, blocking problems first.
 func problemOrder(r *explain.Report) []int {
 	var blocks, others []int
 	for i := range r.Problems {
@@ -72,12 +72,12 @@ func problemMark(f *Frame, problem *explain.Problem) layout.Line {
 	return cell(layout.Warn|layout.Bold, f.Glyphs.Warn+" ")
 }
 
-// ProblemLine is a problem in one line without its notes.
+// ProblemLine draws a problem in one line, without its notes.
 func ProblemLine(f *Frame, problem *explain.Problem) layout.Line {
 	return append(problemMark(f, problem), layout.Text(layout.Plain, wording.Sentence(problem.Text)))
 }
 
-// problemNotes are "(blocks, 3 pods: a, b, …, for 2m)".
+// problemNotes draws "(blocks, 3 pods: a, b, …, for 2m)".
 func problemNotes(f *Frame, problem *explain.Problem, examples string) layout.Line {
 	blocks, pods := "", ""
 	if problem.Blocks && problem.Kind != explain.ProblemSuspended {

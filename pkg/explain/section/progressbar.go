@@ -17,11 +17,11 @@ const (
 	parts
 )
 
-// Progress is how many completions of a Job have succeeded, run, are being stopped, and can no
-// longer succeed: failed indexes. Failed pods are no part of it, as others replace them.
+// Progress counts the completions of a Job that have succeeded, are running, are being stopped, and can no longer succeed
+// (failed indexes). Failed pods are not in it, as other pods replace them.
 type Progress struct{ Done, Active, Terminating, FailedIndexes, Total int32 }
 
-// ProgressOf is that of a Job in a list.
+// ProgressOf returns the Progress of a Job in a list.
 func ProgressOf(o *explain.Outline) Progress {
 	done, total := o.Done()
 	p := Progress{Done: done, Active: o.Active, FailedIndexes: o.FailedIndexCount}
@@ -34,7 +34,7 @@ func ProgressOf(o *explain.Outline) Progress {
 	return p
 }
 
-// Progress is that of a Report.
+// Progress returns the Progress of the Job of a Report.
 func (c *PodCounts) Progress(r *explain.Report) Progress {
 	p := Progress{Active: c.Active, Terminating: c.Terminating}
 	if p.Done, p.Total = c.Done(r); r.Indexes != nil {
@@ -43,7 +43,7 @@ func (c *PodCounts) Progress(r *explain.Report) Progress {
 	return p
 }
 
-// Bar draws it in width columns.
+// Bar draws the progress in width columns.
 func (p Progress) Bar(f *Frame, width int) layout.Line {
 	marks := [parts]string{partDone: "█", partActive: "▒", partTerminating: "~", partFailed: "✗", partRest: "·"}
 	if f.ASCII {
@@ -59,7 +59,7 @@ func (p Progress) Bar(f *Frame, width int) layout.Line {
 	return l
 }
 
-// parts are the parts of the bar. Without completions (a work queue) the pods are the whole.
+// parts returns the parts of the bar. Without completions (a work queue), the bar consists of the pods only.
 func (p Progress) parts() [parts]int64 {
 	var at [parts]int64
 	used := int64(0)
@@ -71,8 +71,8 @@ func (p Progress) parts() [parts]int64 {
 	return at
 }
 
-// share divides width columns in proportion to the parts. A part that is not empty has at
-// least one column, if there are enough, and only a part that is everything has all.
+// share divides width columns in proportion to the parts. Each nonzero part has at least one column if there are enough, and
+// only a part that is the whole has all columns.
 func share(of [parts]int64, width int) [parts]int {
 	var total int64
 	for _, n := range of {

@@ -6,8 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Issue 6, 1: the bar has its width, a part that is there has a column, and only what is all
-// fills it.
+// Issue 6, 1: the bar has its width, each nonzero part has a column, and only a part that is the whole fills the bar.
 func TestBarHasAColumnForEachPart(t *testing.T) {
 	counts := []int64{0, 1, 3, 99, 100_000}
 	for n := range 5 * 5 * 5 * 5 * 5 {
@@ -33,8 +32,8 @@ func TestBarHasAColumnForEachPart(t *testing.T) {
 	}
 }
 
-// Issue 17: the bar shows completions. A pod that failed and is retried takes none away, nor does
-// one that the Job itself stopped; an index that failed for good does.
+// Issue 17: the bar shows completions. A failed pod that is retried removes none, and neither does a pod that the Job itself
+// stopped; an index that failed for good does.
 func TestBarShowsCompletionsNotFailedPods(t *testing.T) {
 	three, two, failed := int32(3), int32(2), "1"
 	f := &Frame{}

@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// NoRule is the rule of a failure that matched none of the podFailurePolicy.
+// NoRule is the label for failures that matched no rule of the podFailurePolicy.
 const NoRule = "no rule"
 
-// RuleLabel is `rule 1 "OutOfMemory"`, or "" for no rule.
+// RuleLabel returns `rule 1 "OutOfMemory"`, or "" for no rule.
 func RuleLabel(index *int32, name string) string {
 	switch {
 	case index == nil && name == "":
@@ -27,7 +27,7 @@ func RuleLabel(index *int32, name string) string {
 	return fmt.Sprintf("rule %d %q", *index, name)
 }
 
-// RuleName is the name of a rule of the podFailurePolicy, "" if it has none.
+// RuleName returns the name of a rule of the podFailurePolicy, "" if it has none.
 func RuleName(r *explain.Report, index int32) string {
 	if r.FailurePolicy == nil {
 		return ""
@@ -40,7 +40,7 @@ func RuleName(r *explain.Report, index int32) string {
 	return ""
 }
 
-// ActionStyle is the style of the action of a rule.
+// ActionStyle returns the style for the action of a rule.
 func ActionStyle(action string) layout.Style {
 	switch batchv1.PodFailurePolicyAction(action) {
 	case batchv1.PodFailurePolicyActionCount, "":
@@ -51,8 +51,8 @@ func ActionStyle(action string) layout.Style {
 	return layout.Bad
 }
 
-// FailurePolicy is the rules of the podFailurePolicy in their order, with how many failed
-// pods each matched. brief leaves out why rules were passed over, and cuts long rules.
+// FailurePolicy draws the rules of the podFailurePolicy in their order, with the number of failed pods that each matched.
+// brief leaves out why rules did not match, and cuts long rules.
 func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section {
 	s := Section{Title: "Failure policy", Note: "the first matching rule decides"}
 	if policy == nil {
@@ -92,7 +92,7 @@ func failureRuleCells(rule *explain.FailureRule) []layout.Line {
 	}
 }
 
-// matchedCell is a count, "-" if it is not known; that nothing matched matters less.
+// matchedCell draws a count, "-" if it is unknown; 0 is muted.
 func matchedCell(n *int32, style layout.Style) layout.Line {
 	switch {
 	case n == nil:
@@ -103,7 +103,7 @@ func matchedCell(n *int32, style layout.Style) layout.Line {
 	return cell(style, wording.Thousands(*n))
 }
 
-// failureRuleNotes are whether the rule decided, and why it was passed over.
+// failureRuleNotes draws whether the rule decided, and why it did not match pods.
 func failureRuleNotes(f *Frame, rule *explain.FailureRule, brief bool) []layout.Line {
 	var notes []layout.Line
 	if rule.Decided {

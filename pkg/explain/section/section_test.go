@@ -23,7 +23,7 @@ func textOf(s Section) string {
 	return b.String()
 }
 
-// A step that is the end of a clock is named once; what has no time comes then.
+// A step that is the end of a timer is named once; a step without a time is labeled "then".
 func TestNextNamesEachStepOnce(t *testing.T) {
 	r := &explain.Report{
 		Waits: []explain.Wait{{Kind: explain.WaitBackoff, Until: *after(5 * time.Second), Text: "a new pod is created"}},
@@ -46,7 +46,7 @@ func TestNextNamesEachStepOnce(t *testing.T) {
 	}
 }
 
-// What blocks a Job comes first; in brief, details are cut and the verdict is not repeated.
+// Problems that block a Job come first; in brief form, details are cut and the verdict is not repeated.
 func TestProblems(t *testing.T) {
 	first := int32(1)
 	r := &explain.Report{
@@ -76,7 +76,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Rules have labels by index and name, as far as these are known.
+// Rules have labels with index and name, as far as these are known.
 func TestRuleLabel(t *testing.T) {
 	one := int32(1)
 	for want, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestRuleLabel(t *testing.T) {
 	}
 }
 
-// A count that is not known is not shown as 0.
+// An unknown count is not shown as 0.
 func TestMatchesMayBeUnknown_CLI_04(t *testing.T) {
 	policy := &explain.FailurePolicy{Rules: []explain.FailureRule{{Action: "FailJob", Requirement: "main exits with 42"}}}
 	f := &Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}

@@ -2,7 +2,7 @@ package section
 
 import "github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 
-// NotStarted is said of a Job without a start time. A suspended Job loses it, and may have run before.
+// NotStarted returns a text for a Job without a start time. A suspended Job loses its start time, and may have run before.
 func NotStarted(r *explain.Report) string {
 	if HasRun(r) {
 		return "stopped when it was suspended"

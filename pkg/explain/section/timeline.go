@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// maxWhat is how wide the column of what a moment is about may be, and whatFrom from how
-	// many columns on it is there: the texts say most of it.
+	// maxWhat is the maximum width of the column for Moment.What, and whatFrom the screen width from which the column is
+	// shown: the texts mostly contain its value.
 	maxWhat  = 24
 	whatFrom = 72
-	// maxTimes is which part of the width times take at most.
+	// maxTimes is the divisor of the width that gives the maximum width of times.
 	maxTimes = 4
 )
 
-// Moments draws things that happened, aligned, each with its lines.
+// Moments draws moments of the timeline, aligned, each with its lines.
 func Moments(f *Frame, r *explain.Report, moments []*explain.Moment) [][]layout.Line {
 	times, ends := make([]string, len(moments)), make([]string, len(moments))
 	ranges, starts, what := 0, 0, 0
@@ -27,7 +27,7 @@ func Moments(f *Frame, r *explain.Report, moments []*explain.Moment) [][]layout.
 	if what = min(what, maxWhat); f.Width < whatFrom {
 		what = 0
 	}
-	// Where ranges would take the room of the texts, their ends stand behind these.
+	// If ranges would take too much room from the texts, their ends follow the texts.
 	width := starts
 	if ranges <= f.Width/maxTimes {
 		width = ranges
@@ -43,10 +43,10 @@ func Moments(f *Frame, r *explain.Report, moments []*explain.Moment) [][]layout.
 	return out
 }
 
-// timeRange is "+2s to +45s", or "+2s" without an end.
+// timeRange returns "+2s to +45s", or "+2s" without an end.
 func timeRange(from, to string) string { return wording.Join(" to ", from, to) }
 
-// timesOf are when something happened; to is "" unless several such things did.
+// timesOf returns the time of a moment; to is "" unless the moment stands for several occurrences.
 func (f *Frame) timesOf(r *explain.Report, m *explain.Moment) (from, to string) {
 	from = f.offset(r, m.Time.Time)
 	if m.Until.IsZero() || !m.Until.After(m.Time.Time) {
@@ -58,8 +58,7 @@ func (f *Frame) timesOf(r *explain.Report, m *explain.Moment) (from, to string) 
 	return from, to
 }
 
-// momentLines are one thing that happened, behind its time; end is when the last such thing
-// did.
+// momentLines draws one moment after its time; end is the time of the last occurrence.
 func momentLines(f *Frame, m *explain.Moment, l layout.Line, what int, end string) []layout.Line {
 	mark, style := layout.Blank(2), layout.Plain
 	if m.Warning {

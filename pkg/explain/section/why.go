@@ -6,10 +6,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// maxDepth keeps the end of a long chain readable on a narrow terminal.
+// maxDepth limits the indentation, so that the end of a long chain stays readable on a narrow terminal.
 const maxDepth = 6
 
-// Why is the chain of evidence, each link below and right of the one that it explains.
+// Why draws the chain of evidence, each link below and to the right of the link that it explains.
 func Why(f *Frame, r *explain.Report) Section {
 	s := Section{Title: "Why"}
 	for i := range r.Evidence {

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// hugeReport is a Job of 100,000 indexes with lists of 600 kB, 100 causes and 100 details.
+// hugeReport returns a Job of 100,000 indexes with lists of 600 kB, 100 causes and 100 details.
 func hugeReport() explain.Report {
 	r := maxFailedIndexes()
 	var b strings.Builder
@@ -46,8 +46,7 @@ func BenchmarkExplanation(b *testing.B) {
 	}
 }
 
-// A list is gone through once, not once per line, which would take minutes. The limit is far
-// off, for machines that are busy.
+// A list is scanned once, not once per line, which would take minutes. The time limit is generous, for busy machines.
 func TestLongListsAreWrappedInOnePass(t *testing.T) {
 	r := hugeReport()
 	r.Verdict.Sentence = strings.Repeat("x", 1_000_000)

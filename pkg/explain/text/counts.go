@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// counts are the numbers of the status, and what is behind them.
+// counts writes the counters of the status, and notes on them.
 func (v *view) counts() {
 	v.page.Title("Counts", v.countsLine())
 	for _, note := range v.accounting() {
@@ -21,7 +21,7 @@ func (v *view) counts() {
 	}
 }
 
-// countsLine is "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed, 2 stopped by the Job".
+// countsLine returns "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed, 2 stopped by the Job".
 func (v *view) countsLine() string {
 	active, terminating := v.activePods(), ""
 	if n := v.pods.Terminating; n > 0 {
@@ -42,7 +42,8 @@ func (v *view) countsLine() string {
 	return wording.Join(", ", active, terminating, succeeded, v.failedPods(), stopped)
 }
 
-// activePods is "3 active (2 ready)"; what the status says is named if pods have ended since.
+// activePods returns "3 active (2 ready)"; if pods have ended since the status was written, it also returns the number in the
+// status.
 func (v *view) activePods() string {
 	status, now := v.report.Counts.Active, &v.pods
 	switch {
@@ -54,7 +55,7 @@ func (v *view) activePods() string {
 	return wording.Count(now.Active, "active")
 }
 
-// runs is the verb for so many pods.
+// runs returns the verb for a number of pods.
 func runs(pods int32) string {
 	if pods == 1 {
 		return "runs"
@@ -62,7 +63,7 @@ func runs(pods int32) string {
 	return "run"
 }
 
-// failedPods is "3 failed", or "5 failed (3 in the status)" as in the verdict.
+// failedPods returns "3 failed", or "5 failed (3 in the status)" as in the verdict.
 func (v *view) failedPods() string {
 	t := section.FailureTotals(v.report)
 	if t.All == t.Counted {
@@ -71,7 +72,7 @@ func (v *view) failedPods() string {
 	return fmt.Sprintf("%s failed (%s)", wording.Thousands(t.All), words.InStatus(t.Counted))
 }
 
-// uncounted is "2 succeeded and 1 failed", "" for none.
+// uncounted returns "2 succeeded and 1 failed", "" for none.
 func uncounted(c *explain.Counts) string {
 	var parts []string
 	if c.UncountedSucceeded > 0 {
@@ -83,7 +84,7 @@ func uncounted(c *explain.Counts) string {
 	return strings.Join(parts, " and ")
 }
 
-// accounting are sentences about pods that the counters do not show.
+// accounting returns sentences about pods that the counters do not show.
 func (v *view) accounting() []string {
 	c := &v.report.Counts
 	var notes []string
@@ -102,15 +103,15 @@ func (v *view) accounting() []string {
 	return notes
 }
 
-// finalizersStuck reports whether a controller should have removed the tracking finalizer of
-// pods by now; that running pods have it is normal.
+// finalizersStuck reports whether a controller should have removed the tracking finalizer of pods by now. Running pods
+// normally have it.
 func (v *view) finalizersStuck() bool {
 	return slices.ContainsFunc(v.report.Problems, func(p explain.Problem) bool {
 		return p.Kind == explain.ProblemFinalizerStuck || p.Kind == explain.ProblemControllerGone && p.Count > 0
 	})
 }
 
-// podsThere is "4 pods exist: 1 succeeded, 3 failed"; stuck adds "2 held by the tracking finalizer".
+// podsThere returns "4 pods exist: 1 succeeded, 3 failed"; stuck adds "2 held by the tracking finalizer".
 func podsThere(c *explain.Counts, stuck bool) string {
 	if *c.Pods == 0 {
 		return "No pods exist"
@@ -133,7 +134,7 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, stopped, held))
 }
 
-// reconciler says who runs the Job, and whether it is alive.
+// reconciler writes which controller runs the Job, and whether the controller is running.
 func (v *view) reconciler() {
 	r := &v.report.Reconciler
 	if v.brief || (r.Text == "" && r.ManagedBy == "") {

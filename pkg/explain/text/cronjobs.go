@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// cronJobs writes what CronJobs do, and what to do about those that do not start Jobs. The Jobs of a CronJob that starts them
-// say enough.
+// cronJobs writes the state of CronJobs, and the advice on CronJobs that do not start Jobs. A CronJob that starts Jobs is
+// left out if it has any, as its Jobs are informative enough.
 func (p *page) cronJobs(all []explain.CronJobReport) {
 	shown := slices.DeleteFunc(slices.Clone(all), func(r explain.CronJobReport) bool { return r.StartsJobs() && r.Jobs > 0 && len(r.Gaps) == 0 })
 	for i := range shown {
@@ -41,7 +41,7 @@ func (p *page) cronJob(r *explain.CronJobReport) {
 	}
 }
 
-// quoted are the messages of events that say more than the sentence.
+// quoted returns the messages of events that are more specific than the sentence.
 func quoted(r *explain.CronJobReport) []string {
 	if r.State != explain.CronJobCreationRefused {
 		return nil
@@ -49,7 +49,7 @@ func quoted(r *explain.CronJobReport) []string {
 	return r.Details
 }
 
-// commandsOf is a list of the command, empty for "".
+// commandsOf returns a list with the command, empty for "".
 func commandsOf(command string) []string {
 	if command == "" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// What keeps a CronJob from starting Jobs comes first, in text that is safe for a terminal; a CronJob that starts them is left
-// out if it has Jobs.
+// The obstacles that keep CronJobs from starting Jobs come first, in text that is safe for a terminal. A CronJob that starts
+// Jobs is left out if it has any.
 // Requirements: CRJ-02, CRJ-03.
 func TestCronJobsComeFirst(t *testing.T) {
 	list := explain.ReportList{CronJobs: []explain.CronJobReport{

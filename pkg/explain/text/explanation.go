@@ -10,15 +10,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// causesLimit is how many causes, rowsLimit how many rows of indexes and pods, and historiesLimit how many histories of
-// failed indexes are shown without Full.
+// causesLimit, rowsLimit and historiesLimit are the numbers of causes, of rows of indexes and pods, and of histories of
+// failed indexes that are shown without Full.
 const (
 	causesLimit    = 10
 	rowsLimit      = 10
 	historiesLimit = 5
 )
 
-// Indents of what stands below a title, and of commands below an advice.
+// Indents of text below a title, and of commands below an advice.
 const (
 	indentSection = 2
 	indentCommand = 6
@@ -30,12 +30,11 @@ type view struct {
 	frame  *section.Frame
 	report *explain.Report
 	pods   section.PodCounts
-	// brief leaves out what nobody needs to know of a complete Job.
+	// brief leaves out details that do not matter for a complete Job.
 	brief bool
 }
 
-// Explanation writes all of the Report in reading order: what happened, why, what to do,
-// and then the details.
+// Explanation writes all of the Report in reading order: what happened, why, what to do, and then the details.
 func Explanation(w io.Writer, r explain.Report, o Options) error {
 	v := newView(&r, o)
 	v.explanation()
@@ -68,14 +67,14 @@ func (v *view) explanation() {
 	v.gaps()
 }
 
-// hasSuccess reports whether the progress of a Job is of interest: not if it failed with none.
+// hasSuccess reports whether the progress of a Job is of interest: not if it failed without a success.
 func (v *view) hasSuccess() bool {
 	done, _ := v.pods.Done(v.report)
 	hopeless := done == 0 && v.report.Verdict.Fate == explain.FateFailed
 	return v.report.SuccessPolicy != nil || !v.brief && !hopeless
 }
 
-// ExplanationLines are those of Explanation, for callers that draw them themselves.
+// ExplanationLines returns the lines of Explanation, for callers that draw them themselves.
 func ExplanationLines(r explain.Report, o Options) []layout.Line {
 	v := newView(&r, o)
 	v.explanation()
@@ -90,13 +89,13 @@ func newView(r *explain.Report, o Options) *view {
 	}
 }
 
-// head is the name of the Job, and what happened to it.
+// head writes the name of the Job, and what happened to it.
 func (v *view) head() {
 	v.headline()
 	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))
 }
 
-// about says what kind of Job it is, and when it ran.
+// about writes the mode of the Job, and when it ran.
 func (v *view) about() {
 	if v.brief {
 		return
@@ -104,7 +103,7 @@ func (v *view) about() {
 	v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
 }
 
-// headline is "✗ Failed  job ml/train, after 3m4s".
+// headline writes "✗ Failed job ml/train, after 3m4s".
 func (v *view) headline() {
 	job := &v.report.Job
 	spans := layout.Of(section.JobStatus(&v.page.Glyphs, v.report), plain("  job "+section.JobName(job)))
@@ -121,7 +120,7 @@ func (v *view) headline() {
 	v.page.Para(0, indentSection, spans...)
 }
 
-// advice is what can be done, with its commands.
+// advice writes the recommended actions, with their commands.
 func (v *view) advice(all []explain.Advice) {
 	if len(all) == 0 {
 		return
@@ -137,7 +136,7 @@ func (v *view) advice(all []explain.Advice) {
 	}
 }
 
-// gaps are what could not be read.
+// gaps writes which data could not be read.
 func (v *view) gaps() {
 	if len(v.report.Gaps) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Issue 6.4: the lines for the interactive view say what the printed explanation does.
+// Issue 6.4: the lines for the interactive view are the same as the printed explanation.
 func TestLinesSayWhatIsPrinted(t *testing.T) {
 	for _, o := range []Options{{Width: 80}, {Width: 60, ASCII: true}, {Width: 120, Full: true}} {
 		r := explain.Report{
@@ -35,7 +35,7 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 	}
 }
 
-// Where the status lags behind the pods, both are named; failures are those of the verdict.
+// If the status lags behind the pods, both numbers are shown; the failures are the same as in the verdict.
 func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 	n := func(n int32) *int32 { return &n }
 	for want, change := range map[string]func(*explain.Report){

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// started is when the Jobs of the fixtures started.
+// started is the start time of the Jobs of the fixtures.
 var started = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func at(seconds int) *metav1.Time {
@@ -30,7 +30,7 @@ func warning(seconds int, what, text string) explain.Moment {
 	return m
 }
 
-// baseReport is a running Job of the built-in controller, looked at after so many seconds.
+// baseReport returns a running Job of the built-in controller, observed the given number of seconds after its start.
 func baseReport(name string, observed int) explain.Report {
 	return explain.Report{
 		Job: explain.Job{
@@ -58,7 +58,7 @@ func ours(r *explain.Report) {
 	}
 }
 
-// fixtures are Reports as explain makes them, one per kind of story.
+// fixtures returns Reports as explain creates them, one per scenario.
 func fixtures() map[string]explain.Report {
 	all := map[string]explain.Report{
 		"failed-by-rule":      failedByRule(),
@@ -82,7 +82,7 @@ func fixtures() map[string]explain.Report {
 	return all
 }
 
-// stateOf is the state of the headline, as explain has it.
+// stateOf returns the state for the headline, as explain sets it.
 func stateOf(r *explain.Report) string {
 	switch v := &r.Verdict; {
 	case v.Fate != explain.FateOpen:
@@ -370,7 +370,7 @@ func nothingReadable() explain.Report {
 	return r
 }
 
-// wideRunes has text of double width, and marks that have none.
+// wideRunes returns a Report with text of double width, and with zero-width marks.
 func wideRunes() explain.Report {
 	r := baseReport("unicode", 90)
 	finish(&r, "Failed", explain.FateFailed, 60)
@@ -392,7 +392,7 @@ func wideRunes() explain.Report {
 	return r
 }
 
-// listFixture is what is said about three of them together.
+// listFixture returns a ReportList of five of the fixtures.
 func listFixture() explain.ReportList {
 	l := explain.ReportList{Items: []explain.Report{failedByRule(), backoffLimit(), complete(), runningWithPolicy(), nothingReadable()}}
 	l.Causes = []explain.Cause{
@@ -412,7 +412,7 @@ func listFixture() explain.ReportList {
 	return l
 }
 
-// groupFixture has the Jobs of some reports, the newest first.
+// groupFixture returns a group of the Jobs of the reports, newest first.
 func groupFixture(state explain.GroupState, text string, reports ...explain.Report) explain.JobGroup {
 	g := explain.JobGroup{State: state, Text: text, Count: int32(len(reports)), Advice: reports[0].Advice}
 	for i := range reports {
@@ -421,7 +421,7 @@ func groupFixture(state explain.GroupState, text string, reports ...explain.Repo
 	return g
 }
 
-// groupsFixture has 20 failed Jobs of 3 causes, 9 stalled ones of as many, and two that are well.
+// groupsFixture returns 20 failed Jobs with 3 causes, 9 stalled Jobs with 9 causes, and two Jobs without problems.
 func groupsFixture() explain.ReportList {
 	l := listFixture()
 	l.Items, l.Groups = nil, nil

@@ -19,7 +19,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
 
-// looks are the ways in which each fixture is drawn.
+// looks returns the Options with which each fixture is drawn.
 func looks() map[string]Options {
 	return map[string]Options{
 		"60": {Width: 60}, "80": {Width: 80}, "160": {Width: 160}, "nowrap": {},
@@ -36,7 +36,7 @@ func render(t testing.TB, draw func(io.Writer) error) string {
 	return b.String()
 }
 
-// drawings are all fixtures by name, drawn in one look.
+// drawings returns all fixtures by name, drawn with the same Options.
 func drawings(t testing.TB, o Options) map[string]string {
 	t.Helper()
 	all := map[string]string{
@@ -51,7 +51,7 @@ func drawings(t testing.TB, o Options) map[string]string {
 	return all
 }
 
-// CLI-01 to 06: each story as people see it, in each look.
+// CLI-01 to 06: each scenario looks as recorded, with all Options.
 func TestStoriesLookAsRecorded(t *testing.T) {
 	for look, o := range looks() {
 		for name, got := range drawings(t, o) {
@@ -89,7 +89,7 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	}
 }
 
-// Nothing is said by color alone: without the sequences the text is the same.
+// Color alone carries no meaning: without the sequences the text is the same.
 func TestColorAddsSequencesOnly(t *testing.T) {
 	without := drawings(t, Options{Width: 80})
 	for name, got := range drawings(t, Options{Width: 80, Color: true}) {
@@ -115,7 +115,7 @@ func TestNoNoise(t *testing.T) {
 	}
 }
 
-// status JOB is one screen of 24 lines with the prompt, and a complete Job's explanation is short.
+// The output of status JOB fits a screen of 24 lines with the prompt, and the explanation of a complete Job is short.
 func TestSummaryFitsOneScreen(t *testing.T) {
 	for name, r := range fixtures() {
 		got := render(t, func(w io.Writer) error { return Summary(w, r, Options{Width: 80}) })
@@ -129,7 +129,7 @@ func TestSummaryFitsOneScreen(t *testing.T) {
 	}
 }
 
-// CLI-02: cropped behind 50 characters on a comma, complete with Full.
+// CLI-02: lists are cut at a comma after 50 characters, and complete with Full.
 func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 	list := "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,62-64"
 	r := maxFailedIndexes()
@@ -149,7 +149,7 @@ func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 		"explanation": func(w io.Writer) error { return Explanation(w, r, Options{Width: 80, Full: true}) },
 		"summary":     func(w io.Writer) error { return Summary(w, r, Options{Width: 80, Full: true}) },
 	} {
-		// Lines are broken behind commas, so the pieces make the list again.
+		// Lines are broken after commas, so the pieces form the list again.
 		joined := regexp.MustCompile(`,\n +`).ReplaceAllString(render(t, draw), ",")
 		if !strings.Contains(joined, r.Indexes.Failed) || !strings.Contains(joined, r.Indexes.Completed) {
 			t.Errorf("the full %s misses indexes", name)
@@ -168,7 +168,7 @@ func TestCommandsAreNeverWrapped(t *testing.T) {
 	}
 }
 
-// In ASCII no glyph of ours is left; the text of others is as it is.
+// With ASCII the output has no glyphs of the page; quoted text is unchanged.
 func TestASCIIHasNoGlyphs(t *testing.T) {
 	unicode := layout.NewGlyphs(false)
 	for name, got := range drawings(t, Options{Width: 80, ASCII: true}) {
@@ -180,7 +180,7 @@ func TestASCIIHasNoGlyphs(t *testing.T) {
 	}
 }
 
-// A Job that still runs has not "run" for a time (CLI-01).
+// A running Job has no final duration (CLI-01).
 func TestSummaryTellsRunningFromFinished(t *testing.T) {
 	for name, want := range map[string]string{"running-with-policy": ", 3m20s so far", "complete": ", took 2m10s"} {
 		got := render(t, func(w io.Writer) error { return Summary(w, fixtures()[name], Options{Width: 80}) })

@@ -10,16 +10,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// groupFrom is how many Jobs of one cause are worth a group where there are few Jobs.
+// groupFrom is the number of Jobs with one cause from which a short list of Jobs is grouped.
 const groupFrom = 4
 
-// isGrouped reports whether what to do is shown by cause: for many Jobs, or for some with the same cause.
+// isGrouped reports whether the advice is shown by cause: for many Jobs, or for some with the same cause.
 func isGrouped(l *explain.ReportList) bool {
 	alike := slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool { return g.Count >= groupFrom })
 	return len(l.Groups) > 0 && (alike || len(l.Items) > jobsLimit)
 }
 
-// groups are what is wrong and what to do about it, the most important first.
+// groups writes the problems and the advice, the most important first.
 func (p *page) groups(l *explain.ReportList) {
 	p.Title("What to do", "by cause, the most important first")
 	for i := range l.Groups {
@@ -40,7 +40,7 @@ func (p *page) groups(l *explain.ReportList) {
 	p.Command(0, "kubectl batchjob why NAME -n NAMESPACE")
 }
 
-// groupWords is "14 Jobs failed".
+// groupWords returns "14 Jobs failed".
 func groupWords(g *explain.JobGroup) string {
 	words := map[explain.GroupState][2]string{
 		explain.GroupFailed: {"failed", "failed"}, explain.GroupStalled: {"is stalled", "are stalled"},
@@ -49,7 +49,7 @@ func groupWords(g *explain.JobGroup) string {
 	return wording.Plural(int64(g.Count), "Job "+words[0], "Jobs "+words[1])
 }
 
-// someNames are at most so many names, and how many more there are.
+// someNames returns at most the given number of names, and the number of the rest.
 func someNames(names []string, most int) string {
 	rest := len(names) - most
 	if rest <= 1 {

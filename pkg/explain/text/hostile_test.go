@@ -49,7 +49,7 @@ func poison(v reflect.Value, text string, n int64, count *int) {
 	}
 }
 
-// hostile is a list of Reports with such text everywhere, and with each fate and alertness.
+// hostile returns a list of Reports with text in every string, with two fates and two values of Aliveness.
 func hostile(text string, n int64) explain.ReportList {
 	var l explain.ReportList
 	count := 0
@@ -65,8 +65,8 @@ var ownSequences = func() *regexp.Regexp {
 	return regexp.MustCompile(`\x1b\[(?:1|2|3[1-6]|1;3[1-6])?m`)
 }()
 
-// checkHarmless says that no control character but the newline is left, nor anything else
-// that a terminal obeys or hides.
+// checkHarmless fails the test if the output has a control character except the newline, or anything else that a terminal
+// interprets or hides.
 func checkHarmless(t *testing.T, got string, color bool) {
 	t.Helper()
 	if !utf8.ValidString(got) {
@@ -94,7 +94,7 @@ func checkAllDrawings(t *testing.T, l explain.ReportList) {
 	}
 }
 
-// ux.md, untrusted text (CVE-2021-25743): whatever stands in a Report, the terminal is safe.
+// ux.md, untrusted text (CVE-2021-25743): whatever a Report contains, the output is safe for a terminal.
 func TestHostileReportsAreSafeOnATerminal(t *testing.T) {
 	for _, text := range []string{
 		"\x1b[2J", "\x1b]0;title\x07", "\r\n", "a\tb", "\x9b31m", "\u009b31m", "\u202e", "\u2028", "\u200b", "\xff\xfe",
@@ -107,7 +107,7 @@ func TestHostileReportsAreSafeOnATerminal(t *testing.T) {
 	}
 }
 
-// No string field is forgotten by the fixture: each is poisoned, or the test above sees nothing.
+// The fixture sets each string field; otherwise the test above would miss it.
 func TestHostileReportsHaveTextEverywhere(t *testing.T) {
 	l := hostile("bad", 1)
 	got := render(t, func(w io.Writer) error { return Explanation(w, l.Items[0], Options{Full: true}) })

@@ -22,8 +22,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
-// FuzzLease explains a Job whose controller has a Lease with any content: anyone who may write Leases in one namespace can
-// make one. The terminal is safe, and what is said of it is no longer than the names in it.
+// FuzzLease explains a Job whose controller has a Lease with any content, as any user who may write Leases in one namespace
+// can create one. The output is safe for a terminal, and its length is bounded by the names in it.
 func FuzzLease(f *testing.F) {
 	f.Add("ml", "lease", "host_uid", int32(15), started.Unix(), "0", "1")
 	f.Add("", "", "", int32(0), int64(0), "", "")
@@ -54,10 +54,10 @@ func FuzzLease(f *testing.F) {
 	})
 }
 
-// hostileLease is a Lease with the labels of those of our controller, and nothing else that is right.
+// hostileLease returns a Lease with the labels of this project's controller, and otherwise wrong content.
 func hostileLease(namespace, name, index, count string) *coordinationv1.Lease {
 	set := map[string]string{
-		controller.AnnotationPrefix + "leases": "dd238d213a296c2f", // of the default managedBy value
+		controller.AnnotationPrefix + "leases": "dd238d213a296c2f", // hash of the default managedBy value
 		controller.AnnotationPrefix + "shard":  index, controller.AnnotationPrefix + "shards": count,
 	}
 	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: set}}

@@ -7,10 +7,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// indexesLimit is where lists of indexes are cut, as kubectl describe does (CLI-02).
+// indexesLimit is the length at which lists of indexes are cut, as in kubectl describe (CLI-02).
 const indexesLimit = 50
 
-// indexes are the lists by state, and what is known of those that failed.
+// indexes writes the lists by state, and the details of indexes with failures.
 func (v *view) indexes() {
 	if v.report.Indexes == nil || v.brief {
 		return
@@ -40,7 +40,7 @@ func (v *view) indexDetails(x *explain.Indexes) {
 	v.page.omitted(int64(omitted), "index with failures", "indexes with failures")
 }
 
-// stateOf is the state of an index.
+// stateOf draws the state of an index.
 func (v *view) stateOf(info *explain.IndexInfo) layout.Line {
 	styles := map[string]layout.Style{explain.IndexFailed: layout.Bad, explain.IndexBackingOff: layout.Warn}
 	return cell(styles[info.State], wording.Sentence(section.IndexWord(v.report.Indexes, info)))

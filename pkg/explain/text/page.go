@@ -14,24 +14,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Options say for whom is drawn.
+// Options describe the terminal and the user's preferences.
 type Options struct {
-	// Width is that of the terminal in columns, 0 for lines of any length.
+	// Width is the width of the terminal in columns, 0 for lines of any length.
 	Width int
 	Color bool
-	// ASCII reports whether only glyphs of ASCII can be shown.
+	// ASCII restricts glyphs to ASCII.
 	ASCII bool
-	// Full shows lists and tables to their end.
+	// Full disables the truncation of lists and tables.
 	Full bool
-	// Again is how to see the whole of a Short explanation: "" for the flag --full of the same command.
+	// Again is the command that shows the whole of a Short explanation: "" for the flag --full of the same command.
 	Again string
 	// Location is the time zone, nil for UTC.
 	Location *time.Location
-	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
+	// Namespace is kubectl's default namespace, which commands leave out. If it is "", commands always have a namespace.
 	Namespace string
 }
 
-// Local is a command without the namespace that kubectl uses anyway, which comes last or before "-o yaml |".
+// Local returns the command without kubectl's default namespace, which is at the end or before "-o yaml |".
 func (o *Options) Local(command string) string {
 	if o.Namespace == "" {
 		return command
@@ -41,7 +41,7 @@ func (o *Options) Local(command string) string {
 	return strings.TrimSuffix(strings.Replace(command, in+piped, piped, 1), in)
 }
 
-// page collects what is drawn.
+// page collects the lines of the output.
 type page struct {
 	*layout.Page
 	opts Options
@@ -66,13 +66,13 @@ func (p *page) writeTo(w io.Writer) error {
 	return out.Flush()
 }
 
-// Command writes a command as one may type it here.
+// Command writes a command without kubectl's default namespace.
 func (p *page) Command(indent int, command string) { p.Page.Command(indent, p.opts.Local(command)) }
 
-// again is how to see the whole.
+// again returns the flag or command that shows the whole explanation.
 func (p *page) again() string { return cmp.Or(p.opts.Again, "--full") }
 
-// frame is what sections below a title are drawn for.
+// frame returns the Frame of sections below a title.
 func (p *page) frame(now time.Time) *section.Frame {
 	return &section.Frame{
 		Width: p.Room(indentSection), Now: now, Printed: true, Location: p.opts.Location,
@@ -88,13 +88,13 @@ func (p *page) section(s section.Section) {
 	}
 }
 
-// prose is the last column of a table, which is wrapped.
+// prose returns the column for the last column of a table, which is wrapped.
 func prose(header string) layout.Column {
 	const proseWidth = 24
 	return layout.Column{Header: header, Wrap: true, Min: proseWidth}
 }
 
-// omitted says how much a table left out.
+// omitted writes the number of rows that a table left out.
 func (p *page) omitted(n int64, one, many string) {
 	if n == 0 {
 		return

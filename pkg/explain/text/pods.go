@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// podTable are the pods that say most.
+// podTable writes the most informative pods.
 func (v *view) podTable() {
 	all, omitted := v.report.Pods, int64(v.report.PodsOmitted)
 	if len(all) == 0 || v.brief {
@@ -33,7 +33,7 @@ func (v *view) podTable() {
 	v.page.omitted(omitted, "pod", "pods")
 }
 
-// nameWidth is how much of the name of a pod must stay: it is what people copy.
+// nameWidth returns the minimum width of a pod's name, which users copy.
 func (v *view) nameWidth() int {
 	if v.page.opts.Width < 80 {
 		return 18
@@ -53,8 +53,7 @@ func (v *view) podRow(pod *explain.PodInfo) []layout.Line {
 	}
 }
 
-// ran is how long the pod has run since its first container started, as the ends of its
-// containers tell it; or how long it has been there if that start is not known.
+// ran returns the run time of the pod since its first container started, or since its creation if that start is unknown.
 func (v *view) ran(pod *explain.PodInfo) string {
 	start := pod.Started
 	if start.IsZero() {

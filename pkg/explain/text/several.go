@@ -11,11 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// jobsLimit is how many Jobs are too few to show what to do by cause.
+// jobsLimit is the maximum number of Jobs for which the advice is not shown by cause.
 const jobsLimit = 10
 
-// Explanations writes what keeps CronJobs from starting Jobs, and what is wrong with the Jobs, by cause. With Options.Full,
-// it also writes what each Job says, the causes of all failures together, and all advice.
+// Explanations writes the obstacles that keep CronJobs from starting Jobs, and the problems of the Jobs by cause. With
+// Options.Full, it also writes the verdict on each Job, the causes of all failures together, and all advice.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
 	p.cronJobs(l.CronJobs)
@@ -45,7 +45,7 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	return p.writeTo(w)
 }
 
-// together is a Report of the failures of all Jobs.
+// together returns a Report of the failures of all Jobs.
 func together(l explain.ReportList) *explain.Report {
 	all := &explain.Report{Causes: l.Causes}
 	for i := range l.Items {
@@ -60,7 +60,7 @@ func together(l explain.ReportList) *explain.Report {
 	return all
 }
 
-// tally is ": 2 Failed, 1 Complete", in the order of appearance.
+// tally returns ": 2 Failed, 1 Complete", in the order of appearance.
 func tally(items []explain.Report) string {
 	var order []string
 	counts := map[string]int{}
@@ -100,15 +100,15 @@ func (p *page) jobTable(items []explain.Report) {
 	p.Table(0, columns, rows)
 }
 
-// shared is an advice with the commands that it has for several Jobs.
+// shared is an advice or a gap, with its commands for several Jobs.
 type shared struct {
 	text     string
 	commands []string
 	jobs     int
-	job      string // the first of them
+	job      string // the first of these Jobs
 }
 
-// share groups by text, in the order of appearance.
+// share groups items by text, in the order of appearance.
 func share[T any](items []explain.Report, of func(*explain.Report) []T, parts func(T) (text, command string)) []shared {
 	var all []shared
 	place := map[string]int{}

@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// shortGroups is how many groups have a command, shortRows how many others, and Jobs that are well, have a line each.
+	// shortGroups is the number of groups with a command, and shortRows the number of other groups, and of Jobs without
+	// problems, with a line each.
 	shortGroups = 3
 	shortRows   = 8
-	// shortNames is how many names of a group are shown.
+	// shortNames is the number of names shown of a group.
 	shortNames = 3
 )
 
-// shortList writes the answer for several Jobs on about a screen: each cause once, with the newest of its Jobs as the
-// example, and a line for everything else.
+// shortList writes the answer for several Jobs on about one screen: each cause once, with the newest of its Jobs as the
+// example, and a line for each of the others.
 func (p *page) shortList(l *explain.ReportList) {
 	shown := l.Groups
 	if len(shown) > shortGroups+1 {
@@ -47,7 +48,7 @@ func (p *page) shortList(l *explain.ReportList) {
 	p.labeled(0, append(p.shortUnread(l.Items), more...))
 }
 
-// shortGroup is the Jobs of one cause: who, why, and what to do.
+// shortGroup writes the Jobs of one cause, the cause, and the advice.
 func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	r := newestOf(l, g)
 	title := p.groupTitle(l, g)
@@ -59,7 +60,8 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	p.labeled(indentSection, groupSteps(r))
 }
 
-// groupTitle is "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m ago)".
+// groupTitle returns "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m
+// ago)".
 func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup) layout.Line {
 	r := newestOf(l, g)
 	mark, style := section.JobMark(&p.Glyphs, r.Verdict.Fate, r.Verdict.Stalled, r.Job.Suspend)
@@ -71,12 +73,12 @@ func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup) layout.Lin
 	return append(title, layout.Text(style|layout.Bold, groupWords(g)), plain(": "+someNames(g.Jobs, shortNames)))
 }
 
-// groupCause is the problem of the Jobs, or why the pods of the newest failed: of its causes, the one that the group has.
+// groupCause returns the problem of the Jobs, or the cause of the group as the newest Job describes it.
 func groupCause(g *explain.JobGroup, r *explain.Report) string {
 	own := section.OwnCauses(r)
 	switch at := r.Verdict.Problem; {
 	case g.Problem != nil && g.Count == 1 && at != nil && *at >= 0 && int(*at) < len(r.Problems):
-		return r.Problems[*at].Text // That of a group is about several Jobs.
+		return r.Problems[*at].Text // The text of a group is about several Jobs.
 	case g.Problem != nil:
 		return g.Text
 	case len(own) == 0:
@@ -91,7 +93,7 @@ func groupCause(g *explain.JobGroup, r *explain.Report) string {
 	return wording.Join(". ", strings.TrimRight(r.Verdict.EndedBy, "."), sentence)
 }
 
-// groupSteps are what to fix, and one command: for the newest Job, as it has the cause that all have.
+// groupSteps returns the fix and one command, for the newest Job, as all Jobs have the same cause.
 func groupSteps(r *explain.Report) []labeled {
 	var steps []labeled
 	isFix := func(a explain.Advice) bool { return a.Kind == explain.AdviceFix || a.Kind == "" && a.Command == "" }
@@ -108,21 +110,21 @@ func groupSteps(r *explain.Report) []labeled {
 	return steps
 }
 
-// newestOf is the report on the newest Job of a group.
+// newestOf returns the report on the newest Job of a group.
 func newestOf(l *explain.ReportList, g *explain.JobGroup) *explain.Report {
 	at := slices.IndexFunc(l.Items, func(r explain.Report) bool { return len(g.Jobs) > 0 && isNamed(&r.Job, g.Jobs[0]) })
 	if at < 0 {
-		return &explain.Report{} // A caller may have left it out.
+		return &explain.Report{} // A caller may have left out the report.
 	}
 	return &l.Items[at]
 }
 
-// isNamed reports whether a name of a group is the Job's: it has the namespace if the list has several.
+// isNamed reports whether a name in a group is the Job's: the name includes the namespace if the list has several.
 func isNamed(j *explain.Job, name string) bool {
 	return name == j.Name || name == j.Namespace+"/"+j.Name
 }
 
-// groupRows are groups in one line each.
+// groupRows returns one line per group.
 func (p *page) groupRows(l *explain.ReportList, groups []explain.JobGroup) []layout.Line {
 	rows := make([]layout.Line, 0, len(groups))
 	for i := range groups {
@@ -132,7 +134,7 @@ func (p *page) groupRows(l *explain.ReportList, groups []explain.JobGroup) []lay
 	return rows
 }
 
-// wellRows are the Jobs that are in no group, in one line each.
+// wellRows returns one line per Job that is in no group.
 func (p *page) wellRows(l *explain.ReportList) []layout.Line {
 	var rows []layout.Line
 	for i := range l.Items {
@@ -149,7 +151,7 @@ func (p *page) wellRows(l *explain.ReportList) []layout.Line {
 	return rows
 }
 
-// shortUnread are what could not be read of the Jobs.
+// shortUnread returns which data could not be read about the Jobs.
 func (p *page) shortUnread(items []explain.Report) (out []labeled) {
 	all := share(items, func(r *explain.Report) []explain.Gap {
 		return slices.DeleteFunc(slices.Clone(r.Gaps), func(g explain.Gap) bool { return isLogGap(&g) })

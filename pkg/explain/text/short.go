@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// How much of lists the short explanation shows.
+// Numbers of list elements that the short explanation shows.
 const (
 	shortCauses    = 3
 	shortAdvice    = 3
@@ -28,13 +28,13 @@ func Short(w io.Writer, r explain.Report, o Options) error {
 	return newShort(&r, o).page.writeTo(w)
 }
 
-// ShortLines are those of Short, for callers that draw them themselves.
+// ShortLines returns the lines of Short, for callers that draw them themselves.
 func ShortLines(r explain.Report, o Options) []layout.Line { return newShort(&r, o).page.Lines() }
 
-// short draws the parts of a Report that answer a question.
+// short draws a short explanation of a Report.
 type short struct {
 	*view
-	// own are the causes of failures, one that the Job itself did not bring about.
+	// own are the causes of failures, except pods that the Job itself stopped, the decisive causes first.
 	own []explain.Cause
 }
 
@@ -52,7 +52,7 @@ func newShort(r *explain.Report, o Options) *short {
 
 func (v *short) title() { v.page.Para(0, indentSection, v.headline()...) }
 
-// headline is "✗ train failed after 3m4s (17m ago): 1 of 10 indexes failed".
+// headline returns "✗ train failed after 3m4s (17m ago): 1 of 10 indexes failed".
 func (v *short) headline() layout.Line {
 	r, g := v.report, &v.page.Glyphs
 	mark, style := section.JobMark(g, r.Verdict.Fate, r.Verdict.Stalled, r.Job.Suspend)
@@ -67,7 +67,7 @@ func (v *short) headline() layout.Line {
 	return spans
 }
 
-// time is how long the state of the Job lasts, or how long the Job took and when it ended.
+// time returns the duration of the Job's state, or the duration of the Job and the time of its end.
 func (v *short) time() string {
 	r := v.report
 	took := ""
@@ -100,7 +100,7 @@ func (v *short) backoff() string {
 	return ""
 }
 
-// named is the problem that the verdict names, nil if it names none.
+// named returns the problem that the verdict names, nil if it names none.
 func (v *view) named() *explain.Problem {
 	if at := v.report.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(v.report.Problems) {
 		return &v.report.Problems[*at]
@@ -108,7 +108,7 @@ func (v *view) named() *explain.Problem {
 	return nil
 }
 
-// sentence is a paragraph of the answer.
+// sentence writes a paragraph of the answer.
 func (v *short) sentence(style layout.Style, text string) {
 	v.page.Para(indentSection, indentSection, layout.Text(style, wording.Sentence(text)))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// answer is what is wrong: the problem that blocks the Job, what ended it, and why its pods failed.
+// answer writes the problem that blocks the Job, the reason of its end, and the causes of its failures.
 func (v *short) answer() {
 	if p := v.named(); p != nil {
 		v.sentence(layout.Plain, p.Text)
@@ -33,13 +33,13 @@ func (v *short) isSingle() bool {
 	return len(v.own) == 1 && v.report.FailuresWithoutPod == 0
 }
 
-// isFailing reports whether the Job failed, or will, so that the number of its failures is no news.
+// isFailing reports whether the Job failed, or will, so that the number of its failures is not worth a line.
 func (v *short) isFailing() bool {
 	fate := v.report.Verdict.Fate
 	return fate == explain.FateFailed || fate == explain.FateFailing
 }
 
-// causes are those of all failures, each with its indexes and one command.
+// causes writes the causes of all failures, each with its indexes and one command.
 func (v *short) causes() {
 	if len(v.own) > 0 {
 		v.knownCauses()
@@ -75,7 +75,7 @@ func (v *short) knownCauses() {
 	}
 }
 
-// cause is one of several causes.
+// cause writes one of several causes.
 func (v *short) cause(c *explain.Cause, width int) {
 	label := countLabel(c)
 	hang := indentSection + width + 2
@@ -98,7 +98,7 @@ func (v *short) isDecisive(c *explain.Cause) bool {
 	return rule != nil && c.Rule != nil && *rule == *c.Rule
 }
 
-// countLabel is "15 indexes": those that failed for good; else "3 pods".
+// countLabel returns the number of indexes that failed for good, "15 indexes", or else the number of pods, "3 pods".
 func countLabel(c *explain.Cause) string {
 	if c.FailedIndexes != "" {
 		return wording.Plural(int64(c.FailedIndexCount), "index", "indexes")
@@ -106,14 +106,14 @@ func countLabel(c *explain.Cause) string {
 	return wording.Plural(int64(c.Count), "pod", "pods")
 }
 
-// stopped are the pods that did not fail on their own.
+// stopped writes the number of pods that did not fail on their own.
 func (v *short) stopped() {
 	if text := section.StoppedNote(v.report); text != "" {
 		v.sentence(layout.Muted, text)
 	}
 }
 
-// rank is higher for causes that decided something.
+// rank returns a higher number for causes that decided something.
 func rank(c *explain.Cause) int {
 	switch {
 	case c.FailedIndexes != "" || c.Action == string(batchv1.PodFailurePolicyActionFailJob):

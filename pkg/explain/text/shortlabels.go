@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// labeled is a text behind a label, or lines of others, or a command that is never wrapped.
+// labeled is a label with a text, with quoted lines, or with a command, which is never wrapped.
 type labeled struct {
 	label   string
 	text    layout.Line
@@ -22,7 +22,7 @@ type labeled struct {
 	command string
 }
 
-// labeled writes texts below each other, after a blank line.
+// labeled writes labeled texts one per line, after a blank line.
 func (v *short) labeled(indent int, all []labeled) {
 	if len(all) > 0 {
 		v.page.Blank()
@@ -30,7 +30,7 @@ func (v *short) labeled(indent int, all []labeled) {
 	v.page.labeled(indent, all)
 }
 
-// labeled writes texts below each other.
+// labeled writes labeled texts one per line.
 func (p *page) labeled(indent int, all []labeled) {
 	width := 0
 	for i := range all {
@@ -41,7 +41,7 @@ func (p *page) labeled(indent int, all []labeled) {
 	for i := range all {
 		one := &all[i]
 		name := one.label
-		if name == last && indent > 0 { // Steps have a label each.
+		if name == last && indent > 0 { // Each step has its own label.
 			name = ""
 		}
 		last = one.label
@@ -60,7 +60,7 @@ func (p *page) labeled(indent int, all []labeled) {
 	}
 }
 
-// quote writes lines of others behind a label, each on one line.
+// quote writes quoted lines after a label, each on one line.
 func (p *page) quote(indent, hang int, label layout.Line, lines []string) {
 	mark := layout.Text(layout.Muted, p.Glyphs.Quote+" ")
 	for i, text := range lines {
@@ -81,12 +81,12 @@ func labelOf(label string, style layout.Style, text string) []labeled {
 	return []labeled{{label: label, text: layout.Of(layout.Text(style, text))}}
 }
 
-// why is the limit or the rule behind the end.
+// why returns the limit or the rule behind the end of the Job.
 func (v *short) why() []labeled {
 	return labelOf("Why", layout.Plain, v.report.Verdict.Mechanism)
 }
 
-// pod is the pod that failed last, of one cause; or an example of those that a problem is about.
+// pod returns the pod that failed last if there is a single cause, or an example of the pods with the problem.
 func (v *short) pod() []labeled {
 	if link := v.evidence(explain.EvidencePod); link != nil && v.isSingle() {
 		attempts := int32(0)
@@ -112,12 +112,12 @@ func (v *short) pod() []labeled {
 	return labelOf("Pod", layout.Plain, text)
 }
 
-// saysCause reports whether a note repeats what a cause quotes.
+// saysCause reports whether a note repeats the message of a cause.
 func (v *short) saysCause(note string) bool {
 	return slices.ContainsFunc(v.own, func(c explain.Cause) bool { return c.Message != "" && strings.Contains(note, c.Message) })
 }
 
-// podInfo is the pod of that name, or one of which nothing else is known.
+// podInfo returns the pod of that name, or a PodInfo with only a name.
 func (v *short) podInfo(name string) *explain.PodInfo {
 	for i := range v.report.Pods {
 		if v.report.Pods[i].Name == name {
@@ -136,7 +136,7 @@ func (v *short) evidence(kind explain.EvidenceKind) *explain.Evidence {
 	return nil
 }
 
-// log are the last lines of the log of that pod, or why they could not be read.
+// log returns the last lines of the log of that pod, or why they could not be read.
 func (v *short) log() []labeled {
 	if link := v.evidence(explain.EvidenceLogs); link != nil {
 		if !v.isSingle() {
@@ -154,8 +154,8 @@ func (v *short) log() []labeled {
 
 func isLogGap(g *explain.Gap) bool { return g.What == "logs" || g.What == "pods/log" }
 
-// details are what the cluster says about the problem that the verdict names, unless its text quotes that: the beginning
-// and the end.
+// details returns the beginning and the end of the cluster's messages about the problem that the verdict names, unless its
+// text quotes or explains them.
 func (v *short) details() []labeled {
 	p := v.named()
 	if p == nil {
@@ -167,18 +167,18 @@ func (v *short) details() []labeled {
 		return nil
 	}
 	text := layout.Plainly(quoted)
-	if v.page.opts.Width > 0 { // A line loses what a long word leaves free.
+	if v.page.opts.Width > 0 { // A line is shorter if the next word does not fit.
 		text = text.CutMiddle(lines*(v.page.Room(label)-loss), v.page.Glyphs.Ellipsis)
 	}
 	return []labeled{{label: "Says", text: text}}
 }
 
-// isUnderstood reports whether the text of the problem says what its details mean, so that these would only repeat it.
+// isUnderstood reports whether the text of the problem explains its details, so that these would only repeat it.
 func isUnderstood(p *explain.Problem) bool {
 	return p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
 }
 
-// others are problems that the answer does not name.
+// others returns the problems that the answer does not name.
 func (v *short) others() (out []labeled) {
 	named, rest := v.named(), 0
 	for i := range v.report.Problems {
@@ -196,7 +196,7 @@ func (v *short) others() (out []labeled) {
 	return out
 }
 
-// waits are what the Job waits for, and what happens next.
+// waits returns the condition that the Job waits for, or the next steps.
 func (v *short) waits() (out []labeled) {
 	r := v.report
 	if r.Verdict.WaitsFor != "" {
@@ -212,7 +212,8 @@ func (v *short) waits() (out []labeled) {
 	return out
 }
 
-// steps are those that come: that nothing happens, or what waits for terminating pods, is said by the problem that blocks the Job.
+// steps returns the next steps, without the ones that the blocking problem covers: that nothing happens, or that terminating
+// pods are replaced.
 func (v *view) steps() []section.Step {
 	r, p := *v.report, v.named()
 	isSaid := func(s explain.Step) bool {
@@ -222,7 +223,7 @@ func (v *view) steps() []section.Step {
 	return section.Steps(v.frame, &r)
 }
 
-// retries are what became of the Job's family.
+// retries returns the state of the Job's family.
 func (v *short) retries() []labeled {
 	f := v.report.Family
 	if f == nil {
@@ -244,7 +245,7 @@ func (v *short) retries() []labeled {
 	return out
 }
 
-// unread are what could not be read, but for logs.
+// unread returns which data could not be read, except logs.
 func (v *short) unread() (out []labeled) {
 	for i := range v.report.Gaps {
 		if g := &v.report.Gaps[i]; !isLogGap(g) && len(out) < shortGaps {
@@ -254,16 +255,16 @@ func (v *short) unread() (out []labeled) {
 	return out
 }
 
-// adviceLabels are those of the kinds of advice.
+// adviceLabels are the labels of the kinds of advice.
 var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Next time", explain.AdviceFix: "Fix", "": "Fix"}
 
-// toDo are the first steps: what to fix, then one log, then how to run what is missing.
+// toDo returns the first steps: the fix, then one log, then a rerun of what is missing.
 func (v *short) toDo() (out []labeled) {
 	kinds := []explain.AdviceKind{explain.AdviceFix, "", explain.AdviceLogs, explain.AdviceRerun, explain.AdvicePolicy}
 	for _, kind := range kinds {
 		for i := range v.report.Advice {
 			a := &v.report.Advice[i]
-			idle := kind == explain.AdvicePolicy && a.WhatIf == nil // Nothing shows that it would have helped.
+			idle := kind == explain.AdvicePolicy && a.WhatIf == nil // Without a WhatIf, nothing shows that the policy would have helped.
 			if a.Kind != kind || idle || kind == explain.AdviceLogs && v.showsLogs(out) {
 				continue
 			}
@@ -273,13 +274,13 @@ func (v *short) toDo() (out []labeled) {
 	return first(out, shortAdvice)
 }
 
-// showsLogs reports whether a command prints a log already: each of several causes has one.
+// showsLogs reports whether a command already prints a log: each of several causes has one.
 func (v *short) showsLogs(out []labeled) bool {
 	isLogs := func(l labeled) bool { return l.label == adviceLabels[explain.AdviceLogs] }
 	return slices.ContainsFunc(out, isLogs) || !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 }
 
-// step is one piece of advice: of a log or a rerun, the command says all.
+// step returns one piece of advice. For a log or a rerun, the command needs no text.
 func step(a *explain.Advice) labeled {
 	one := labeled{label: adviceLabels[a.Kind], command: a.Command}
 	if a.Command == "" || a.Kind != explain.AdviceLogs && a.Kind != explain.AdviceRerun {
@@ -291,7 +292,7 @@ func step(a *explain.Advice) labeled {
 	return one
 }
 
-// more is where everything else is.
+// more returns the command for the full explanation.
 func (v *short) more() []labeled {
 	r := v.report
 	var parts []string

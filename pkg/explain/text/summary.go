@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// How much of lists a summary shows, so that it fits on one screen.
+// Numbers of list elements that a summary shows, so that it fits on one screen.
 const (
 	summaryProblems  = 2
 	summarySteps     = 3
@@ -20,8 +20,7 @@ const (
 	successWidth     = 20
 )
 
-// Summary writes what fits on one screen: where the Job stands, its limits, and what
-// blocks it (CLI-01 to 03).
+// Summary writes the state of the Job, its limits, and its problems on one screen (CLI-01 to 03).
 func Summary(w io.Writer, r explain.Report, o Options) error {
 	v := newView(&r, o)
 	v.brief = false
@@ -71,7 +70,7 @@ func (v *view) summaryTime() {
 	v.page.Field("Time", plain(wording.Join(", ", v.times(), ran)))
 }
 
-// times are when the Job started and finished.
+// times returns when the Job started and finished.
 func (v *view) times() string {
 	job := &v.report.Job
 	started, finished := section.NotStarted(v.report), ""
@@ -99,7 +98,7 @@ func (v *view) mode() string {
 	return wording.Join(", ", job.CompletionMode, completions, parallelism, replacement)
 }
 
-// summaryLimits are the limits without their bars.
+// summaryLimits writes the limits without their bars.
 func (v *view) summaryLimits() {
 	var spans layout.Line
 	for _, m := range section.LimitMeters(v.frame, v.report) {
@@ -114,7 +113,7 @@ func (v *view) summaryLimits() {
 	v.page.Field("Limits", spans...)
 }
 
-// countsDownToDeadline reports whether the next steps show when the deadline is over.
+// countsDownToDeadline reports whether the next steps show the end of the deadline.
 func (v *view) countsDownToDeadline() bool {
 	return slices.ContainsFunc(first(v.report.Waits, summarySteps), func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline })
 }
@@ -157,7 +156,7 @@ func (v *view) summaryIndexes() {
 	v.page.Field("Indexes", plain(rest))
 }
 
-// summarySuccess shows progress as bars.
+// summarySuccess writes the progress as bars.
 func (v *view) summarySuccess() {
 	for _, m := range first(section.SuccessMeters(v.frame, v.report, v.pods), summaryBars) {
 		l := append(v.frame.Bar(m.Have, m.Total, successWidth, m.Style), plain(" "+m.Name+": "))
@@ -165,7 +164,7 @@ func (v *view) summarySuccess() {
 	}
 }
 
-// summaryRule is the rule of the podFailurePolicy that decided.
+// summaryRule writes the rule of the podFailurePolicy that decided.
 func (v *view) summaryRule() {
 	verdict := &v.report.Verdict
 	if verdict.Rule == nil && verdict.RuleName == "" {
@@ -185,7 +184,7 @@ func (v *view) summaryRule() {
 func (v *view) summaryProblems() {
 	var all []explain.Problem
 	for i, problem := range v.report.Problems {
-		// What the verdict says already is not said again.
+		// The problem in the verdict is not repeated.
 		if said := v.report.Verdict.Problem; said == nil || *said != int32(i) {
 			all = append(all, problem)
 		}
@@ -198,7 +197,7 @@ func (v *view) summaryProblems() {
 	}
 }
 
-// hint leads to the whole explanation of what went wrong.
+// hint writes the command for the whole explanation of a problem.
 func (v *view) hint() {
 	verdict := &v.report.Verdict
 	failing := verdict.Fate == explain.FateFailed || verdict.Fate == explain.FateFailing
@@ -211,7 +210,7 @@ func (v *view) hint() {
 	v.page.Command(0, fmt.Sprintf("kubectl batchjob why %s -n %s", job.Name, job.Namespace))
 }
 
-// plainName reports whether a shell takes the name as it is.
+// plainName reports whether the name needs no quotes in a shell.
 func plainName(name string) bool {
 	for _, r := range name {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' {
@@ -221,5 +220,5 @@ func plainName(name string) bool {
 	return name != "" && name[0] != '-'
 }
 
-// first are at most n of a list.
+// first returns at most the first n elements of a list.
 func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }

@@ -14,7 +14,7 @@ const (
 	timelineTail = 11
 )
 
-// timeline is what happened, relative to the start of the Job.
+// timeline writes the moments of the timeline, relative to the start of the Job.
 func (v *view) timeline() {
 	if v.brief {
 		return
