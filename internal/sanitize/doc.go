@@ -4,9 +4,9 @@
 // bytes that a terminal obeys (CVE-2021-25743) and runes that make a line read as something else. Both are shown
 // as an escape instead: ESC becomes the four characters \x1b, U+202E the six characters \u202e.
 //
-// It promises: the result is valid UTF-8; it holds no control or invisible rune of the list below; text without
-// such runes comes back unchanged; both functions are idempotent. A backslash is not escaped itself, so the result
-// is for reading and is not reversible.
+// It guarantees: the result is valid UTF-8; it contains no control or invisible rune of the list below; text without such
+// runes is returned unchanged; both functions are idempotent. A backslash itself is not escaped, so the result is for reading
+// and is not reversible.
 //
 // Escaped are
 //   - C0 controls and DEL (CR too; newline and tab in Line only), C1 controls as U+0080–9F and as raw bytes,
@@ -19,5 +19,5 @@
 //     (Prepended_Concatenation_Mark, e.g. U+0600) are left alone;
 //   - invisible fillers (U+115F, U+3164, …) and the variation selectors U+E0100–1EF, which can smuggle hidden data.
 //
-// It is for display. JSON and YAML output keeps its values intact and does not pass here. FileName is for paths.
+// It is for display. JSON and YAML output keeps its values unchanged and does not use it. FileName is for paths.
 package sanitize
