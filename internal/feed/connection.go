@@ -41,10 +41,10 @@ func (t Timing) Pause(ctx context.Context, d time.Duration, news <-chan struct{}
 type Connection struct {
 	timing  Timing
 	changed func(failure error)
-	heard   func() // called on each response of the server; may be nil
+	heard   func() // called when data arrives; may be nil
 
 	lost         bool
-	pause        time.Duration // the length of the previous pause, 0 after a response
+	pause        time.Duration // the length of the previous pause, 0 after data has arrived
 	refusedSince time.Time     // zero unless the server refuses requests
 }
 

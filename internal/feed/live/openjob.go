@@ -27,7 +27,7 @@ type openJob struct {
 
 	// guarded by source.mu
 	job     *observe.NamedJob // nil until it was read
-	related *related          // to job
+	related *related          // the data related to job
 	gone    bool
 	goneAt  *time.Time    // when it was first seen to be gone
 	shown   *snapshot.Job // nil until there was a response
@@ -47,7 +47,7 @@ func (j *openJob) run(ctx context.Context) error {
 		return j.followList(ctx)
 	}
 	connection := j.source.link.Open()
-	defer connection.Connected() // Nothing is stale that is not shown anymore.
+	defer connection.Connected() // Data that is no longer shown is not stale.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
 	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
 	jobs := &feed.Jobs{Watch: watch, Set: set}

@@ -70,7 +70,7 @@ func (s *Source) report(ctx context.Context, now time.Time) {
 	defer s.mu.Unlock()
 	s.pace.reported, s.pace.took = ready, ready.Sub(now)
 	if j.related != of {
-		return // Another Job was opened meanwhile.
+		return // The Job was replaced meanwhile.
 	}
 	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report}, !report.IsTimeless()
 	of.askTails(&report, facts)

@@ -141,7 +141,7 @@ func BenchmarkLiveStorm(b *testing.B) {
 	runtime.KeepAlive(storm)
 }
 
-// makeDue makes the Snapshot that is due, reports to the pace how long the report took, and returns that.
+// makeDue makes the Snapshot that is due, and returns how long the report took, which it also records in the pace.
 func (s *storm) makeDue() (took time.Duration, reports int) {
 	source := s.source
 	source.mu.Lock()
