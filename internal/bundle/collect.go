@@ -91,7 +91,7 @@ func (r *collection) pods(ctx context.Context) {
 	begin := func() { r.Pods, left = nil, 0 }
 	_, err := gather.EachWholePod(ctx, r.Client, r.job, begin, func(pod *corev1.Pod) {
 		r.Pods = append(r.Pods, keptPod(pod))
-		if len(r.Pods) == maxPods+maxPods/4 { // Bounds the memory.
+		if len(r.Pods) == maxPods+maxPods/4 { // This bounds the memory.
 			left += r.cutPods()
 		}
 	})

@@ -32,7 +32,7 @@ type Case struct {
 	Time    Seconds  `xml:"time,attr"`
 	Skipped *Skipped `xml:"skipped"` // it was not tested
 	Error   *Problem `xml:"error"`   // it could not be completed
-	Failure *Problem `xml:"failure"` // the tested Job has failed
+	Failure *Problem `xml:"failure"` // the test case has failed
 	Output  string   `xml:"system-out,omitempty"`
 }
 

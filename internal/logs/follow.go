@@ -129,7 +129,7 @@ func (f *Follower) next() (news *Found, open []Source, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.waiting && len(f.running) >= f.options.Concurrency {
-		return nil, nil, false // Nothing can start before another log ends; do not look at thousands of pods.
+		return nil, nil, false // Nothing can start before another log ends, so do not search the pods.
 	}
 	found := f.pods.find(f.options.Selection)
 	found.Unstarted = f.unreported(found.Unstarted)

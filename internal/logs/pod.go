@@ -42,7 +42,7 @@ type Container struct {
 	Name           string
 	HasLog         bool   // it has been started, perhaps before a restart
 	Waiting        Reason // why it does not run
-	Ended          bool   // it will not write any more
+	Ended          bool   // it will not write anymore
 	Failed         bool   // its last run has failed
 	Message        string // its termination message
 	Restarted      bool   // the log of the previous run exists

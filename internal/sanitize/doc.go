@@ -14,7 +14,7 @@
 //   - the line and paragraph separators U+2028 and U+2029;
 //   - all format runes (category Cf): the bidi controls U+061C, U+200E/F, U+202A–E and U+2066–9, the zero-width
 //     runes U+200B–D, U+2060 and U+FEFF, soft hyphen, tag characters. Zero-width joiners have honest uses (emoji,
-//     Persian), yet in what a cluster reports an invisible rune makes two different names look alike and breaks
+//     Persian), yet in text from a cluster an invisible rune makes two different names look alike and breaks
 //     column widths; the escape loses nothing. Only the few Cf runes that are visible marks of their own
 //     (Prepended_Concatenation_Mark, e.g. U+0600) are left alone;
 //   - invisible fillers (U+115F, U+3164, …) and the variation selectors U+E0100–1EF, which can smuggle hidden data.

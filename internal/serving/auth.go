@@ -21,8 +21,8 @@ import (
 // Limits on requests with tokens, because any client that can reach the address may send them.
 const (
 	// maxReviews is how many tokens that were never allowed are reviewed at a time, and maxWaiting how many wait.
-	// maxPeerReviews is the maximum of both together for one address. Tokens that were allowed before have the same limits,
-	// separately.
+	// maxPeerReviews is the maximum of both together for one address. Tokens that were allowed before are reviewed
+	// separately, within the first two limits.
 	maxReviews     = 20
 	maxWaiting     = 100
 	maxPeerReviews = 4
