@@ -16,7 +16,7 @@ type Call struct {
 	Name      string // "" for a collection
 }
 
-// callError ties an error to the request that met it.
+// callError is an error with the request that failed.
 type callError struct {
 	call Call
 	err  error
@@ -28,7 +28,7 @@ func (e *callError) Error() string {
 
 func (e *callError) Unwrap() error { return e.err }
 
-// Wrap returns err as an error of this call, nil for nil.
+// Wrap returns err with the call attached, or nil if err is nil.
 func (c Call) Wrap(err error) error {
 	if err == nil {
 		return nil
@@ -36,7 +36,7 @@ func (c Call) Wrap(err error) error {
 	return &callError{call: c, err: err}
 }
 
-// Of is the request that met err, the zero value when it is not known.
+// Of returns the request that failed with err, or the zero value if it is unknown.
 func Of(err error) Call {
 	if known, is := errors.AsType[*callError](err); is {
 		return known.call
@@ -44,7 +44,7 @@ func Of(err error) Call {
 	return Call{}
 }
 
-// GroupResource is the resource as kubectl names it, e.g. jobs.batch or jobs.batch/status.
+// GroupResource returns the resource as kubectl names it, e.g. jobs.batch or jobs.batch/status.
 func (c Call) GroupResource() string {
 	if c.Group == "" {
 		return c.Resource
@@ -52,7 +52,7 @@ func (c Call) GroupResource() string {
 	return c.Parent() + "." + c.Group + strings.TrimPrefix(c.Resource, c.Parent())
 }
 
-// Singular is for reading: "job" for jobs.
+// Singular returns the resource in the singular, for messages: "job" for jobs.
 func (c Call) Singular() string {
 	if n := len(c.Resource); n > 1 && c.Resource[n-1] == 's' {
 		return c.Resource[:n-1]
@@ -60,7 +60,7 @@ func (c Call) Singular() string {
 	return c.Resource
 }
 
-// Where is the namespace in words.
+// Where describes the namespace of the call in words.
 func (c Call) Where() string {
 	if c.Namespace == "" {
 		return "in all namespaces"
@@ -68,13 +68,13 @@ func (c Call) Where() string {
 	return fmt.Sprintf("in namespace %q", c.Namespace)
 }
 
-// Parent is the resource without its subresource.
+// Parent returns the resource without its subresource.
 func (c Call) Parent() string {
 	resource, _, _ := strings.Cut(c.Resource, "/")
 	return resource
 }
 
-// CanI is the command that checks the permission.
+// CanI returns the kubectl command that checks the permission for the call.
 func (c Call) CanI() string {
 	what, where := c.GroupResource(), "-A"
 	if resource, subresource, ok := strings.Cut(what, "/"); ok {

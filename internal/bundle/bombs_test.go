@@ -18,10 +18,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// maxAllocated is how much may be allocated to read a hostile file and to explain it; less is in use at a time.
+// maxAllocated is how many bytes may be allocated to read and explain a hostile file; fewer are in use at a time.
 const maxAllocated = 450 << 20
 
-// readAll reads an archive as all verbs do, and returns the first error.
+// readAll reads an archive as the verbs do, and returns the first error.
 func readAll(archive []byte) error {
 	c, err := Read(bytes.NewReader(archive))
 	if err == nil {
@@ -41,7 +41,7 @@ func explained(input explain.Input) {
 	_ = text.Explanation(io.Discard, report, text.Options{Width: textWidth, Full: true})
 }
 
-// play plays a recording to its end, and explains what what-if takes from it.
+// play plays a recording to its end, and explains the data that what-if reads from it.
 func play(recording []byte) {
 	player, err := snapshot.NewPlayer(bytes.NewReader(recording), stopped{}, 0)
 	if err != nil {
@@ -62,7 +62,7 @@ func play(recording []byte) {
 	}
 }
 
-// logsOf are as many logs as are read, with the same text.
+// logsOf returns as many logs as are read, all with the same text.
 func logsOf(text string) (files []file) {
 	for i := range maxLogs {
 		files = append(files, file{fmt.Sprintf("%s/p/c%d%s", logsFolder, i, lastLog), []byte(text)})
@@ -70,7 +70,7 @@ func logsOf(text string) (files []file) {
 	return files
 }
 
-// realBundles are the files of bundles of a few recorded Jobs.
+// realBundles returns the files of the bundles of a few recorded Jobs.
 func realBundles(f *testing.F) (all [][]file) {
 	paths, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
 	if err != nil || len(paths) == 0 {
@@ -98,7 +98,7 @@ func realBundles(f *testing.F) (all [][]file) {
 	return all
 }
 
-// A bundle with any file in the place of one of its own is read, explained or refused, in little memory.
+// A bundle in which any file is replaced by arbitrary data is read and explained, or refused, in little memory.
 // Requirements: BUN-08, BUN-09
 func FuzzReadBundle(f *testing.F) {
 	bundles := realBundles(f)
@@ -112,7 +112,7 @@ func FuzzReadBundle(f *testing.F) {
 		files := slices.DeleteFunc(slices.Clone(bundles[0]), func(f file) bool { return f.name == name })
 		var archive bytes.Buffer
 		if err := writeArchive(&archive, &Manifest{Name: "x"}, append(files, file{name, data})); err != nil {
-			t.Skip(err) // A name that no archive has.
+			t.Skip(err) // No archive has such a name.
 		}
 		if took := memory.Allocated(func() { _ = readAll(archive.Bytes()) }); took > maxAllocated {
 			t.Errorf("%d MB", took>>20)

@@ -21,7 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// bundled is what is read from a bundle of the contents.
+// bundled writes the contents to a bundle, and returns the contents read back and the archive.
 func bundled(t *testing.T, c *Contents, patterns ...*regexp.Regexp) (*Contents, []byte) {
 	t.Helper()
 	var archive bytes.Buffer
@@ -35,7 +35,7 @@ func bundled(t *testing.T, c *Contents, patterns ...*regexp.Regexp) (*Contents, 
 	return read, archive.Bytes()
 }
 
-// contentsOf is what would have been collected of a recorded Job.
+// contentsOf returns the contents that would have been collected for a recorded Job.
 func contentsOf(c *recorded.Case, i int) *Contents {
 	in := &c.Inputs[i]
 	contents := &Contents{Job: c.Jobs[i], Manifest: Manifest{
@@ -74,7 +74,7 @@ func asJSON(t *testing.T, report explain.Report) string {
 	return string(data)
 }
 
-// The explanation of a bundle is that of the cluster, for every recorded Job.
+// For every recorded Job, the explanation of the bundle equals the explanation of the cluster.
 func TestReportsSurviveABundle_BUN_01(t *testing.T) {
 	files, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
 	if err != nil || len(files) == 0 {
@@ -100,7 +100,7 @@ func TestReportsSurviveABundle_BUN_01(t *testing.T) {
 	}
 }
 
-// difference is the first line that differs, "" for none.
+// difference returns the first line that differs, "" for none.
 func difference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range min(len(a), len(b)) {
@@ -131,7 +131,7 @@ func checkRecording(t *testing.T, in *explain.Input, archive []byte) {
 	}
 }
 
-// simple is a Job with a failed pod, an environment, and a log.
+// simple returns the contents for a Job with a failed pod, an environment, and a log.
 func simple(lines ...string) *Contents {
 	env := []any{
 		map[string]any{"name": "PASSWORD", "value": "hunter22"},
@@ -157,7 +157,7 @@ func simple(lines ...string) *Contents {
 	}
 }
 
-// unpacked are the files of a bundle.
+// unpacked returns the files of a bundle.
 func unpacked(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -171,7 +171,7 @@ func unpacked(t *testing.T, archive []byte) map[string]string {
 	return files
 }
 
-// stopped is a clock for a recording that is read without delays.
+// stopped is a stopped clock, for recordings that are read without delays.
 type stopped struct{}
 
 func (stopped) Now() time.Time { return time.Time{} }

@@ -26,33 +26,33 @@ import (
 )
 
 const (
-	// maxPods is how many pods are kept: those that failed first, then the newest.
+	// maxPods is how many pods are kept: failed pods first, then the newest.
 	maxPods = 20_000
 	// maxLogs is how many logs are read, and maxNodes how many nodes.
 	maxLogs  = 100
 	maxNodes = 20
 )
 
-// Collector reads what belongs to a Job.
+// Collector reads a Job and all objects that are related to it.
 type Collector struct {
 	Client kube.Interface
 	Now    func() time.Time
-	// LogLines is how many last lines are read of each log; 0 for no logs.
+	// LogLines is how many lines from the end of each log are read; 0 reads no logs.
 	LogLines int64
-	// Progress, if set, is called with what is read next.
+	// Progress, if set, is called with the name of the part that is read next.
 	Progress func(what string)
 }
 
-// collection is the reading of one Job.
+// collection is the state of one Collect call.
 type collection struct {
 	*Collector
 	*Contents
 	job *batchv1.Job
-	// known is what explanations read of the Pods.
+	// known holds, for each of Pods, the fields that explanations read.
 	known []*explain.Pod
 }
 
-// Collect reads. Only the end of ctx is an error: what could not be read is a Gap.
+// Collect reads the data. It fails only if the Job cannot be decoded or ctx ends: data that could not be read is a Gap.
 func (c *Collector) Collect(ctx context.Context, object *unstructured.Unstructured) (*Contents, error) {
 	job, err := feed.NamedJob(object)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *collection) pods(ctx context.Context) {
 	begin := func() { r.Pods, left = nil, 0 }
 	_, err := gather.EachWholePod(ctx, r.Client, r.job, begin, func(pod *corev1.Pod) {
 		r.Pods = append(r.Pods, keptPod(pod))
-		if len(r.Pods) == maxPods+maxPods/4 { // No more are in memory at a time.
+		if len(r.Pods) == maxPods+maxPods/4 { // This bounds the memory.
 			left += r.cutPods()
 		}
 	})
@@ -108,7 +108,7 @@ func (r *collection) pods(ctx context.Context) {
 	r.known = podsOf(r.Pods)
 }
 
-// cutPods sorts the pods and keeps the first, and returns how many it leaves out.
+// cutPods sorts the pods, keeps the first maxPods, and returns how many it dropped.
 func (r *collection) cutPods() (left int) {
 	slices.SortStableFunc(r.Pods, func(a, b corev1.Pod) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
@@ -119,13 +119,13 @@ func (r *collection) cutPods() (left int) {
 	return left
 }
 
-// keptPod is what a bundle has of a pod.
+// keptPod returns the pod without the fields that a bundle leaves out.
 func keptPod(pod *corev1.Pod) corev1.Pod {
 	pod.ManagedFields = nil
 	return *pod
 }
 
-// rank puts pods that failed first, then those that have not ended.
+// rank orders failed pods first, then pods that have not ended.
 func rank(pod *corev1.Pod) int {
 	switch pod.Status.Phase {
 	case corev1.PodFailed:
@@ -154,7 +154,7 @@ func (r *collection) events(ctx context.Context) {
 	}
 }
 
-// nodes reads those of pods that failed or do not end.
+// nodes reads the nodes of pods that failed or are terminating.
 func (r *collection) nodes(ctx context.Context) {
 	var names []string
 	for _, pod := range r.known {
@@ -194,8 +194,8 @@ func (r *collection) workload(ctx context.Context) {
 	}
 }
 
-// logs reads those of containers that failed, of their last run and of the one before. A node whose logs cannot be read
-// is not asked again.
+// logs reads the logs of containers that failed: of the last run and of the run before. After a failure of a kubelet, the
+// other logs of its node are skipped.
 func (r *collection) logs(ctx context.Context) {
 	if r.LogLines <= 0 {
 		return
@@ -228,13 +228,13 @@ func (r *collection) logs(ctx context.Context) {
 	}
 }
 
-// logTarget is a log, and its pod.
+// logTarget is a log with its pod.
 type logTarget struct {
 	explain.LogTarget
 	pod *explain.Pod
 }
 
-// logTargets returns the logs of containers that failed, and how many more there are.
+// logTargets returns the logs of containers that failed, and the number of logs beyond maxLogs.
 func (r *collection) logTargets() (targets []logTarget, more int) {
 	for _, pod := range r.known {
 		for j := range pod.Containers {

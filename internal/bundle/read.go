@@ -21,39 +21,39 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Limits of what is read, so that a small file cannot fill the memory. A longer log is cut; any other file is refused.
+// Limits of reading, so that a small file cannot fill the memory. A longer log is cut; any other file is refused.
 const (
 	maxRead      = 1 << 30 // bytes of all files
 	maxObject    = 8 << 20 // bytes of JSON of each object, and of the Manifest; an API server accepts 3 MiB
 	maxRecording = 64 << 20
 	maxLog       = 256 << 10 // bytes of each log
-	maxObjects   = 25_000    // in a list
+	maxObjects   = 25_000    // in each list
 	stringHeader = 16        // bytes of memory of each string, beside its text
 	maxMemory    = 160 << 20 // bytes that all objects and logs take in memory, about
 )
 
-// notWhole is what is wrong with a file that cannot be read to its end.
+// notWhole is the error for a file that cannot be read to its end.
 const notWhole = "it is not a bundle, or it is truncated or damaged: %w"
 
-// errNoBundle is the error for another archive.
+// errNoBundle is the error for an archive that is not a bundle.
 var errNoBundle = errors.New("it is not a bundle: it has no " + manifestFile)
 
-// errTooLarge is the error for a bundle that holds more than we read.
+// errTooLarge is the error for a bundle that exceeds the limits.
 var errTooLarge = errors.New("it is too large to be read")
 
-// Is reports whether a file begins like a bundle; nothing is consumed.
+// Is reports whether a file starts like a bundle. It consumes nothing.
 func Is(file *bufio.Reader) bool {
 	magic, _ := file.Peek(2)
 	return bytes.Equal(magic, []byte{0x1f, 0x8b})
 }
 
-// Open reads the bundle in a file.
+// Open reads the bundle in the named file.
 func Open(name string) (*Contents, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // It was only read.
+	defer func() { _ = file.Close() }() // The file was only read.
 	return Read(bufio.NewReader(file))
 }
 
@@ -97,7 +97,7 @@ func Recording(r io.Reader) (recording []byte, err error) {
 	return recording, nil
 }
 
-// eachFile reads the files of a bundle, with their names below its folder.
+// eachFile calls each for the files of a bundle, with their names relative to its folder.
 func eachFile(r io.Reader, each func(name string, data io.Reader) error) error {
 	zipped, err := gzip.NewReader(r)
 	if err != nil {
@@ -107,7 +107,7 @@ func eachFile(r io.Reader, each func(name string, data io.Reader) error) error {
 	for archive := tar.NewReader(files); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			_, err = io.Copy(io.Discard, files) // The checksum is behind the end of the archive.
+			_, err = io.Copy(io.Discard, files) // The checksum follows the end of the archive.
 			return err
 		}
 		if err != nil {
@@ -120,16 +120,16 @@ func eachFile(r io.Reader, each func(name string, data io.Reader) error) error {
 	}
 }
 
-// reading is the reading of one bundle.
+// reading is the state of reading one bundle.
 type reading struct {
 	*Contents
-	// left is how much more memory its objects and logs may take.
+	// left is how many bytes of memory its objects and logs may still use.
 	left int64
 }
 
 func newReading() *reading { return &reading{&Contents{}, maxMemory} }
 
-// read takes in one file. Those that follow from others are not read.
+// read reads one file. Files that are derived from others are skipped.
 func (r *reading) read(name string, data io.Reader) (err error) {
 	in := jsonlimit.NewDecoder(data, maxObject, &r.left)
 	switch name {
@@ -152,7 +152,7 @@ func (r *reading) read(name string, data io.Reader) (err error) {
 	return err
 }
 
-// readJob reads the Job, which is decoded once more for an explanation.
+// readJob reads the Job. It reserves memory also for the batchv1.Job that an explanation decodes.
 func (r *reading) readJob(in *jsonlimit.Decoder) error {
 	raw, err := in.Raw()
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *reading) readJob(in *jsonlimit.Decoder) error {
 	return r.Job.UnmarshalJSON(raw)
 }
 
-// readRelative reads another Job of the family. It may have as many pods as the Job itself.
+// readRelative reads another Job of the retry family. It may have as many pods as the Job itself.
 func (r *reading) readRelative(in *jsonlimit.Decoder) error {
 	if len(r.Relatives) == maxObjects {
 		return errTooLarge
@@ -188,7 +188,7 @@ func (r *reading) readRelative(in *jsonlimit.Decoder) error {
 	return err
 }
 
-// readList reads an array, or null.
+// readList reads an array or null.
 func readList[T any](in *jsonlimit.Decoder) (all []T, err error) {
 	err = in.Members('[', func(string) error {
 		if len(all) == maxObjects {

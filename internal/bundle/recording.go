@@ -11,14 +11,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// maxShown is how many pods a recording opens, and shownFor how long each.
+// maxShown is how many logs a recording opens, and shownFor how long it shows each.
 const (
 	maxShown = 20
 	shownFor = 3 * time.Second
 )
 
-// record writes a recording of the Job, and of the pods whose logs there are, one after the other, until it would be longer
-// than most bytes.
+// record writes a recording that shows the Job, and then the logs with their pods one after the other. It ends before the
+// recording exceeds most bytes.
 func record(out *bytes.Buffer, most int, c *Contents, input *explain.Input, report *explain.Report) error {
 	shown := stills(c, input, report)
 	recorder := snapshot.NewRecorder(&slides{all: shown}, out, "bundle of "+c.Manifest.Taken.UTC().Format(time.RFC3339))
@@ -64,7 +64,7 @@ func stills(c *Contents, input *explain.Input, report *explain.Report) []*snapsh
 	return slices.Clip(all)
 }
 
-// slides is a Source of given Snapshots.
+// slides is a Source that returns given Snapshots.
 type slides struct {
 	snapshot.Source
 	all []*snapshot.Snapshot

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// Values that are left out of objects, whatever they are.
+// Kinds of values that are removed from objects whatever their content.
 const (
 	envValue      = "value of an environment variable or a header"
 	lastApplied   = "last-applied annotation"
@@ -24,19 +24,19 @@ const (
 	lastAppliedBy = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
-// redactor leaves out secrets, and counts them.
+// redactor removes secrets and counts them.
 type redactor struct {
 	secrets []secret
-	// patterns are those of the user. What they match gets an alias, the same one everywhere: names that match still
-	// differ, and are names.
+	// patterns are the user's patterns. Each text that they match is replaced by an alias, the same one everywhere, so that
+	// different names stay different and remain valid names.
 	patterns []*regexp.Regexp
 	aliases  map[string]string
-	found    map[Removal]int // Count is 0
-	// clean are texts without any secret: pods of one Job repeat most of theirs.
+	found    map[Removal]int // number of removals; the keys have Count 0
+	// clean caches texts without secrets, because the pods of a Job have most of their texts in common.
 	clean map[string]bool
 }
 
-// maxClean is how many texts are remembered, of at most maxCleanText bytes.
+// maxClean is how many texts clean holds, of at most maxCleanText bytes each.
 const (
 	maxClean     = 10_000
 	maxCleanText = 1000
@@ -46,7 +46,7 @@ func newRedactor(patterns []*regexp.Regexp) *redactor {
 	return &redactor{secrets: secrets, patterns: patterns, aliases: map[string]string{}, found: map[Removal]int{}, clean: map[string]bool{}}
 }
 
-// removals returns what was left out, by file.
+// removals returns the removals, sorted by file.
 func (r *redactor) removals() []Removal {
 	var all []Removal
 	for removal, count := range r.found {
@@ -62,13 +62,13 @@ func (r *redactor) note(file, what string) string {
 	return "[removed: " + what + "]"
 }
 
-// text leaves secrets out of a text, and what the user's patterns match.
+// text removes known secrets from a text, and replaces matches of the user's patterns.
 func (r *redactor) text(file, text string) string {
 	if r.clean[text] {
 		return text
 	}
 	spans := r.known(text)
-	for i, pattern := range r.patterns { // It may quote the secret, so that its number has to do.
+	for i, pattern := range r.patterns { // The pattern may quote the secret, so only its number is shown.
 		for _, m := range pattern.FindAllStringIndex(text, -1) {
 			spans = append(spans, span{m[0], m[1], fmt.Sprintf("text that matches --redact, number %d", i+1), true})
 		}
@@ -79,10 +79,10 @@ func (r *redactor) text(file, text string) string {
 	return r.without(file, text, spans)
 }
 
-// fixed leaves known forms of secrets out of a text that has to stay otherwise, such as a time.
+// fixed removes known forms of secrets from a text that must not change otherwise, such as a time.
 func (r *redactor) fixed(file, text string) string { return r.without(file, text, r.known(text)) }
 
-// known returns where known forms of secrets are.
+// known returns the positions of known forms of secrets.
 func (r *redactor) known(text string) (spans []span) {
 	lower := strings.ToLower(text)
 	for i := range r.secrets {
@@ -94,7 +94,7 @@ func (r *redactor) known(text string) (spans []span) {
 	return spans
 }
 
-// without leaves spans out of a text. Of those that overlap, the first in the list says what was left out.
+// without removes spans from a text. If spans overlap, the first one in the list determines the description.
 func (r *redactor) without(file, text string, spans []span) string {
 	var merged []span
 	for _, s := range spans {
@@ -123,7 +123,7 @@ func (r *redactor) without(file, text string, spans []span) string {
 	return out.String() + text[end:]
 }
 
-// alias returns what stands for a text, a name that Kubernetes accepts.
+// alias returns the replacement for a text: a name that Kubernetes accepts.
 func (r *redactor) alias(text string) string {
 	if r.aliases[text] == "" {
 		r.aliases[text] = fmt.Sprintf("redacted-%d", len(r.aliases)+1)
@@ -131,11 +131,11 @@ func (r *redactor) alias(text string) string {
 	return r.aliases[text]
 }
 
-// wrapped returns where a text has secrets if the ends of lines are left out.
+// wrapped returns the positions of secrets that are broken across lines.
 func (r *redactor) wrapped(text string) (spans []span) {
 	joined := strings.ReplaceAll(text, "\n", "")
 	lower := strings.ToLower(joined)
-	var ends []int // of lines, in joined
+	var ends []int // positions in joined at which lines end
 	for i := range len(text) {
 		if text[i] == '\n' {
 			ends = append(ends, i-len(ends))
@@ -146,7 +146,7 @@ func (r *redactor) wrapped(text string) (spans []span) {
 			continue
 		}
 		for _, m := range r.secrets[i].find(joined, lower) {
-			first, _ := slices.BinarySearch(ends, m.from+1) // how many lines have ended before it
+			first, _ := slices.BinarySearch(ends, m.from+1) // the number of lines that end before it
 			last, _ := slices.BinarySearch(ends, m.to)
 			if first < last {
 				spans = append(spans, span{m.from + first, m.to + last, m.what, false})
@@ -156,7 +156,7 @@ func (r *redactor) wrapped(text string) (spans []span) {
 	return spans
 }
 
-// into leaves secrets out of an object, and stores it in the second one, of the same type.
+// into stores the object without secrets in without, which points to the same type.
 func (r *redactor) into(file string, object, without any) error {
 	data, err := r.object(file, object)
 	if err != nil {
@@ -165,14 +165,14 @@ func (r *redactor) into(file string, object, without any) error {
 	return json.Unmarshal(data, without)
 }
 
-// object leaves secrets out of an object in JSON, and returns it indented.
+// object returns an object without secrets as indented JSON.
 func (r *redactor) object(file string, object any) ([]byte, error) {
 	var out bytes.Buffer
 	err := r.indented(&out, file, object, "")
 	return out.Bytes(), err
 }
 
-// list is object for a list, of which only one element at a time is in memory as JSON values: they take many times as much.
+// list is like object, for a list. Only one element at a time is decoded into JSON values, which use many times its memory.
 func list[T any](r *redactor, file string, list []T) ([]byte, error) {
 	if len(list) == 0 {
 		return r.object(file, list)
@@ -188,7 +188,7 @@ func list[T any](r *redactor, file string, list []T) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// indented writes an object without secrets, as JSON in lines with the prefix.
+// indented writes an object without secrets as indented JSON; prefix starts each line after the first.
 func (r *redactor) indented(out *bytes.Buffer, file string, object any, prefix string) error {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *redactor) indented(out *bytes.Buffer, file string, object any, prefix s
 	return err
 }
 
-// value leaves secrets out of the value of a field.
+// value removes secrets from the value of a field.
 func (r *redactor) value(file, name string, value any) any {
 	switch value := value.(type) {
 	case string:
@@ -222,7 +222,7 @@ func (r *redactor) value(file, name string, value any) any {
 	return value
 }
 
-// element leaves secrets out of an element of the list that a field has.
+// element removes secrets from an element of the list in a field.
 func (r *redactor) element(file, name string, list []any, i int) any {
 	text, isText := list[i].(string)
 	flag, _ := list[max(i-1, 0)].(string)
@@ -235,7 +235,7 @@ func (r *redactor) element(file, name string, list []any, i int) any {
 	return r.value(file, name, list[i])
 }
 
-// field leaves secrets out of a field of an object, which is the value of the field parent.
+// field removes secrets from a field of an object; parent is the name of the field that holds the object.
 func (r *redactor) field(file, parent string, object map[string]any, name string) {
 	text, isText := object[name].(string)
 	value := object[name]
@@ -262,13 +262,13 @@ func (r *redactor) field(file, parent string, object map[string]any, name string
 	}
 	delete(object, name)
 	key := r.text(file, name)
-	for n := 2; object[key] != nil; n++ { // Two keys with nothing but secrets differ.
+	for n := 2; object[key] != nil; n++ { // Keys that consist only of secrets must stay distinct.
 		key = fmt.Sprintf("%s-%d", r.text(file, name), n)
 	}
 	object[key] = value
 }
 
-// values leaves out the values of environment variables and headers; where others come from stays.
+// values removes the values of environment variables and headers; valueFrom stays.
 func (r *redactor) values(file string, list any) {
 	all, _ := list.([]any)
 	for _, entry := range all {
@@ -278,26 +278,26 @@ func (r *redactor) values(file string, list any) {
 	}
 }
 
-// What the user's patterns leave alone, by the names of fields: without it, a bundle could not be read, or its report
-// would be wrong.
+// Fields that the user's patterns do not change, by name: otherwise, a bundle could not be read, or its report would be
+// wrong.
 var (
-	// quantities are fields with quantities of resources, and their names as keys.
+	// quantities are fields that map names of resources to quantities.
 	quantities = []string{"limits", "requests", "capacity", "allocatable", "overhead", "allocatedResources"}
-	// maps are other fields whose keys are data.
+	// dataMaps are other fields whose keys are data.
 	dataMaps = []string{"labels", "annotations", "matchLabels", "nodeSelector", "volumeAttributes", "goneNodes"}
-	// enums are fields with a value of a few, with versions, with identities, or with the names of controllers.
+	// enums are fields whose values are enums, versions, identities, or names of controllers.
 	enums = []string{
 		"action", "apiVersion", "client", "completionMode", "component", "concurrencyPolicy", "dnsPolicy", "effect", "imagePullPolicy", "kind", "managedBy", "manager", "mountPropagation",
 		"operation", "operator", "phase", "podReplacementPolicy", "podRestartPolicy", "preemptionPolicy", "protocol", "qosClass", "reason", "reportingComponent", "reportingController",
 		"resource", "resourceVersion", "restartPolicy", "server", "status", "subresource", "terminationMessagePolicy", "type", "uid", "verb", "what", "whenUnsatisfiable",
 	}
-	// enum is the form of their values: a sentence is none.
+	// enum matches values of enums; sentences do not match.
 	enum = lazyregexp.New(`^[\w./+:=-]{0,253}( \w+)?$`)
-	// indexes is the form of counts, of sets of indexes, and of UIDs, which are values of annotations and labels of controllers.
+	// indexes matches counts, sets of indexes, and UIDs, which are the values of annotations and labels of controllers.
 	indexes = lazyregexp.New(`^[0-9a-f,-]*$`)
 )
 
-// keptFields is what explanations read of the fields in an entry of managedFields: whether it owns spec.suspend. The others
+// keptFields returns the part of a managedFields entry that explanations read: whether it owns spec.suspend. The other parts
 // repeat keys of labels and names of resources and containers, in forms that a pattern may not match.
 func keptFields(fields any) any {
 	all, _ := fields.(map[string]any)
@@ -308,13 +308,13 @@ func keptFields(fields any) any {
 	return map[string]any{"f:spec": map[string]any{"f:suspend": map[string]any{}}}
 }
 
-// isFixed reports whether the user's patterns leave the text in a field alone.
+// isFixed reports whether the user's patterns do not apply to the text in a field.
 func isFixed(parent, name, text string) bool {
 	if _, err := time.Parse(time.RFC3339, text); err == nil {
 		return true
 	}
 	switch {
-	case slices.Contains(dataMaps, parent): // A user may choose any name, such as "type".
+	case slices.Contains(dataMaps, parent): // Users may choose any name, such as "type".
 		return isOwn(name) && indexes.MatchString(text) || ofController(name) && ofController(text) && enum.MatchString(text)
 	case slices.Contains(quantities, parent), name == "divisor", name == "sizeLimit":
 		_, err := resource.ParseQuantity(text)
@@ -332,12 +332,12 @@ func isData(parent, name string) bool {
 	return (slices.Contains(quantities, parent) || slices.Contains(dataMaps, parent)) && !isOwn(name)
 }
 
-// isOwn reports whether a label or an annotation is one of those that Job controllers set.
+// isOwn reports whether a label or an annotation is set by Job controllers.
 func isOwn(name string) bool {
 	return ofController(name) || name == "controller-uid" || name == "job-name"
 }
 
-// ofController reports whether a label, an annotation or a finalizer is one of those of Job controllers.
+// ofController reports whether a label, an annotation or a finalizer belongs to Job controllers.
 func ofController(name string) bool {
 	return strings.HasPrefix(name, "batch.kubernetes.io/") || strings.HasPrefix(name, "batchjob.dev/")
 }

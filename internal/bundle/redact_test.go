@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// No form of secret is in any file of a bundle, and the bundle says what was removed.
+// No file of a bundle contains any form of secret, and the bundle says what was removed.
 func TestSecretsAreLeftOut_BUN_04_BUN_05(t *testing.T) {
 	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 	hidden := []string{"hunter22", "s3cr3t-in-annotation", "Tr0ub4dor", jwt, "AKIAIOSFODNN7EXAMPLE", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "MIIEpAIBAAKCAQEA", "opensesame", "C-12345678", "c2VjcmV0cGFzcw=="}
@@ -59,7 +59,7 @@ func TestSecretsAreLeftOut_BUN_04_BUN_05(t *testing.T) {
 	}
 }
 
-// forms are texts with the secrets that must not stay, for each known form.
+// forms are texts, one for each known form, with the secrets that must be removed.
 var forms = []struct {
 	text   string
 	hidden []string
@@ -89,7 +89,7 @@ var forms = []struct {
 	{"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0=", []string{"BDRVJUSUZ"}},
 }
 
-// Every known form of a secret is left out of a text, also if a log shows it with something before and after it.
+// Every known form of a secret is removed from a text, also in the middle of a log.
 func TestKnownFormsAreLeftOut_BUN_04(t *testing.T) {
 	for _, tc := range forms {
 		for _, around := range [][2]string{{"", ""}, {"2026-01-01 INFO ", " (retrying)"}, {"before\n", "\nafter"}} {
@@ -107,7 +107,7 @@ func TestKnownFormsAreLeftOut_BUN_04(t *testing.T) {
 	}
 }
 
-// What only looks like a secret stays.
+// Text that only looks like a secret stays.
 func TestOtherTextStays_BUN_04(t *testing.T) {
 	r := newRedactor(nil)
 	for _, text := range []string{
@@ -120,7 +120,7 @@ func TestOtherTextStays_BUN_04(t *testing.T) {
 	}
 }
 
-// A token that a log has on two lines is left out, and so is a key of which the log has only the end.
+// A token that is broken across two lines is removed, and so is a key of which a log has only the end.
 func TestSecretsAcrossLines_BUN_04(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\nkey AKIAIOSF\nODNN7EXAMPLE used\ntwo\n":              "one\nkey [removed: AWS access key] used\ntwo\n",
@@ -134,7 +134,7 @@ func TestSecretsAcrossLines_BUN_04(t *testing.T) {
 	}
 }
 
-// Secrets are left out wherever a Job, its pods and events have them.
+// Secrets are removed from all fields of a Job, its pods and events.
 func TestSecretsInObjects_BUN_04(t *testing.T) {
 	c := simple("exit 1")
 	pod := &c.Pods[0]
@@ -163,7 +163,7 @@ func TestSecretsInObjects_BUN_04(t *testing.T) {
 	}
 }
 
-// A pattern may quote the secret itself. It is in no file, either.
+// A pattern may quote the secret itself, so no file contains the pattern either.
 func TestPatternIsNotInTheBundle_BUN_05(t *testing.T) {
 	_, archive := bundled(t, simple("the word is swordfish"), regexp.MustCompile("swordfish"))
 	for name, data := range unpacked(t, archive) {
@@ -173,8 +173,8 @@ func TestPatternIsNotInTheBundle_BUN_05(t *testing.T) {
 	}
 }
 
-// What a pattern matches is in no file, in no name and in no key; the bundle can still be read, and its parts belong
-// together.
+// Text that matches a pattern is in no file, name or key; the bundle can still be read, and its objects still refer to each
+// other.
 // Requirements: BUN-05
 func TestPatternMatchesNamesAndKeys(t *testing.T) {
 	c := simple("acme: customer of acme-a", "exit 1")
@@ -219,7 +219,8 @@ func TestPatternMatchesNamesAndKeys(t *testing.T) {
 	}
 }
 
-// Labels, annotations and selectors have no value that stays, whatever their keys: a field of the API may have the same name.
+// The values of labels, annotations and selectors are redacted whatever their keys, even if a field of the API has the same
+// name.
 // Requirements: BUN-05
 func TestPatternMatchesLabelsNamedLikeFields(t *testing.T) {
 	c := simple("exit 1")
@@ -247,7 +248,7 @@ func TestPatternMatchesLabelsNamedLikeFields(t *testing.T) {
 	}
 }
 
-// The lists in managedFields have no names that a pattern matches elsewhere, extended resources included. Who has suspended
+// managedFields contains no names that a pattern matches elsewhere, including extended resources. The manager that suspended
 // the Job stays.
 // Requirements: BUN-05, BUN-10
 func TestPatternMatchesNamesInManagedFields(t *testing.T) {
@@ -271,7 +272,7 @@ func TestPatternMatchesNamesInManagedFields(t *testing.T) {
 }
 
 // Times, types, statuses, phases, reasons, UIDs, counts and quantities stay as they are, whatever a pattern matches: the
-// bundle can be read, and its report says the same.
+// bundle can be read, and its report has the same facts.
 // Requirements: BUN-10
 func TestPatternLeavesFactsAlone(t *testing.T) {
 	files, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
@@ -304,7 +305,7 @@ func explanationOf(t *testing.T, c *Contents) explain.Report {
 	return analysis.Explain(input, explain.Options{MaxPods: -1})
 }
 
-// facts are what a report has beside names, sentences, and causes, which come from messages.
+// facts returns the parts of a report other than names, sentences, and causes, which come from messages.
 func facts(r *explain.Report) string {
 	counts, _ := json.Marshal(r.Counts)
 	text := fmt.Sprintf("%s %s %s %s", r.Verdict.Fate, counts, r.Job.UID, r.Job.Created)

@@ -7,42 +7,43 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// secret is a kind of text that is left out: what its pattern matches; or, if the pattern has groups, the first of them
-// that takes part; or, if it announces a value, the value that follows.
+// secret is a kind of text that is removed: the match of its pattern; or, if the pattern has groups, the first group that
+// took part in the match; or, if announces is set, the value that follows the match.
 type secret struct {
 	what string
-	// hints are separated by spaces: a text with none of them, in any case, has no match, and only lines near one are
-	// looked at: patterns are slow.
+	// hints are separated by spaces. Because patterns are slow, they are applied only to lines near a hint, in any case; a
+	// text without hints has no match.
 	hints     string
 	pattern   *lazyregexp.Regexp
 	announces bool
-	// wraps is set if its form is distinctive enough to be found across the end of a line.
+	// wraps is set if the form is distinctive enough to be found across the end of a line.
 	wraps bool
 }
 
-// span is a part of a text that is left out.
+// span is a part of a text that is removed.
 type span struct {
 	from, to int
 	what     string
-	// aliased is set for what a pattern of the user matches.
+	// aliased is set for a match of the user's pattern.
 	aliased bool
 }
 
 // Parts of patterns.
 const (
-	// keyWords make a secret of "key"; other keys sort, partition or select.
+	// keyWords are words that make "key" a secret; other keys sort, partition or select.
 	keyWords = `api|app|access|account|auth|client|consumer|cookie|deploy|encryption|fernet|hmac|jwt|licen[cs]e|master|private|secret|service|session|shared|shared[-_.]?access|signing|ssh|storage|subscription|webhook`
-	// accounts make a password of "pass": "bypass" is none.
+	// accounts are words that make "pass" a password: "bypass" is not one.
 	accounts = `admin|bind|db|ftp|http|ldap|login|mail|my|mysql|pg|postgres|proxy|redis|require|root|smtp|sql|ssh|user`
-	// named ends the names of secrets, in any case: db.password, API_KEY, clientSecret, X-Auth-Token, DB_PASS_1.
+	// named matches the end of the name of a secret, in any case: db.password, API_KEY, clientSecret, X-Auth-Token,
+	// DB_PASS_1.
 	named = `(?:passw(?:or)?d|passphrase|passcode|secret|token|jwt|credentials?|(?:` + keyWords + `)[-_.]?key|(?:\b|_|\d|` + accounts + `)(?:pass|pwd|pw)|(?-i:[a-z]P(?:ass|wd)))(?:[-_]?(?:\d{1,2}|base|b64|base64|hash|hashed|plain|value))?`
-	// colors are what a terminal shows between a name and its value.
+	// colors matches the escape sequences for colors between a name and its value.
 	colors = `(?:\x1b\[[\d;]*m)*`
-	// is stands between a name and its value.
+	// is matches the separator between a name and its value.
 	is = `\\*["'\x60]?[\])]?` + colors + `[ \t]*(?:=>|:=|==?|:)[ \t]*` + colors
 )
 
-// formats are known forms of credentials.
+// formats are known formats of credentials.
 var formats = []struct {
 	what, hints string
 	patterns    []string
@@ -63,10 +64,10 @@ var formats = []struct {
 	{"key or certificate in base64", "ls0tls1crudjti", []string{`\bLS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}=*`}},
 }
 
-// secrets are what is looked for in texts, the more specific first.
+// secrets lists all kinds of secrets, the more specific ones first.
 var secrets = slices.Concat([]secret{
 	{what: "private key", pattern: lazyregexp.New(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
-	{what: "private key", pattern: lazyregexp.New(`(?s)^(?:[^-]|-[^-])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)}, // the log begins within it
+	{what: "private key", pattern: lazyregexp.New(`(?s)^(?:[^-]|-[^-])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)}, // the log starts within the key
 }, formatSecrets(), []secret{
 	{what: "Slack webhook", hints: "hooks.slack.com", pattern: lazyregexp.New(`\bhooks\.slack\.com/(?:services|workflows)/([\w/-]{20,})`)},
 	{what: "password in a URL", hints: "://", pattern: lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^\s:/@"'<>]*:([^\s"'<>]+)|([^\s:/@"'<>]{20,}))@`)},
@@ -86,7 +87,7 @@ var secrets = slices.Concat([]secret{
 	{what: "password of a command", hints: "curl sshpass mysql mariadb redis-cli docker", pattern: lazyregexp.New(`\bcurl\b[^\n|;]*?[ \t](?:-u|--user|-U|--proxy-user)[ \t=]*["']?[^\s:"']+:([^\s"']+)|\bsshpass[ \t]+-p[ \t]*(\S+)|\b(?:mysql\w*|mariadb)[ \t][^\n|;]*?-p([^\s-]\S*)|\bredis-cli\b[^\n|;]*?[ \t]-a[ \t]+(\S+)|\bdocker[ \t]+login\b[^\n|;]*?[ \t]-p[ \t]+(\S+)`)},
 })
 
-// nameHints are in the names of all named secrets.
+// nameHints are the hints for named secrets.
 const nameHints = "pass pw secret token jwt credential key"
 
 func formatSecrets() (all []secret) {
@@ -96,10 +97,10 @@ func formatSecrets() (all []secret) {
 	return all
 }
 
-// namedSecret is the name of a field, or the flag before an argument, whose value is a secret.
+// namedSecret matches the name of a field, or the flag before an argument, whose value is a secret.
 var namedSecret = lazyregexp.New(`(?i)` + named + `$`)
 
-// find returns where a text has the secret; lower is the text in lower case.
+// find returns the positions of the secret in a text; lower is the text in lower case.
 func (s *secret) find(text, lower string) (found []span) {
 	for _, window := range s.windows(text, lower) {
 		for _, m := range s.pattern.FindAllStringSubmatchIndex(text[window.from:window.to], -1) {
@@ -121,10 +122,10 @@ func (s *secret) find(text, lower string) (found []span) {
 	return found
 }
 
-// windows returns the lines of a text that may have the secret, each with the lines before and after it.
+// windows returns the parts of a text that may contain the secret: each line with a hint, and the lines before and after it.
 func (s *secret) windows(text, lower string) (windows []span) {
 	switch {
-	case s.hints == "", len(lower) != len(text): // Few letters have another length in lower case.
+	case s.hints == "", len(lower) != len(text): // Few letters change their length in lower case.
 		return []span{{from: 0, to: len(text)}}
 	case !s.hinted(lower):
 		return nil
@@ -160,11 +161,11 @@ func endOfLine(text string, begin int) int {
 	return len(text)
 }
 
-// opening is how a quoted value begins, in any of several languages, with the escapes of those that it is quoted in.
+// opening matches the start of a quoted value in any of several languages, with the backslashes that escape its quote.
 var opening = lazyregexp.New("^(?:Some\\(|[bru])?(\\\\*)([\"'`])")
 
-// announced returns where the value is whose name begins at name, and that begins at from. A value in quotes ends with
-// them; any other ends with a space, or before "&name=". It ends with the quotes and brackets that it is in, too.
+// announced returns the position of the value at from; its name starts at the offset name. A quoted value ends at its closing
+// quote. Any other value ends at a space, or before "&name=", and before the quotes and brackets around it.
 func announced(text string, name, from int) (start, end int) {
 	line, _, _ := strings.Cut(text[from:], "\n")
 	if m := opening.FindStringSubmatchIndex(line); m != nil {
@@ -190,14 +191,14 @@ func announced(text string, name, from int) (start, end int) {
 }
 
 var (
-	// unquotedEnd ends a value without quotes: a space, the next parameter of a query, or the next tag.
+	// unquotedEnd matches the end of a value without quotes: a space, the next parameter of a query, or the next tag.
 	unquotedEnd = lazyregexp.New(`[ \t\r]|&(?:amp;)?[\w.%\[\]-]+=|</[A-Za-z]`)
-	// closing are the quotes that end the string that a value is in, or one of those that are in it.
+	// closing matches the quote that ends the string around a value, or a string within that.
 	closing = lazyregexp.New(`(?:^|[^\\])(")|(\\+")(?:[\]},:]|$)`)
 )
 
-// quoted returns the length of a value before its closing quote, which has as many backslashes before it as the opening
-// one. Without that, the value goes to the end of the line.
+// quoted returns the length of a value up to its closing quote, which is escaped with as many backslashes as the opening one.
+// Without a closing quote, the value extends to the end of the line.
 func quoted(line string, quote byte, backslashes int) int {
 	slashes := 0
 	for i := 0; i < len(line); i++ {
@@ -216,7 +217,7 @@ func quoted(line string, quote byte, backslashes int) int {
 	return len(line)
 }
 
-// isInString reports whether a line is within double quotes at its end.
+// isInString reports whether the end of a line is within double quotes.
 func isInString(line string) bool {
 	inside := false
 	for i := 0; i < len(line); i++ {
@@ -231,25 +232,25 @@ func isInString(line string) bool {
 }
 
 var (
-	// placeholder are values that stand for another one, or for none.
+	// placeholder matches values that stand for a secret, or for none.
 	placeholder = lazyregexp.New(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|empty|unset|not[- ]?set|<[^>]*>?|\[removed.*|\[?\(?(?:redacted|removed|masked|filtered|hidden)\)?\]?|[*•]+|x{3,}|\$\{[^}]*\}?|\$\(.*|\{\{.*|\.{3}|[|<>&\\]+)$`)
-	// prose are words that follow the names of secrets in sentences.
+	// prose matches words that follow names of secrets in sentences.
 	prose = lazyregexp.New(`(?i)^(?:a|an|and|are|at|authentication|authorization|auth|bad|by|cannot|can't|changed|connection|context|denied|disabled|does|doesn't|enabled|error|expired|expires|failed|field|file|flag|for|found|from|get|granted|has|have|if|in|incorrect|invalid|is|it|length|list|mismatch|missing|must|not|of|ok|option|or|policy|provided|refused|rejected|required|reset|secrets|should|string|the|to|too|unauthorized|unexpected|was|watch|when|which|will|with|wrong)[.,:;!]?$`)
-	// number is a count, a fraction or a percentage.
+	// number matches a count, a fraction or a percentage.
 	number = lazyregexp.New(`^\d{1,7}(?:[./]\d+)*%?[,.;]?$`)
-	// port is what a URL without a password may have between a colon and an @: the port, and "/" before the scope of a package,
-	// or a query or a fragment. A port with a path may be a password: amqp://user:42/x@host.
+	// port matches the text that a URL without a password may have between a colon and an @: the port and "/" before the
+	// scope of a package, or a query or a fragment. A port with a path may be a password: amqp://user:42/x@host.
 	port = lazyregexp.New(`^\d{1,5}(?:/|(?:/[^?#]*)?[?#].*)$`)
-	// imagePort is the port and the name of an image, before its digest.
+	// imagePort matches the port and name of an image, before its digest.
 	imagePort = lazyregexp.New(`^\d{1,5}/\S+$`)
-	// keyFile is the name of a file with a secret, rather than the secret.
+	// keyFile matches the name of a file with a secret, rather than the secret.
 	keyFile = lazyregexp.New(`^(?:/(?:dev|etc|home|mnt|opt|root|run|secrets?|srv|tmp|usr|var)/[\w./@-]+|[~.]{0,2}/?[\w./@-]+\.(?:conf|crt|env|ini|jks|json|key|p12|pem|pfx|properties|toml|txt|ya?ml))$`)
-	// passAlone is "pass" without any word before it.
+	// passAlone matches "pass" without any word before it.
 	passAlone = lazyregexp.New(`(?i)^\W*(pass)\W*$`)
 	word      = lazyregexp.New(`^[A-Z]?[a-z]+$`)
 )
 
-// isHarmless reports whether a value is no secret, given the text that announces it and the text that follows it.
+// isHarmless reports whether a value is not a secret, given the text before and after it.
 func isHarmless(before, value, after string) bool {
 	switch {
 	case placeholder.MatchString(value), keyFile.MatchString(value):
@@ -268,14 +269,14 @@ func isHarmless(before, value, after string) bool {
 	return isCount(before, value)
 }
 
-// isCount reports whether a value without quotes is too short for a secret of its name, or a number that such a name counts.
+// isCount reports whether a value without quotes is too short to be a secret, or is a number that such a name may count.
 func isCount(before, value string) bool {
 	name := strings.ToLower(before)
 	switch {
 	case strings.HasSuffix(strings.TrimSpace(name), "bearer"):
 		return word.MatchString(value)
 	case passAlone.MatchString(before):
-		// Programs that run tests count what passed, and name it.
+		// Test programs count and name the tests that passed.
 		return number.MatchString(value) || strings.Contains(before, "PASS") && strings.Contains(before, ":")
 	case strings.Contains(name, "pwd"):
 		return strings.HasPrefix(value, "/")

@@ -23,7 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 
-// The files of a bundle, in a folder that is named for the Job.
+// The files of a bundle, in a folder named after the Job.
 const (
 	manifestFile  = "bundle.json"
 	jobFile       = "job.json"
@@ -38,7 +38,7 @@ const (
 	recordingFile = "recording.jsonl"
 )
 
-// textWidth is that of report.txt.
+// textWidth is the width of report.txt, in columns.
 const textWidth = 100
 
 // file is one file of a bundle.
@@ -47,8 +47,8 @@ type file struct {
 	data []byte
 }
 
-// Write writes the contents without secrets, and the reports on what is left. It returns what the bundle says about
-// itself. Text that matches one of the patterns is left out, too.
+// Write writes the contents without secrets, and the reports on the rest. It also removes text that matches one of the
+// patterns. It returns the Manifest of the bundle.
 func Write(w io.Writer, c *Contents, patterns []*regexp.Regexp) (*Manifest, error) {
 	kept, facts, err := readable(c, patterns)
 	if err != nil {
@@ -70,8 +70,8 @@ func Write(w io.Writer, c *Contents, patterns []*regexp.Regexp) (*Manifest, erro
 	return m, writeArchive(w, m, append([]file{{manifestFile, manifest}}, all...))
 }
 
-// readable returns the contents without secrets, as they are read from the files. Without the last pods, or else the last
-// logs, if a reader would refuse them all.
+// readable returns the contents without secrets, as read back from the files. If a reader would refuse them, it drops the
+// last pods, or else the last logs, until they fit.
 func readable(c *Contents, patterns []*regexp.Regexp) (*Contents, []file, error) {
 	for less := c; ; less = c.smaller(less) {
 		kept, files, err := redacted(less, newRedactor(patterns))
@@ -82,8 +82,8 @@ func readable(c *Contents, patterns []*regexp.Regexp) (*Contents, []file, error)
 	}
 }
 
-// smaller returns less without a quarter of its pods, those of other Jobs included, or of its logs if it has no pods. It
-// says what it lacks of c.
+// smaller returns less without a quarter of its pods, including the pods of relatives, or of its logs if it has no pods. Its
+// Manifest says what it lacks compared to c.
 func (c *Contents) smaller(less *Contents) *Contents {
 	smaller := *less
 	if less.countPods() == 0 {
@@ -112,7 +112,7 @@ func cutQuarter(pods *[]corev1.Pod, read *bool) {
 	}
 }
 
-// countPods counts the pods of all Jobs.
+// countPods returns the number of pods of all Jobs.
 func (c *Contents) countPods() int {
 	n := len(c.Pods)
 	for i := range c.Relatives {
@@ -131,7 +131,7 @@ func redacted(c *Contents, secrets *redactor) (*Contents, []file, error) {
 	if err := secrets.into(manifestFile, c.Manifest, &kept.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("%s, without secrets: %w", manifestFile, err)
 	}
-	explain.MakeCommands(kept.Manifest.Gaps) // The namespace may have another name now.
+	explain.MakeCommands(kept.Manifest.Gaps) // The namespace may have an alias now.
 	for _, f := range files {
 		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
 			return nil, nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
@@ -141,7 +141,7 @@ func redacted(c *Contents, secrets *redactor) (*Contents, []file, error) {
 	return kept.Contents, files, nil
 }
 
-// objectFiles are what was read, without secrets.
+// objectFiles returns the files of the collected objects and logs, without secrets.
 func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
 	for _, part := range []struct {
 		name string
@@ -168,7 +168,7 @@ func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
 	return files, nil
 }
 
-// previousLog ends the names of logs of the run before the last restart.
+// previousLog is the suffix of logs of the run before the last restart.
 const previousLog, lastLog = ".previous.log", ".log"
 
 func (l *Log) file() string {
@@ -179,7 +179,7 @@ func (l *Log) file() string {
 	return path.Join(logsFolder, sanitize.FileName(l.Pod), sanitize.FileName(l.Container)+suffix)
 }
 
-// reportFiles are the reports on the contents, and the recording.
+// reportFiles returns the reports on the contents, and the recording.
 func reportFiles(c *Contents) ([]file, error) {
 	input, err := c.Input()
 	if err != nil {
@@ -221,7 +221,7 @@ func writeArchive(w io.Writer, m *Manifest, files []file) error {
 	return zipped.Close()
 }
 
-// podNamed returns the pod of that name, or nil.
+// podNamed returns the pod with the name, or nil.
 func (c *Contents) podNamed(name string) *corev1.Pod {
 	for i := range c.Pods {
 		if c.Pods[i].Name == name {

@@ -8,21 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Timing is the time of a feed. Tests have their own.
+// Timing holds the clock, ticker and retry settings of a feed; tests replace them.
 type Timing struct {
 	Now   func() time.Time
 	Ticks func(time.Duration) (beats <-chan time.Time, stop func())
 	Retry Retry
 }
 
-// Retry is how a lost connection is noticed and tried again.
+// Retry configures how a lost connection is detected and retried.
 type Retry struct {
-	First, Max   time.Duration // the first pause, of which each further one is twice as long, and the longest
+	First, Max   time.Duration // the first and the longest pause; each pause is twice as long as the previous one
 	RefusalGrace time.Duration // how long a 403 is retried: a starting API server has not loaded its RBAC rules yet
-	Patience     time.Duration // how long an answer may take: a busy API server needs a second now and then
+	Patience     time.Duration // how long a response may take: a busy API server needs a second now and then
 }
 
-// Pause waits for d, or for news. The error is the context's.
+// Pause waits for d, for news, or for ctx. It returns ctx.Err().
 func (t Timing) Pause(ctx context.Context, d time.Duration, news <-chan struct{}) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -37,23 +37,23 @@ func (t Timing) Pause(ctx context.Context, d time.Duration, news <-chan struct{}
 	return ctx.Err()
 }
 
-// Connection is the state of one connection: it notes that it is lost and that it is back, and makes pauses.
+// Connection tracks whether one connection is up, reports changes of that, and paces retries.
 type Connection struct {
 	timing  Timing
 	changed func(failure error)
-	heard   func() // the server has answered; may be nil
+	heard   func() // called when data arrives; may be nil
 
 	lost         bool
-	pause        time.Duration // the next one
-	refusedSince time.Time     // zero while the server does not refuse
+	pause        time.Duration // the length of the previous pause, 0 after data has arrived
+	refusedSince time.Time     // zero unless the server refuses requests
 }
 
-// NewConnection returns one that calls changed with why it was lost, and with nil when it is back.
+// NewConnection returns a Connection that calls changed with the error when it is lost, and with nil when it is restored.
 func NewConnection(timing Timing, changed func(failure error)) *Connection {
 	return &Connection{timing: timing, changed: changed}
 }
 
-// Connected notes that the server answers, or that nothing is asked of it now.
+// Connected records that the server responds, or that no request is pending anymore.
 func (c *Connection) Connected() {
 	if c.lost {
 		c.changed(nil)
@@ -62,7 +62,7 @@ func (c *Connection) Connected() {
 	c.refusedSince = time.Time{}
 }
 
-// Heard notes that the connection delivers, so the next pause is a short one.
+// Heard records that data arrived, so that the next pause is the shortest one.
 func (c *Connection) Heard() {
 	c.pause = 0
 	if c.heard != nil {
@@ -70,7 +70,7 @@ func (c *Connection) Heard() {
 	}
 }
 
-// lose notes that the connection is lost.
+// lose records that the connection is lost.
 func (c *Connection) lose(failure error) {
 	if !c.lost {
 		c.lost = true
@@ -78,8 +78,9 @@ func (c *Connection) lose(failure error) {
 	}
 }
 
-// Retry pauses before the next attempt, each time longer. It returns an error when there must be none: the context's, or a
-// refusal that lasts. A nil failure is the ordinary end of a watch or of a log; news end the pause after that.
+// Retry pauses before the next attempt, longer each time. It returns an error if there must be no next attempt: the
+// context's, or a refusal that lasts. A nil failure is the regular end of a watch or a log; only then does news end the
+// pause.
 func (c *Connection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
 	if failure != nil {
 		if c.refused(failure) {
@@ -100,7 +101,7 @@ func (c *Connection) Retry(ctx context.Context, failure error, news <-chan struc
 	return nil
 }
 
-// refused reports that failure is a refusal that will not go away.
+// refused reports whether failure is a refusal that has outlasted RefusalGrace.
 func (c *Connection) refused(failure error) bool {
 	if !isRefusal(failure) {
 		c.refusedSince = time.Time{}

@@ -1,18 +1,16 @@
-// Package feed keeps up with the Jobs of a cluster, for all verbs that follow them: it lists and watches, and hands over
-// each change. It never writes, and never decides what to show.
+// Package feed follows the Jobs of a cluster for all verbs that watch: it lists and watches Jobs, and reports each change. It
+// never writes, and never decides what to show.
 //
-// There is one loop, Watch.Run: it lists, watches from there, continues a watch that ended, lists again when its version
-// has expired (410), and tries a lost connection again. What a caller has to do:
+// The loop is Watch.Run: it lists, watches from the list's resourceVersion, resumes a watch that ended, lists again when its
+// resourceVersion has expired (410), and retries a lost connection. The caller must:
 //
-//   - open a Connection of a Link, whose State is whether what was handed over is still kept up to date, and run a Pulse
-//     beside it, which notices an API server that is silent;
-//   - decide with Watch.Retry whether a refusal (403) is an end or a reason to ask again later, and take note of the
-//     Refusal.
+//   - open a Connection of a Link, whose State says whether the reported data is up to date, and run a Pulse with it, which
+//     detects a silent API server;
+//   - decide with Watch.Retry whether a refusal (403) ends the Watch or is retried later, and handle the Refusal.
 //
-// Jobs compares lists with what it has handed over before, so that its callers see changes only: a Job that exists,
-// that was deleted, or in whose place there is another one of the same name. EndOf decides how a Job ended, for all who
-// wait.
+// Jobs compares lists with the Jobs reported before, so that callers see only changes: a Job exists, was deleted, or was
+// replaced by another Job of the same name. EndOf decides how a Job ended, for all verbs that wait.
 //
-// Package live makes Snapshots for the interactive view of what comes from here. ADR 0014 compares the loop with
-// client-go's Reflector.
+// Package live turns this data into Snapshots for the interactive view. ADR 0014 compares the loop with client-go's
+// Reflector.
 package feed

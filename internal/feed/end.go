@@ -9,11 +9,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// End is how a Job ended, for those who wait for it; "" for one that has not ended.
+// End is how a Job ended, for verbs that wait; "" while the Job has not ended.
 type End string
 
-// A Job has finished if it is Complete or Failed. Otherwise it was Deleted before it was seen to finish, or Replaced: then
-// there is another one of its name.
+// A Job that is Complete or Failed has finished. Otherwise it was Deleted before it was seen to finish, or Replaced by
+// another Job of the same name.
 const (
 	Complete = End(batchv1.JobComplete)
 	Failed   = End(batchv1.JobFailed)
@@ -21,8 +21,8 @@ const (
 	Replaced = End("Replaced")
 )
 
-// EndOf is the end of a Job as it was seen last, nil for never. gone is how it was removed, "" while it exists: a Job may finish
-// with the change that deletes it.
+// EndOf returns the end of a Job, given its last known state (nil if it was never seen) and how it was removed ("" if it
+// exists). A Job may finish with the update that deletes it.
 func EndOf(job *batchv1.Job, gone End) End {
 	if job == nil {
 		return gone
@@ -30,7 +30,7 @@ func EndOf(job *batchv1.Job, gone End) End {
 	return cmp.Or(End(reconcile.FinishedCondition(job)), gone)
 }
 
-// EndOfFate is the end of a Job of which only an Outline or a Report is known.
+// EndOfFate returns the end of a Job of which only an Outline or a Report is available.
 func EndOfFate(fate explain.Fate) End {
 	if fate == explain.FateComplete || fate == explain.FateFailed {
 		return End(fate)

@@ -16,44 +16,44 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Update is a Job of the set that is new, has changed, or is gone.
+// Update reports a Job of the set that is new, has changed, or is gone.
 type Update struct {
 	Key snapshot.JobKey
 	UID types.UID
-	// Job is its latest state; nil if it is gone and its deletion was not seen.
+	// Job is the latest state; nil if the Job is gone and its deletion was not seen.
 	Job *unstructured.Unstructured
 	// Gone is Deleted or Replaced, "" while the Job exists.
 	Gone End
 }
 
-// KeyOf names a Job.
+// KeyOf returns the key of a Job.
 func KeyOf(job *unstructured.Unstructured) snapshot.JobKey {
 	return snapshot.JobKey{Namespace: job.GetNamespace(), Name: job.GetName()}
 }
 
-// KeyOfOutline names a Job.
+// KeyOfOutline returns the key of a Job's outline.
 func KeyOfOutline(o *explain.Outline) snapshot.JobKey {
 	return snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}
 }
 
-// CompareKeys orders by namespace, then name.
+// CompareKeys compares keys by namespace, then name.
 func CompareKeys(a, b snapshot.JobKey) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// SortJobs orders by namespace, then name.
+// SortJobs sorts Jobs by namespace, then name.
 func SortJobs(jobs []*unstructured.Unstructured) {
 	slices.SortFunc(jobs, func(a, b *unstructured.Unstructured) int { return CompareKeys(KeyOf(a), KeyOf(b)) })
 }
 
-// Jobs follows a set of Jobs. Watch is what Run works with; its Collection is set there.
+// Jobs follows a set of Jobs. Run sets the Collection of the embedded Watch.
 type Jobs struct {
 	Watch
 	Set JobSet
-	// Each takes all changes of a list, or that of one event: first the Jobs that are gone. An error ends Run.
+	// Each receives all changes found by a list, or the change of one event; deleted Jobs come first. An error ends Run.
 	Each func([]Update) error
 
-	first []*unstructured.Unstructured // that First has listed
+	first []*unstructured.Unstructured // the Jobs that First listed
 	known map[snapshot.JobKey]knownJob
 }
 
@@ -62,17 +62,17 @@ type knownJob struct {
 	version string
 }
 
-// First lists the set, for a look at it before Run hands it over: an error ends a verb at its start, and not later.
+// First lists the set before Run reports it, so that a verb fails at its start rather than later.
 func (j *Jobs) First(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var err error
 	j.first, j.Version, err = j.Set.List(ctx)
 	return j.first, err
 }
 
-// Len is how many Jobs there are.
+// Len returns the number of Jobs in the set.
 func (j *Jobs) Len() int { return len(j.known) }
 
-// Run hands over what First has listed, and follows from there; without First it lists.
+// Run reports the Jobs that First listed and follows the set from there; without First it lists.
 func (j *Jobs) Run(ctx context.Context) error {
 	if j.Version != "" {
 		if err := j.replace(j.first); err != nil {
@@ -98,7 +98,7 @@ func (j *Jobs) open(ctx context.Context, options metav1.ListOptions) (watch.Inte
 	return j.Set.Client.Watch(ctx, options)
 }
 
-// replace hands over how jobs, all there are, differ from what is known.
+// replace reports the differences between jobs, a complete list, and the Jobs known so far.
 func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
 	before := j.known
 	j.known = make(map[snapshot.JobKey]knownJob, len(jobs))
@@ -122,7 +122,7 @@ func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
 	return j.Each(append(gone, changed...))
 }
 
-// take hands over one event.
+// take reports the change of one event.
 func (j *Jobs) take(kind watch.EventType, object runtime.Object) error {
 	job, ok := object.(*unstructured.Unstructured)
 	if !ok {

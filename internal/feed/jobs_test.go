@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// jobAt is a Job of ns at a resourceVersion.
+// jobAt returns a Job in namespace ns with a resourceVersion.
 func jobAt(name string, uid types.UID, version string) *unstructured.Unstructured {
 	job := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1", "kind": "Job"}}
 	job.SetNamespace("ns")
@@ -23,7 +23,8 @@ func jobAt(name string, uid types.UID, version string) *unstructured.Unstructure
 	return job
 }
 
-// inWords is "a/1 at 7" for a Job that is there, "a/1 Deleted" for one that is gone, "a/1 at 7 Deleted" if it was seen to go.
+// inWords formats updates: "a/1 at 7" for a Job that exists, "a/1 Deleted" for a deleted one, "a/1 at 7 Deleted" if the
+// deletion was seen.
 func inWords(updates []Update) string {
 	var words []string
 	for _, u := range updates {
@@ -36,7 +37,7 @@ func inWords(updates []Update) string {
 	return strings.Join(words, ", ")
 }
 
-// Lists and events are handed over as changes: each once, and the Jobs that are gone first.
+// Lists and events are reported as changes: each once, deleted Jobs first.
 func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
 	var got []string
 	jobs := &Jobs{Set: JobSet{Names: []string{"a", "b", "c"}}, Each: func(updates []Update) error {
@@ -85,7 +86,7 @@ func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
 	}
 }
 
-// A Job that finishes with the change that deletes it has finished; conditions that are not True mean nothing.
+// A Job that finishes with the update that deletes it has finished; conditions that are not True are ignored.
 func TestEndOf_CLI_03(t *testing.T) {
 	job := func(conditions ...batchv1.JobCondition) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}

@@ -20,23 +20,23 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// JobSet is the Jobs that a verb looks at: those that Names or a Selector choose, else all of the namespace. Objects are
-// kept as the server sent them, because fields that this program does not know must survive -o json.
+// JobSet selects the Jobs that a verb works on: by Names, by Selector, or else all Jobs of the namespace. Objects are kept as
+// the server sent them, because -o json must print fields that this program does not know.
 type JobSet struct {
-	Client    dynamic.ResourceInterface // for Jobs of Namespace
-	Namespace string                    // "" for all
+	Client    dynamic.ResourceInterface // client for Jobs of Namespace
+	Namespace string                    // "" for all namespaces
 	Selector  string
-	// FieldSelector is for a set without Names.
+	// FieldSelector applies to a set without Names.
 	FieldSelector string
 	Names         []string
 }
 
-// Call is a request for Jobs of the set; name is "" for a collection.
+// Call returns the request for Jobs of the set; name is "" for a collection.
 func (s JobSet) Call(verb, name string) apicall.Call {
 	return apicall.Call{Verb: verb, Group: batchv1.GroupName, Resource: "jobs", Namespace: s.Namespace, Name: name}
 }
 
-// Options select the set, and perhaps more.
+// Options returns list options that select the set, and perhaps more Jobs.
 func (s JobSet) Options() metav1.ListOptions {
 	options := metav1.ListOptions{LabelSelector: s.Selector, FieldSelector: s.FieldSelector}
 	if len(s.Names) == 1 {
@@ -55,8 +55,8 @@ func (s JobSet) Get(ctx context.Context, name string) (*unstructured.Unstructure
 	return job, s.Call("get", name).Wrap(err)
 }
 
-// GetAll returns the Jobs of Names that it gets, and an error for each that does not exist. Any other error would meet the
-// remaining names as well, so it is the last.
+// GetAll gets the Jobs of Names, and returns the Jobs and the errors. It continues after NotFound, and stops at any other
+// error, because the remaining names would fail with the same error.
 func (s JobSet) GetAll(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
 	for _, name := range s.Names {
 		job, err := s.Get(ctx, name)
@@ -72,8 +72,8 @@ func (s JobSet) GetAll(ctx context.Context) (jobs []*unstructured.Unstructured, 
 	return jobs, failed
 }
 
-// List reads the Jobs in chunks, as kubectl does. It returns them by namespace and name, and the resourceVersion to watch
-// from.
+// List reads the Jobs in chunks, as kubectl does. It returns them sorted by namespace and name, and the resourceVersion to
+// watch from.
 func (s JobSet) List(ctx context.Context) ([]*unstructured.Unstructured, string, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return s.Client.List(ctx, options)
@@ -104,7 +104,7 @@ func (s JobSet) List(ctx context.Context) ([]*unstructured.Unstructured, string,
 	return jobs, listMeta.GetResourceVersion(), nil
 }
 
-// Missing returns an error for each name that jobs lacks: that of a get.
+// Missing returns, for each name that jobs lacks, the NotFound error that a get would return.
 func (s JobSet) Missing(jobs []*unstructured.Unstructured) []error {
 	var missing []error
 	for _, name := range s.Names {
@@ -115,7 +115,7 @@ func (s JobSet) Missing(jobs []*unstructured.Unstructured) []error {
 	return missing
 }
 
-// NamedJob reads the fields that this program knows, and the names of the rules of the podFailurePolicy.
+// NamedJob decodes the known fields of a Job, and the names of its podFailurePolicy rules.
 func NamedJob(object *unstructured.Unstructured) (*observe.NamedJob, error) {
 	data, err := object.MarshalJSON()
 	if err != nil {

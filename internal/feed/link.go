@@ -12,15 +12,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// State is that of the connection to the API server; the zero value is a good one.
+// State is the state of the connection to the API server; in its zero value the connection is up.
 type State struct {
-	// StaleSince is when what was handed over stopped being kept up to date.
+	// StaleSince is the time since which the reported data is out of date.
 	StaleSince time.Time
-	// Err is why, nil while it is.
+	// Err is the reason; nil if the data is up to date.
 	Err error
 }
 
-// Link is the state for a Snapshot.
+// Link returns the state in the form that a Snapshot holds.
 func (s State) Link(explain func(error) string) snapshot.Link {
 	if s.Err == nil {
 		return snapshot.Link{}
@@ -30,25 +30,25 @@ func (s State) Link(explain func(error) string) snapshot.Link {
 	}
 }
 
-// IsAnswer reports whether a failure is an answer of the API server, which is then not lost, and not that of a proxy which
-// cannot reach it.
+// IsAnswer reports whether failure is a response of the API server itself, so that the connection is not lost, rather than of
+// a proxy that cannot reach it.
 func IsAnswer(failure error) bool {
 	var status apierrors.APIStatus
 	return errors.As(failure, &status) && !apierrors.IsUnexpectedServerError(failure)
 }
 
-// Link is the state of several connections together: what they deliver is stale as long as one of them is lost.
+// Link combines the states of several connections: their data is stale if any of them is lost.
 type Link struct {
 	timing  Timing
 	changed func(State)
-	state   atomic.Pointer[State] // as changed gets it, which may ask for it
+	state   atomic.Pointer[State] // stored before changed is called, so that changed may read it
 
 	mu    sync.Mutex
-	lost  []*State // in the order of time
+	lost  []*State // lost connections, oldest first
 	heard time.Time
 }
 
-// NewLink returns one that calls changed whenever a connection is lost or back; never twice at a time.
+// NewLink returns a Link that calls changed, never concurrently, when a connection is lost or restored.
 func NewLink(timing Timing, changed func(State)) *Link {
 	return &Link{timing: timing, changed: changed}
 }
@@ -61,7 +61,7 @@ func (l *Link) Open() *Connection {
 	return connection
 }
 
-// change notes that one connection is lost or back.
+// change records that one connection is lost or restored.
 func (l *Link) change(own *State, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,21 +82,21 @@ func (l *Link) change(own *State, failure error) {
 	l.changed(state)
 }
 
-// hear notes that the API server answers.
+// hear records the time at which the API server last responded.
 func (l *Link) hear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.heard = l.timing.Now()
 }
 
-// lastHeard is when it last did.
+// lastHeard returns the time at which the API server last responded.
 func (l *Link) lastHeard() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.heard
 }
 
-// State is that of the connection that is lost for longest.
+// State returns the state of the connection that has been lost for longest.
 func (l *Link) State() State {
 	if state := l.state.Load(); state != nil {
 		return *state
@@ -104,7 +104,7 @@ func (l *Link) State() State {
 	return State{}
 }
 
-// AsOf is the time up to which the cluster is known.
+// AsOf returns the time up to which the cluster's state is known.
 func (l *Link) AsOf(now time.Time) time.Time {
 	if state := l.State(); state.Err != nil {
 		return state.StaleSince

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Issue 6, CLI-07: of several connections that are lost, the one that is lost for longest is told of.
+// Issue 6, CLI-07: if several connections are lost, the Link reports the one that has been lost for longest.
 func TestLongestLostConnectionIsReported(t *testing.T) {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	now := began
 	var last State
 	link := NewLink(Timing{Now: func() time.Time { return now }, Retry: Retry{RefusalGrace: time.Minute}}, func(s State) { last = s })
 	ended, end := context.WithCancel(context.Background())
-	end() // Nobody waits for the next attempt.
+	end() // No caller waits for the next attempt.
 	pods, jobs := link.Open(), link.Open()
 	state := func(why string, after time.Duration) {
 		t.Helper()

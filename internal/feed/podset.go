@@ -19,18 +19,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// PodSet is the pods that a Job controls.
+// PodSet selects the pods that a Job controls.
 type PodSet struct {
 	Client kube.Interface
 	Job    *batchv1.Job
-	// Indexes are the completion indexes of the pods, which have the label for it (KEP-4017); nil for all pods.
+	// Indexes selects pods by completion index, using the label of KEP-4017; nil selects all pods.
 	Indexes *indexset.Set
 }
 
-// selectedIndexes is the most indexes that fit into the URL of a request.
+// selectedIndexes is the maximum number of indexes that fit into the URL of a request.
 const selectedIndexes = 100
 
-// selector selects the pods, and perhaps those of other indexes.
+// selector returns a label selector for the pods; it ignores Indexes if there are too many.
 func (s PodSet) selector() (string, error) {
 	selector, err := gather.PodSelector(s.Job)
 	if err != nil || s.Indexes == nil || s.Indexes.Len() > selectedIndexes {
@@ -57,7 +57,7 @@ func (s PodSet) List(ctx context.Context, begin func(), each func(*corev1.Pod)) 
 	return version, s.call("list").Wrap(err)
 }
 
-// Collection is the pods, for a Watch that takes over what list reads with List, and the pods of each event.
+// Collection returns the pods as a Collection for a Watch. list must call List; take receives each pod event of the Job.
 func (s PodSet) Collection(list func(context.Context) (string, error), take func(watch.EventType, *corev1.Pod)) Collection {
 	return Collection{
 		Call: s.call(""),

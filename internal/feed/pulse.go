@@ -11,32 +11,32 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// ErrNoAnswer is the failure of a connection that is open, and silent.
+// ErrNoAnswer is the error of a connection that is open but silent.
 var ErrNoAnswer = errors.New("no answer from the API server")
 
 // pulsePeriod is how long a Link may be silent before a Pulse asks the API server.
 const pulsePeriod = 2 * time.Second
 
-// Pulse notices that the API server does not answer, although no connection has failed. A watch is silent when nothing
-// happens as well as when the server hangs or a network drops all packets; bookmarks come once a minute, and client-go's
-// HTTP/2 pings take 45 seconds and are answered by the nearest proxy.
+// Pulse detects an API server that does not respond although no connection has failed. A watch is silent if nothing happens,
+// but also if the server hangs or the network drops all packets; bookmarks come once a minute, and client-go's HTTP/2 pings
+// take 45 seconds and are answered by the nearest proxy.
 type Pulse struct {
 	Link *Link
-	// Probe is a cheap request. Any answer of the API server will do, a refusal too.
+	// Probe is a cheap request. Any response of the API server counts, even a refusal.
 	Probe func(context.Context) error
 }
 
-// Livez is a probe, and tried once: a Pulse repeats it.
+// Livez returns a probe that requests /livez without retries, because a Pulse repeats it.
 func Livez(client kube.Interface) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return client.CoreV1().RESTClient().Get().AbsPath("/livez").MaxRetries(0).Do(ctx).Error()
 	}
 }
 
-// Run probes whenever the Link has been silent for a while, until the context ends.
+// Run probes when the Link has been silent for pulsePeriod, until ctx is done.
 func (p *Pulse) Run(ctx context.Context) error {
 	connection, timing := p.Link.Open(), p.Link.timing
-	p.Link.hear() // Until now nobody has listened.
+	p.Link.hear() // No data could arrive before now.
 	for {
 		silent := timing.Now().Sub(p.Link.lastHeard())
 		if err := timing.Pause(ctx, max(pulsePeriod-silent, pulsePeriod/4), nil); err != nil {
@@ -57,7 +57,7 @@ func (p *Pulse) Run(ctx context.Context) error {
 	}
 }
 
-// ask probes once. It returns nil for any answer, and ErrNoAnswer if there was neither an answer nor a failure.
+// ask probes once. It returns nil for any response, and ErrNoAnswer if there was neither a response nor an error.
 func (p *Pulse) ask(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -80,7 +80,7 @@ func (p *Pulse) ask(ctx context.Context) error {
 	return err
 }
 
-// isAnswer reports whether the API server answered, and not a proxy in front of it that cannot reach it.
+// isAnswer reports whether the API server responded, rather than a proxy that cannot reach it.
 func isAnswer(err error) bool {
 	if err == nil {
 		return true

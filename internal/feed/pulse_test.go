@@ -24,7 +24,7 @@ func realTiming() Timing {
 	}
 }
 
-// The API server hangs: the connection stays open, and nothing comes (CLI-07).
+// The API server hangs: the connection stays open, but no data arrives (CLI-07).
 func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +50,7 @@ func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
 		}}
 		watch := link.Open()
 		go func() { _ = pulse.Run(ctx) }()
-		// A watch that delivers needs no probe.
+		// A watch that receives events needs no probe.
 		for range 20 {
 			time.Sleep(900 * time.Millisecond)
 			watch.Heard()

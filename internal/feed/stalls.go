@@ -13,29 +13,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// stallsEvery is how often a list that is live reads again what its stalls are known by.
+// stallsEvery is how often the evidence for stalled Jobs is read again for a live list.
 const stallsEvery = 10 * time.Second
 
-// refusedEvery is how often failed pods that may not be read are asked for again, although no more have failed.
+// refusedEvery is how often refused failed pods are requested again if no more pods have failed.
 const refusedEvery = time.Minute
 
-// Stalls knows which Jobs of a set are stalled, and what their pods failed of. It asks only while Jobs have no ready pod, or
-// new failures, and reads four pages at most then, instead of a watch of all pods (ADR 0017).
+// Stalls determines which Jobs of a set are stalled, and why their pods failed. It sends requests only if Jobs have no ready
+// pod or have new failures, and then reads at most four pages, instead of watching all pods (ADR 0017).
 type Stalls struct {
 	Timing
 	Client    kube.Interface
-	Namespace string // "" for all
+	Namespace string // "" for all namespaces
 	OurName   string // see explain.Input
-	// Failures has failed pods read, too.
+	// Failures requests failed pods, too.
 	Failures bool
 
 	mu   sync.Mutex
 	read *gather.Stalls
-	// asked is when failed pods were last asked for without permission.
+	// asked is when failed pods were last requested; after a refusal, they are requested again after refusedEvery.
 	asked time.Time
 }
 
-// Read asks about those of the Jobs that may be stalled, or have failures.
+// Read reads the evidence for the Jobs that may be stalled or have failures.
 func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 	var open, failing []*batchv1.Job
 	for _, job := range jobs {
@@ -62,7 +62,7 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 	}
 }
 
-// Run reads again and again, and at once after news. It calls changed after each time.
+// Run reads every stallsEvery, and at once after news. It calls changed after each reading.
 func (s *Stalls) Run(ctx context.Context, news <-chan struct{}, jobs func() []*batchv1.Job, changed func() error) error {
 	for {
 		if err := s.Pause(ctx, stallsEvery, news); err != nil {
@@ -75,7 +75,7 @@ func (s *Stalls) Run(ctx context.Context, news <-chan struct{}, jobs func() []*b
 	}
 }
 
-// Outline is the row of the Job, with why it is stalled, and what its pods failed of.
+// Outline returns the row of the Job, with the reason why it is stalled and the causes of its failed pods.
 func (s *Stalls) Outline(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
 	s.mu.Lock()
 	read := s.read
@@ -88,7 +88,7 @@ func (s *Stalls) Outline(job *batchv1.Job, ruleNames []string, now time.Time) ex
 	return row
 }
 
-// Gaps are what could not be read.
+// Gaps returns the data that could not be read.
 func (s *Stalls) Gaps() []explain.Gap {
 	s.mu.Lock()
 	defer s.mu.Unlock()

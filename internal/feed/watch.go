@@ -16,53 +16,53 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 )
 
-// watchSeconds is when the server ends a watch, which is then continued.
+// watchSeconds is the timeout at which the server ends a watch, which is then resumed.
 const watchSeconds = 300
 
-// UnwatchedRetry is how often a verb reads what it lives on and may not watch.
+// UnwatchedRetry is the polling interval for resources that a verb needs but may not watch.
 const UnwatchedRetry = 5 * time.Second
 
-// Collection is the objects that a Watch follows.
+// Collection defines the objects that a Watch follows.
 type Collection struct {
-	// Call names the requests in errors, whatever its verb.
+	// Call describes the requests in errors; its verb is ignored.
 	Call apicall.Call
-	// List takes over all objects there are, and returns the resourceVersion to watch from.
+	// List reads all objects and returns the resourceVersion to watch from.
 	List func(context.Context) (version string, err error)
 	// Open starts a watch; it adds its selectors to the options.
 	Open func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	// Take takes over one event; bookmarks and errors never come here. An error ends the Watch.
+	// Take handles one event, except bookmarks and errors. An error ends the Watch.
 	Take func(watch.EventType, runtime.Object) error
 }
 
-// Watch keeps up with a Collection. It holds a watch from the resourceVersion of a list, and continues it from the last
-// version seen when it ends. When that version has expired (410), it lists again.
+// Watch follows a Collection. It watches from the resourceVersion of a list, and when the watch ends it resumes from the last
+// version seen. If that version has expired (410), it lists again.
 type Watch struct {
 	Collection
 	Connection *Connection
-	// Version is what to continue from; "" lists first.
+	// Version is the resourceVersion to resume from; "" lists first.
 	Version string
-	// Retry is how long after the refusal of a watch all is listed again; 0 for not at all.
+	// Retry is the pause after a refused watch before the Watch lists again; 0 disables that.
 	Retry time.Duration
-	// Optional has the Watch try again after Retry whatever has ended it: there is something to show without it.
+	// Optional makes the Watch try again after Retry whatever error ended it, because the caller can do without the data.
 	Optional bool
-	// Refused takes note of what is tried again after Retry; of nil when a watch is open. It may be nil.
+	// Refused, if set, receives the refusal that will be retried after Retry, and nil when a watch is open.
 	Refused func(*Refusal)
 }
 
-// Refusal is why a Collection is not watched.
+// Refusal is the reason why a Collection is not watched.
 type Refusal struct {
 	Call  apicall.Call
 	Err   error
 	Retry time.Duration
 }
 
-// Unwatched reports that the Collection can be listed, and only not be watched.
+// Unwatched reports whether only the watch is forbidden, and the Collection can be listed.
 func (r *Refusal) Unwatched() bool { return r.Call.Verb == "watch" && apierrors.IsForbidden(r.Err) }
 
-// ErrClosed is an API server that closes the connection without an answer.
+// ErrClosed is returned if the API server closes the connection without a response.
 var ErrClosed = errors.New("the API server closes the connection")
 
-// stopError is an error of a caller, which ends a Watch.
+// stopError is an error of a callback, which ends the Watch.
 type stopError struct{ error }
 
 func (e stopError) Unwrap() error { return e.error }
@@ -74,8 +74,8 @@ func stop(err error) error {
 	return stopError{err}
 }
 
-// Run ends with the context's error, with an error of Take, or with a refusal that lasts. A Connection that is lost then
-// stays lost.
+// Run returns the context's error, an error of a callback, or a refusal that lasts. If the connection is lost at that time,
+// it stays marked as lost.
 func (w *Watch) Run(ctx context.Context) error {
 	for {
 		err := w.follow(ctx)
@@ -93,7 +93,7 @@ func (w *Watch) Run(ctx context.Context) error {
 				return err
 			}
 		}
-		w.Connection.Connected() // Nothing is stale for a refusal.
+		w.Connection.Connected() // A refusal does not make data stale.
 		w.report(&Refusal{Call: w.call(apicall.Of(err).Verb), Err: err, Retry: w.Retry})
 		if err := w.Connection.timing.Pause(ctx, w.Retry, nil); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// refused reports that the server has refused what is asked for again after Retry only.
+// refused reports whether err is a refusal that is retried only after Retry.
 func (w *Watch) refused(err error) bool {
 	return apierrors.IsForbidden(err) && (w.Optional || w.Retry > 0 && apicall.Of(err).Verb == "watch")
 }
@@ -119,8 +119,8 @@ func (w *Watch) call(verb string) apicall.Call {
 	return call
 }
 
-// follow watches from Version, or lists first when it is "". It returns why the watch ended: nil for the ordinary end of
-// a watch and for an expired version.
+// follow watches from Version, after listing if Version is "". It returns the error that ended the watch: nil for its regular
+// end and for an expired version.
 func (w *Watch) follow(ctx context.Context) error {
 	if w.Version == "" {
 		version, err := w.List(ctx)
@@ -144,7 +144,7 @@ func (w *Watch) follow(ctx context.Context) error {
 	return w.consume(ctx, opened)
 }
 
-// neverOpened detects what client-go returns, without an error, when the connection broke before the answer.
+// neverOpened detects the empty watch that client-go returns, without an error, if the connection broke before the response.
 func neverOpened(w watch.Interface) bool {
 	return reflect.TypeOf(w) == reflect.TypeOf(watch.NewEmptyWatch())
 }
@@ -177,7 +177,7 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 	}
 }
 
-// failed forgets an expired version, which is no failure.
+// failed resets Version if it has expired, which is not an error; any other error is wrapped.
 func (w *Watch) failed(err error) error {
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		w.Version = ""

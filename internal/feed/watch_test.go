@@ -18,10 +18,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
 )
 
-// played is a Collection whose answers a test gives, and what a Watch does with them.
+// played is a Collection with scripted responses; it records what a Watch does with them.
 type played struct {
 	t       *testing.T
-	answers []any // of a list: nil, or an error; of a watch: an error, or events
+	answers []any // for a list: nil or an error; for a watch: an error or events
 	did     []string
 }
 
@@ -65,7 +65,7 @@ func (p *played) collection() Collection {
 	}
 }
 
-// stream is a watch that ends after the events.
+// stream returns a watch that ends after the events.
 func stream(events []watch.Event) watch.Interface {
 	w := watch.NewFakeWithChanSize(len(events), false)
 	for _, event := range events {
@@ -79,7 +79,7 @@ func seen(kind watch.EventType, name, version string) watch.Event {
 	return watch.Event{Type: kind, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: version}}}
 }
 
-// The loop asks for what it has to, tells what is lost, what is refused, and what is back, and ends as it should.
+// The loop sends the right requests, reports losses, refusals and recoveries, and ends when it should.
 func TestWatchGoesOnUntilThereIsAnEnd_CLI_07_CLI_08(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	forbidden, unauthorized := apierrors.NewForbidden(pods, "", errors.New("no")), apierrors.NewUnauthorized("no")

@@ -1,5 +1,5 @@
-// Package jsonlimit decodes JSON that nobody vouches for, within limits of length and memory. "[{},{}]" is short, and each of
-// its elements may become a struct of a kilobyte, so the memory that a value takes is estimated before it is decoded.
+// Package jsonlimit decodes untrusted JSON within limits of length and memory. "[{},{}]" is short, but each of its elements
+// may become a struct of a kilobyte, so the memory of a value is estimated before it is decoded.
 package jsonlimit
 
 import (
@@ -10,10 +10,10 @@ import (
 	"reflect"
 )
 
-// ErrMemory is the error for values that take too much memory.
+// ErrMemory is the error for values that would use too much memory.
 var ErrMemory = errors.New("it takes too much memory")
 
-// Decoder decodes one value after the other.
+// Decoder decodes a sequence of values.
 type Decoder struct {
 	in      io.LimitedReader
 	json    *json.Decoder
@@ -21,15 +21,16 @@ type Decoder struct {
 	left    *int64
 }
 
-// NewDecoder returns a Decoder of values that are at most longest bytes long. left is how much memory they may take
-// together; it is decreased, and may be shared with other Decoders.
+// NewDecoder returns a Decoder of values that are at most longest bytes long. left is how many bytes of memory they may use
+// together; the Decoder decreases it, and may share it with other Decoders.
 func NewDecoder(r io.Reader, longest int64, left *int64) *Decoder {
 	d := &Decoder{in: io.LimitedReader{R: r}, longest: longest, left: left}
 	d.json = json.NewDecoder(&d.in)
 	return d
 }
 
-// Decode decodes the next value into what the pointer points to. The errors are those of a json.Decoder, and ErrMemory.
+// Decode decodes the next value into the variable that into points to. It returns the errors of a json.Decoder, and
+// ErrMemory.
 func (d *Decoder) Decode(into any) error {
 	raw, err := d.Raw()
 	if err != nil {
@@ -41,7 +42,7 @@ func (d *Decoder) Decode(into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// Raw returns the next value as it is.
+// Raw returns the next value without decoding it.
 func (d *Decoder) Raw() (raw json.RawMessage, err error) {
 	d.in.N = d.longest
 	if err := d.json.Decode(&raw); err != nil {
@@ -50,7 +51,7 @@ func (d *Decoder) Raw() (raw json.RawMessage, err error) {
 	return raw, nil
 }
 
-// Reserve takes the memory that the types have, decoded from raw, from what is left.
+// Reserve subtracts from the remaining memory the size of raw decoded into each of the types.
 func (d *Decoder) Reserve(raw json.RawMessage, types ...reflect.Type) error {
 	for _, t := range types {
 		if *d.left -= sizeOf(t, raw, *d.left); *d.left < 0 {
@@ -60,11 +61,11 @@ func (d *Decoder) Reserve(raw json.RawMessage, types ...reflect.Type) error {
 	return nil
 }
 
-// Fits reports whether a t that is decoded from data takes at most so many bytes of memory. data is valid JSON.
+// Fits reports whether data, which must be valid JSON, uses at most so many bytes of memory when decoded into a t.
 func Fits(t reflect.Type, data []byte, most int64) bool { return sizeOf(t, data, most) <= most }
 
-// Members calls each for the members of an object or an array, if the next value is one; null has none. name is "" in an
-// array. each must decode the member.
+// Members calls each for every member of the next value, which must be an object or an array, according to kind, or null,
+// which has no members. name is "" in an array. each must decode the member.
 func (d *Decoder) Members(kind json.Delim, each func(name string) error) error {
 	d.in.N = d.longest
 	begin, err := d.json.Token()
@@ -96,7 +97,7 @@ func (d *Decoder) Members(kind json.Delim, each func(name string) error) error {
 	return d.readable(err)
 }
 
-// readable says so if an error is due to the length of a value.
+// readable returns a descriptive error if err is due to the length of a value, or else err.
 func (d *Decoder) readable(err error) error {
 	if err != nil && d.in.N <= 0 {
 		return fmt.Errorf("a value is longer than %d bytes", d.longest)

@@ -9,25 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// Sizes in memory: of a string without its bytes, of an interface, of a slice without its elements, and of a map without its slots.
+// Sizes in memory: a string without its bytes, an interface, a slice without its elements, and a map without its slots.
 const (
 	sizeOfString    = 16
 	sizeOfInterface = 16
 	sizeOfSlice     = 24
 	sizeOfMap       = 96
-	// mapSlots is how many slots the first part of a map has.
+	// mapSlots is how many slots are allocated for the first elements of a map.
 	mapSlots = 8
 )
 
-// sizeOf estimates, as an upper bound, how many bytes a t takes that is decoded from data. Above limit it stops early, and
-// returns more than limit. data must be valid JSON as a json.RawMessage from a Decoder is, which bounds its depth, too.
+// sizeOf returns an upper bound of the memory, in bytes, that data uses when decoded into a t. Above limit it stops early,
+// and returns more than limit. data must be valid JSON as returned by Decoder.Raw, which also bounds its depth.
 func sizeOf(t reflect.Type, data []byte, limit int64) int64 {
 	m := &meter{data: data, limit: limit, spent: int64(t.Size())}
 	m.value(t)
 	return m.spent
 }
 
-// meter walks through JSON and the type that it is decoded into. A nil type is that of a field that is not decoded.
+// meter walks through JSON and the type that it is decoded into. The type is nil for a field that is not decoded.
 type meter struct {
 	data  []byte
 	at    int
@@ -35,7 +35,7 @@ type meter struct {
 	spent int64
 }
 
-// value passes over one value. The parent has counted the size of t itself.
+// value walks over one value. The caller has counted the size of t itself.
 func (m *meter) value(t reflect.Type) {
 	m.space()
 	for t != nil && t.Kind() == reflect.Pointer && m.data[m.at] != 'n' {
@@ -103,7 +103,8 @@ func (m *meter) array(t reflect.Type) {
 	})
 }
 
-// places is how many places member n adds: the first brings some, and what outgrows its places gets more than it needs.
+// places returns the number of slots that member n adds: the first member allocates several, and growing allocates more than
+// is needed.
 func places(n, first, more int64) int64 {
 	switch {
 	case n == 0:
@@ -114,7 +115,7 @@ func places(n, first, more int64) int64 {
 	return more
 }
 
-// each passes over an object or array, and calls member at the start of each member, with its number.
+// each walks over an object or array, and calls member with the number of each member, at its start.
 func (m *meter) each(member func(n int64)) {
 	m.at++
 	n := int64(0)
@@ -123,7 +124,7 @@ func (m *meter) each(member func(n int64)) {
 			m.at++
 		}
 		if member(n); m.spent > m.limit {
-			m.at = len(m.data) // No more of it is looked at.
+			m.at = len(m.data) // The rest is skipped.
 		}
 		if m.at >= len(m.data) {
 			return
@@ -133,7 +134,7 @@ func (m *meter) each(member func(n int64)) {
 	m.at++
 }
 
-// text passes over a string.
+// text walks over a string.
 func (m *meter) text() {
 	for m.at++; m.data[m.at] != '"'; m.at++ {
 		if m.data[m.at] == '\\' {
@@ -143,7 +144,7 @@ func (m *meter) text() {
 	m.at++
 }
 
-// name passes over the name of a member, and returns it.
+// name walks over the name of a member, and returns it.
 func (m *meter) name() (name string) {
 	start := m.at
 	m.text()
@@ -163,7 +164,7 @@ func (m *meter) space() {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// known returns t, or nil if it decodes itself: then the JSON tells its size.
+// known returns t, or nil if t decodes itself: then the length of the JSON is the estimate.
 func known(t reflect.Type) reflect.Type {
 	if t == nil || reflect.PointerTo(t).Implements(unmarshaler) {
 		return nil
@@ -171,10 +172,10 @@ func known(t reflect.Type) reflect.Type {
 	return t
 }
 
-// folded is equal for names that the decoder takes for the same: it ignores case, that of "ſ" included.
+// folded maps names that the decoder treats as equal to the same string: it ignores case, also of "ſ".
 func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// fields are the types of the fields of structs, by their names in JSON.
+// fields caches the types of the fields of structs, by their names in JSON.
 var fields sync.Map
 
 func fieldsOf(t reflect.Type) map[string]reflect.Type {

@@ -15,16 +15,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
-// live returns how many bytes are in use.
+// live returns the number of bytes in use.
 func live() int64 {
 	var now runtime.MemStats
 	runtime.GC()
-	runtime.GC() // The first one may find a collection half done.
+	runtime.GC() // The first call may find a collection in progress.
 	runtime.ReadMemStats(&now)
 	return int64(now.HeapAlloc)
 }
 
-// inflating are values that are short as JSON.
+// inflating returns values that are short as JSON and large in memory.
 func inflating(n int) map[string]string {
 	times := func(s string) string { return "[" + strings.Repeat(s+",", n) + s + "]" }
 	fields := func(s string) string {
@@ -51,7 +51,7 @@ func TestEstimateIsAnUpperBound(t *testing.T) {
 	for name, data := range inflating(3000) {
 		for _, kind := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[map[string]any]()} {
 			into := reflect.New(kind)
-			if err := json.Unmarshal([]byte(data), reflect.New(kind).Interface()); err != nil { // The decoder remembers types.
+			if err := json.Unmarshal([]byte(data), reflect.New(kind).Interface()); err != nil { // The decoder caches types.
 				t.Fatal(name, err)
 			}
 			before := live()
@@ -67,7 +67,7 @@ func TestEstimateIsAnUpperBound(t *testing.T) {
 	}
 }
 
-// What would take too much memory is refused, and takes little to refuse.
+// Values that would use too much memory are refused, and refusing them uses little.
 // Requirements: BUN-09
 func TestTooMuchMemoryIsRefused(t *testing.T) {
 	for name, data := range inflating(200_000) {
@@ -87,7 +87,7 @@ func TestTooMuchMemoryIsRefused(t *testing.T) {
 	}
 }
 
-// Several values share what is left, and each has its own length.
+// Several values share the remaining memory, and the limit of length applies to each.
 // Requirements: BUN-09
 func TestValuesShareTheMemory(t *testing.T) {
 	left := int64(4000)
@@ -109,7 +109,7 @@ func TestValuesShareTheMemory(t *testing.T) {
 	}
 }
 
-// Members are decoded one by one; what is neither an object nor an array is refused.
+// Members are decoded one by one; values other than objects and arrays are refused.
 // Requirements: BUN-09
 func TestMembersAreDecodedOneByOne(t *testing.T) {
 	left := int64(1 << 20)
@@ -135,7 +135,7 @@ func TestMembersAreDecodedOneByOne(t *testing.T) {
 	}
 }
 
-// Any JSON can be measured.
+// The size of any JSON can be estimated.
 func FuzzSize(f *testing.F) {
 	for _, data := range inflating(2) {
 		f.Add([]byte(data))

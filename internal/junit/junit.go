@@ -1,4 +1,4 @@
-// Package junit writes test reports in the part of the JUnit XML dialect that GitHub's actions, GitLab and Jenkins read alike.
+// Package junit writes test reports in the part of the JUnit XML dialect that GitHub's actions, GitLab and Jenkins all read.
 package junit
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Suite is a group of test cases. Write counts them.
+// Suite is a group of test cases. Write sets its counts.
 type Suite struct {
 	Name      string  `xml:"name,attr"`
 	Tests     int     `xml:"tests,attr"`
@@ -25,30 +25,30 @@ type Suite struct {
 	Cases     []Case  `xml:"testcase"`
 }
 
-// Case is a test case. It has at most one of Skipped, Error and Failure, and has passed without.
+// Case is a test case. At most one of Skipped, Error and Failure is set; if none is, the test case has passed.
 type Case struct {
 	Name    string   `xml:"name,attr"`
 	Class   string   `xml:"classname,attr"`
 	Time    Seconds  `xml:"time,attr"`
 	Skipped *Skipped `xml:"skipped"` // it was not tested
-	Error   *Problem `xml:"error"`   // it could not be tested to its end
-	Failure *Problem `xml:"failure"` // what was tested has failed
+	Error   *Problem `xml:"error"`   // it could not be completed
+	Failure *Problem `xml:"failure"` // the test case has failed
 	Output  string   `xml:"system-out,omitempty"`
 }
 
-// Problem is why a test case has not passed.
+// Problem is the reason why a test case has not passed.
 type Problem struct {
 	Type    string `xml:"type,attr"`
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
 }
 
-// Skipped is why a test case was not tested.
+// Skipped is the reason why a test case was skipped.
 type Skipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// Seconds is a duration that is written in seconds.
+// Seconds is a duration that is formatted in seconds.
 type Seconds time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
@@ -56,13 +56,13 @@ func (s Seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, max(0, time.Duration(s).Seconds()), 'f', 3, 64), nil
 }
 
-// File is a report that appears under its name when it is complete.
+// File is a report that appears at its path when it is complete.
 type File struct {
 	path string
 	temp *os.File
 }
 
-// Create opens a report next to its path, so that a path that cannot be written is found out early.
+// Create creates a temporary file next to the report's path, so that an unwritable path is detected early.
 func Create(path string) (*File, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -78,13 +78,13 @@ func Create(path string) (*File, error) {
 	return &File{path: path, temp: temp}, nil
 }
 
-// Discard removes what was not written.
+// Discard removes the temporary file, if Write has not renamed it.
 func (f *File) Discard() {
 	_ = f.temp.Close()
-	_ = os.Remove(f.temp.Name()) // It is gone after Write.
+	_ = os.Remove(f.temp.Name()) // After Write it no longer exists.
 }
 
-// Write writes the report.
+// Write writes the report to its path.
 func (f *File) Write(suites []Suite) error {
 	err := errors.Join(Write(f.temp, suites), f.temp.Chmod(0o644), f.temp.Close())
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *File) Write(suites []Suite) error {
 	return os.Rename(f.temp.Name(), f.path)
 }
 
-// Write writes a report. Text that XML cannot hold is replaced.
+// Write writes a report to out. Characters that XML cannot represent are replaced.
 func Write(out io.Writer, suites []Suite) error {
 	_, err := io.WriteString(out, xml.Header)
 	encoder := xml.NewEncoder(out)

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/junitcheck"
 )
 
-// write returns the text of a report, which the dialect must allow.
+// write returns the text of a report, after checking that the dialect allows it.
 func write(t *testing.T, suites ...Suite) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.xml")
@@ -68,13 +68,13 @@ func TestReportsAreOfTheDialect_RUN_12(t *testing.T) {
 	}
 }
 
-// Whatever a container writes, the report is XML.
+// The report is valid XML whatever a container writes.
 func TestTextIsValidXML_RUN_12(t *testing.T) {
 	hostile := "\x00\x1b[31m\xff\xfe\ufffe]]> & \r\n\t" + string(rune(0xd7ff)) + "🙂"
 	write(t, Suite{Name: hostile, Cases: []Case{{Class: hostile, Name: hostile, Output: hostile}, {Failure: &Problem{Type: hostile, Message: hostile, Text: hostile}}, {Name: "x", Skipped: &Skipped{Message: hostile}}}})
 }
 
-// A report that cannot be written is known before anything else happens.
+// A report that cannot be written is detected before anything else happens.
 func TestPathsThatCannotBeWritten_RUN_12(t *testing.T) {
 	folder := t.TempDir()
 	for _, path := range []string{folder, filepath.Join(folder, "none", "r.xml"), "/dev/null"} {

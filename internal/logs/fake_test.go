@@ -18,7 +18,7 @@ import (
 
 func testNow() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// testPod has one container, which runs or has ended with the phase.
+// testPod returns a pod with one container, which runs or has ended, depending on the phase.
 func testPod(name string, index int, phase corev1.PodPhase) *Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(testNow()),
@@ -42,21 +42,21 @@ func serverError(code int, message string) error {
 	return apierrors.NewGenericServerResponse(code, "get", corev1.Resource("pods"), "", message, 0, false)
 }
 
-// fakeLogs is what the server has.
+// fakeLogs is a server with scripted logs.
 type fakeLogs struct {
 	mu       sync.Mutex
-	answers  map[string][]answer // by pod: one for each request, the last for all that follow
+	answers  map[string][]answer // by pod: one answer for each request; the last one is repeated
 	requests []*corev1.PodLogOptions
 	open     int
-	most     int // open at a time
+	most     int // the highest number of logs open at a time
 }
 
-// answer is text that ends with an error, io.EOF for nil; or refused.
+// answer is a text that ends with err, or with io.EOF if err is nil; or a refusal.
 type answer struct {
 	text    string
 	err     error
 	refused error
-	hold    <-chan struct{} // the end comes when it is closed
+	hold    <-chan struct{} // if set, the text ends when hold is closed
 }
 
 func (f *fakeLogs) request(ctx context.Context, pod string, request *corev1.PodLogOptions) (io.ReadCloser, error) {
@@ -110,7 +110,7 @@ func (b *fakeBody) Close() error {
 	return nil
 }
 
-// fakeConnection tries again at once.
+// fakeConnection retries at once.
 type fakeConnection struct{}
 
 func (fakeConnection) Connected() {}
@@ -126,7 +126,7 @@ func (fakeConnection) Retry(ctx context.Context, failure error, news <-chan stru
 	return ctx.Err()
 }
 
-// options read all logs of the server.
+// options returns Options that read all logs of the server.
 func (f *fakeLogs) options() Options {
 	return Options{
 		Selection: Selection{AllContainers: true}, TailLines: -1, Concurrency: 2, Open: f.request, Now: testNow,
@@ -134,7 +134,7 @@ func (f *fakeLogs) options() Options {
 	}
 }
 
-// fakeOutput collects what comes.
+// fakeOutput records the output.
 type fakeOutput struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
@@ -142,7 +142,7 @@ type fakeOutput struct {
 	lines      []string
 	unreadable []string
 	interrupts []string
-	fail       error // of Line
+	fail       error // returned by Line
 }
 
 func newFakeOutput() *fakeOutput {
@@ -181,7 +181,7 @@ func (o *fakeOutput) Unreadable(failure *UnreadableError) {
 	o.changed.Broadcast()
 }
 
-// wait returns when ok, which may look at the output.
+// wait waits until ok returns true; ok may read the output.
 func (o *fakeOutput) wait(ok func() bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -190,7 +190,7 @@ func (o *fakeOutput) wait(ok func() bool) {
 	}
 }
 
-// has reports whether a line has come; for wait.
+// has reports whether a line was received; for use in wait.
 func (o *fakeOutput) has(line string) bool {
 	return strings.Contains(strings.Join(o.lines, "\n")+"\n", line+"\n")
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Follower reads the logs of pods as they are written. What watches the pods calls Replace, Put, Remove and Finish, from
-// any goroutine; the pods are the Follower's from then on. Each log has a goroutine, and Run decides, whenever there is
-// news, what to read next.
+// Follower reads the logs of pods as they are written. The caller that watches the pods calls Replace, Put, Remove and
+// Finish, from any goroutine, and must not use the pods afterwards. Each log has a goroutine; on each change, Run decides
+// what to read next.
 type Follower struct {
 	options Options
 	out     Output
-	wake    chan struct{} // there is news
+	wake    chan struct{} // wakes Run
 
 	mu       sync.Mutex
 	pods     *podSet
 	finished bool
 	begun    bool                        // Found was called
-	running  map[sourceKey]chan struct{} // news of their pods
-	taken    map[sourceKey]bool          // was or is read
+	running  map[sourceKey]chan struct{} // wakes the log when its pod has changed
+	taken    map[sourceKey]bool          // the log is or was being read
 	reported map[unstartedKey]bool
-	waiting  bool // logs wait for another one to end, and a Found has said so
+	waiting  bool // logs wait for another one to end, and a Found has reported that
 }
 
-// NewFollower returns a Follower that knows of no pods.
+// NewFollower returns a Follower without pods.
 func NewFollower(o Options, out Output) *Follower {
 	return &Follower{
 		options: o, out: out, wake: make(chan struct{}, 1), pods: newPodSet(),
@@ -37,7 +37,7 @@ func NewFollower(o Options, out Output) *Follower {
 	}
 }
 
-// Replace takes all pods of a Job that exist.
+// Replace replaces the pods of a Job by a complete list.
 func (f *Follower) Replace(job types.UID, pods []*Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,7 +48,7 @@ func (f *Follower) Replace(job types.UID, pods []*Pod) {
 	notify(f.wake)
 }
 
-// Put takes a pod that is new or has changed.
+// Put adds or updates a pod.
 func (f *Follower) Put(pod *Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +56,7 @@ func (f *Follower) Put(pod *Pod) {
 	f.notify(pod.UID)
 }
 
-// Remove takes the UID of a pod that is gone.
+// Remove removes the pod with this UID.
 func (f *Follower) Remove(uid types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,7 +64,7 @@ func (f *Follower) Remove(uid types.UID) {
 	f.notify(uid)
 }
 
-// Finish notes that no more pods will be created: Run returns when all logs have ended.
+// Finish declares that no more pods will be created: Run returns when all logs have ended.
 func (f *Follower) Finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *Follower) Finish() {
 	notify(f.wake)
 }
 
-// notify passes on that a pod has changed. f.mu is held.
+// notify wakes Run and the logs of a pod that has changed. The caller holds f.mu.
 func (f *Follower) notify(uid types.UID) {
 	for key, news := range f.running {
 		if key.pod == uid {
@@ -82,7 +82,7 @@ func (f *Follower) notify(uid types.UID) {
 	notify(f.wake)
 }
 
-// notify leaves one note, however much there is to be noted.
+// notify wakes the receiver; pending notifications are coalesced.
 func notify(news chan<- struct{}) {
 	select {
 	case news <- struct{}{}:
@@ -90,8 +90,8 @@ func notify(news chan<- struct{}) {
 	}
 }
 
-// Run reads logs until all is over, or until an error that is not about one of them alone. It may be called again, for
-// logs of pods that came later.
+// Run reads logs until all are done, or until an error that is not about a single log. It may be called again, to read the
+// logs of pods that were added later.
 func (f *Follower) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var tails sync.WaitGroup
@@ -121,15 +121,15 @@ func (f *Follower) Run(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	return context.Cause(ctx) // nil if all is over
+	return context.Cause(ctx) // nil if all logs are done
 }
 
-// next returns what is new, nil for nothing, the logs to open now, and whether nothing is left and nothing will come.
+// next returns news (or nil), the logs to open, and whether all logs are done.
 func (f *Follower) next() (news *Found, open []Source, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.waiting && len(f.running) >= f.options.Concurrency {
-		return nil, nil, false // Nothing can begin before one ends; there may be thousands of pods to look at.
+		return nil, nil, false // Nothing can start before another log ends, so do not search the pods.
 	}
 	found := f.pods.find(f.options.Selection)
 	found.Unstarted = f.unreported(found.Unstarted)
@@ -142,7 +142,7 @@ func (f *Follower) next() (news *Found, open []Source, over bool) {
 	f.waiting = len(left) > 0
 	ended := f.finished || len(f.options.Pods) > 0 && f.pods.haveEnded(f.options.Pods)
 	over = ended && len(open) == 0 && len(f.running) == 0
-	if f.begun { // Until then nothing was taken: Sources are still all.
+	if f.begun { // Nothing was read before the first Found, so Sources has all logs.
 		found.Sources = open
 	}
 	if !f.begun || len(found.Sources)+len(found.Unstarted)+found.Waiting > 0 {
@@ -152,7 +152,8 @@ func (f *Follower) next() (news *Found, open []Source, over bool) {
 	return news, open, over
 }
 
-// unreported leaves out what a Found has had, and what every pod waits for. f.mu is held.
+// unreported removes entries that an earlier Found contained, and the waiting that every pod does at its start. The caller
+// holds f.mu.
 func (f *Follower) unreported(unstarted []Unstarted) []Unstarted {
 	return slices.DeleteFunc(unstarted, func(u Unstarted) bool {
 		known := u.starting || f.reported[u.key()]
@@ -177,21 +178,21 @@ func (f *Follower) start(source Source) *Tail {
 	}
 }
 
-// pod is nil for one that is gone.
+// pod returns the current state of a pod; nil if it was removed.
 func (f *Follower) pod(uid types.UID) *Pod {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.pods.pods[uid]
 }
 
-// report takes the end of a log. It returns an error that is about more than this log.
+// report handles the end of a log. It returns errors that are not about this log alone.
 func (f *Follower) report(err error) error {
 	var unreadable *UnreadableError
 	switch {
 	case errors.As(err, &unreadable):
 		f.out.Unreadable(unreadable)
 		return nil
-	case kube.IsNotFound(err): // It was gone before it could be read.
+	case kube.IsNotFound(err): // It was removed before it could be read.
 		return nil
 	}
 	return err

@@ -11,28 +11,29 @@ import (
 
 const (
 	chunkSize = 64 << 10
-	// maxLine is where a line is split: memory is bounded whatever a container writes. A multiple of chunkSize.
+	// maxLine is the length at which a line is split, to bound the memory whatever a container writes. It is a multiple of
+	// chunkSize.
 	maxLine = 1 << 20
 )
 
-// Line is a line of a log, or a part of a long one. Its text is valid until the next one is read.
+// Line is a line of a log, or a part of a long one. Text is valid until the next read.
 type Line struct {
 	Text      []byte // without its newline
-	Timestamp string // as the server wrote it, "" for none
+	Timestamp string // as the server wrote it; "" without timestamps
 	Time      time.Time
-	First     bool // of the parts of its line
+	First     bool // the first part of its line
 	Last      bool
 
-	broken bool // what came after it did not arrive: the log ended without a newline
+	broken bool // the rest did not arrive: the log ended without a newline
 }
 
 // lineReader reads the lines of a log.
 type lineReader struct {
 	in         *bufio.Reader
-	timestamps bool // each line begins with one
+	timestamps bool // each line starts with a timestamp
 
 	buffer []byte
-	held   []byte // of a rune that a split would cut in two
+	held   []byte // the start of a rune that a split would cut in two
 	next   Line
 }
 
@@ -40,8 +41,8 @@ func newLineReader(in io.Reader, timestamps bool) *lineReader {
 	return &lineReader{in: bufio.NewReaderSize(in, chunkSize), timestamps: timestamps, next: Line{First: true}}
 }
 
-// read returns the next line. With an error there is none, but for the last one, which is broken; then comes the error
-// again, io.EOF for the end of the log.
+// read returns the next line, or an error. If the log ends without a newline, the last line is marked as broken and returned
+// without an error; the next call returns the error, io.EOF at the end of the log.
 func (r *lineReader) read() (Line, error) {
 	line := r.next
 	text, err := r.fill()
@@ -65,7 +66,7 @@ func (r *lineReader) read() (Line, error) {
 	return line, nil
 }
 
-// fill reads up to a newline, or as much as a line may hold (bufio.ErrBufferFull), or up to another error.
+// fill reads up to a newline, up to the maximum length of a line (bufio.ErrBufferFull), or up to another error.
 func (r *lineReader) fill() ([]byte, error) {
 	r.buffer = append(r.buffer[:0], r.held...)
 	r.held = r.held[:0]
@@ -84,7 +85,7 @@ func (r *lineReader) fill() ([]byte, error) {
 	return r.buffer, bufio.ErrBufferFull
 }
 
-// wholeRunes is the length of text without a rune that is cut off at its end.
+// wholeRunes returns the length of text without a rune that is cut off at its end.
 func wholeRunes(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if i := len(text) - n; utf8.RuneStart(text[i]) {
@@ -97,8 +98,8 @@ func wholeRunes(text []byte) int {
 	return len(text)
 }
 
-// cutTimestamp takes the timestamp from the front of a line. A line that has none, as when the kubelet reports an
-// error in place of a log, stays as it is.
+// cutTimestamp splits off the timestamp of a line. A line without one stays as it is; an example is an error that the kubelet
+// reports in place of a log.
 func cutTimestamp(text []byte) (string, time.Time, []byte) {
 	at, rest, _ := bytes.Cut(text, []byte{' '})
 	if len(at) > len("2006-01-02T15:04:05.000000000+00:00") {

@@ -13,43 +13,43 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// defaultContainerAnnotation is kubectl's: the container that is meant when none is named.
+// defaultContainerAnnotation is kubectl's annotation for the container to use if none is named.
 const defaultContainerAnnotation = "kubectl.kubernetes.io/default-container"
 
-// noReason stands for a reason that the status leaves empty.
+// noReason replaces a reason that the status leaves empty.
 const noReason = "-"
 
-// Pod is what is kept of a pod: what its logs need, and no more.
+// Pod holds only the fields of a pod that reading its logs needs.
 type Pod struct {
 	UID     types.UID
 	Name    string
-	Job     types.UID // that controls it
+	Job     types.UID // the UID of the controlling Job
 	JobName string
 	Node    string
 	Index   int32 // reconcile.NoIndex for none
-	Attempt int32 // 1-based; 0 if nothing says it, until it is counted
+	Attempt int32 // 1-based; 0 if the pod does not say, until podSet counts it
 	Phase   corev1.PodPhase
-	Why     Reason // the pod as a whole: why it failed, or is not scheduled
-	// DefaultContainer is the one that is meant when none is named.
+	Why     Reason // why the pod as a whole failed, or is not scheduled
+	// DefaultContainer is the container to use if none is named.
 	DefaultContainer string
 	Containers       []Container // init containers first
 
 	created time.Time
 }
 
-// Container is a container of a pod, and what is known of its logs.
+// Container is a container of a pod, with the state of its logs.
 type Container struct {
 	Name           string
-	HasLog         bool   // it has been started, if only before
+	HasLog         bool   // it has been started, perhaps before a restart
 	Waiting        Reason // why it does not run
 	Ended          bool   // it will not write anymore
-	Failed         bool   // its last run has
+	Failed         bool   // its last run has failed
 	Message        string // its termination message
-	Restarted      bool   // there is a log of the run before
-	PreviousFailed bool   // the run before has
+	Restarted      bool   // the log of the previous run exists
+	PreviousFailed bool   // the previous run has failed
 }
 
-// Reason is a reason and its message as a status has them; zero for none.
+// Reason is a reason with its message, as in a status; the zero value means none.
 type Reason struct{ Reason, Message string }
 
 func newReason(reason, message string) Reason {
@@ -63,7 +63,7 @@ func (r Reason) String() string {
 	return r.Reason + ": " + r.Message
 }
 
-// NewPod shares nothing with pod but strings.
+// NewPod returns the Pod for a pod. It shares only strings with it.
 func NewPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
 		UID: pod.UID, Name: pod.Name, Job: observe.JobUID(pod), Node: pod.Spec.NodeName, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
@@ -129,7 +129,7 @@ func (p *Pod) IsTerminal() bool {
 	return p.Phase == corev1.PodFailed || p.Phase == corev1.PodSucceeded
 }
 
-// Container returns nil for a name that the pod does not have.
+// Container returns the container with the name, or nil if the pod has none.
 func (p *Pod) Container(name string) *Container {
 	for i := range p.Containers {
 		if p.Containers[i].Name == name {
@@ -139,15 +139,15 @@ func (p *Pod) Container(name string) *Container {
 	return nil
 }
 
-// hasFailed includes a pod that runs on after a container of it has failed.
+// hasFailed reports whether the pod, or any of its containers, has failed; the pod may still run.
 func (p *Pod) hasFailed() bool {
 	return p.Phase == corev1.PodFailed || slices.ContainsFunc(p.Containers, func(c Container) bool { return c.everFailed() })
 }
 
-// everFailed reports whether the last run has failed, or the one before.
+// everFailed reports whether the last or the previous run has failed.
 func (c *Container) everFailed() bool { return c.Failed || c.PreviousFailed }
 
-// isStarting reports whether the container waits for no more than what every one waits for.
+// isStarting reports whether the container waits only for the usual steps of starting a pod.
 func (c *Container) isStarting(pod *Pod) bool {
 	usual := []Reason{{}, {Reason: "ContainerCreating"}, {Reason: "PodInitializing"}}
 	return pod.Why == Reason{} && !pod.IsTerminal() && slices.Contains(usual, c.Waiting)

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podSet is the pods that exist, and the attempts of all that were ever seen. A list may be older than what a watch has
-// delivered before: a pod that has ended stays as it is, and one that is gone does not come back.
+// podSet holds the pods that exist, and the attempts of all pods ever seen. A list may be older than an event that the watch
+// delivered before, so a pod that has ended stays as it is, and a removed pod does not come back.
 type podSet struct {
 	pods     map[types.UID]*Pod
 	gone     map[types.UID]bool
@@ -26,7 +26,7 @@ func newPodSet() *podSet {
 	return &podSet{pods: map[types.UID]*Pod{}, gone: map[types.UID]bool{}, attempts: map[types.UID]int32{}, perIndex: map[jobIndex]int32{}}
 }
 
-// replace takes all pods of a Job that exist.
+// replace replaces the pods of a Job by a complete list.
 func (s *podSet) replace(job types.UID, pods []*Pod) {
 	listed := map[types.UID]bool{}
 	for _, pod := range pods {
@@ -41,8 +41,8 @@ func (s *podSet) replace(job types.UID, pods []*Pod) {
 	}
 }
 
-// put takes one pod. Without an annotation its attempt is its place in the order of creation within the index, as far as
-// seen.
+// put adds or updates a pod. Without an annotation, the attempt of a pod is its position in the order of creation within its
+// index, as far as seen.
 func (s *podSet) put(pod *Pod) {
 	if _, known := s.attempts[pod.UID]; !known {
 		of := jobIndex{job: pod.Job, index: pod.Index}
@@ -51,16 +51,16 @@ func (s *podSet) put(pod *Pod) {
 	}
 	pod.Attempt = cmp.Or(pod.Attempt, s.attempts[pod.UID])
 	s.pods[pod.UID] = pod
-	delete(s.gone, pod.UID) // It may have lost its labels for a while.
+	delete(s.gone, pod.UID) // Its labels may have been removed for a while.
 }
 
-// remove takes the UID of a pod that is gone.
+// remove removes the pod with this UID.
 func (s *podSet) remove(uid types.UID) {
 	delete(s.pods, uid)
 	s.gone[uid] = true
 }
 
-// find chooses logs, in the order of reading.
+// find returns the selected logs, in the order of reading.
 func (s *podSet) find(selection Selection) Found {
 	found := Found{Pods: s.sorted()}
 	for _, pod := range found.Pods {
@@ -71,7 +71,7 @@ func (s *podSet) find(selection Selection) Found {
 	return found
 }
 
-// haveEnded reports whether nothing more will be written by these pods.
+// haveEnded reports whether all pods with these names have ended.
 func (s *podSet) haveEnded(names []string) bool {
 	for _, pod := range s.pods {
 		if slices.Contains(names, pod.Name) && !pod.IsTerminal() {
@@ -90,8 +90,8 @@ func (s *podSet) sorted() []*Pod {
 	return pods
 }
 
-// comparePods is the order of reading: failed pods first, by index, the newest attempt of an index first, because that
-// is the one that decided; then the others, by index and attempt. Those of several Jobs are in the order of their names.
+// comparePods defines the order of reading: failed pods first, by index, and within an index the newest attempt first,
+// because it decided; then the other pods, by index and attempt. Pods of several Jobs are sorted by the Job's name.
 func comparePods(a, b *Pod) int {
 	failed := a.hasFailed()
 	if failed != b.hasFailed() {

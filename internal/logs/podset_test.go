@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Several Jobs have attempts of their own, and stay when the pods of another one are replaced.
+// The attempts of several Jobs are counted separately; the pods of one stay when the pods of another are replaced.
 func TestPodsOfSeveralJobs(t *testing.T) {
 	set := newPodSet()
 	for _, job := range []string{"b", "a"} {
@@ -35,8 +35,8 @@ func TestPodsOfSeveralJobs(t *testing.T) {
 	}
 }
 
-// A list that is older than what the watch has delivered brings nothing back: a log that has ended would be followed
-// without end (RUN-05).
+// A list that is older than events of the watch does not restore old states: a log that has ended would be followed forever
+// (RUN-05).
 func TestPodsOfAnOldList_RUN_05(t *testing.T) {
 	phase := func(name string, phase corev1.PodPhase) *Pod { return testPod(name, 0, phase) }
 	set := newPodSet()

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Read prints the logs of pods that are wanted, each in one piece. A few are requested ahead of the one that is printed.
+// Read prints the selected logs of pods, one after the other. A few are requested ahead of the one that is printed.
 func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 	set := newPodSet()
 	set.replace("", pods)
@@ -14,7 +14,7 @@ func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var ahead []<-chan openedLog // the next ones, requested already
+	var ahead []<-chan openedLog // the next logs, already requested
 	defer func() {
 		cancel()
 		for _, answer := range ahead {
@@ -44,7 +44,7 @@ func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 	return nil
 }
 
-// openedLog is the answer to the request for a log.
+// openedLog is the response to the request for a log.
 type openedLog struct {
 	body io.ReadCloser
 	err  error

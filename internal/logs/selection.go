@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Source is one log: of a container, or of its run before the last restart.
+// Source is one log: of a container, or of its previous run.
 type Source struct {
 	Pod       *Pod
 	Container string
@@ -19,8 +19,8 @@ type Source struct {
 
 func (s Source) String() string { return "pod " + s.Pod.Name + ", container " + s.Container }
 
-// HasEnded reports whether nothing more will be written, as far as pod shows: the latest state of the source's pod, or
-// whatever is in its place, nil for nothing.
+// HasEnded reports whether the log is complete, given the latest state of the source's pod, or of a pod that replaced it; nil
+// if there is none.
 func (s Source) HasEnded(pod *Pod) bool {
 	if s.Previous || pod == nil || pod.UID != s.Pod.UID {
 		return true
@@ -36,16 +36,16 @@ type sourceKey struct {
 
 func (s Source) key() sourceKey { return sourceKey{pod: s.Pod.UID, container: s.Container} }
 
-// Unstarted is a wanted log that does not exist: its container has not started.
+// Unstarted is a selected log that does not exist because its container has not started.
 type Unstarted struct {
 	Source Source
-	// Why is the reason of the container or, if it has none, of its pod; zero for none.
+	// Why is the reason of the container or else of its pod; zero for none.
 	Why Reason
 
 	starting bool
 }
 
-// key is the same until the reason changes.
+// key returns a key that changes with the reason.
 func (u Unstarted) key() unstartedKey {
 	return unstartedKey{sourceKey: u.Source.key(), reason: cmp.Or(u.Why.Reason, string(u.Source.Pod.Phase))}
 }
@@ -55,22 +55,22 @@ type unstartedKey struct {
 	reason string
 }
 
-// Selection is which logs of the pods are wanted. The zero value selects the default container of each pod.
+// Selection selects logs of pods. The zero value selects the default container of each pod.
 type Selection struct {
 	// Pods selects pods by name; nil for all pods.
 	Pods []string
-	// Indexes are the completion indexes of the pods; nil for all pods.
+	// Indexes selects pods by completion index; nil for all pods.
 	Indexes *indexset.Set
-	// Failed selects what has failed: of a container that was restarted after a failure, the run before.
+	// Failed selects the logs of failed runs; if a container was restarted after a failure, the previous run.
 	Failed bool
 	// Previous selects the runs before the last restarts.
 	Previous bool
-	// Containers selects containers by name. Without names AllContainers selects all.
+	// Containers selects containers by name. If it is empty, AllContainers selects all.
 	Containers    []string
 	AllContainers bool
 }
 
-// of returns the logs of a pod that are wanted and exist, and those that do not yet.
+// of returns the selected logs of a pod that exist, and the selected logs that do not exist yet.
 func (s Selection) of(pod *Pod) (sources []Source, unstarted []Unstarted) {
 	if !s.wantsPod(pod) {
 		return nil, nil
@@ -107,7 +107,7 @@ func onlyFailed(pod *Pod, all, failed []Source, unstarted []Unstarted) ([]Source
 	switch {
 	case pod.Phase != corev1.PodFailed:
 		return failed, nil
-	case len(failed) == 0: // it failed as a whole, e.g. by eviction
+	case len(failed) == 0: // the pod failed as a whole, e.g. by eviction
 		return all, unstarted
 	}
 	return failed, unstarted

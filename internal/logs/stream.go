@@ -9,16 +9,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// stream is one log on its way to the output, over one connection or several.
+// stream copies one log to the output, over one connection or several.
 type stream struct {
 	print      func(Line) error
-	timestamps bool // each line begins with one
+	timestamps bool // each line starts with a timestamp
 	position   position
 	budget     byteBudget
 }
 
-// copy prints what of body was not printed before. With ended, a last line without a newline is printed too: nothing
-// will be added to it.
+// copy prints the lines of body that were not printed before. If ended is set, nothing will be appended to the log, so a last
+// line without a newline is printed, too.
 func (s *stream) copy(body io.Reader, ended bool) error {
 	reader := newLineReader(body, s.timestamps)
 	before := s.position
@@ -31,7 +31,7 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 		case err != nil:
 			return err
 		case line.broken && !ended:
-			// The rest will come, with all of the line, when the log is read again.
+			// The whole line will arrive when the log is read again.
 			continue
 		case line.First:
 			printed = before.covers(line.Time)
@@ -50,7 +50,7 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 	return nil
 }
 
-// position is how far a log was printed: up to a number of lines with the timestamp of the last one.
+// position is how far a log was printed: the timestamp of the last line, and the number of printed lines with that timestamp.
 type position struct {
 	time  time.Time
 	lines int
@@ -65,8 +65,8 @@ func (p *position) advance(t time.Time) {
 	}
 }
 
-// covers reports whether a line was printed before, when a log is read again. It takes lines in the order of their time,
-// and counts down those of the last moment.
+// covers reports whether a line was printed before, when a log is read again. It must be called with lines in the order of
+// their time, and counts down the lines with the last timestamp.
 func (p *position) covers(t time.Time) bool {
 	switch {
 	case p.time.IsZero() || t.IsZero() || t.After(p.time):
@@ -78,7 +78,7 @@ func (p *position) covers(t time.Time) bool {
 	return p.lines >= 0
 }
 
-// byteBudget is what LimitBytes leaves of a log.
+// byteBudget is the rest of LimitBytes for a log.
 type byteBudget struct {
 	limited bool
 	left    int64
@@ -88,7 +88,7 @@ func newByteBudget(limit int64) byteBudget { return byteBudget{limited: limit > 
 
 func (b *byteBudget) isSpent() bool { return b.limited && b.left <= 0 }
 
-// spend cuts the line where the budget ends.
+// spend truncates the line where the budget ends.
 func (b *byteBudget) spend(line *Line) {
 	if !b.limited {
 		return
@@ -100,12 +100,12 @@ func (b *byteBudget) spend(line *Line) {
 	b.left -= n + 1
 }
 
-// outputError is one of the output, which ends the reading of all logs.
+// outputError is an error of the Output, which ends the reading of all logs.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// stopped returns the error that ends the reading of all logs; nil if err is about one of them.
+// stopped returns the error that ends the reading of all logs; nil if err is about a single log.
 func stopped(ctx context.Context, err error) error {
 	var failed outputError
 	switch {
@@ -117,19 +117,19 @@ func stopped(ctx context.Context, err error) error {
 	return nil
 }
 
-// isAboutLog reports whether the API server answered that it cannot get this log, as when its node is unreachable: what
-// has no answer, or that of a proxy in front of the API server, is about the connection.
+// isAboutLog reports whether the API server responded that it cannot read this log, for example because its node is
+// unreachable. No response, or a response of a proxy in front of the API server, is about the connection.
 func isAboutLog(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && !apierrors.IsUnexpectedServerError(err) && !isRefused(err)
 }
 
-// isRefused reports whether the permission to read logs is missing: the other logs would meet that as well.
+// isRefused reports whether permission to read logs is missing, which affects the other logs as well.
 func isRefused(err error) bool {
 	return (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && !isOfKubelet(err)
 }
 
-// isOfKubelet reports whether the API server passes on an answer of the kubelet: its details then name the subresource.
+// isOfKubelet reports whether the API server passes on a response of the kubelet: only then the details name the subresource.
 func isOfKubelet(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && answer.Status().Details != nil && answer.Status().Details.Kind == "pods/log"

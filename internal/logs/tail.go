@@ -12,41 +12,42 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// refusals is how often the log of an ended container is requested when the server answers with an error.
+// refusals is how often the log of an ended container is requested if the server responds with an error.
 const refusals = 3
 
 // Tail follows one log until its container has ended, over any number of connections.
 type Tail struct {
 	Options Options
 	Source  Source
-	// HasEnded reports whether the container has ended, or is gone. News of that shortens a pause.
+	// HasEnded reports whether the container has ended, or is gone. News, sent when that may have changed, ends a pause.
 	HasEnded func() bool
 	News     <-chan struct{}
-	// Print takes the lines in order. An error ends the reading.
+	// Print receives the lines in order. An error ends the reading.
 	Print func(Line) error
-	// Interrupted takes why the log cannot be read for now although the API server answers, and nil when it can again.
+	// Interrupted receives the error if the log cannot be read for now although the API server responds, and nil when it can
+	// be read again.
 	Interrupted func(failure error)
 
 	connection  Connection
 	stream      stream
-	began       time.Time // of the first connection that was answered
+	began       time.Time // when the server first responded
 	refused     int
 	interrupted bool
 }
 
-// Run reads the log. It returns a NotFound error if there was none, an *UnreadableError if only this log cannot be read.
+// Run reads the log. It returns a NotFound error if there is no log, and an *UnreadableError if only this log cannot be read.
 func (t *Tail) Run(ctx context.Context) error {
 	t.connection = t.Options.Connect()
 	t.stream = stream{print: t.print, timestamps: true, budget: newByteBudget(t.Options.LimitBytes)}
-	defer t.connection.Connected() // a log that is over waits for nothing
+	defer t.connection.Connected() // no request is pending after the end
 	for {
-		// Asked first: what was written before the end is then read for certain.
+		// Called before read, so that everything written before the end is read.
 		ended := t.HasEnded()
 		err := t.read(ctx, ended)
 		switch {
 		case err == nil && (ended || t.stream.budget.isSpent()):
 			return nil
-		case kube.IsNotFound(err) && isOfKubelet(err) && !ended: // It has restarted, and will know the pod soon.
+		case kube.IsNotFound(err) && isOfKubelet(err) && !ended: // The kubelet has restarted, and will know the pod soon.
 		case kube.IsNotFound(err) && t.began.IsZero():
 			return err
 		case kube.IsNotFound(err):
@@ -58,7 +59,7 @@ func (t *Tail) Run(ctx context.Context) error {
 	}
 }
 
-// read prints from the position until the connection ends; nil when the server has ended it.
+// read prints the log from the position until the connection ends; it returns nil if the server ended it.
 func (t *Tail) read(ctx context.Context, ended bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,7 +85,7 @@ func (t *Tail) print(line Line) error {
 	return t.Print(line)
 }
 
-// pause waits before the log is read again. It returns an error when that makes no sense.
+// pause waits before the log is read again. It returns an error if the log must not be read again.
 func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 	if stop := stopped(ctx, err); stop != nil {
 		return stop
@@ -92,13 +93,13 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 	switch {
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
 		return t.connection.Retry(ctx, nil, t.News)
-	case isRefused(err) && apierrors.IsForbidden(err) && t.began.IsZero(): // A token that has expired may be renewed.
+	case isRefused(err) && apierrors.IsForbidden(err) && t.began.IsZero(): // An expired token may be renewed.
 		return err
 	case ended && t.refusedTooOften(err):
 		return &UnreadableError{Source: t.Source, Err: err}
 	case isAboutLog(err):
 		t.connection.Connected()
-		if !ended && !t.interrupted { // One that has ended is given up soon, with a message of its own.
+		if !ended && !t.interrupted { // An ended log is given up soon, with a message of its own.
 			t.interrupted = true
 			t.Interrupted(err)
 		}
@@ -115,14 +116,15 @@ func (t *Tail) refusedTooOften(err error) bool {
 	return t.refused >= refusals
 }
 
-// request asks for what was not printed yet, and perhaps for some that was: the server counts in seconds.
+// request returns the request for the part that was not printed yet, and perhaps for some printed lines: the server's
+// resolution is seconds.
 func (t *Tail) request() *corev1.PodLogOptions {
 	request := t.Options.request(t.Source)
 	request.Timestamps, request.Follow = true, !t.Source.Previous
 	if t.began.IsZero() {
 		return request
 	}
-	// The tail was counted when the log was first opened. From then on all counts.
+	// TailLines applied to the first request. From then on, all lines are read.
 	tailed := request.TailLines
 	request.TailLines = nil
 	switch {

@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// tail of the one log of a pod, which ends when the server says so.
+// tail returns a Tail of the only log of a pod; it ends when the server ends it.
 func (f *fakeLogs) tail(pod *Pod, out *fakeOutput) *Tail {
 	source := Source{Pod: pod, Container: "main"}
 	return &Tail{
@@ -75,7 +75,7 @@ func TestTailGivesUpWhatTheServerRefusesToRead(t *testing.T) {
 	}
 }
 
-// What the API server says about this log is no failure of the connection; an answer of a proxy is.
+// An error of the API server about this log does not mean that the connection is lost; a response of a proxy does.
 func TestTailIsInterruptedOnceByAnswersAboutItsLog(t *testing.T) {
 	proxy := apierrors.NewGenericServerResponse(http.StatusBadGateway, "get", corev1.Resource("pods"), "", "bad gateway", 0, true)
 	noNode := serverError(http.StatusInternalServerError, "no such node")
@@ -96,8 +96,8 @@ func TestTailIsInterruptedOnceByAnswersAboutItsLog(t *testing.T) {
 	expect(t, "failures of the connection", connection.failures, proxy.Error())
 }
 
-// A kubelet that has just restarted does not know its pods, or not yet who the API server is: its log is not gone, and the
-// user is not refused.
+// A kubelet that has just restarted does not know its pods yet, or cannot authenticate the API server yet: the log is not
+// gone, and the user is not refused.
 func TestTailSurvivesARestartOfTheKubelet(t *testing.T) {
 	kubelet := func(code int) error {
 		return apierrors.NewGenericServerResponse(code, "", corev1.Resource("pods/log"), "a", "pod does not exist", 0, false)
@@ -118,7 +118,7 @@ func TestTailSurvivesARestartOfTheKubelet(t *testing.T) {
 	expect(t, "failures of the connection", connection.failures)
 }
 
-// countedConnection notes its failures.
+// countedConnection records its failures.
 type countedConnection struct {
 	fakeConnection
 	failures []string

@@ -7,19 +7,19 @@ import (
 
 // Comment is a comment of a manifest in YAML.
 type Comment struct {
-	// Position is that of its "#".
+	// Position is the position of its "#".
 	Position Position
-	// Content is the comment without "#" and without spaces around it.
+	// Content is the comment without "#" and surrounding spaces.
 	Content string
-	// Line is the line that the comment is about: its own, or the next one that has more than a comment; 0 for the last
+	// Line is the line that the comment is about: its own, or the next line that has more than a comment; 0 for the last
 	// comments of a document.
 	Line int
-	// Head reports whether the comment is before the first field of its document.
+	// Head is set if the comment precedes the first field of its document.
 	Head bool
 }
 
-// Comments returns the comments of the object's document, which may have several objects; JSON has none. What looks like
-// a comment in text of several lines is one, too.
+// Comments returns the comments of the object's document, which may contain several objects; JSON has none. Text that looks
+// like a comment in a multi-line string is included.
 func (o *Object) Comments() []Comment {
 	if !o.document.commentsRead {
 		o.document.comments, o.document.commentsRead = o.document.readComments(), true
@@ -27,8 +27,8 @@ func (o *Object) Comments() []Comment {
 	return o.document.comments
 }
 
-// Source returns the path of the template that Helm made the object from, which helm template writes above each; "" if
-// there is none.
+// Source returns the path of the Helm template of the object, which helm template writes above each object; "" if there is
+// none.
 func (o *Object) Source() string {
 	for _, c := range o.Comments() {
 		if source, found := strings.CutPrefix(c.Content, "Source: "); found && c.Head {
@@ -69,8 +69,7 @@ func (d *document) readComments() []Comment {
 	return comments
 }
 
-// commentStart returns where a line has a "#" that begins a comment: at its beginning, or after a space. It returns -1
-// if there is none.
+// commentStart returns the index of the "#" that starts a comment, which is at the start of the line or after a space, or -1.
 func commentStart(line string) int {
 	for i := range len(line) {
 		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {

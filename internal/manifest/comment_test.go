@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A comment on a line of its own is about the next line.
+// A comment on its own line is about the next line.
 // Requirements: LNT-05
 func TestCommentsBelongToLines(t *testing.T) {
 	const text = "a: {}\n--- # zero\n# one\n\n# two\napiVersion: v1\nkind: List # three\n# four\n# five\nitems: [] #no space\nx: a#b\n# last\n"

@@ -13,21 +13,21 @@ import (
 type document struct {
 	file string
 	text []byte
-	// line and column are where text starts in the file.
+	// line and column are the position of text in the file.
 	line, column int
 	json         bool
-	// folder is that of the kustomization that made the document, if one did: file is the name of the object then, and lines
-	// mean nothing.
+	// folder is the folder of the kustomization that generated the document, if any: then file is the name of the object, and
+	// lines have no meaning.
 	folder string
-	// comments are read when somebody asks for them.
+	// comments are read on demand.
 	comments     []Comment
 	commentsRead bool
 	// root is nil if the document is empty.
 	root *yaml.Node
 }
 
-// split splits a file into documents. If it starts with "{", it is JSON, one object after the other, unless that does
-// not parse: YAML can start like that, too.
+// split splits a file into documents. If it starts with "{", it is parsed as JSON, one object after the other. If that fails,
+// it is parsed as YAML, which may start with "{", too.
 func split(file string, data []byte) []*document {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
@@ -38,7 +38,7 @@ func split(file string, data []byte) []*document {
 	return splitYAML(file, data)
 }
 
-// splitJSON returns nil if the data is not JSON.
+// splitJSON returns the JSON documents, or nil if the data is not JSON.
 func splitJSON(file string, data []byte) []*document {
 	var documents []*document
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -60,8 +60,8 @@ func splitJSON(file string, data []byte) []*document {
 	}
 }
 
-// splitYAML splits before each line "---", which stays with the document, so that the parser sees the rest of that
-// line; and at each line "...".
+// splitYAML splits at the lines "---" and "...". A line "---" stays with its document, so that the parser sees the rest of
+// that line.
 func splitYAML(file string, data []byte) []*document {
 	var documents []*document
 	begin, line, number := 0, 1, 0

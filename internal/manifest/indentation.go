@@ -14,7 +14,7 @@ func indent(line string) (spaces, rest string) {
 	return line[:len(line)-len(rest)], rest
 }
 
-// openers returns lines before the others that begin an object or a list: their indentation may be wrong, too.
+// openers returns earlier lines that start an object or a list, because their indentation may be wrong, too.
 func (f *finder) openers(near []int) []int {
 	var all []int
 	for i := slices.Min(append(near, len(f.lines))) - 1; i >= 0 && len(all) < linesBefore; i-- {
@@ -25,7 +25,7 @@ func (f *finder) openers(near []int) []int {
 	return all
 }
 
-// levels returns the indentation of a line, and those of the fields after its dashes.
+// levels returns the indentation of a line, and the columns of the fields after its dashes.
 func levels(line string) []int {
 	spaces, rest := indent(line)
 	all := []int{len(spaces)}
@@ -36,8 +36,8 @@ func levels(line string) []int {
 	return all
 }
 
-// widths returns the indentations that a line may have: those of the lines before it and of the next one, and one
-// level more than the line before.
+// widths returns possible indentations for a line: the indentations of the lines before it and of the next one, and one level
+// more than the line before.
 func (f *finder) widths(i int) []int {
 	var all []int
 	seen := 0
@@ -55,7 +55,7 @@ func (f *finder) widths(i int) []int {
 	for j := i + 1; j < len(f.lines); j++ {
 		if !isBlank(f.lines[j]) {
 			next := levels(f.lines[j])[0]
-			all = append(all, next, next-(own[len(own)-1]-own[0])) // its fields are where those after the dash are
+			all = append(all, next, next-(own[len(own)-1]-own[0])) // aligns its fields with the fields after the dash
 			break
 		}
 	}
@@ -64,8 +64,8 @@ func (f *finder) widths(i int) []int {
 	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width < 0 || width == own[0] })
 }
 
-// indentation finds the line whose indentation does not fit: the one that leaves the document in the best order when
-// it has another one.
+// indentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in the
+// best order.
 func (f *finder) indentation(lines []int) *mistake {
 	var best *mistake
 	least := 0
@@ -79,7 +79,7 @@ func (f *finder) indentation(lines []int) *mistake {
 				continue
 			}
 			disorder := 10*empty + f.disorder(i, text, unit)
-			if len(spaces) == 0 { // few people indent less than nothing by mistake
+			if len(spaces) == 0 { // users rarely indent too little at the start of a line
 				disorder++
 			}
 			if best == nil || disorder < least || disorder == least && i+1 < best.line {
@@ -90,7 +90,7 @@ func (f *finder) indentation(lines []int) *mistake {
 	return best
 }
 
-// unit returns how many spaces a level has: the most frequent one.
+// unit returns the most frequent number of spaces per level.
 func (f *finder) unit() int {
 	times, unit := map[int]int{}, 2
 	last := 0
@@ -112,11 +112,11 @@ func (f *finder) unit() int {
 	return unit
 }
 
-// disorder is how often the indentation changes, with one line replaced, and how often by another number of spaces than
-// a level has.
+// disorder returns how often the indentation changes, with line changed replaced by text. Changes to a deeper level by a
+// number of spaces other than unit count more.
 func (f *finder) disorder(changed int, text string, unit int) int {
 	n, last := 0, 0
-	var lists [2]int // how many lists are indented less and more than their field
+	var lists [2]int // the number of lists that are indented like their field, and more than it
 	for i, line := range f.lines {
 		if i == changed {
 			line = text

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// JobSetGroup and JobSetVersion are those of JobSets (https://jobset.sigs.k8s.io).
+// JobSetGroup and JobSetVersion are the API group and version of JobSets (https://jobset.sigs.k8s.io).
 const (
 	JobSetGroup   = "jobset.x-k8s.io"
 	JobSetVersion = JobSetGroup + "/v1alpha2"
 )
 
-// Job is the Job in an object, or a template of Jobs: fields metadata and spec, as in a Job.
+// Job is a Job, or a template of Jobs, in an object. It has the fields metadata and spec.
 type Job struct {
-	// Content is part of the object's: changes here change the object.
+	// Content is a part of the object's content: changes to it change the object.
 	Content map[string]any
 	// Path is its path in the object: "" for a Job, "spec.jobTemplate" for a CronJob,
 	// "spec.replicatedJobs[0].template" for a JobSet.
@@ -28,8 +28,8 @@ type Job struct {
 	replicated map[string]any // the item of a JobSet's replicatedJobs
 }
 
-// Jobs returns the Job of a Job or a CronJob, and those of a JobSet. It returns none for any other kind or API version,
-// and for an object without a template.
+// Jobs returns the Job of a Job or a CronJob, and the Jobs of a JobSet. It returns nil for any other kind or API version, and
+// for a CronJob without a template.
 func (o *Object) Jobs() []*Job {
 	switch o.APIVersion() + " " + o.Kind() {
 	case batchv1.SchemeGroupVersion.String() + " Job":
@@ -62,7 +62,7 @@ func (o *Object) replicatedJobs() []*Job {
 	return jobs
 }
 
-// At returns the path in the object of a field of the Job.
+// At returns the path in the object of the field at path in the Job.
 func (j *Job) At(path string) string {
 	if j.Path == "" || path == "" {
 		return j.Path + path
@@ -70,14 +70,14 @@ func (j *Job) At(path string) string {
 	return j.Path + "." + path
 }
 
-// Name returns the name of the Job: for a CronJob its own, for a JobSet that of the first Job of the template. It is ""
-// if the object has none.
+// Name returns the name of the Job: of the object itself for a Job or a CronJob, or of the first Job of the template for a
+// JobSet. It is "" if the object has no name.
 func (j *Job) Name() string { return j.name(0) }
 
-// LastName is Name for the last Job of the template, whose name is the longest.
+// LastName returns the name of the last Job of the template, which is the longest one.
 func (j *Job) LastName() string { return j.name(j.replicas() - 1) }
 
-// Creates reports whether a Job of this name is created from the template.
+// Creates reports whether the template creates a Job with this name.
 func (j *Job) Creates(name string) bool {
 	if j.replicated == nil {
 		return name == j.Name()
@@ -89,7 +89,7 @@ func (j *Job) Creates(name string) bool {
 func (j *Job) name(index int64) string {
 	name := j.Object.Name()
 	if generated := text(j.Object.metadata()["generateName"]); name == "" && generated != "" {
-		name = generated + "xxxxx" // as many characters as an API server adds
+		name = generated + "xxxxx" // the API server adds as many characters
 	}
 	if j.replicated == nil || name == "" {
 		return name
@@ -104,7 +104,7 @@ func (j *Job) replicas() int64 {
 	return 1
 }
 
-// AsJob returns a Job of this name, as it is created from the template.
+// AsJob returns the Job with this name that the template creates.
 func (j *Job) AsJob(name string) map[string]any {
 	job := runtime.DeepCopyJSON(j.Content)
 	job["apiVersion"], job["kind"] = batchv1.SchemeGroupVersion.String(), "Job"
@@ -121,7 +121,7 @@ func (j *Job) AsJob(name string) map[string]any {
 	return job
 }
 
-// setJobSetDefaults sets what JobSet's webhook sets in templates.
+// setJobSetDefaults sets the defaults that JobSet's webhook sets in templates.
 func setJobSetDefaults(spec map[string]any) {
 	if spec["completionMode"] == nil {
 		spec["completionMode"] = string(batchv1.IndexedCompletion)

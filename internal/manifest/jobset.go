@@ -1,13 +1,13 @@
 package manifest
 
-// jobSetV1 has the same fields as JobSetVersion, as far as they are read here.
+// jobSetV1 has the same fields as JobSetVersion, as far as this package reads them.
 const jobSetV1 = JobSetGroup + "/v1"
 
-// IsJobSetVersion reports whether JobSet has this API version.
+// IsJobSetVersion reports whether version is an API version of JobSet.
 func IsJobSetVersion(version string) bool { return version == JobSetVersion || version == jobSetV1 }
 
-// ClaimedVolumes returns the names of the volumes that JobSet adds to the pods of all its Jobs: those of
-// spec.volumeClaimPolicies. It returns none for other kinds.
+// ClaimedVolumes returns the names of the volumes in spec.volumeClaimPolicies, which JobSet adds to the pods of all its Jobs.
+// It returns nil for other kinds.
 func (o *Object) ClaimedVolumes() []string {
 	var names []string
 	policies, _ := fields(o.Content["spec"])["volumeClaimPolicies"].([]any)

@@ -9,24 +9,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// jsonNodes builds the nodes that the YAML parser would, with lines and columns, from JSON. That parser does not
-// support all escapes of JSON, such as \/ and pairs of \u.
+// jsonNodes builds the nodes that the YAML parser would build from JSON, with lines and columns. That parser does not support
+// all JSON escapes, such as \/ and surrogate pairs of \u.
 func jsonNodes(text []byte) (*yaml.Node, error) {
 	r := &jsonReader{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1, column: 1}
 	r.decoder.UseNumber()
 	return r.value()
 }
 
-// jsonReader reads a text once.
+// jsonReader reads a text once, from start to end.
 type jsonReader struct {
 	text    []byte
 	decoder *json.Decoder
-	// line and column are those of text[at].
+	// line and column are the position of text[at].
 	at, line, column int
 }
 
-// value reads the next value. Its depth is bounded, because encoding/json has parsed the text
-// before.
+// value reads the next value. The recursion is bounded, because encoding/json has already parsed the text.
 func (r *jsonReader) value() (*yaml.Node, error) {
 	line, column := r.next()
 	token, err := r.decoder.Token()
@@ -47,7 +46,7 @@ func (r *jsonReader) value() (*yaml.Node, error) {
 	return node, nil
 }
 
-// inside reads an object or a list up to its end; keys are read like other values.
+// inside reads the content of an object or a list up to its end; keys are read like values.
 func (r *jsonReader) inside(node *yaml.Node, opened json.Delim) error {
 	node.Kind, node.Tag = yaml.MappingNode, "!!map"
 	if opened == '[' {
@@ -64,7 +63,7 @@ func (r *jsonReader) inside(node *yaml.Node, opened json.Delim) error {
 	return err
 }
 
-// next skips separators to the start of the next token.
+// next skips separators and returns the position of the next token.
 func (r *jsonReader) next() (line, column int) {
 	end := int(r.decoder.InputOffset())
 	for end < len(r.text) && bytes.IndexByte([]byte(" \t\r\n,:"), r.text[end]) >= 0 {

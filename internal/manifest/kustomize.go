@@ -12,8 +12,8 @@ import (
 )
 
 // ReadKustomization builds the kustomization in a folder, or at a URL that kustomize fetches, and returns its objects in the
-// order in which kubectl sends them. Their positions are names, such as "Job/migrate (kustomization overlays/prod)": they
-// have no lines, as several files make up an object.
+// order in which kubectl applies them. Their positions are names, such as "Job/migrate (kustomization overlays/prod)",
+// without lines, because several files may contribute to an object.
 func ReadKustomization(ctx context.Context, folder string) ([]*Object, []error) {
 	type result struct {
 		objects  []*Object
@@ -22,7 +22,7 @@ func ReadKustomization(ctx context.Context, folder string) ([]*Object, []error) 
 	if err := ctx.Err(); err != nil {
 		return nil, []error{err}
 	}
-	done := make(chan result, 1) // kustomize takes no context, and may run git.
+	done := make(chan result, 1) // kustomize accepts no context, and may run git.
 	go func() {
 		objects, problems := build(folder)
 		done <- result{objects, problems}
@@ -63,7 +63,7 @@ func build(folder string) ([]*Object, []error) {
 	return objects, problems
 }
 
-// kustomizeProblem is an error of kustomize on one line, with paths as the user would name them.
+// kustomizeProblem formats an error of kustomize on one line, with paths as the user named them.
 func kustomizeProblem(folder string, err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if _, statErr := os.Stat(folder); os.IsNotExist(statErr) && strings.Contains(text, "not a valid directory") {

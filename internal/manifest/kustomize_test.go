@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// overlay writes a base with a Job and an overlay that changes it, and returns their folder.
+// overlay writes a base with a Job and an overlay that changes it, and returns their parent folder.
 func overlay(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

@@ -7,10 +7,10 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// A mistake in YAML is found by repairing it: a line that makes the document readable when it is changed is the wrong
-// one, and the change says what is wrong with it. Parsers notice a mistake only later, and name the line of that.
+// A mistake in YAML is found by trying repairs: if changing a line makes the document parsable, that line is wrong, and the
+// change shows how. Parsers detect a mistake only later, and report that later line.
 
-// mistake is a line with a mistake.
+// mistake is a line with a mistake, and its fix.
 type mistake struct {
 	line, column int
 	problem, fix string
@@ -19,24 +19,25 @@ type mistake struct {
 const (
 	// triedAtMost is how many bytes are parsed to find a mistake.
 	triedAtMost = 8 << 20
-	// wholeAtMost is the size of a document that is parsed as a whole; of a larger one, the lines around the mistake are.
+	// wholeAtMost is the maximum size of a document that is parsed as a whole; of a larger one, only lines around the mistake
+	// are.
 	wholeAtMost = 64 << 10
 )
 
-// before and after are how many lines around the one at which the parser noticed the mistake are tried.
+// linesBefore and linesAfter are how many lines are tried before and after the line that the parser reported.
 const (
 	linesBefore = 12
 	linesAfter  = 1
 )
 
-// repair is a change of a line that may be the right one.
+// repair is a replacement of a line that may fix the mistake.
 type repair struct {
 	mistake
 	text string
 }
 
-// findMistake returns the mistake in a document, nil if there is none with a repair, or if that would take too long.
-// noticed is the line, from 1, at which the parser noticed it.
+// findMistake returns the mistake in a document, or nil if no repair fixes it, or if the search would take too long. noticed
+// is the line that the parser reported, counted from 1.
 func findMistake(text []byte, noticed int) *mistake {
 	f := &finder{lines: strings.Split(string(text), "\n"), budget: triedAtMost}
 	if m := f.conflict(); m != nil {
@@ -57,8 +58,8 @@ func findMistake(text []byte, noticed int) *mistake {
 	return m
 }
 
-// window returns the lines around the one of the parser that can be parsed without the others: none of them is indented
-// less than the first.
+// window returns lines around the one that the parser reported that can be parsed on their own, because none of them is
+// indented less than the first.
 func (f *finder) window(noticed int) (first, end int) {
 	const around = 50
 	least := len(f.lines[noticed-1])
@@ -82,7 +83,7 @@ func (f *finder) window(noticed int) (first, end int) {
 	return first, end
 }
 
-// find returns the mistake that a repair shows.
+// find returns the mistake whose repair fixes the document.
 func (f *finder) find(noticed int) *mistake {
 	near := f.near(noticed)
 	for _, kind := range []func(int) []repair{f.tab, f.colon, f.quote, f.value, f.bracket, f.dashSpace} {
@@ -99,7 +100,7 @@ func (f *finder) find(noticed int) *mistake {
 	if m := f.opened(noticed); m != nil {
 		return m
 	}
-	// There is another mistake later. A quote or a bracket that is added may hide it.
+	// There is another mistake later. Repairs that add a quote or a bracket could hide it.
 	later := func(i int, text string) bool { return f.noticedLater(i, text, noticed) }
 	for _, kind := range []func(int) []repair{f.tab, f.dashSpace, f.colon, f.value} {
 		if m := f.first(near, kind, later); m != nil {
@@ -109,14 +110,13 @@ func (f *finder) find(noticed int) *mistake {
 	return nil
 }
 
-// finder looks for a mistake in lines, which count from 0.
+// finder searches lines for a mistake; lines count from 0.
 type finder struct {
 	lines  []string
 	budget int
 }
 
-// near returns the lines to try: that of the parser, those before it, and those after it. Empty lines and comments are
-// left out.
+// near returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
 func (f *finder) near(noticed int) []int {
 	var near []int
 	for i := min(noticed-1, len(f.lines)-1); i >= 0 && len(near) < linesBefore; i-- {
@@ -150,7 +150,7 @@ func (f *finder) first(near []int, kind func(int) []repair, helps func(i int, te
 	return nil
 }
 
-// with returns the document with another text of a line, nil if that is more than may still be parsed.
+// with returns the document with line i replaced by text, or nil if the budget for parsing is spent.
 func (f *finder) with(i int, text string) []byte {
 	was := f.lines[i]
 	f.lines[i] = text
@@ -162,13 +162,13 @@ func (f *finder) with(i int, text string) []byte {
 	return data
 }
 
-// readable reports whether the document is readable with another text of a line.
+// readable reports whether the document is parsable with line i replaced by text.
 func (f *finder) readable(i int, text string) bool {
 	_, readable := f.parsed(i, text)
 	return readable
 }
 
-// noticedLater reports whether a parser notices a mistake only some lines later, with another text of a line.
+// noticedLater reports whether, with line i replaced by text, the parser reports no mistake, or one some lines later.
 func (f *finder) noticedLater(i int, text string, noticedAt int) bool {
 	const some = 2
 	data := f.with(i, text)
@@ -183,7 +183,7 @@ func (f *finder) noticedLater(i int, text string, noticedAt int) bool {
 	return line >= noticedAt+some
 }
 
-// parsed also returns how many fields of the document have no value.
+// parsed reports whether the document is parsable with line i replaced by text, and how many of its fields are empty.
 func (f *finder) parsed(i int, text string) (empty int, readable bool) {
 	data := f.with(i, text)
 	if data == nil {
@@ -196,7 +196,7 @@ func (f *finder) parsed(i int, text string) (empty int, readable bool) {
 	return emptyFields(&node), true
 }
 
-// emptyFields counts the fields with nothing after the colon.
+// emptyFields returns the number of fields with nothing after the colon.
 func emptyFields(n *yaml.Node) int {
 	empty := 0
 	if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 {
@@ -208,7 +208,7 @@ func emptyFields(n *yaml.Node) int {
 	return empty
 }
 
-// conflict finds what git leaves in a file that it cannot merge.
+// conflict finds the markers of an unresolved merge conflict of git.
 func (f *finder) conflict() *mistake {
 	for i, line := range f.lines {
 		if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
@@ -218,8 +218,8 @@ func (f *finder) conflict() *mistake {
 	return nil
 }
 
-// opened finds a quote or a bracket that was opened, but is closed nowhere or much later: the first line with one that
-// makes the document readable once it is closed there.
+// opened finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable if
+// the quote or bracket is closed there.
 func (f *finder) opened(noticed int) *mistake {
 	for i := 0; i < min(noticed, len(f.lines)); i++ {
 		line := f.lines[i]

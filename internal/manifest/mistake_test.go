@@ -29,7 +29,8 @@ spec:
               value: two
 `
 
-// The line of a mistake is reported, not the one at which the parser notices it, and what is wrong with it (CLI-05).
+// The reported line is the line of the mistake, not the one at which the parser detects it, and the message says what is
+// wrong (CLI-05).
 func TestSyntaxErrorsNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 	for _, c := range []struct{ name, was, is, want string }{
 		{"less", "      restartPolicy", "     restartPolicy", "12:6: this line is indented by 5 spaces, 1 less than the lines that it belongs to; indent it by 6 spaces"},
@@ -56,7 +57,7 @@ func TestSyntaxErrorsNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 		if want := "f:" + strings.Replace(c.want, ": ", ": not readable as YAML: ", 1); len(problems) != 1 || problems[0].Error() != want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, problems, want)
 		}
-		// In another document, the lines count on.
+		// In a later document, lines are counted from the start of the file.
 		if _, problems := Parse("f", []byte("a: 1\n---\n"+text)); len(problems) != 2 || strings.HasPrefix(problems[1].Error(), "f:"+strings.SplitAfter(c.want, ":")[0]) {
 			t.Errorf("%s: %q", c.name, problems)
 		}
@@ -91,7 +92,7 @@ func TestSyntaxErrorsInJSONNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 	}
 }
 
-// A large file takes no longer than its size allows.
+// The time for a large file is bounded.
 // Requirements: LNT-07
 func TestMistakesInLargeFilesAreBounded(t *testing.T) {
 	var large strings.Builder

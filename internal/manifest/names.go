@@ -18,17 +18,17 @@ const (
 // NamePath returns the path of the name of a rule in a Job, as in KEP-4443.
 func NamePath(rule int) string { return fmt.Sprintf("%s[%d].name", rulesPath, rule) }
 
-// Problem is a problem with a field of a Job.
+// Problem is a problem in a field of a Job.
 type Problem struct {
-	Path string // in the Job, see Job.At
+	Path string // path in the Job, see Job.At
 	Text string
-	// Unquoted reports whether the value would be a string in quotes.
+	// Unquoted is set if the value would be a string if it were in quotes.
 	Unquoted bool
 }
 
-// TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before
-// 1.38 do not have. It returns a name for each rule, "" without one, and nil if no rule has that field; and the
-// names that are not strings, for which it returns "". rulename.Validate checks whether names are valid.
+// TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before 1.38 do
+// not have. It returns a name for each rule, "" if the rule has none, or nil if no rule has the field. Names that are not
+// strings are reported as Problems and returned as "". rulename.Validate checks whether names are valid.
 func (j *Job) TakeNames() (rulename.Names, []Problem) {
 	rules := j.rules()
 	names := make(rulename.Names, len(rules))
@@ -54,7 +54,7 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 	return names, problems
 }
 
-// notText returns the problem that a value is not a string, and quotes it as written.
+// notText returns the Problem that a value is not a string, and quotes the value as written.
 func (j *Job) notText(what, path string, value any) Problem {
 	switch value.(type) {
 	case map[string]any:
@@ -74,13 +74,13 @@ func (j *Job) rules() []any {
 	return rules
 }
 
-// Annotation returns the annotation with the names; "" if it is missing or not a string.
+// Annotation returns the annotation with the names of rules; "" if it is missing or not a string.
 func (j *Job) Annotation() string {
 	return text(fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation])
 }
 
-// MoveNames moves the names of rules into the annotation. They must be valid (PFN-16 to PFN-22), and so must an
-// existing annotation: if both are given, they must be the same.
+// MoveNames moves the names of rules into the annotation. The names must be valid (PFN-16 to PFN-22), and so must an existing
+// annotation: if both are given, they must be equal.
 func (j *Job) MoveNames() []error {
 	names, problems := j.TakeNames()
 	problems = append(problems, j.checkNames(names, len(problems) == 0)...)
@@ -96,8 +96,8 @@ func (j *Job) MoveNames() []error {
 	return all
 }
 
-// checkNames checks the names taken from the rules, the annotation, and, if the names are complete, both together.
-// Without podFailurePolicy there are no rules, and no problems (PFN-12).
+// checkNames checks the names taken from the rules, the annotation, and, if all names could be read, whether both are equal.
+// Without podFailurePolicy there are no rules and no problems (PFN-12).
 func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 	if len(names) > rulename.MaxRules { // checking each could take forever
 		return []Problem{{Path: rulesPath, Text: fmt.Sprintf("there are %d rules, but at most %d are allowed", len(names), rulename.MaxRules)}}
@@ -122,8 +122,7 @@ func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 	return problems
 }
 
-// CheckAnnotation checks that the annotation with the names is a string: otherwise it would be passed on, or
-// overwritten.
+// CheckAnnotation checks that the annotation with the names is a string; otherwise it would be passed on or overwritten.
 func (j *Job) CheckAnnotation() []Problem {
 	value := fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation]
 	if _, isText := value.(string); isText || value == nil {
@@ -158,8 +157,7 @@ func (j *Job) SetManagedBy(value string) error {
 // ManagedBy returns spec.managedBy, "" if it is missing or not a string.
 func (j *Job) ManagedBy() string { return text(fields(j.Content["spec"])["managedBy"]) }
 
-// object returns the object in a field, which it creates if it is missing, and false if the field is not
-// an object.
+// object returns the object in a field, after creating it if it is missing, or false if the field is not an object.
 func object(parent map[string]any, name string) (map[string]any, bool) {
 	if parent[name] == nil {
 		parent[name] = map[string]any{}

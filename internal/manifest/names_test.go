@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// ruled is a Job with these rules, and an annotation if it is not "".
+// ruled returns a Job with these rules, and an annotation if it is not "".
 func ruled(annotation string, rules ...string) string {
 	metadata := "{name: a}"
 	if annotation != "" {
@@ -50,7 +50,7 @@ func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) 
 		{ruled("0=a-b", "{action: Count}"), "0=a-b", []string{"f:3:89: annotation " + rulename.Annotation + `: rule 0 "a-b": '-' is not allowed`}},
 		{ruled("7=A", "{action: Count}"), "7=A", []string{"f:3:89: annotation", "no such rule; the Job has 1"}},
 		{ruled("", slices.Repeat([]string{"{name: ~}"}, 21)...), "", []string{"f:6:5: there are 21 rules, but at most 20"}},
-		// PFN-12: without rules, names mean nothing.
+		// PFN-12: without rules, names have no meaning.
 		{"apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {" + rulename.Annotation + ": x}}", "x", nil},
 	} {
 		job := parse(t, c.text)[0].Jobs()[0]
@@ -69,7 +69,7 @@ func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) 
 	}
 }
 
-// One name that cannot be read does not keep the others from being looked at, and does not make them other names.
+// A name that cannot be read does not prevent checking the other names, and does not change them.
 func TestUnreadableNameHidesNoOther_PFN_18(t *testing.T) {
 	const unreadable = "f:7:14: the name of a rule is text; quote 2"
 	for _, c := range []struct{ text, want string }{
@@ -94,7 +94,7 @@ func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
 	}
 }
 
-// A thousand times too many rules are one problem, and no work.
+// Far too many rules are reported as one problem, without checking each.
 func TestTooManyRulesAreOneProblem_PFN_29(t *testing.T) {
 	job := parse(t, ruled("", slices.Repeat([]string{"{name: a-b}"}, 20_000)...))[0].Jobs()[0]
 	if problems := job.MoveNames(); len(problems) != 1 || !strings.Contains(problems[0].Error(), "20000 rules, but at most 20 are allowed") {
@@ -149,7 +149,7 @@ func TestFieldsThatAreNoObjectsAreReported(t *testing.T) {
 	}
 }
 
-// A JobSet has a template for each kind of its Jobs (issue 17).
+// A JobSet has a template for each of its replicatedJobs (issue 17).
 func TestJobsOfAJobSet_CLI_05(t *testing.T) {
 	set := parse(t, "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train, namespace: ml}\nspec:\n  replicatedJobs:\n"+
 		"  - {name: driver, template: {spec: {completionMode: NonIndexed, template: {spec: {restartPolicy: Never}}}}}\n"+
@@ -198,7 +198,7 @@ func TestOtherKindsHaveNoJob(t *testing.T) {
 	}
 }
 
-// Any legal names come back from the annotation, and nothing else of the Job changes.
+// All legal names can be read back from the annotation, and nothing else in the Job changes.
 func TestNamesSurvive_PFN_23_PFN_24(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.StringMatching(`[A-Za-z0-9_,:]{0,12}`), 1, rulename.MaxRules).Draw(t, "names")

@@ -14,8 +14,7 @@ import (
 
 // Object is one Kubernetes object of the input.
 type Object struct {
-	// Content is the object as an API server would decode it, of JSON types only, with int64 and float64 for
-	// numbers.
+	// Content is the object as an API server would decode it: JSON types only, with int64 and float64 for numbers.
 	Content map[string]any
 
 	document *document
@@ -34,7 +33,7 @@ func (o *Object) Name() string { return text(o.metadata()["name"]) }
 // Namespace returns metadata.namespace; "" if it is missing.
 func (o *Object) Namespace() string { return text(o.metadata()["namespace"]) }
 
-// As returns the object with another API version and kind. It shares all other fields.
+// As returns the object with another API version and kind. Both objects share all other fields.
 func (o *Object) As(apiVersion, kind string) *Object {
 	as := *o
 	as.Content = maps.Clone(o.Content)
@@ -44,7 +43,7 @@ func (o *Object) As(apiVersion, kind string) *Object {
 
 func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]) }
 
-// Errorf returns an *Error about the field with this path, see Position.
+// Errorf returns an *Error for the field at path, see Position.
 func (o *Object) Errorf(path, format string, args ...any) error {
 	return &Error{Position: o.Position(path), Problem: fmt.Sprintf(format, args...)}
 }
@@ -54,13 +53,13 @@ func text(value any) string {
 	return s
 }
 
-// fields returns the fields of an object, none for anything else.
+// fields returns the fields of an object, or nil if the value is not an object.
 func fields(value any) map[string]any {
 	m, _ := value.(map[string]any)
 	return m
 }
 
-// flatten expands lists: v1 List, JobList, and every other kind that ends in List and has items.
+// flatten expands lists: v1 List, JobList, and any other kind that ends in List and has items.
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
 		if text(o.Content[name]) == "" {
@@ -81,7 +80,7 @@ func flatten(o *Object) ([]*Object, []error) {
 			problems = append(problems, o.Errorf(path, "not a Kubernetes object"))
 			continue
 		}
-		// An API server omits these in its lists, except for List itself.
+		// An API server omits these fields in its lists, except in a List itself.
 		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
 			content["apiVersion"], content["kind"] = o.APIVersion(), kind
 		}
@@ -91,7 +90,7 @@ func flatten(o *Object) ([]*Object, []error) {
 	return objects, problems
 }
 
-// without returns the error of an object that has no apiVersion or kind.
+// without returns the error for an object without apiVersion or kind.
 func (o *Object) without(name string) error {
 	if value := o.Content[name]; value != nil {
 		return o.Errorf(name, "not a Kubernetes object: %s is not text", name)

@@ -12,13 +12,13 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// maxAliased is how many bytes aliases may add to a file. A few lines can expand to terabytes.
+// maxAliased is how many bytes aliases may add to a file. Without a limit, a few lines can expand to terabytes.
 const maxAliased = 4 << 20
 
-// Parse returns the objects of one file, in order, and an *Error for each document that is not one.
+// Parse returns the objects of one file, in order, and an *Error for each invalid document.
 func Parse(file string, data []byte) ([]*Object, []error) { return parseFor("lint", file, data) }
 
-// parseFor is Parse for a verb, for hints in errors.
+// parseFor is like Parse; hints in errors name the verb.
 func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	if !isText(data) {
 		return nil, []error{&Error{Position: Position{File: file}, Problem: "not a text file in UTF-8"}}
@@ -46,13 +46,13 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	return objects, problems
 }
 
-// parsed is the content of a document, or why there is none.
+// parsed is the content of a document, or the error of parsing it.
 type parsed struct {
 	content map[string]any
 	err     error
 }
 
-// parseAll parses documents at the same time, as many as there are processors.
+// parseAll parses documents concurrently, as many at a time as there are processors.
 func parseAll(documents []*document) []parsed {
 	all := make([]parsed, len(documents))
 	var next atomic.Int64
@@ -79,8 +79,8 @@ func (d *document) parse() (map[string]any, error) {
 	text := d.text
 	if !d.json {
 		var err error
-		// Not strict: that would take a field that overrides one of "<<" for a duplicate. checkKeys has
-		// checked for those.
+		// Not strict, because a field that overrides a merged one ("<<") would be a duplicate. checkKeys has checked for real
+		// duplicates.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
 			return nil, &unreadable{err}
 		}
@@ -96,7 +96,7 @@ func (d *document) parse() (map[string]any, error) {
 	return content, nil
 }
 
-// locate parses the document into nodes, and checks them.
+// locate parses the document into nodes with positions, and checks them.
 func (d *document) locate() error {
 	root, err := d.nodes()
 	if err != nil || root == nil || isNull(root) {
@@ -109,7 +109,7 @@ func (d *document) locate() error {
 	return d.checkKeys(d.root)
 }
 
-// nodes returns nil if the document is empty.
+// nodes returns the root node, or nil if the document is empty.
 func (d *document) nodes() (*yaml.Node, error) {
 	if d.json {
 		root, err := jsonNodes(d.text)
@@ -130,7 +130,7 @@ func (d *document) nodes() (*yaml.Node, error) {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
 
-// checkSize bounds the size of the document with all its aliases expanded, before that is done.
+// checkSize limits the size of the document with all aliases expanded, before they are expanded.
 func (d *document) checkSize() error {
 	s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
 	if _, err := s.size(d.root); err != nil {
@@ -139,12 +139,12 @@ func (d *document) checkSize() error {
 	return nil
 }
 
-// sizer computes the size of nodes in bytes, each only once.
+// sizer computes the sizes of nodes in bytes, each only once.
 type sizer struct {
 	limit int64
-	known map[*yaml.Node]int64 // of aliases' targets
-	open  map[*yaml.Node]bool  // that contain the current node
-	at    *yaml.Node           // where it failed
+	known map[*yaml.Node]int64 // sizes of the targets of aliases
+	open  map[*yaml.Node]bool  // nodes that contain the current node
+	at    *yaml.Node           // where the limit was exceeded
 }
 
 func (s *sizer) size(n *yaml.Node) (int64, error) {
@@ -180,7 +180,7 @@ func (s *sizer) target(alias *yaml.Node) (int64, error) {
 	return size, err
 }
 
-// checkKeys reports duplicate fields: only one of them would count.
+// checkKeys reports duplicate fields, because only one of them would be used.
 func (d *document) checkKeys(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
 		lines := make(map[string]int, len(n.Content)/2)

@@ -38,7 +38,7 @@ items:
   spec: {completions: 3}
 `
 
-// Errors and findings say where (issue: line positions; CLI-05).
+// Errors and findings have positions (issue: line positions; CLI-05).
 func TestFieldsHavePositions_CLI_05(t *testing.T) {
 	objects := parse(t, twoJobs)
 	if len(objects) != 3 {
@@ -82,7 +82,7 @@ func TestFieldsHavePositionsInEveryForm_CLI_05(t *testing.T) {
 		{"--- {apiVersion: batch/v1, kind: Job, metadata: {name: a}}\n", "f:1:56"},
 		{"...\n\n---\n\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n...\n", "f:8:18"},
 		{"# only a comment\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n---\n# and another", "f:5:18"},
-		// JSON that the YAML parser does not read.
+		// JSON that the YAML parser cannot read.
 		{"\n{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"x\":\"\\ud83d\\ude00\",\n\"y\":\"\\/é\",\"name\":\"a\"}}", "f:3:18"},
 	} {
 		objects := parse(t, c.text)
@@ -112,7 +112,7 @@ func TestItemsOfListsAreObjects(t *testing.T) {
 	}
 }
 
-// Values are those that kubectl sends: YAML 1.1.
+// Values are the same as kubectl's: YAML 1.1.
 func TestValuesAreKubectls(t *testing.T) {
 	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: {a: yes, b: 0777, c: 1.0, d: 12345678901, e: \"yes\", f: 1.5, g: ~}")[0]
 	want := map[string]any{"a": true, "b": int64(511), "c": int64(1), "d": int64(12345678901), "e": "yes", "f": 1.5, "g": nil}
@@ -121,7 +121,7 @@ func TestValuesAreKubectls(t *testing.T) {
 	}
 }
 
-// A field beside "<<" overrides one of it, as in kubectl.
+// A field next to "<<" overrides the merged field, as in kubectl.
 func TestMergedFieldsAreOverridden_CLI_08(t *testing.T) {
 	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: {rules: [&r {name: A, x: 1}, {<<: *r, name: B}]}")[0]
 	if got := fmt.Sprint(job.Content["spec"]); got != "map[rules:[map[name:A x:1] map[name:B x:1]]]" {
@@ -162,7 +162,7 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 	}
 }
 
-// What can be read is read, whatever stands beside it.
+// Valid documents are read even if other documents of the file are invalid.
 func TestReadableDocumentsAreReadBesideOthers(t *testing.T) {
 	objects, problems := Parse("f", []byte("a: [\n---\napiVersion: v1\nkind: A\n---\n- b\n---\napiVersion: v1\nkind: C\n"))
 	if len(objects) != 2 || objects[0].Kind() != "A" || objects[1].Kind() != "C" || len(problems) != 2 {
@@ -170,7 +170,7 @@ func TestReadableDocumentsAreReadBesideOthers(t *testing.T) {
 	}
 }
 
-// Few lines that stand for a lot of memory are refused before anybody writes them out.
+// A few lines that would expand to a lot of memory are refused before they are expanded.
 func TestAliasesThatMultiplyAreRefused(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString("apiVersion: v1\nkind: A\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
@@ -190,7 +190,7 @@ func TestAliasesThatMultiplyAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzReadManifest: any input is objects or errors on one line, each with its place.
+// FuzzReadManifest checks that any input yields objects, or errors on one line, each with a position.
 func FuzzReadManifest(f *testing.F) {
 	for _, seed := range []string{
 		twoJobs, "", "{", "{}", "---", "--- |\n a\n...\n", "%YAML 1.2\n---\na: b", "{\"a\":1}{\"b\":2}", "a: &a [*a]", "\uFEFF{}", "- ? a\n", "? [a]\n: b",

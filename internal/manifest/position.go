@@ -7,17 +7,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Position is a position in the input. Lines and columns count from 1, columns in characters; 0 is
-// unknown.
+// Position is a position in the input. Lines and columns count from 1, columns in characters; 0 means unknown.
 type Position struct {
-	File   string // as it was given, or Stdin; for an object of a kustomization, its name
+	File   string // as given, or Stdin; for an object of a kustomization, its name
 	Line   int
 	Column int
-	// Folder is that of the kustomization that the object is built by; "" for objects of files.
+	// Folder is the folder of the kustomization that generated the object; "" for objects of files.
 	Folder string
 }
 
-// String returns file:line:column, like compilers, without unknown parts.
+// String returns file:line:column without unknown parts, in the format of compilers.
 func (p Position) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -35,9 +34,9 @@ func (p Position) String() string {
 type Error struct {
 	Position Position
 	Problem  string
-	// Fix is what to do about it; "" if the problem is all that there is to say.
+	// Fix is how to fix the problem; "" if the problem says it already.
 	Fix string
-	// Template reports whether the file is a template, of which nothing is read.
+	// Template is set if the file is a template, which cannot be read.
 	Template bool
 }
 
@@ -50,7 +49,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// place converts the line and column of a node of this document to a position in the file.
+// place converts the line and column of a node in this document to a position in the file.
 func (d *document) place(n *yaml.Node) Position {
 	if d.folder != "" {
 		return Position{File: d.file, Folder: d.folder}
@@ -66,9 +65,9 @@ func (d *document) place(n *yaml.Node) Position {
 	return p
 }
 
-// Position returns the position of the field with this path, such as spec.podFailurePolicy.rules[0].action or
-// metadata.annotations[example.com/key]: that of its value, or of its name if the value has fields or items of its own.
-// For a missing field, it is the position of its nearest existing parent.
+// Position returns the position of the field at path, such as spec.podFailurePolicy.rules[0].action or
+// metadata.annotations[example.com/key]. It is the position of the value, or of the name if the value has fields or items.
+// For a missing field, it is the position of the nearest existing parent.
 func (o *Object) Position(path string) Position {
 	at, node := o.node, o.node
 	for _, step := range steps(path) {
@@ -84,7 +83,7 @@ func (o *Object) Position(path string) Position {
 	return o.document.place(at)
 }
 
-// find returns the value of the field with this path, nil if it is missing.
+// find returns the value of the field at path, or nil if it is missing.
 func (o *Object) find(path string) *yaml.Node {
 	node := resolve(o.node)
 	for _, step := range steps(path) {
@@ -97,8 +96,7 @@ func (o *Object) find(path string) *yaml.Node {
 	return node
 }
 
-// Written returns the scalar in the field with this path as it is written, without quotes: yes where Content has true.
-// It is "" for anything else.
+// Written returns the scalar at path as written, without quotes: "yes" if Content has true. It returns "" for anything else.
 func (o *Object) Written(path string) string {
 	if node := o.find(path); node != nil && node.Kind == yaml.ScalarNode {
 		return node.Value
@@ -106,7 +104,7 @@ func (o *Object) Written(path string) string {
 	return ""
 }
 
-// steps splits a path. Text in brackets is one step, whatever it contains.
+// steps splits a path. Text in brackets is one step, whatever characters it contains.
 func steps(path string) []string {
 	var all []string
 	for path != "" {
@@ -128,7 +126,7 @@ func steps(path string) []string {
 	return all
 }
 
-// child returns the field or item of a node, with the key of a field; nil if there is none.
+// child returns the field or item of a node, with the key of a field; nil if it does not exist.
 func child(node *yaml.Node, step string) (key, value *yaml.Node) {
 	if node = resolve(node); node == nil {
 		return nil, nil
@@ -166,7 +164,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-// sources returns the mappings of a merge key: one, or a list of them.
+// sources returns the mappings of a merge key, whose value is one mapping or a list of them.
 func sources(node *yaml.Node) []*yaml.Node {
 	if node = resolve(node); node != nil && node.Kind == yaml.SequenceNode {
 		return node.Content
@@ -174,7 +172,7 @@ func sources(node *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{node}
 }
 
-// resolve follows an alias; its target is never an alias itself.
+// resolve follows an alias, whose target is never an alias.
 func resolve(node *yaml.Node) *yaml.Node {
 	if node != nil && node.Kind == yaml.AliasNode {
 		return node.Alias

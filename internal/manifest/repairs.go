@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A kind of repair returns the changes of a line that may make it right, each with the mistake that it mends.
+// A kind of repair returns replacements of a line, each with the mistake that it would fix.
 
 func (f *finder) tab(i int) []repair {
 	spaces, rest := indent(f.lines[i])
@@ -22,10 +22,10 @@ func (f *finder) tab(i int) []repair {
 }
 
 var (
-	// bareName is a line with the name of a field and no colon, nameAndValue one with a value, too.
+	// bareName matches the name of a field without a colon, and nameAndValue a name and a value without a colon.
 	bareName     = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*)(\s*(?: #.*)?\r?)$`)
 	nameAndValue = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*)( +)([^\s:#].*)$`)
-	// noSpace is a field without a space after its colon.
+	// noSpace matches a field without a space after its colon.
 	noSpace = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*):([^\s:/].*)$`)
 )
 
@@ -43,7 +43,7 @@ func (f *finder) colon(i int) []repair {
 	return nil
 }
 
-// shorten shortens what a fix repeats.
+// shorten shortens a text that is quoted in a fix.
 func shorten(text string) string {
 	const most = 40
 	if runes := []rune(strings.TrimSpace(text)); len(runes) > most {
@@ -52,10 +52,10 @@ func shorten(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// apostrophe is a quote inside a word.
+// apostrophe matches a quote inside a word.
 var apostrophe = regexp.MustCompile(`(\w)'(\w)`)
 
-// quotedValue is a value that starts with a quote.
+// quotedValue matches a value that starts with a quote.
 var quotedValue = regexp.MustCompile(`^(\s*(?:- +)*(?:[\w./-]+: +)?)(["'])(.*?)(\s*\r?)$`)
 
 func (f *finder) quote(i int) []repair {
@@ -90,7 +90,7 @@ func (f *finder) quote(i int) []repair {
 	return all
 }
 
-// closings returns the line with a quote added: at its end, and before and after each comma and bracket.
+// closings returns copies of the line with a quote added: at the end, and before and after each comma, bracket and space.
 func closings(line, quote string) []string {
 	all := []string{line + quote}
 	for i := len(line) - 1; i > 0 && len(all) < 10; i-- {
@@ -101,7 +101,7 @@ func closings(line, quote string) []string {
 	return all
 }
 
-// bracket adds or removes one bracket.
+// bracket closes an open bracket, or removes an unmatched closing one.
 func (f *finder) bracket(i int) []repair {
 	line := f.lines[i]
 	var all []repair
@@ -125,13 +125,13 @@ func (f *finder) bracket(i int) []repair {
 	return all
 }
 
-// plainValue is a field or an item with a value that has no quotes.
+// plainValue matches a field or an item with a value without quotes.
 var plainValue = regexp.MustCompile(`^(\s*(?:- +)*(?:[\w./-]+: +)?)([^\s"'\[{|>#].*?)(\s*\r?)$`)
 
-// isField is the start of a field, which is no value.
+// isField matches the start of a field, which is not a plain value.
 var isField = regexp.MustCompile(`^[\w./-]+:(?: |$)`)
 
-// value puts a value in quotes that YAML does not read without them.
+// value quotes a value that YAML cannot read without quotes.
 func (f *finder) value(i int) []repair {
 	m := plainValue.FindStringSubmatch(f.lines[i])
 	if m == nil || strings.Trim(m[1], " -") == "" && isField.MatchString(m[2]) {
@@ -149,7 +149,7 @@ func (f *finder) value(i int) []repair {
 	return []repair{{mistake{column: len(m[1]) + 1, problem: problem, fix: "write " + shorten(quoted)}, m[1] + quoted + m[3]}}
 }
 
-// dashSpace adds the space after the dash of an item.
+// dashSpace adds the missing space after the dash of an item.
 func (f *finder) dashSpace(i int) []repair {
 	spaces, rest := indent(f.lines[i])
 	if len(rest) < 2 || rest[0] != '-' || rest[1] == ' ' || rest[1] == '-' {
@@ -158,7 +158,7 @@ func (f *finder) dashSpace(i int) []repair {
 	return []repair{{mistake{column: len(spaces) + 2, problem: "there is no space after the dash of a list item", fix: "write - " + shorten(rest[1:])}, spaces + "- " + rest[1:]}}
 }
 
-// dash adds the dash of an item.
+// dash adds the missing dash of an item.
 func (f *finder) dash(i int) []repair {
 	spaces, rest := indent(f.lines[i])
 	return []repair{{mistake{column: len(spaces) + 1, problem: "this line is beside the items of a list, but has no dash", fix: "write - " + shorten(rest)}, spaces + "- " + rest}}

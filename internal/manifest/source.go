@@ -16,14 +16,13 @@ import (
 const (
 	// Stdin is the name of standard input in positions.
 	Stdin = "<stdin>"
-	// MaxSize is the maximum size of a file. The API server accepts objects of about a tenth of
-	// that.
+	// MaxSize is the maximum size of a file. The API server accepts objects of about a tenth of that size.
 	MaxSize = 16 << 20
 )
 
 // Options configure Read.
 type Options struct {
-	// Files are paths of files and directories, globs, or "-" for Stdin, in the order to be read.
+	// Files are paths of files and directories, globs, or "-" for Stdin, in the order in which they are read.
 	Files []string
 	// Recursive reads subdirectories, too.
 	Recursive bool
@@ -32,8 +31,8 @@ type Options struct {
 	Verb string
 }
 
-// Read returns the objects of all files, in order, and an error for each file or document that could not be read. When
-// ctx ends, its error is the last.
+// Read returns the objects of all files, in order, and an error for each file or document that could not be read. If ctx
+// ends, its error is the last one.
 func Read(ctx context.Context, o Options) ([]*Object, []error) {
 	var objects []*Object
 	var problems []error
@@ -59,7 +58,7 @@ func Read(ctx context.Context, o Options) ([]*Object, []error) {
 	return objects, problems
 }
 
-// expand returns the files that an argument matches, in a stable order.
+// expand returns the files that an argument matches, in a fixed order.
 func (o Options) expand(name string) ([]string, error) {
 	switch {
 	case name == "-":
@@ -92,7 +91,7 @@ func glob(pattern string) ([]string, error) {
 	return matches, nil
 }
 
-// folder returns the manifests in a directory; those of subdirectories only if Recursive.
+// folder returns the manifests in a directory, and in its subdirectories if Recursive is set.
 func (o Options) folder(root string) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -115,7 +114,7 @@ func (o Options) folder(root string) ([]string, error) {
 	return paths, nil
 }
 
-// load reads one file. A pipe or a terminal may block, so it ends with ctx.
+// load reads one file. It returns when ctx ends, because a pipe or a terminal may block.
 func (o Options) load(ctx context.Context, path string) ([]byte, error) {
 	type result struct {
 		data []byte
@@ -154,7 +153,7 @@ func (o Options) readAll(path string) ([]byte, error) {
 	return data, nil
 }
 
-// readError omits the names of the system call and of the file, which the message already has.
+// readError omits the names of the system call and the file, which the message already contains.
 func readError(path string, err error) error {
 	if known, is := errors.AsType[*fs.PathError](err); is {
 		if known.Path != path {
@@ -165,7 +164,7 @@ func readError(path string, err error) error {
 	return fmt.Errorf("cannot read %s: %w", path, err)
 }
 
-// isText reports whether the data can be a manifest at all: text, in UTF-8.
+// isText reports whether the data can be a manifest: it must be UTF-8 text.
 func isText(data []byte) bool {
 	return utf8.Valid(data) && !slices.Contains(data, 0)
 }

@@ -34,7 +34,7 @@ func kinds(objects []*Object) string {
 	return b.String()
 }
 
-// What -f takes is what kubectl's -f takes, but for URLs (CLI-08: no surprise for users of kubectl).
+// -f accepts the same files as kubectl's -f, except URLs (CLI-08: no surprise for users of kubectl).
 func TestFilesAreFoundAsKubectlFindsThem_CLI_08(t *testing.T) {
 	dir := folder(t)
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the wait for input that never comes.
+// Ctrl-C ends the wait for input that never arrives.
 func TestInterruptedWhileReading(t *testing.T) {
 	in, out := io.Pipe()
 	defer out.Close()
@@ -107,7 +107,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 		_, problems := Read(ctx, Options{Files: []string{"-"}, Stdin: in})
 		done <- problems
 	}()
-	if _, err := out.Write([]byte("a")); err != nil { // it reads
+	if _, err := out.Write([]byte("a")); err != nil { // the reader has started
 		t.Fatal(err)
 	}
 	cancel()

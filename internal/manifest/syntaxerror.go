@@ -12,18 +12,18 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// yamlProblem separates the line from an error of the YAML parsers.
+// yamlProblem extracts the line from an error of the YAML parsers.
 var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
 
-// unreadable is an error of a YAML parser. It is explained only if it is reported: that takes a while.
+// unreadable is an error of a YAML parser. Explaining it is slow, so that is done only if it is reported.
 type unreadable struct{ err error }
 
 func (u *unreadable) Error() string { return u.err.Error() }
 
-// explainedAtMost is how many syntax errors of a file are explained with the line of the mistake.
+// explainedAtMost is how many syntax errors of a file are explained by searching for the mistake.
 const explainedAtMost = 50
 
-// explain returns the error for people; before is how many errors the file has before it.
+// explain returns the error for users; before is the number of earlier errors in the file.
 func (d *document) explain(err error, before int) error {
 	bad, is := errors.AsType[*unreadable](err)
 	if !is {
@@ -35,7 +35,7 @@ func (d *document) explain(err error, before int) error {
 	return d.yamlError(bad.err)
 }
 
-// yamlError explains an error of a YAML parser: with the line of the mistake, if that is found, and in plain words.
+// yamlError explains an error of a YAML parser in plain words, with the line of the mistake if it is found.
 func (d *document) yamlError(err error) error {
 	if problem := d.jsonError(); problem != nil {
 		return problem
@@ -55,8 +55,8 @@ func (d *document) whereNoticed(line int, problem string) error {
 	return &Error{Position: position, Problem: "not readable as YAML: " + plainWords(problem)}
 }
 
-// noticed returns the line at which the parser noticed a mistake, and its text. The parser of kubectl is asked: the
-// other one names the line at which the surrounding block begins.
+// noticed returns the line at which the parser detected a mistake, and the parser's message. It uses kubectl's parser,
+// because the other one reports the line at which the surrounding block starts.
 func noticed(text []byte, err error) (line int, problem string) {
 	if _, other := sigsyaml.YAMLToJSON(text); other != nil {
 		err = other
@@ -67,17 +67,17 @@ func noticed(text []byte, err error) (line int, problem string) {
 	if found := yamlProblem.FindStringSubmatch(problem); found != nil {
 		line, _ = strconv.Atoi(found[1])
 		problem = found[2]
-		if ofParser.MatchString(problem) { // it counts from 0 in these
+		if ofParser.MatchString(problem) { // these errors count lines from 0
 			line++
 		}
 	}
 	return max(min(line, bytes.Count(text, []byte("\n"))+1), 1), problem
 }
 
-// ofParser are the errors about tokens, unlike those about characters.
+// ofParser matches errors about tokens, unlike errors about characters.
 var ofParser = regexp.MustCompile(`^(did not find expected|found duplicate %|found undefined tag|found incompatible)`)
 
-// plainWords says what the parser's words mean for people who write manifests.
+// plainWords translates a message of the parser for authors of manifests.
 func plainWords(problem string) string {
 	for _, w := range [...]struct{ parser, plain string }{
 		{"did not find expected key", "this line does not fit the lines before it; check its indentation, and the quotes and brackets before it"},
@@ -97,10 +97,10 @@ func plainWords(problem string) string {
 	return problem
 }
 
-// jsonStart is how JSON starts that nobody writes in YAML.
+// jsonStart matches the start of JSON that is unusual in YAML.
 var jsonStart = regexp.MustCompile(`^\s*[{\[]\s*["{]`)
 
-// jsonError returns the syntax error of a text that is meant to be JSON, or nil if it is not.
+// jsonError returns the syntax error of a text that is meant to be JSON, or nil if it is not JSON.
 func (d *document) jsonError() error {
 	var value any
 	var wrong *json.SyntaxError
@@ -115,7 +115,7 @@ func (d *document) jsonError() error {
 	return &Error{Position: position, Problem: "not readable as JSON: " + problem}
 }
 
-// explainJSON returns what is wrong in plain words, and where; text[at] is where the parser noticed it.
+// explainJSON returns the problem in plain words, and its offset; text[at] is where the parser detected it.
 func explainJSON(text []byte, at int, problem string) (string, int) {
 	read := text[:min(at+1, len(text))]
 	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
@@ -140,7 +140,7 @@ func explainJSON(text []byte, at int, problem string) (string, int) {
 	return jsonWords(problem, before, at)
 }
 
-// jsonWords says what the parser's words mean; before is where the value or the name before the mistake ends.
+// jsonWords translates a message of the parser; before is the offset at which the value or name before the mistake ends.
 func jsonWords(problem string, before, at int) (string, int) {
 	for _, w := range [...]struct {
 		parser, plain string
@@ -159,8 +159,8 @@ func jsonWords(problem string, before, at int) (string, int) {
 	return problem, at
 }
 
-// unopened returns where a colon is after which the bracket is missing: the value is a name with a colon after it, or
-// there is a bracket that ends nothing, and closes the line of the colon by its indentation. It is -1 if there is none.
+// unopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or an
+// unmatched closing bracket has the same indentation as the line of the colon. It returns -1 if there is none.
 func unopened(text []byte) int {
 	last := len(text) - 1
 	if last < 0 {
@@ -190,19 +190,19 @@ func unopened(text []byte) int {
 	return -1
 }
 
-// bracket is one that is open, with the indentation of its line.
+// bracket is an open bracket, with the indentation of its line.
 type bracket struct{ at, indentation int }
 
-// brackets finds the one that is not closed, reading a text once.
+// brackets finds an unclosed bracket in one pass over a text.
 type brackets struct {
 	text []byte
 	open []bracket
-	// start is where the line starts, and indentation that of the line.
+	// start and indentation are the start and the indentation of the current line.
 	start, indentation int
 }
 
-// unclosed returns where a bracket is that is not closed: the innermost one whose line is indented more than the one
-// where another bracket is closed, or the last one. It is -1 if there is none.
+// unclosed returns the offset of an unclosed bracket: the innermost one whose line is indented more than a line that starts
+// with the closing of another bracket, or the last open one. It returns -1 if there is none.
 func unclosed(text []byte) int {
 	b := &brackets{text: text}
 	quoted := false
@@ -228,7 +228,7 @@ func unclosed(text []byte) int {
 	return b.open[len(b.open)-1].at
 }
 
-// next reports whether the character closes another bracket than the last one that is open.
+// next processes one character, and reports whether it closes a bracket other than the last open one.
 func (b *brackets) next(i int) bool {
 	switch c := b.text[i]; c {
 	case '{', '[':

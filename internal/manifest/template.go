@@ -9,10 +9,10 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// templates are the languages in which manifests are generated, by what only they have.
+// templates are template languages, with the syntax by which they are recognized.
 var templates = []struct {
 	name string
-	// has is what a text in this language has, known what the text has of which only this language knows.
+	// has matches any syntax of the language, and known syntax that only this language has.
 	has, known *regexp.Regexp
 	command    string
 }{
@@ -24,21 +24,21 @@ var templates = []struct {
 }
 
 var (
-	// action is an action of a template, controlLine a line with nothing else.
+	// action matches an action of a template, and controlLine a line that contains only an action.
 	action      = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<%.*?%>|%\{.*?\}`)
 	controlLine = regexp.MustCompile(`(?m)^[ \t]*(\{\{.*\}\}|\{%.*%\}|\{#.*#\}|<%.*%>|%\{.*\})[ \t]*\r?$`)
-	// plainAction is a value that is an action without quotes, which is no YAML.
+	// plainAction matches a value that is an action without quotes, which is not valid YAML.
 	plainAction = regexp.MustCompile(`(?m)^[^#"'\n]*(: |- )(\{\{|\{%|<%)`)
 )
 
-// templateError returns the error of a file that cannot be read because it is a template; nil if it is none.
+// templateError returns the error for a file that is not readable because it is a template; nil if it is not a template.
 func templateError(file, verb string, data []byte) *Error {
 	for _, t := range templates {
 		if !t.has.Match(data) || !t.known.Match(data) {
 			continue
 		}
 		if !controlLine.Match(data) && !plainAction.Match(data) && !readableWithout(data) {
-			return nil // another mistake, beside text that looks like an action
+			return nil // another mistake, in a file with text that looks like an action
 		}
 		return &Error{
 			Position: firstMatch(file, data, t.known), Template: true,
@@ -48,7 +48,7 @@ func templateError(file, verb string, data []byte) *Error {
 	return nil
 }
 
-// TemplateOf returns the language of a value in a template, such as "a Helm template", and what to do with the file.
+// TemplateOf returns the language of a value in a template, such as "a Helm template", and the fix for the file.
 func TemplateOf(value, file, verb string) (name, fix string) {
 	for _, t := range templates {
 		if t.known.MatchString(value) {
@@ -58,7 +58,7 @@ func TemplateOf(value, file, verb string) (name, fix string) {
 	return "a template", renderFirst("", file, verb)
 }
 
-// readableWithout reports whether the text is YAML with words in place of the actions.
+// readableWithout reports whether the text is valid YAML after replacing the actions by words.
 func readableWithout(data []byte) bool {
 	for _, d := range splitYAML("", action.ReplaceAll(data, []byte("x"))) {
 		if _, err := sigsyaml.YAMLToJSON(d.text); err != nil {
@@ -73,8 +73,8 @@ func firstMatch(file string, data []byte, pattern *regexp.Regexp) Position {
 	return Position{File: file, Line: 1 + bytes.Count(data[:at], []byte("\n")), Column: at - bytes.LastIndexByte(data[:at], '\n')}
 }
 
-// renderFirst says how to check what a template makes. The chart of a Helm template is the folder around its folder
-// templates.
+// renderFirst returns the fix: how to check the output of a template. The chart of a Helm template is the parent of its
+// folder templates.
 func renderFirst(command, file, verb string) string {
 	if command == "" {
 		return "render it first, and pass the result: kubectl batchjob " + verb + " -f -"

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml/kyaml"
 )
 
-// JSON returns object as indented JSON, in which every control character is an escape.
+// JSON returns object as indented JSON, with control characters escaped.
 func JSON(object any) ([]byte, error) {
 	data, err := json.MarshalIndent(object, "", "    ")
 	if err != nil {
@@ -23,7 +23,7 @@ func JSON(object any) ([]byte, error) {
 	return append(escapeUnprintable(data), '\n'), nil
 }
 
-// YAML returns object as YAML, in which every control character is an escape.
+// YAML returns object as YAML, with control characters escaped.
 func YAML(object any) ([]byte, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -32,9 +32,9 @@ func YAML(object any) ([]byte, error) {
 	return yaml.JSONToYAML(escapeUnprintable(data))
 }
 
-// escapeUnprintable replaces runes that are not printable in JSON text with escapes. JSON does not require that for DEL,
-// C1 controls, line separators, or U+FFFE, but terminals obey some of them, and YAML parsers, which JSONToYAML is
-// built on, refuse others. Runes beyond U+FFFF stay: YAML parsers do not know the surrogate pairs of JSON.
+// escapeUnprintable escapes unprintable runes in JSON text. JSON does not require that for DEL, C1 controls, line separators,
+// or U+FFFE, but terminals interpret some of them, and the YAML parser in JSONToYAML rejects others. Runes beyond U+FFFF
+// stay, because YAML parsers do not support JSON's surrogate pairs.
 func escapeUnprintable(text []byte) []byte {
 	if !bytes.ContainsFunc(text, needsEscape) {
 		return text
@@ -52,15 +52,15 @@ func escapeUnprintable(text []byte) []byte {
 
 func needsEscape(r rune) bool { return r != '\n' && r <= 0xffff && !unicode.IsPrint(r) }
 
-// documentPrinter prints objects as JSON, YAML or KYAML that parses back to what it was. kubectl's printers fail for
-// characters that YAML refuses.
+// documentPrinter prints objects as JSON, YAML or KYAML that parses back to the same object. kubectl's printers fail for
+// characters that YAML rejects.
 type documentPrinter struct {
 	json    printers.ResourcePrinter
 	format  string
 	printed int
 }
 
-// PrintObj writes one object; YAML documents are separated.
+// PrintObj writes one object, preceded by a separator if it is not the first YAML document.
 func (p *documentPrinter) PrintObj(object runtime.Object, w io.Writer) error {
 	var buffer bytes.Buffer
 	if err := p.json.PrintObj(object, &buffer); err != nil {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// goTemplate executes a template on the JSON of an object, as kubectl does. That has no methods, so that templates which
-// cannot call any make no difference.
+// goTemplate executes a template on the decoded JSON of an object, as kubectl does. Decoded JSON has no methods, so a
+// template engine that cannot call methods gives the same output.
 type goTemplate struct {
 	text     string
 	template *template.Template
@@ -48,7 +48,7 @@ func (p *goTemplate) PrintObj(object runtime.Object, w io.Writer) error {
 	return nil
 }
 
-// exists reports whether an object has a field, or a list an item, at the end of a path of names and numbers.
+// exists reports whether there is a value at the end of a path of field names and list indexes.
 func exists(value any, path ...any) bool {
 	for _, step := range path {
 		switch parent := value.(type) {

@@ -10,20 +10,20 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// ErrUnknownFormat is the error for a format that is not among Formats.
+// ErrUnknownFormat is the error for a format that Formats does not contain.
 var ErrUnknownFormat = errors.New("unknown output format")
 
-// Options choose a printer.
+// Options select a printer.
 type Options struct {
-	// Format is one of Formats; one that takes a template may have it after "=".
+	// Format is one of Formats; if it takes a template, the template may follow after "=".
 	Format string
-	// Template is what --template gives: a template, or the name of its file.
+	// Template is the value of --template: a template, or the name of a file with one.
 	Template          string
 	AllowMissingKeys  bool
 	ShowManagedFields bool
 }
 
-// Formats returns the formats that New knows, sorted.
+// Formats returns the formats that New supports, sorted.
 func Formats() []string {
 	return slices.Sorted(slices.Values(slices.Concat(documentFormats(), templateFormats(), []string{"name"})))
 }

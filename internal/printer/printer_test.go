@@ -29,7 +29,7 @@ func job() *batchv1.Job {
 	}
 }
 
-// templates are printed by our printers and by kubectl's. Some refer to what does not exist.
+// templates are printed by our printers and by kubectl's. Some refer to missing fields.
 var templates = map[string][]string{
 	"go-template": {
 		"{{.metadata.name}}: {{.spec.parallelism}} of {{.spec.completions}}\n",
@@ -69,7 +69,8 @@ func TestTemplatesPrintWhatKubectlPrints(t *testing.T) {
 	}
 }
 
-// compare prints a Job with our printer and with kubectl's: the output and whether there is an error are the same.
+// compare prints a Job with our printer and with kubectl's, and checks that both agree on the output and on whether there is
+// an error.
 func compare(t *testing.T, o printer.Options) {
 	t.Helper()
 	kubectl := genericclioptions.NewPrintFlags("")

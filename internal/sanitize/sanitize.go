@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns s as safe text without line breaks: newline and tab are escaped too.
+// Line returns s as safe text without line breaks: newline and tab are escaped, too.
 func Line(s string) string {
 	return escape(s, unsafeInLine)
 }
 
-// Text returns s as safe text of any number of lines: newline and tab stay as they are.
+// Text returns s as safe text of any number of lines: newline and tab are kept.
 func Text(s string) string {
 	return escape(s, unsafeInText)
 }
 
-// FileName makes a name from the cluster a part of a path, below the folder before it. Names that the API server accepts
-// stay as they are.
+// FileName converts a name from the cluster to a path element that cannot leave its folder. Names that the API server accepts
+// are unchanged.
 func FileName(name string) string {
 	if strings.Trim(name, ".") == "" {
 		return "_"
@@ -35,7 +35,7 @@ func unsafeInText(r rune) bool {
 	return r != '\n' && r != '\t' && unsafeInLine(r)
 }
 
-// unsafeInLine says whether a validly encoded rune must not reach the terminal.
+// unsafeInLine reports whether a validly encoded rune must not reach the terminal.
 func unsafeInLine(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -72,7 +72,7 @@ func escape(s string, unsafe func(rune) bool) string {
 	return b.String()
 }
 
-// safePrefix returns the length of the part of s that needs no change: all of it, nearly always.
+// safePrefix returns the length of the prefix of s that needs no change, which is nearly always all of s.
 func safePrefix(s string, unsafe func(rune) bool) int {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])

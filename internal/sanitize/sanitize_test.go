@@ -87,7 +87,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// checkSafe states the promise independently of the implementation: by code point, not by its tables.
+// checkSafe checks the guarantee independently of the implementation: by code point, not by its tables.
 func checkSafe(t *testing.T, s, allowed string) {
 	t.Helper()
 	if !utf8.ValidString(s) {

@@ -1,4 +1,4 @@
-// Package serverclock shows the time of the API server, whatever the clock of this machine is.
+// Package serverclock provides the time of the API server, independently of the local clock.
 package serverclock
 
 import (
@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Clock learns the time from the answers of the API server. The times in objects are the cluster's, so ages and countdowns
-// would be wrong by as much as the clock of this machine is. Until the first answer, and as long as the two clocks may
-// agree, it shows the local time.
+// Clock derives the API server's time from its responses. The times in objects are from the cluster, so ages and countdowns
+// would be off by the error of the local clock. Until the first response, and while both clocks may agree, Clock returns the
+// local time.
 type Clock struct {
 	local func() time.Time
 
 	mu     sync.Mutex
-	offset time.Duration // of the server's clock from the local one
+	offset time.Duration // server time minus local time
 }
 
-// New returns a Clock that starts as the local clock.
+// New returns a Clock that starts with the local time.
 func New(local func() time.Time) *Clock { return &Clock{local: local} }
 
 // Now returns the time of the API server.
@@ -27,7 +27,7 @@ func (c *Clock) Now() time.Time {
 	return c.local().Add(c.offset)
 }
 
-// Wrap returns a transport that sets the clock by the answers to its requests.
+// Wrap returns a transport that adjusts the clock to the responses to its requests.
 func (c *Clock) Wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		sent := c.local()
@@ -39,11 +39,11 @@ func (c *Clock) Wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// set moves the clock as little as an answer demands. The header Date has whole seconds, and was written at some time
-// between sent and received.
+// set adjusts the clock by the minimum that a response requires. The Date header has a resolution of one second, and was
+// written at some time between sent and received.
 func (c *Clock) set(header http.Header, sent, received time.Time) {
 	date, err := http.ParseTime(header.Get("Date"))
-	if err != nil || header.Get("Age") != "" { // A cache answered.
+	if err != nil || header.Get("Age") != "" { // A cache responded.
 		return
 	}
 	c.mu.Lock()

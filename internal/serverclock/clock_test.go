@@ -13,8 +13,8 @@ func TestClockFollowsTheAnswers(t *testing.T) {
 	const second = time.Second
 	for name, tc := range map[string]struct {
 		ahead, took time.Duration // the local clock's lead, and how long a request takes
-		header      http.Header   // beside Date
-		atMost      time.Duration // what the clock may be wrong by
+		header      http.Header   // in addition to Date
+		atMost      time.Duration // the maximum error of the clock
 		untouched   bool
 	}{
 		"the same time":                {took: 10 * time.Millisecond, untouched: true},
@@ -49,7 +49,7 @@ func TestClockFollowsTheAnswers(t *testing.T) {
 	}
 }
 
-// Answers that take their time do not undo what a quick one has shown, and a clock that is set right is followed.
+// A slow response does not undo the precision gained from a quick one, and a corrected local clock is followed.
 //
 // Requirements: CLI-11
 func TestClockKeepsTheBestAnswer(t *testing.T) {
@@ -69,14 +69,14 @@ func TestClockKeepsTheBestAnswer(t *testing.T) {
 	if moved := clock.Now().Sub(before) - 30*time.Second; moved.Abs() > 20*time.Millisecond || wrong() > 1100*time.Millisecond {
 		t.Errorf("moved by %s, wrong by %s", moved, wrong())
 	}
-	ahead = 0 // NTP has set the local clock.
+	ahead = 0 // NTP has corrected the local clock.
 	send(10 * time.Millisecond)
 	if wrong() > 1100*time.Millisecond {
 		t.Errorf("wrong by %s", wrong())
 	}
 }
 
-// What a real server of Go writes is understood.
+// The Date header of a real Go server can be parsed.
 //
 // Requirements: CLI-11
 func TestClockReadsRealAnswers(t *testing.T) {

@@ -18,29 +18,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Limits on requests with a token: anyone who can reach the address may send them.
+// Limits on requests with tokens, because any client that can reach the address may send them.
 const (
-	// maxReviews is how many tokens that were never allowed are reviewed at once, and maxWaiting how many wait for that.
-	// maxPeerReviews is how many of both are of one address. As many tokens that were allowed before are reviewed besides.
+	// maxReviews is how many tokens that were never allowed are reviewed at a time, and maxWaiting how many wait.
+	// maxPeerReviews is the maximum of both together for one address. Tokens that were allowed before are reviewed
+	// separately, within the first two limits.
 	maxReviews     = 20
 	maxWaiting     = 100
 	maxPeerReviews = 4
-	// reviewTime is how long a review may take, with the wait for it.
+	// reviewTime is the timeout of a review, including the wait for it.
 	reviewTime = 10 * time.Second
-	// permissionTime is how long a permission is valid without asking again, and refusalTime a refusal.
+	// permissionTime is how long a permission is cached, and refusalTime a refusal.
 	permissionTime = time.Minute
 	refusalTime    = 10 * time.Second
-	// knownTime is how long after its last permission a token need not wait with those that were never allowed.
+	// knownTime is how long after its last permission a token counts as allowed before.
 	knownTime = time.Hour
-	// maxAnswers is how many permissions are remembered, and how many refusals.
+	// maxAnswers is how many permissions are cached, and how many refusals.
 	maxAnswers = 1000
 )
 
-// Reviewed allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the
-// path (SubjectAccessReview of the non-resource URL). It remembers the answers for a short time. Tokens that were allowed
-// before are reviewed with the client known, and all others with unknown: if each has a rate limit of its own, a flood of
-// invalid tokens does not delay valid ones. k8s.io/apiserver's filters do the same and more, for 13 MB of binary
-// (docs/adr/0006).
+// Reviewed allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the path
+// (SubjectAccessReview of the non-resource URL). It caches the results for a short time. Tokens that were allowed before are
+// reviewed with the client known, and all others with unknown: if each client has its own rate limit, a flood of invalid
+// tokens does not delay valid ones. k8s.io/apiserver's filters do the same and more, for 13 MB of binary (docs/adr/0006).
 func Reviewed(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
 	v := &reviewer{
 		clock: now, allowed: answers{}, refused: answers{},
@@ -63,7 +63,7 @@ func Reviewed(next http.Handler, unknown, known kube.Interface, now clock.Passiv
 		case errors.Is(err, errDenied):
 			http.Error(w, "this user has no permission to get "+r.URL.Path, http.StatusForbidden)
 		default:
-			if r.Context().Err() == nil { // Otherwise, anyone could fill the log by hanging up.
+			if r.Context().Err() == nil { // Otherwise, any client could fill the log by hanging up.
 				klog.FromContext(r.Context()).Error(err, "Cannot check who may read", "path", r.URL.Path)
 			}
 			http.Error(w, "the API server cannot check who may read this", http.StatusServiceUnavailable)
@@ -77,18 +77,18 @@ var (
 	errDenied  = errors.New("denied")
 )
 
-// reviewer reviews tokens, and remembers the answers.
+// reviewer reviews tokens and caches the results.
 type reviewer struct {
 	clock          clock.PassiveClock
 	unknown, known reviews
 	peers          peers
 
 	mu sync.Mutex
-	// Invalid tokens add refusals only, so they never make a permission forgotten.
+	// Invalid tokens add only refusals, so they never evict a permission.
 	allowed, refused answers
 }
 
-// reviews are those in progress with one client.
+// reviews are the reviews in progress with one client.
 type reviews struct {
 	client kube.Interface
 	slots  *slots
@@ -124,7 +124,7 @@ func (v *reviewer) check(r *http.Request, token string) error {
 	return err
 }
 
-// question is the hash of a token and a path. Tokens themselves are not kept.
+// question is the hash of a token and a path. Tokens themselves are not stored.
 type question = [sha256.Size]byte
 
 type answer struct {
@@ -132,7 +132,7 @@ type answer struct {
 	at  time.Time
 }
 
-// answers are the latest ones of one kind, at most maxAnswers.
+// answers holds the latest permissions or refusals, at most maxAnswers.
 type answers map[question]answer
 
 func (a answers) add(q question, latest answer) {
@@ -148,7 +148,7 @@ func (a answers) add(q question, latest answer) {
 	a[q] = latest
 }
 
-// recall returns the last answer of the API server if it is current, otherwise nil, and whether the token was allowed before.
+// recall returns the cached answer if it is current, otherwise nil, and whether the token was allowed before.
 func (v *reviewer) recall(q question) (last *answer, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -164,7 +164,7 @@ func (v *reviewer) recall(q question) (last *answer, known bool) {
 	return nil, false
 }
 
-// remember keeps an answer of the API server, and nothing about other errors.
+// remember caches an answer of the API server; other errors are not cached.
 func (v *reviewer) remember(q question, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -21,20 +21,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// reviewing is an API server that reviews tokens for a handler.
+// reviewing is a handler and the fake API server that reviews its tokens.
 type reviewing struct {
 	http.Handler
 	clock *clocktesting.FakeClock
 
 	mu sync.Mutex
-	// users are the users of valid tokens, and mayGet the path that each may get.
+	// users are the users of valid tokens, and mayGet the path that each user may get.
 	users, mayGet map[string]string
 	// fails is the resource whose review fails.
 	fails string
-	// asked are the reviews of tokens, as "client token", and access is the last question about a user.
+	// asked are the reviewed tokens, as "client token", and access is the last SubjectAccessReview.
 	asked  []string
 	access authorizationv1.SubjectAccessReviewSpec
-	// hangs holds up the review of the token "junk" until it is closed, if it is set.
+	// hangs, if set, blocks the review of the token "junk" until it is closed.
 	hangs chan struct{}
 }
 
@@ -48,7 +48,7 @@ func newReviewing() *reviewing {
 	return api
 }
 
-// reviewClient is a client of reviewing, without a limit.
+// reviewClient is a client of reviewing without a rate limit.
 type reviewClient struct {
 	kube.Interface
 	api  *reviewing
@@ -103,7 +103,7 @@ func (api *reviewing) get(ctx context.Context, header, path, peer string) int {
 	return answer.Code
 }
 
-// want sends a request for the metrics, and checks the answer, and which reviews it took.
+// want sends a request for the metrics, and checks the status code and the reviews.
 func (api *reviewing) want(t *testing.T, token string, code int, asked ...string) {
 	t.Helper()
 	api.asked = nil
@@ -112,8 +112,7 @@ func (api *reviewing) want(t *testing.T, token string, code int, asked ...string
 	}
 }
 
-// JOB-52: who may read the metrics. The API server's two reviews decide, and if it does
-// not answer, nobody may.
+// JOB-52: the API server's two reviews decide which users may read the metrics; if it does not respond, no user may.
 func TestMetricsAreForThoseWhoMayReadThem_JOB_52(t *testing.T) {
 	for name, c := range map[string]struct {
 		header, path string
@@ -142,8 +141,8 @@ func TestMetricsAreForThoseWhoMayReadThem_JOB_52(t *testing.T) {
 	}
 }
 
-// Answers are current for a while, permissions for longer than refusals. A permission that is withdrawn ends with its time,
-// also while the API server does not answer; and it is for one path.
+// Answers are cached for a while, permissions for longer than refusals. A withdrawn permission expires, even while the API
+// server does not respond, and applies to one path.
 // Requirements: JOB-52, JOB-67
 func TestAnswersAreRememberedForAWhile(t *testing.T) {
 	api := newReviewing()
@@ -170,8 +169,8 @@ func TestAnswersAreRememberedForAWhile(t *testing.T) {
 	api.want(t, "good", http.StatusForbidden)
 }
 
-// flood sends n requests with an invalid token from each of several addresses. As many as are admitted wait for the API
-// server until the test ends; the others must be rejected at once.
+// flood sends n requests with an invalid token from each of several addresses. The admitted ones wait for the API server
+// until the test ends; the others must be rejected at once.
 func (api *reviewing) flood(t *testing.T, addresses, n, admitted int) {
 	t.Helper()
 	api.hangs = make(chan struct{})
@@ -199,7 +198,7 @@ func (api *reviewing) flood(t *testing.T, addresses, n, admitted int) {
 	})
 }
 
-// One address with invalid tokens does not hold up the others, whose tokens were never allowed before.
+// Invalid tokens from one address do not delay other addresses whose tokens were never allowed before.
 // Requirements: JOB-52, JOB-67
 func TestInvalidTokensOfOneAddressHoldUpNobodyElse(t *testing.T) {
 	api := newReviewing()
@@ -207,8 +206,8 @@ func TestInvalidTokensOfOneAddressHoldUpNobodyElse(t *testing.T) {
 	api.want(t, "good", http.StatusOK, "unknown good")
 }
 
-// Any number of addresses with invalid tokens does not hold up a token that was allowed before, also when it is to be reviewed
-// again; and what waits is bounded.
+// Invalid tokens from any number of addresses do not delay a token that was allowed before, even if it must be reviewed
+// again; and the number of waiting requests is bounded.
 // Requirements: JOB-52, JOB-67
 func TestInvalidTokensHoldUpNoTokenThatWasAllowed(t *testing.T) {
 	api := newReviewing()
@@ -220,8 +219,8 @@ func TestInvalidTokensHoldUpNoTokenThatWasAllowed(t *testing.T) {
 	api.want(t, "new", http.StatusTooManyRequests)
 }
 
-// However many invalid tokens are sent, what is remembered of them is bounded, and no permission is forgotten. Permissions
-// are bounded, too.
+// However many invalid tokens are sent, the cache is bounded, and no permission is evicted. The number of cached permissions
+// is bounded, too.
 // Requirements: JOB-67
 func TestAnswersThatAreRememberedAreBounded(t *testing.T) {
 	api := newReviewing()
@@ -244,7 +243,7 @@ func TestAnswersThatAreRememberedAreBounded(t *testing.T) {
 	}
 }
 
-// A client that hangs up while its token is reviewed leaves no line in the log, which it could fill otherwise.
+// A client that hangs up during the review of its token adds no line to the log, so it cannot fill the log.
 // Requirements: JOB-67
 func TestHangingUpIsNotLogged(t *testing.T) {
 	lines := 0

@@ -12,8 +12,8 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// Metrics serves /metrics with the gatherer, /configz with the configuration as JSON, and, if
-// profiling is true, what `go tool pprof` reads below /debug/pprof/.
+// Metrics serves /metrics from the gatherer, /configz with the configuration as JSON, and, if profiling is true, the profiles
+// for `go tool pprof` at /debug/pprof/.
 func Metrics(gatherer metrics.Gatherer, configuration any, profiling bool) http.Handler {
 	mux := http.NewServeMux()
 	if profiling {
@@ -31,7 +31,7 @@ func Metrics(gatherer metrics.Gatherer, configuration any, profiling bool) http.
 	return mux
 }
 
-// Check returns what is wrong, or nil.
+// Check returns an error if the check fails.
 type Check func() error
 
 // Probes serves /healthz and /readyz, each with its checks by name: 200 if all pass,

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// maxPeerConnections is how many connections one address may have open: each takes memory, and most may be idle for as long
-// as idleTimeout. A scraper or a kubelet needs a few.
+// maxPeerConnections is how many connections one address may have open: each uses memory, and most may be idle for up to
+// idleTimeout. A scraper or a kubelet needs a few.
 const maxPeerConnections = 50
 
-// peers counts what is in progress for each address. The zero value is ready to use.
+// peers counts activities in progress by address. The zero value is ready to use.
 type peers struct {
 	mu    sync.Mutex
 	count map[string]int
 }
 
-// enter returns how much is in progress for the address, this included, until leave is called.
+// enter adds an activity until leave is called, and returns the number in progress for the address.
 func (p *peers) enter(address string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,7 +35,7 @@ func (p *peers) leave(address string) {
 	}
 }
 
-// limitConnections closes new connections of an address that has too many.
+// limitConnections closes new connections of an address that has too many. It is an http.Server.ConnState.
 func (p *peers) limitConnections(c net.Conn, state http.ConnState) {
 	switch peer := hostOf(c.RemoteAddr().String()); state {
 	case http.StateNew:
@@ -47,7 +47,7 @@ func (p *peers) limitConnections(c net.Conn, state http.ConnState) {
 	}
 }
 
-// hostOf is an address without the port.
+// hostOf returns an address without the port.
 func hostOf(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		return host

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// An address that opens connections without end gets no more of them, and other addresses do. Those that it closes make room.
+// The number of connections of one address is bounded, other addresses are not affected, and closed connections make room.
 // Requirements: JOB-67
 func TestConnectionsOfOneAddressAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Server serves one address. The zero Server serves nothing.
+// Server serves one address. The zero Server is off.
 type Server struct {
 	name     string
 	listener net.Listener
@@ -23,8 +23,8 @@ type Server struct {
 // Off is the address that disables a server.
 const Off = "0"
 
-// Listen opens the address, HOST:PORT or :PORT. Requests are not answered before Run. With
-// config it uses TLS. The name is for the log.
+// Listen opens the address, HOST:PORT or :PORT, with TLS if config is not nil. Requests are not answered before Run. The name
+// is used in errors.
 func Listen(name, address string, handler http.Handler, config *tls.Config) (*Server, error) {
 	if address == Off || address == "" {
 		return &Server{}, nil
@@ -36,7 +36,7 @@ func Listen(name, address string, handler http.Handler, config *tls.Config) (*Se
 	return &Server{name: name, listener: listener, handler: handler, tls: config}, nil
 }
 
-// Address returns where the server listens, or nil.
+// Address returns the address on which the server listens, or nil if it is off.
 func (s *Server) Address() net.Addr {
 	if s.listener == nil {
 		return nil
@@ -55,7 +55,7 @@ func (s *Server) URL() string {
 	return "http://" + s.listener.Addr().String()
 }
 
-// Limits on clients, which must not keep a connection open without reading or writing.
+// Limits on clients, so that they cannot keep a connection open without reading or writing.
 const (
 	headerTimeout = 10 * time.Second
 	answerTimeout = time.Minute
@@ -64,7 +64,7 @@ const (
 	shutdownTime  = 3 * time.Second
 )
 
-// Run serves until ctx is done, and then waits a while for requests in flight.
+// Run serves until ctx is done, and then waits up to shutdownTime for requests in flight.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		return nil
@@ -97,7 +97,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close closes a server that does not run.
+// Close closes a server that is not running.
 func (s *Server) Close() {
 	if s.listener != nil {
 		_ = s.listener.Close()

@@ -17,7 +17,7 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// run serves until the test ends.
+// run starts a server that runs until the test ends.
 func run(t *testing.T, handler http.Handler, config *tls.Config) *Server {
 	t.Helper()
 	s, err := Listen("a test", "127.0.0.1:0", handler, config)
@@ -112,7 +112,7 @@ func TestListenReportsBadAddresses(t *testing.T) {
 	}
 }
 
-// seen is the name on the certificate that a server shows.
+// seen returns the name on the certificate that a server presents.
 func seen(t *testing.T, address string) string {
 	t.Helper()
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
@@ -136,8 +136,7 @@ func writePair(t *testing.T, certFile, keyFile, host string, at time.Time) {
 	}
 }
 
-// A certificate that is renewed is shown at once, and while its files are broken the last
-// good one is.
+// A renewed certificate is presented at once; while its files are broken, the last good one is used.
 func TestCertificateIsReloaded(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")

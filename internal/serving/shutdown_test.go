@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pipes listens for connections that a test makes in memory.
+// pipes is a listener for in-memory connections made by a test.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -40,14 +40,14 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (p *pipes) dial(context.Context, string, string) (net.Conn, error) { return p.dialFrom("") }
 
-// dialFrom connects from an address.
+// dialFrom connects from the given address.
 func (p *pipes) dialFrom(peer string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	p.conns <- pipe{theirs, peer}
 	return ours, nil
 }
 
-// pipe is a connection of an address.
+// pipe is a connection with the address of its peer.
 type pipe struct {
 	net.Conn
 	peer string
@@ -55,8 +55,7 @@ type pipe struct {
 
 func (p pipe) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(p.peer), Port: 1234} }
 
-// JOB-52: a request that is in flight when the process is to end is answered, unless it
-// takes too long: the end waits for it, and not forever.
+// JOB-52: a request in flight during shutdown is answered, unless it takes too long: shutdown waits for it, but not forever.
 func TestShutdownWaitsForRequests_JOB_52(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes, ends time.Duration
@@ -94,7 +93,7 @@ func TestShutdownWaitsForRequests_JOB_52(t *testing.T) {
 				if err := <-ended; err != nil {
 					t.Error(err)
 				}
-				// Shutdown looks for idle connections every so often.
+				// Shutdown polls for idle connections.
 				if took := time.Since(begun); took < c.ends || took > c.ends+time.Second {
 					t.Errorf("it ended after %v", took)
 				}

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// slots limits how many reviews are in progress. A free slot is for the address that has the fewest, so that one with many
-// requests does not hold up the others.
+// slots limits the number of reviews in progress. A free slot goes to the waiting address with the fewest reviews, so that an
+// address with many requests does not delay the others.
 type slots struct {
 	mu      sync.Mutex
 	free    int
 	used    map[string]int
-	waiting []*waiter // by arrival, at most maxWaiting
+	waiting []*waiter // in order of arrival, at most maxWaiting
 }
 
 type waiter struct {
@@ -22,7 +22,7 @@ type waiter struct {
 
 func newSlots(n int) *slots { return &slots{free: n, used: map[string]int{}} }
 
-// acquire waits for a slot until ctx ends; release returns it. The error is errBusy.
+// acquire waits for a slot until ctx ends; the caller must return the slot with release. The error is errBusy.
 func (s *slots) acquire(ctx context.Context, peer string) error {
 	s.mu.Lock()
 	if s.free > 0 {
@@ -49,7 +49,7 @@ func (s *slots) acquire(ctx context.Context, peer string) error {
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
 	s.mu.Unlock()
-	if i < 0 { // It has got one meanwhile.
+	if i < 0 { // A slot was assigned meanwhile.
 		s.release(peer)
 	}
 	return errBusy

@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// A slot that becomes free is for the address with the fewest, although others have waited longer. Who hangs up makes room.
+// A free slot goes to the address with the fewest reviews, even if others have waited longer. A client that hangs up makes
+// room.
 // Requirements: JOB-67
 func TestFreeSlotIsForTheAddressWithTheFewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestFreeSlotIsForTheAddressWithTheFewest(t *testing.T) {
 	})
 }
 
-// Invalid tokens of a few addresses do not hold up a token that was never allowed, such as a new one of Prometheus.
+// Invalid tokens from a few addresses do not delay a token that was never allowed, such as a new token of Prometheus.
 // Requirements: JOB-52, JOB-67
 func TestNewTokenWaitsForOneReviewOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +59,7 @@ func TestNewTokenWaitsForOneReviewOnly(t *testing.T) {
 		code := make(chan int, 1)
 		go func() { code <- api.get(t.Context(), "Bearer good", "/metrics", "10.0.0.1") }()
 		synctest.Wait()
-		api.hangs <- struct{}{} // One of the others gets its answer.
+		api.hangs <- struct{}{} // One of the other reviews is answered.
 		synctest.Wait()
 		select {
 		case got := <-code:

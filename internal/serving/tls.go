@@ -10,18 +10,18 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// NewTLS returns a configuration with the key pair in the two files, reloaded when either
-// changes; or, if both are "", with a self-signed certificate for the host names.
+// NewTLS returns a configuration with the key pair in the two files, which is reloaded when either changes; or, if both names
+// are "", with a self-signed certificate for the hosts.
 func NewTLS(certFile, keyFile string, hosts ...string) (*tls.Config, error) {
 	source, err := newKeyPair(certFile, keyFile, hosts)
 	if err != nil {
 		return nil, err
 	}
-	// No HTTP/2: scrapes do not need it, and it has had many vulnerabilities.
+	// HTTP/2 is off: scrapes do not need it, and it has had many vulnerabilities.
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: source.certificate}, nil
 }
 
-// keyPair is a certificate that may change on disk.
+// keyPair is a certificate whose files may change.
 type keyPair struct {
 	certFile, keyFile string
 
@@ -47,8 +47,7 @@ func newKeyPair(certFile, keyFile string, hosts []string) (*keyPair, error) {
 	return k, nil
 }
 
-// certificate is called for each handshake. If the files cannot be read, or are being
-// changed, it returns the last good pair.
+// certificate is called for each handshake. If the files cannot be read, or are being changed, it returns the last good pair.
 func (k *keyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -68,8 +67,8 @@ func (k *keyPair) load() error {
 	return nil
 }
 
-// modified returns when the files last changed. A mounted secret changes its link's target,
-// which Stat follows.
+// modified returns the modification times of the files. For a mounted secret, the target of a link changes; Stat follows the
+// link.
 func (k *keyPair) modified() (at [2]time.Time) {
 	for i, file := range []string{k.certFile, k.keyFile} {
 		if info, err := os.Stat(file); err == nil {

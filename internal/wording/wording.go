@@ -1,4 +1,4 @@
-// Package wording puts numbers and times into the words that plain text and screens share.
+// Package wording formats numbers and times for both plain text and screens.
 package wording
 
 import (
@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// beyond is a duration of 292 years or more: the difference of two times is no longer than that.
+// beyond stands for the maximum Duration, which is how a difference of times of 292 years or more is represented.
 const beyond = "292y+"
 
-// Duration is in at most two units: 1m20s, 3h4m, 2d3h.
+// Duration formats d in at most two units: 1m20s, 3h4m, 2d3h.
 func Duration(d time.Duration) string {
 	switch d {
 	case math.MaxInt64:
@@ -24,11 +24,11 @@ func Duration(d time.Duration) string {
 	return Seconds(int64(d / time.Second))
 }
 
-// Seconds is Duration for a number of seconds, which may be more than a Duration holds.
+// Seconds is like Duration, for a number of seconds that may exceed a time.Duration.
 func Seconds(n int64) string {
 	sign, positive := "", uint64(n)
 	if n < 0 {
-		sign, positive = "-", -positive // MinInt64 has no negative.
+		sign, positive = "-", -positive // The negation of MinInt64 overflows.
 	}
 	count, unit, rest, smaller := units(positive)
 	if rest == 0 {
@@ -37,7 +37,7 @@ func Seconds(n int64) string {
 	return fmt.Sprintf("%s%d%s%d%s", sign, count, unit, rest, smaller)
 }
 
-// Age is the first unit of a Duration that is not negative: 1m, 3h, 2d.
+// Age formats d, or 0 if d is negative, in one unit: 1m, 3h, 2d.
 func Age(d time.Duration) string {
 	if d == math.MaxInt64 {
 		return beyond
@@ -46,7 +46,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%d%s", n, unit)
 }
 
-// units are the largest unit of so many seconds, and what is left of them in the next one.
+// units returns the count of the largest unit in seconds, and the rest in the next smaller unit.
 func units(seconds uint64) (n uint64, unit string, rest uint64, smaller string) {
 	switch {
 	case seconds < 60:
@@ -60,7 +60,7 @@ func units(seconds uint64) (n uint64, unit string, rest uint64, smaller string) 
 	}
 }
 
-// Clock is a time of day, with the date if it is not that of now.
+// Clock formats the time of day, with the date if it differs from now's.
 func Clock(t, now time.Time, in *time.Location) string {
 	t, now = t.In(in), now.In(in)
 	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
@@ -69,8 +69,8 @@ func Clock(t, now time.Time, in *time.Location) string {
 	return t.Format(time.DateTime)
 }
 
-// Fill is how many of width marks of a progress bar are full: whatever has begun shows a
-// first mark, and only all fills it.
+// Fill returns how many of width marks of a progress bar are full. It is at least 1 if have is positive, and width only if
+// have reaches total.
 func Fill(have, total int64, width int) int {
 	if total <= 0 || have <= 0 || width <= 0 {
 		return 0
@@ -85,7 +85,8 @@ func Fill(have, total int64, width int) int {
 	return full
 }
 
-// Percent is rounded, yet neither 0% of something nor 100% of less than all: less than half of 1% is "<1%".
+// Percent formats have/total as a rounded percentage. Only zero is "0%", only a complete total is "100%", and less than half
+// of 1% is "<1%".
 func Percent(have, total int64) string {
 	switch {
 	case have <= 0 || total <= 0:
@@ -98,7 +99,7 @@ func Percent(have, total int64) string {
 	return fmt.Sprintf("%d%%", min(99, (have*100+total/2)/total))
 }
 
-// Plural is "1 pod" or "2 pods".
+// Plural formats a count with its noun: "1 pod" or "2 pods".
 func Plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -106,10 +107,10 @@ func Plural(n int64, one, many string) string {
 	return Count(n, many)
 }
 
-// Count is "3 failed", or "2,000 failed".
+// Count formats a count with a word: "3 failed" or "2,000 failed".
 func Count[T integer](n T, what string) string { return Thousands(n) + " " + what }
 
-// Of is "3 of 2,000".
+// Of formats a part of a total: "3 of 2,000".
 func Of[T integer](n, all T) string { return Thousands(n) + " of " + Thousands(all) }
 
 // Join joins the parts that are not empty.
@@ -117,8 +118,7 @@ func Join(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" }), separator)
 }
 
-// Sentence makes a text begin with a capital letter, unless it begins with a name such as
-// backoffLimit.
+// Sentence capitalizes the first letter, unless the text starts with a name such as backoffLimit.
 func Sentence(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if first == "" || strings.IndexFunc(strings.TrimRight(first, ",:"), func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
@@ -129,11 +129,11 @@ func Sentence(s string) string {
 
 type integer interface{ ~int | ~int32 | ~int64 }
 
-// Thousands is how many there are of something, with commas: 100,000. Numbers that name
-// something, such as an index, have none.
+// Thousands formats a count with commas: 100,000. Numbers that identify an object, such as an index, are formatted without
+// commas.
 func Thousands[T integer](n T) string { return string(AppendThousands(nil, n)) }
 
-// AppendThousands appends that to a text.
+// AppendThousands appends the result of Thousands to text.
 func AppendThousands[T integer](text []byte, n T) []byte {
 	from := len(text)
 	text = strconv.AppendInt(text, int64(n), 10)

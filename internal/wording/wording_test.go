@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Durations have two units at most.
+// Durations have at most two units.
 func TestDurationHasTwoUnitsAtMost(t *testing.T) {
 	for seconds, want := range map[int64]string{
 		0: "0s", 59: "59s", 60: "1m", 80: "1m20s", 120: "2m", 3599: "59m59s", 3600: "1h", 3601: "1h", 11045: "3h4m", 86399: "23h59m", 86400: "1d", 183600: "2d3h", -5: "-5s", -80: "-1m20s",
@@ -24,7 +24,7 @@ func TestDurationHasTwoUnitsAtMost(t *testing.T) {
 	}
 }
 
-// Seconds may be more than a Duration holds.
+// Seconds may exceed a Duration.
 func TestSeconds(t *testing.T) {
 	for n, want := range map[int64]string{80: "1m20s", -80: "-1m20s", math.MaxInt64: "106751991167300d15h", math.MinInt64: "-106751991167300d15h"} {
 		if got := Seconds(n); got != want {
@@ -42,7 +42,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// Parts that are empty take no separator.
+// Empty parts get no separator.
 func TestJoin(t *testing.T) {
 	for want, parts := range map[string][]string{"": {"", ""}, "a": {"", "a"}, "a, b": {"a", "", "b", ""}} {
 		if got := Join(", ", parts...); got != want {
@@ -51,7 +51,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A time of another day has its date, and days are those of the time zone.
+// A time on another day has its date; days are days of the time zone.
 func TestClock(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 30, 0, 0, time.UTC)
 	west := time.FixedZone("west", -3600)
@@ -69,7 +69,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// A share is 0 % of nothing only, and 100 % of all only.
+// A share is 0% only of nothing, and 100% only of everything.
 func TestPercent(t *testing.T) {
 	for _, tc := range []struct {
 		have, total int64
@@ -84,7 +84,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// A bar is empty for nothing only, full for all only, and never out of its width.
+// A bar is empty only for nothing, full only for everything, and never exceeds its width.
 func TestFill(t *testing.T) {
 	for _, tc := range []struct {
 		have, total int64
@@ -110,7 +110,7 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// Counts have commas from a thousand on.
+// Counts have commas from 1,000 on.
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567", math.MinInt64: "-9,223,372,036,854,775,808"} {
 		if got := Thousands(n); got != want {
@@ -133,7 +133,7 @@ func TestPlural(t *testing.T) {
 	}
 }
 
-// Names of fields, pods and programs keep their letters.
+// Names of fields, pods and programs keep their case.
 func TestSentence(t *testing.T) {
 	for s, want := range map[string]string{
 		"": "", "pods are gone": "Pods are gone", "pods, and more": "Pods, and more", "note: x": "Note: x", "backoffLimit was reached": "backoffLimit was reached",

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// storm is a Job of 100,000 indexes, no two neighbors in the same state, with 10,000 pods.
+// storm returns a Job of 100,000 indexes, no two neighbors in the same state, with 10,000 pods.
 func storm(b *testing.B) *snapshot.Snapshot {
 	const total, pods = 100_000, 10_000
 	lists := make([][]int32, 7)
@@ -37,8 +37,8 @@ func storm(b *testing.B) *snapshot.Snapshot {
 	return s
 }
 
-// BenchmarkFrame is what a frame of a huge Job costs at 160x50: issue 6 asks for less than
-// 10 ms. "news" is with taking a new Report, as when everything changes all the time.
+// BenchmarkFrame measures a frame of a huge Job at 160x50: issue 6 requires less than 10 ms. "news" includes a new Report for
+// each frame, as when the Job changes all the time.
 func BenchmarkFrame(b *testing.B) {
 	s := storm(b)
 	for _, tab := range []struct{ name, key string }{{"overview", "1"}, {"indexes", "2"}} {

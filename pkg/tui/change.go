@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// keyHold and keyDelete open forms that change a Job, as keyRetry does.
+// keyHold and keyDelete open forms that change a Job, like keyRetry.
 //
 //nolint:gochecknoglobals // constants, as those of the key map
 var (
@@ -18,7 +18,7 @@ var (
 	keyDelete = widget.Bind("ctrl+d", "delete the Job", "ctrl+d")
 )
 
-// target is the Job that the screen is about or that is under the cursor.
+// target is the Job of the screen or under the cursor.
 type target struct {
 	job       snapshot.JobKey
 	uid       string
@@ -27,13 +27,13 @@ type target struct {
 	stalled   bool
 }
 
-// statusSuspended is kubectl's.
+// statusSuspended is kubectl's status of a suspended Job.
 const statusSuspended = "Suspended"
 
-// targetOf returns the target of a screen, false if there is no Job that something can be done to.
+// targetOf returns the target of a screen, or false if there is no Job to act on.
 func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 	switch s := s.(type) {
-	case *job.RetryForm, *job.ChangeForm: // They lead to a write themselves.
+	case *job.RetryForm, *job.ChangeForm: // These forms already lead to a write.
 		return t, false
 	case chooser:
 		o := s.Chosen(d)
@@ -54,17 +54,17 @@ func (t *target) hasEnded() bool {
 	return t.fate == explain.FateFailed || t.fate == explain.FateComplete
 }
 
-// canBeRetried reports whether the Job failed, or is stalled, so that a retry may replace it.
+// canBeRetried reports whether the Job failed or is stalled, so that a retry may replace it.
 func (t *target) canBeRetried() bool {
 	return t.fate == explain.FateFailed || t.fate == explain.FateOpen && t.stalled && !t.suspended
 }
 
-// chooser is a list of Jobs.
+// chooser is a screen with a list of Jobs and a cursor.
 type chooser interface {
 	Chosen(d *screen.Data) *explain.Outline
 }
 
-// change opens the form of a key.
+// change opens the form for the pressed key.
 func (m *Model) change(k tea.KeyPressMsg) tea.Cmd {
 	t, ok := targetOf(m.screens.top(), &m.data)
 	change := screen.Delete

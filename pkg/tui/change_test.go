@@ -27,7 +27,7 @@ func (f *fakeChanger) Apply(_ context.Context, change screen.Change, job snapsho
 	return f.err
 }
 
-// changing is the list of Jobs with a cursor on one of them.
+// changing opens the list of Jobs with the cursor on the named Job.
 func changing(t *testing.T, f *fakeChanger, name string) *testbed {
 	t.Helper()
 	items := someJobs()
@@ -43,7 +43,7 @@ func changing(t *testing.T, f *fakeChanger, name string) *testbed {
 	return b
 }
 
-// Z and ctrl+d change the Job under the cursor, by its UID, once that is confirmed.
+// Z and ctrl+d change the Job under the cursor, identified by its UID, after a confirmation.
 // Requirements: VIE-09
 func TestJobIsChangedOnceThatIsConfirmed(t *testing.T) {
 	for _, tc := range []struct{ name, key, want, notice string }{
@@ -75,7 +75,7 @@ func TestJobIsChangedOnceThatIsConfirmed(t *testing.T) {
 	}
 }
 
-// What cannot be done is not asked for, and an error stays on the form.
+// A change that is not possible is not offered, and an error stays on the form.
 // Requirements: VIE-09
 func TestJobThatCannotBeChanged(t *testing.T) {
 	b := changing(t, &fakeChanger{}, "evaluate")
@@ -105,7 +105,7 @@ func TestJobThatCannotBeChanged(t *testing.T) {
 	hides(b, "delete the Job")
 }
 
-// On the screens of a Job, the keys are about that Job.
+// On the screens of a Job, the keys act on that Job.
 // Requirements: VIE-09
 func TestOpenJobIsChanged(t *testing.T) {
 	f := &fakeChanger{}

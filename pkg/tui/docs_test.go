@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// docs/tui.md tells all marks of the map, and all keys that the help tells.
+// docs/tui.md documents all marks of the map, and all keys in the help.
 func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 	data, err := os.ReadFile("../../docs/tui.md")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 	for _, g := range groups {
 		for _, b := range g.Bindings {
 			switch first := b.Keys()[0]; first {
-			case "up", "down", "left", "right": // They are told as arrows.
+			case "up", "down", "left", "right": // They are documented as arrows.
 			default:
 				if !strings.Contains(docs, "`"+first+"`") {
 					t.Errorf("the key %s (%s) is missing", first, b.Help().Desc)

@@ -9,14 +9,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Issue 6, 4: the Report of explain-failure in every size and look.
+// Issue 6, 4: the Report as in explain-failure, in every size and look.
 func TestExplanationFitsEverySize(t *testing.T) {
 	for _, fixture := range []string{"failure-policy-named", "three-causes", "quota", "completions"} {
 		t.Run(fixture, func(t *testing.T) { goldens(t, "explain."+fixture, load(t, fixture), nil, "e") })
 	}
 }
 
-// marks is the line in reverse: the chosen command.
+// marks returns the line in reverse video: the chosen command.
 func marks(b *testbed) string {
 	for line := range strings.SplitSeq(b.marked(), "\n") {
 		if strings.Contains(line, "␛[7") || strings.Contains(line, ";7m") || strings.Contains(line, ";7;") {
@@ -26,7 +26,7 @@ func marks(b *testbed) string {
 	return ""
 }
 
-// tab goes through the commands and brings them into view; y copies the chosen one.
+// tab selects the next command and scrolls to it; y copies the chosen command.
 func TestTabChoosesACommand(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 10}, nil)
 	b.press("e")
@@ -50,7 +50,7 @@ func TestTabChoosesACommand(t *testing.T) {
 	}
 }
 
-// copied is what a command puts into the clipboard.
+// copied returns the text that a command puts into the clipboard.
 func copied(t *testing.T, cmd tea.Cmd) string {
 	t.Helper()
 	if cmd == nil {
@@ -65,7 +65,7 @@ func copied(t *testing.T, cmd tea.Cmd) string {
 	return got
 }
 
-// Without a command there is nothing to copy; the screen scrolls by every key.
+// Without a command there is nothing to copy; all scroll keys work.
 func TestExplanationScrollsByEveryKey(t *testing.T) {
 	b := open(t, load(t, "completions"), size{80, 24}, nil)
 	b.press("e", "tab", "shift+tab", "y")
@@ -104,7 +104,7 @@ func TestFullShowsLongLists(t *testing.T) {
 	}
 }
 
-// Until the Report is there, the screen says what it waits for, and how long.
+// Until there is a Report, the screen says what it is waiting for, and for how long.
 func TestScreenSaysWhatItWaitsFor(t *testing.T) {
 	s := load(t, "quota")
 	s.Job = nil

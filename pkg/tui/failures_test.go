@@ -18,7 +18,7 @@ func TestFailuresFitEverySize(t *testing.T) {
 	}
 }
 
-// The chosen cause is told in full below; every key of lists moves.
+// The chosen cause is shown in full below the list; all list keys move the cursor.
 func TestChosenCauseIsShownInFull(t *testing.T) {
 	const first, second, third = "indexes 0,2,3,6", "indexes 1,4,7", "indexes 5,11,17"
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
@@ -39,7 +39,7 @@ func TestChosenCauseIsShownInFull(t *testing.T) {
 	shows(b, "first 04:21:35, last 04:21:37", "exit 42             04:21:37")
 }
 
-// enter opens a pod that failed so; without one, it says so.
+// enter opens a pod that failed with the chosen cause; if there is none, a notice says so.
 func TestEnterOpensAPodThatFailedSo(t *testing.T) {
 	s := load(t, "three-causes")
 	b := open(t, s, size{80, 24}, nil)
@@ -64,7 +64,7 @@ func TestEnterOpensAPodThatFailedSo(t *testing.T) {
 	hides(b, "enter open")
 }
 
-// Pods that the Job stopped are one line, and no row: also if there is nothing else.
+// Pods that the Job stopped are one line, not a row, even if there is nothing else.
 // Requirements: CLI-41
 func TestStoppedPodsAreNoRows(t *testing.T) {
 	s := load(t, "three-causes")
@@ -91,7 +91,7 @@ func TestStoppedPodsAreNoRows(t *testing.T) {
 	hides(b, "enter open")
 }
 
-// The cursor stays with its cause when others come before it.
+// The cursor stays on its cause when other causes are inserted before it.
 func TestFailuresCursorStays(t *testing.T) {
 	s := load(t, "three-causes")
 	b := open(t, s, size{80, 24}, nil)
@@ -106,7 +106,7 @@ func TestFailuresCursorStays(t *testing.T) {
 	shows(b, "A new one", "indexes 1,4,7")
 }
 
-// A list that is longer than the screen leaves room for the cause, and the other way round.
+// A list longer than the screen leaves room for the cause, and vice versa.
 func TestLongListLeavesRoomForTheCause(t *testing.T) {
 	s := load(t, "three-causes")
 	r := *s.Job.Report
@@ -126,8 +126,8 @@ func TestLongListLeavesRoomForTheCause(t *testing.T) {
 	}
 }
 
-// Issue 6, 2: on a narrow screen causes are told apart by what they begin with, and with
-// several containers by these too.
+// Issue 6, 2: on a narrow screen causes are distinguishable by their first words, and in pods with several containers also by
+// the container.
 func TestShortCausesStayApart(t *testing.T) {
 	s := load(t, "three-causes")
 	b := open(t, s, size{60, 20}, nil)
@@ -146,8 +146,7 @@ func TestShortCausesStayApart(t *testing.T) {
 	shows(b, "exit 137 OOMKilled (main)", "exit 42 (sidecar)")
 }
 
-// Issue 6, 2: what there is no room for is counted, in the list and in the cause, which is
-// scrolled by keys of its own.
+// Issue 6, 2: lines that do not fit are counted, in the list and in the cause, which has its own scroll keys.
 func TestFailuresSayWhatIsBelow(t *testing.T) {
 	s := load(t, "three-causes")
 	r := *s.Job.Report

@@ -8,22 +8,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// restTime is how long the cursor of a list rests on a Job before that is read for the preview: a cursor that passes over
-// Jobs makes no requests.
+// restTime is how long the cursor of a list must rest on a Job before the Job is read for the preview, so that moving over
+// Jobs sends no requests.
 const restTime = 200 * time.Millisecond
 
-// restMsg is a Focus that a preview has had for restTime.
+// restMsg is a preview's Focus that has not changed for restTime.
 type restMsg snapshot.Focus
 
-// focus decides when the Source gets the Focus of the screen.
+// focus decides when the Focus of the screen is passed to the Source.
 type focus struct {
-	// looked is the Focus that the Source got last.
+	// looked is the Focus that was last passed to the Source.
 	looked snapshot.Focus
-	// resting is that of a preview for which a timer runs, and rested the one whose timer has ended.
+	// resting is a preview's Focus whose timer is running, and rested one whose timer has ended.
 	resting, rested snapshot.Focus
 }
 
-// change reports whether the Source has to get this Focus now. It gets that of a preview when the timer has ended.
+// change reports whether f must be passed to the Source now. A preview's Focus is passed when its timer has ended.
 func (s *focus) change(f snapshot.Focus) (now bool, timer tea.Cmd) {
 	switch {
 	case f.Equal(s.looked):
@@ -40,8 +40,8 @@ func (s *focus) change(f snapshot.Focus) (now bool, timer tea.Cmd) {
 	return true, nil
 }
 
-// isIn reports whether the Snapshot has what the Source was asked for last. It may not, as screens can be opened while the
-// view is paused.
+// isIn reports whether the Snapshot contains the data of the Focus last passed to the Source. It may not, because screens can
+// be opened while the view is paused.
 func (s *focus) isIn(snap *snapshot.Snapshot) bool {
 	f := s.looked
 	return snap.Focus.Equal(f) && (f.Job.IsZero() || snap.Job != nil) && (f.Pod == "" || snap.Pod != nil) && (f.Log == nil || snap.Log != nil)

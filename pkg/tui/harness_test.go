@@ -24,15 +24,15 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write goldens anew")
 
-// size is that of a terminal.
+// size is the size of a terminal.
 type size struct{ width, height int }
 
 func (s size) String() string { return fmt.Sprintf("%dx%d", s.width, s.height) }
 
-// sizes are those that each screen is drawn in.
+// sizes are the sizes in which each screen is drawn.
 var sizes = []size{{60, 20}, {80, 24}, {160, 50}}
 
-// still is a Source of one Snapshot; it notes what is looked at.
+// still is a Source of a single Snapshot; it records the Focus of each Look.
 type still struct {
 	snap   *snapshot.Snapshot
 	looked []snapshot.Focus
@@ -48,17 +48,17 @@ func (s *still) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, erro
 	return nil, ctx.Err()
 }
 
-// testbed is a Model that shows a Snapshot at its time.
+// testbed is a Model that shows a Snapshot at the Snapshot's time.
 type testbed struct {
 	*Model
 	t      testing.TB
 	now    time.Time
 	source *still
-	// saved is what was written.
+	// saved is the Snapshot that was written.
 	saved *snapshot.Snapshot
 }
 
-// open shows a Snapshot. change sets what the test needs beside the size.
+// open shows a Snapshot. change sets further options.
 func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *testbed {
 	t.Helper()
 	b := &testbed{t: t, now: s.Time, source: &still{snap: s}}
@@ -79,14 +79,14 @@ func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *t
 	return b
 }
 
-// send gives a message to the Model, and what its command gives, unless that waits.
+// send passes a message to the Model, and the message that its command returns, unless the command waits.
 func (b *testbed) send(msg tea.Msg) tea.Cmd {
 	b.t.Helper()
 	_, cmd := b.Update(msg)
 	return cmd
 }
 
-// later is some time later, with the report that the Source has made by then.
+// later advances the time by d, and sends a Report made at that time.
 func (b *testbed) later(d time.Duration) {
 	b.t.Helper()
 	b.now = b.now.Add(d)
@@ -98,8 +98,8 @@ func (b *testbed) later(d time.Duration) {
 	b.send(snapshotMsg{snap: &s})
 }
 
-// press gives keys by their names: "down", "enter", "G", "ctrl+c". It draws after each, as
-// Bubble Tea does: keys may act on what was drawn.
+// press presses keys by their names: "down", "enter", "G", "ctrl+c". It draws after each, as Bubble Tea does, because keys
+// may depend on the drawn frame.
 func (b *testbed) press(keys ...string) tea.Cmd {
 	b.t.Helper()
 	var cmd tea.Cmd
@@ -117,7 +117,7 @@ func (b *testbed) write(text string) {
 	}
 }
 
-// keyPress is the message of a key by its name.
+// keyPress returns the message for the named key.
 func keyPress(t testing.TB, name string) tea.KeyPressMsg {
 	t.Helper()
 	codes := map[string]rune{
@@ -150,15 +150,15 @@ func keyPress(t testing.TB, name string) tea.KeyPressMsg {
 	return k
 }
 
-// picture is the frame without styles.
+// picture returns the frame without styles.
 func (b *testbed) picture() string { return ansi.Strip(b.View().Content) }
 
-// marked is the frame with its sequences made visible.
+// marked returns the frame with escape sequences made visible.
 func (b *testbed) marked() string {
 	return strings.ReplaceAll(b.View().Content, "\x1b", "␛")
 }
 
-// golden compares with testdata/golden/NAME.txt.
+// golden compares a picture with testdata/golden/NAME.txt.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	var lines []string
@@ -185,8 +185,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// goldens draws a screen in every size, and in one size for a light background, without
-// colors, and in ASCII. keys lead to the screen.
+// goldens draws a screen in every size, and in one size for a light background, without colors, and in ASCII. The keys open
+// the screen.
 func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Options), keys ...string) {
 	t.Helper()
 	draw := func(at size, looks func(*Options)) *testbed {
@@ -213,7 +213,7 @@ func goldens(t *testing.T, name string, s *snapshot.Snapshot, change func(*Optio
 	golden(t, name+".ascii", ascii.picture())
 }
 
-// checkFrame fails for a frame that does not fill the terminal exactly, or is too wide.
+// checkFrame fails if a frame does not fill the terminal exactly, or is too wide.
 func checkFrame(t *testing.T, b *testbed, at size) {
 	t.Helper()
 	lines := strings.Split(b.picture(), "\n")
@@ -227,10 +227,10 @@ func checkFrame(t *testing.T, b *testbed, at size) {
 	}
 }
 
-// cases are the files that were read.
+// cases caches the recorded cases.
 var cases sync.Map
 
-// recordedCase reads a case once. What it returns may be changed but for the pods.
+// recordedCase reads a case once. The caller may change the result, except for the pods.
 func recordedCase(t testing.TB, name string) recorded.Case {
 	t.Helper()
 	known, ok := cases.Load(name)
@@ -249,7 +249,7 @@ func recordedCase(t testing.TB, name string) recorded.Case {
 	return c
 }
 
-// load makes a Snapshot of a recorded case, see pkg/explain/analysis/testdata/recorded.
+// load returns a Snapshot of a recorded case, see pkg/explain/analysis/testdata/recorded.
 func load(t testing.TB, name string) *snapshot.Snapshot {
 	t.Helper()
 	c := recordedCase(t, name)
@@ -265,7 +265,7 @@ func load(t testing.TB, name string) *snapshot.Snapshot {
 	return s
 }
 
-// loadPod is load with a pod in focus: the n-th of the Report.
+// loadPod is like load, with the n-th pod of the Report in focus.
 func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 	t.Helper()
 	s := load(t, name)
@@ -287,12 +287,12 @@ func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 	return s
 }
 
-// windowSize is the message of a new size.
+// windowSize returns the message for a new size.
 func windowSize(width, height int) tea.WindowSizeMsg {
 	return tea.WindowSizeMsg{Width: width, Height: height}
 }
 
-// scrolls checks that keys and the wheel scroll what is open, from its first line to its last.
+// scrolls checks that keys and the wheel scroll the open screen from its first line to its last.
 func scrolls(b *testbed, more ...string) {
 	b.t.Helper()
 	b.press("g")

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Issue 6, 2: the header says the fate, the progress and the clocks, whatever the Job does.
+// Issue 6, 2: the header shows the fate, the progress and the clocks, whatever the Job's state.
 func TestHeaderSaysFateAndProgress(t *testing.T) {
 	for _, at := range sizes {
 		var all strings.Builder
@@ -30,10 +30,10 @@ func TestHeaderSaysFateAndProgress(t *testing.T) {
 	}
 }
 
-// header is what stands between the path and the tabs of a Job.
+// header returns the lines between the path and the tabs of a Job.
 func header(b *testbed) []string { return strings.Split(b.picture(), "\n")[1:4] }
 
-// changed is a Snapshot of a fixture with its Report changed.
+// changed returns a Snapshot of a fixture with a changed Report.
 func changed(t *testing.T, fixture string, change func(*explain.Report)) *snapshot.Snapshot {
 	t.Helper()
 	s := load(t, fixture)
@@ -43,7 +43,7 @@ func changed(t *testing.T, fixture string, change func(*explain.Report)) *snapsh
 	return s
 }
 
-// The words of the header.
+// The header contains its words.
 func TestHeaderHasItsWords(t *testing.T) {
 	s := changed(t, "running-success-policy", func(r *explain.Report) {
 		soon := metav1.NewTime(r.ObservedAt.Add(time.Minute))
@@ -60,7 +60,7 @@ func TestHeaderHasItsWords(t *testing.T) {
 	shows(b, "33s so far", "deadline in 57s", "ETA 1m6s")
 	b.press("r")
 	shows(b, "deadline at 04:22:")
-	// A Job that was deleted has no ETA.
+	// A deleted Job has no ETA.
 	gone := *s
 	gone.Seq, gone.Job = 2, &snapshot.Job{Report: s.Job.Report, Gone: true}
 	b.send(snapshotMsg{snap: &gone})
@@ -68,7 +68,7 @@ func TestHeaderHasItsWords(t *testing.T) {
 	hides(b, "ETA")
 }
 
-// Where there is no room for who runs the Job, there is for the reason, and for an alarm.
+// If there is no room for the controller, there is still room for the reason, and for an alarm.
 func TestHeaderMakesRoom(t *testing.T) {
 	s := load(t, "failure-policy-named")
 	b := open(t, s, size{60, 20}, nil)
@@ -76,7 +76,7 @@ func TestHeaderMakesRoom(t *testing.T) {
 	hides(b, "batchjob.dev/controller")
 	b = open(t, changed(t, "failure-policy-named", func(r *explain.Report) { r.Reconciler.Alive = explain.NotAlive }), size{60, 20}, nil)
 	shows(b, "controller not alive")
-	// The names of the tabs come closer, and go.
+	// The names of the tabs are drawn closer together, and then left out.
 	shows(b, " 1 Overview  2Indexes 3Policies 4Failures 5Pods 6Timeline")
 	b.send(windowSize(50, 20))
 	shows(b, " 1 Overview  2  3  4  5  6 ")
@@ -84,7 +84,7 @@ func TestHeaderMakesRoom(t *testing.T) {
 	shows(b, " 1 Overview  2 Indexes  3 Policies  4 Failures  5 Pods  6 Timeline ")
 }
 
-// Issue 6.2: where there is little room the words get fewer, and the failures stay.
+// Issue 6.2: on narrow terminals the header uses fewer words, but keeps the failures.
 func TestHeaderFitsNarrowTerminals(t *testing.T) {
 	s := changed(t, "running-success-policy", func(r *explain.Report) {
 		soon, started := metav1.NewTime(r.ObservedAt.Add(time.Minute)), metav1.NewTime(r.ObservedAt.Add(-30*time.Second))

@@ -11,13 +11,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// helpScreen lists the keys of a screen, in front of it.
+// helpScreen lists the keys of a screen, and covers it.
 type helpScreen struct {
 	groups []widget.KeyGroup
 	scroll widget.Scroll
 }
 
-// newHelpScreen is the help of a screen; leave are the keys that close it or the program.
+// newHelpScreen returns the help for a screen; leave are the keys that close the screen or the program.
 func newHelpScreen(s screen.Screen, leave ...widget.Binding) *helpScreen {
 	groups := append([]widget.KeyGroup(nil), s.Keys()...)
 	taken := keysOf(groups)
@@ -30,7 +30,7 @@ func newHelpScreen(s screen.Screen, leave ...widget.Binding) *helpScreen {
 	return &helpScreen{groups: append(groups, move, everywhere)}
 }
 
-// keysOf are the keys that groups of bindings act on.
+// keysOf returns the keys of the enabled bindings.
 func keysOf(groups []widget.KeyGroup) map[string]bool {
 	keys := map[string]bool{}
 	for _, g := range groups {
@@ -45,8 +45,8 @@ func keysOf(groups []widget.KeyGroup) map[string]bool {
 	return keys
 }
 
-// without is a binding with the keys that are not taken, in its label too. It is not enabled
-// if there are none.
+// without returns a binding without the keys that are taken, and without their labels. If no key is left, the binding is
+// disabled.
 func without(b widget.Binding, taken map[string]bool) widget.Binding {
 	keys := slices.DeleteFunc(slices.Clone(b.Keys()), func(name string) bool { return taken[name] })
 	if len(keys) == len(b.Keys()) {
@@ -63,7 +63,7 @@ func without(b widget.Binding, taken map[string]bool) widget.Binding {
 	return widget.Bind(strings.Join(labels, "/"), b.Help().Desc, keys...)
 }
 
-// keyOfLabel is the name of a key by its label in the help.
+// keyOfLabel returns the name of the key with a label in the help.
 func keyOfLabel(label string) string {
 	switch label {
 	case "↑":
@@ -76,12 +76,12 @@ func keyOfLabel(label string) string {
 	return label
 }
 
-// key reports whether the help is closed. At every size the same keys do that.
+// key handles a key, and reports whether it closes the help. The same keys close it at every size.
 func (h *helpScreen) key(k tea.KeyPressMsg) (done bool) {
 	return !h.scroll.Key(k) && (widget.Matches(k, keyBack) || widget.Matches(k, keyHelp))
 }
 
-// hints are for the last line.
+// hints returns the keys for the last line.
 func (h *helpScreen) hints(p *widget.Paint) layout.Line {
 	closes := p.KeyHints(widget.Bind("esc/q", "close", "esc", "q"))
 	if h.scroll.Len > h.scroll.Height {
@@ -90,14 +90,14 @@ func (h *helpScreen) hints(p *widget.Paint) layout.Line {
 	return closes
 }
 
-// helpColumn is how wide the keys are.
+// helpColumn is the width of the column of keys.
 const helpColumn = 12
 
 func (h *helpScreen) body(p *widget.Paint) []layout.Line {
 	var lines []layout.Line
 	for _, g := range h.groups {
 		if !slices.ContainsFunc(g.Bindings, widget.Binding.Enabled) {
-			continue // All of its keys mean something else on this screen.
+			continue // All of its keys have other meanings on this screen.
 		}
 		if len(lines) > 0 && g.Title != "" {
 			lines = append(lines, nil)
@@ -119,10 +119,10 @@ func (h *helpScreen) body(p *widget.Paint) []layout.Line {
 	return h.scroll.Page(p, lines)
 }
 
-// minColumn is the narrowest column of the help.
+// minColumn is the minimum width of a column of the help.
 const minColumn = 40
 
-// inColumns breaks a list that is too long for the screen into two columns, between groups.
+// inColumns splits a list that is too long for the screen into two columns, between groups.
 func (h *helpScreen) inColumns(lines []layout.Line, p *widget.Paint) []layout.Line {
 	at := 0
 	for i, l := range lines {

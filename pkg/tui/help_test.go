@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// everyScreen opens each screen and tab, with rows in it, and with a filter where there is one.
+// everyScreen opens each screen and tab, with rows, and with a filter if it supports one.
 func everyScreen(t *testing.T) map[string]func() *testbed {
 	t.Helper()
 	all := map[string]func() *testbed{}
@@ -53,12 +53,12 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 	return all
 }
 
-// globals are the keys of all screens, in the order that they are asked.
+// globals are the keys that work on all screens, in the order in which they are checked.
 func globals() []widget.Binding {
 	return []widget.Binding{keyHelp, keyBack, keyQuit, keyPause, keyTimes, keySave, keyMouse, keyRedraw, keySuspend}
 }
 
-// Issue 6, 5: the help has every key of its screen, and those of all.
+// Issue 6, 5: the help lists every key of its screen, and the global keys.
 func TestHelpIsComplete(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b := opened()
@@ -84,7 +84,7 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// sharedKeys are claimed twice, on purpose: who is asked first, and why that is right.
+// sharedKeys are keys with two meanings on purpose, with the meanings in order of precedence.
 func sharedKeys() map[string]string {
 	return map[string]string{
 		// A filter is cleared first; the next esc goes back.
@@ -92,7 +92,7 @@ func sharedKeys() map[string]string {
 	}
 }
 
-// No key means two things on one screen.
+// No key has two meanings on one screen.
 func TestKeysDoNotClash(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		b := opened()
@@ -119,7 +119,7 @@ func TestKeysDoNotClash(t *testing.T) {
 	}
 }
 
-// Each key that a screen lists is known to it: none is left over from an older one.
+// A screen handles each key that it lists, so that no key is left over from an older version.
 func TestListedKeysAreKnown(t *testing.T) {
 	for name, opened := range everyScreen(t) {
 		for _, g := range opened().screens.top().Keys() {
@@ -132,15 +132,15 @@ func TestListedKeysAreKnown(t *testing.T) {
 	}
 }
 
-// known says that the top screen takes a key.
+// known reports whether the top screen handles a key.
 func known(t *testing.T, b *testbed, key string) bool {
 	t.Helper()
 	_, is := b.screens.top().Key(keyPress(t, key), &b.data)
 	return is
 }
 
-// ? and F1 open the help. At every size the same keys close it, those that move scroll, and
-// others do nothing: not even what they do on the screen behind.
+// ? and F1 open the help. At every size the same keys close it, scroll keys scroll it, and other keys do nothing, not even on
+// the screen behind.
 func TestHelpOpensAndCloses(t *testing.T) {
 	s := load(t, "three-causes")
 	for _, at := range []size{{60, 12}, {80, 24}, {160, 50}, {200, 60}} {
@@ -168,7 +168,7 @@ func TestHelpOpensAndCloses(t *testing.T) {
 	}
 }
 
-// The keys that leave the program differ on the first screen, in the help too.
+// The keys that leave the program differ on the first screen, also in the help.
 func TestHelpNamesTheWayOut(t *testing.T) {
 	b, _ := jobs(t, "three-causes")
 	b.press("?")
@@ -178,7 +178,7 @@ func TestHelpNamesTheWayOut(t *testing.T) {
 	shows(b, "esc/q       back", "ctrl+c      quit")
 }
 
-// The help scrolls by every key and by the wheel, and says so.
+// The help scrolls by all scroll keys and by the wheel, and shows that it does.
 func TestHelpScrolls(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{60, 12}, nil)
 	b.press("?")
@@ -188,13 +188,13 @@ func TestHelpScrolls(t *testing.T) {
 	shows(b, "suspend")
 }
 
-// The help in every size and look, of the screen with the most keys.
+// The help of the screen with the most keys, in every size and look.
 func TestHelpFitsEverySize(t *testing.T) {
 	goldens(t, "help.indexes", load(t, "three-causes"), nil, "2", "?")
 	goldens(t, "help.timeline", load(t, "three-causes"), nil, "6", "?")
 }
 
-// In ASCII, keys have names in ASCII.
+// In ASCII mode, the names of keys are ASCII.
 func TestHelpNamesKeysInASCII(t *testing.T) {
 	for _, keys := range [][]string{{"1"}, {"2"}, {"?"}, {"2", "?"}} {
 		b := open(t, load(t, "three-causes"), size{80, 24}, func(o *Options) { o.ASCII = true })
@@ -205,7 +205,7 @@ func TestHelpNamesKeysInASCII(t *testing.T) {
 	}
 }
 
-// helped is a screen with keys.
+// helped is a screen with the given keys.
 type helped struct {
 	screen.Screen
 	bindings []widget.Binding
@@ -215,7 +215,7 @@ func (h helped) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: "Screen", Bindings: h.bindings}}
 }
 
-// Issue 6.5: a key that means something else on a screen is not among those that move.
+// Issue 6.5: a key that a screen redefines is not listed as a scroll key.
 func TestHelpKnowsKeysThatScreensRedefine(t *testing.T) {
 	off := widget.Bind("g", "off", "g", "home")
 	off.SetEnabled(false)

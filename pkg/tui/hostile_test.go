@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// evil is text that would retitle, clear, recolor, jump back, ring, and turn around.
+// evil is text that would set the title, clear, recolor, jump back, ring, and reverse the direction.
 const evil = "\x1b]0;pwned\x07\x1b[2J\x1b[31m\rx\ny\u202e\u2028\x9b31m\xff\u200b\x1bPq\x1b\\"
 
-// ownSequences are those of the theme: colors and attributes.
+// ownSequences matches the sequences of the theme: colors and attributes.
 var ownSequences = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// checkHarmless fails for a frame with a byte that a terminal obeys and we did not write.
+// checkHarmless fails if a frame contains a byte that a terminal interprets and we did not write.
 func checkHarmless(t *testing.T, b *testbed) {
 	t.Helper()
 	content := b.View().Content
@@ -34,7 +34,7 @@ func checkHarmless(t *testing.T, b *testbed) {
 	}
 }
 
-// evilReport is podReport with hostile text wherever there is text.
+// evilReport is like podReport with hostile text in all text fields.
 func evilReport() *explain.Report {
 	r := podReport()
 	r.FailurePolicy.Rules[0].Name += evil
@@ -62,7 +62,7 @@ func evilDetail(name string) *explain.PodDetail {
 	}
 }
 
-// Issue 6: hostile text is shown as visible characters on the list of Jobs.
+// Issue 6: hostile text is shown as visible characters in the list of Jobs.
 func TestHostileTextIsSafeInTheList(t *testing.T) {
 	items := someJobs()
 	for i := range items {
@@ -82,7 +82,7 @@ func TestHostileTextIsSafeInTheList(t *testing.T) {
 	}
 }
 
-// Issue 6: so it is in the tab Pods, on the pod screen, and in logs.
+// Issue 6: hostile text is harmless in the tab Pods, on the pod screen, and in logs.
 func TestHostileTextIsSafeInPodsAndLogs(t *testing.T) {
 	r := evilReport()
 	log := &snapshot.Log{Container: evil, Why: evil, Dropped: 3, Lines: []snapshot.LogLine{{Text: evil}, {Text: "\t" + strings.Repeat(evil, 50)}, {Text: "x1b " + evil + "\r"}}}

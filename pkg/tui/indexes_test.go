@@ -23,7 +23,7 @@ func TestMapFitsEverySize(t *testing.T) {
 	})
 }
 
-// withIndexes is a running Job with these indexes.
+// withIndexes returns a running Job with these indexes.
 func withIndexes(t testing.TB, x *explain.Indexes) *snapshot.Snapshot {
 	s := load(t, "running-success-policy")
 	r := *s.Job.Report
@@ -41,7 +41,7 @@ func everyState() *explain.Indexes {
 	}
 }
 
-// huge has 100,000 indexes: a third done, some trouble.
+// huge returns 100,000 indexes: a third completed, a few with problems.
 func huge() *explain.Indexes {
 	return &explain.Indexes{
 		Total: 100_000, Completed: "0-7,9-32999,34000-34999", CompletedCount: 33_999, Failed: "8,52100", Active: "33000-33099", BackingOff: "33500",
@@ -49,7 +49,7 @@ func huge() *explain.Indexes {
 	}
 }
 
-// at is the index or the indexes under the cursor.
+// at returns the index or indexes under the cursor.
 func (b *testbed) at() string {
 	b.t.Helper()
 	for line := range strings.SplitSeq(b.picture(), "\n") {
@@ -65,7 +65,7 @@ func (b *testbed) at() string {
 	return ""
 }
 
-// Issue 6: the cursor moves by arrows, hjkl and pages, and stays on the map.
+// Issue 6: the cursor moves by arrows, hjkl and page keys, and stays on the map.
 func TestCursorStaysOnTheMap(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"", "0"}, {"right", "1"}, {"l l", "2"}, {"l l h", "1"}, {"l left left left", "0"},
@@ -88,8 +88,8 @@ func TestCursorStaysOnTheMap(t *testing.T) {
 	}
 }
 
-// Issue 6: zoom shows fewer indexes in a cell, around the cursor; enter does so too, until
-// there is one index to open.
+// Issue 6: zooming in shows fewer indexes per cell, around the cursor; enter does the same until the cell is a single index,
+// which it opens.
 func TestZoomKeepsTheCursor(t *testing.T) {
 	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
 	b.press("2")
@@ -122,7 +122,7 @@ func TestZoomKeepsTheCursor(t *testing.T) {
 	}
 }
 
-// The cursor stays on its index when news come and when the terminal is resized.
+// The cursor stays on its index when a Snapshot arrives and when the terminal is resized.
 func TestIndexesCursorStays(t *testing.T) {
 	s := withIndexes(t, everyState())
 	b := open(t, s, size{80, 24}, nil)
@@ -155,7 +155,7 @@ func TestIndexesCursorStays(t *testing.T) {
 	}
 }
 
-// The wheel scrolls the map without the cursor; the next key brings it back.
+// The wheel scrolls the map without the cursor; the next key scrolls back to the cursor.
 func TestWheelScrollsTheMap(t *testing.T) {
 	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
 	b.press("2", "+", "+")
@@ -177,7 +177,7 @@ func TestWheelScrollsTheMap(t *testing.T) {
 	shows(b, "rows 1 to 1")
 }
 
-// What cannot be done is said in the last line, with what is allowed.
+// The last line explains an action that is not possible, and gives the valid values.
 func TestLastLineSaysWhatCannotBeDone(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"/ 9 9 9 enter", `"999" is not on the map: type an index from 0 to 312`},
@@ -200,7 +200,7 @@ func TestLastLineSaysWhatCannotBeDone(t *testing.T) {
 	shows(b, "no other cell needs attention")
 }
 
-// Issue 6: what is known of one index: state, attempt, failures, back-off, pod, cause.
+// Issue 6: the detail of an index has its state, attempt, failures, back-off, pod and cause.
 func TestIndexDetailHasStateAndCause(t *testing.T) {
 	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
 	b.press("2", "n")
@@ -214,7 +214,7 @@ func TestIndexDetailHasStateAndCause(t *testing.T) {
 	shows(b, "Index 0  ■ completed", "pod           none")
 }
 
-// A Job without indexes has no map, and none of its keys do anything.
+// A Job without indexes has no map, and the keys of the map do nothing.
 func TestJobWithoutIndexesHasNoMap(t *testing.T) {
 	for _, s := range []*snapshot.Snapshot{load(t, "work-queue"), withIndexes(t, &explain.Indexes{})} {
 		b := open(t, s, size{80, 24}, nil)
@@ -235,7 +235,7 @@ func TestJobWithoutIndexesHasNoMap(t *testing.T) {
 	shows(b, "completionMode NonIndexed", "3  Succeeded")
 }
 
-// Issue 17: the map tells apart why indexes have no pod, in the words of the report.
+// Issue 17: the map distinguishes why indexes have no pod, in the words of the report.
 func TestMapNamesWhyIndexesWait(t *testing.T) {
 	waits := &explain.Indexes{Total: 3, Completed: "0", CompletedCount: 1, Pending: "1-2", PendingCount: 2, Retrying: "1", RetryingCount: 1, NotStarted: "2", NotStartedCount: 1}
 	ends := &explain.Indexes{Total: 3, Completed: "0", CompletedCount: 1, Pending: "1-2", PendingCount: 2, WillNotComplete: "1-2", WillNotCompleteCount: 2}
@@ -253,7 +253,7 @@ func TestMapNamesWhyIndexesWait(t *testing.T) {
 	}
 }
 
-// Only so many indexes are on the map, and it says so.
+// The number of indexes on the map is limited, and the map says so.
 func TestMapSaysWhatIsNotOnIt(t *testing.T) {
 	b := open(t, withIndexes(t, &explain.Indexes{Total: 1<<31 - 1, PendingCount: 1<<31 - 1}), size{80, 24}, nil)
 	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "2,147,483,647 not started")
@@ -261,7 +261,7 @@ func TestMapSaysWhatIsNotOnIt(t *testing.T) {
 	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "Indexes 1048000 to 1048575  576 in this cell")
 }
 
-// Issue 6.2: the heading counts the indexes of the Job, and those out of range apart.
+// Issue 6.2: the heading counts the indexes of the Job, and separately those out of range.
 func TestIndexesHeadingCountsOutOfRange(t *testing.T) {
 	for _, c := range []struct {
 		x    explain.Indexes
@@ -278,7 +278,7 @@ func TestIndexesHeadingCountsOutOfRange(t *testing.T) {
 	}
 }
 
-// Issue 6.2: where zoom ends the last line says why nothing changes.
+// Issue 6.2: at the limits of zooming, the last line says why nothing changes.
 func TestIndexesZoomSaysItsEnds(t *testing.T) {
 	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
 	const closest, all = "each cell is one index already: enter opens it", "all indexes are on the screen already"
@@ -297,7 +297,7 @@ func TestIndexesZoomSaysItsEnds(t *testing.T) {
 	shows(b, "2 indexes per cell")
 }
 
-// Issue 6.2: the table says how to see those that do not fit.
+// Issue 6.2: the table says how to see the indexes that do not fit.
 func TestIndexesTableSaysWhereTheRestIs(t *testing.T) {
 	x := &explain.Indexes{Total: 40, Failed: "0-19", FailedCount: 20}
 	for i := range int32(20) {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// failedJob is a Job that failed so long ago.
+// failedJob returns a Job that failed the given time ago.
 func failedJob(name string, before time.Duration) explain.Outline {
 	return explain.Outline{
 		Namespace: "default", Name: name, UID: "uid-" + name, Status: "Failed", Fate: explain.FateFailed, Completions: ptr.To[int32](1), Failed: 1,
@@ -20,7 +20,7 @@ func failedJob(name string, before time.Duration) explain.Outline {
 	}
 }
 
-// retryOf makes a Job the n-th retry of another.
+// retryOf makes a Job the n-th retry of another one.
 func retryOf(o explain.Outline, first string, n int32) explain.Outline {
 	o.Retry = &explain.RetryOf{Name: first, UID: "uid-" + first, Attempt: n}
 	return o
@@ -34,7 +34,7 @@ func TestLatestFailureIsFirst(t *testing.T) {
 	}
 }
 
-// What Jobs do changes their rows at once, and their places after some seconds, or by a key.
+// Changes of Jobs are shown at once; their rows move after some seconds, or when a key is pressed.
 // Requirements: VIE-06
 func TestRowsStayInTheirPlaces(t *testing.T) {
 	items := someJobs()[3:]
@@ -71,7 +71,7 @@ func TestRowsStayInTheirPlaces(t *testing.T) {
 	}
 }
 
-// A Job that was retried is shown as its latest retry, under its own name.
+// A retried Job is shown as its latest retry, under the original name.
 // Requirements: VIE-08
 func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	running := retryOf(explain.Outline{Namespace: "default", Name: "big-retry-2", UID: "uid-2", Status: "Running", Completions: ptr.To[int32](9)}, "big", 2)
@@ -94,7 +94,7 @@ func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	shows(b, "2 Jobs")
 }
 
-// l shows the log of the pod that says most about the Job under the cursor, or the open one.
+// l shows the most informative pod log of the Job under the cursor, or of the open Job.
 // Requirements: VIE-07
 func TestLogsOfAJob(t *testing.T) {
 	s := load(t, "three-causes")

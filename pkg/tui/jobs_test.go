@@ -17,12 +17,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// testNow is the time of hand-made Snapshots.
+// testNow returns the time of hand-made Snapshots.
 func testNow() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 func ago(d time.Duration) *metav1.Time { return &metav1.Time{Time: testNow().Add(-d)} }
 
-// someJobs are one of each kind, in two namespaces.
+// someJobs returns a Job of each kind, in two namespaces.
 func someJobs() []explain.Outline {
 	return []explain.Outline{
 		{
@@ -77,7 +77,7 @@ func TestListOfJobsFitsEverySize(t *testing.T) {
 	goldens(t, "jobs.recorded", load(t, "failure-target"), func(o *Options) { o.Start = StartJobs })
 }
 
-// manyJobs are n Jobs of all kinds.
+// manyJobs returns n Jobs of all kinds.
 func manyJobs(n int) []explain.Outline {
 	kinds := someJobs()
 	items := make([]explain.Outline, n)
@@ -89,7 +89,7 @@ func manyJobs(n int) []explain.Outline {
 	return items
 }
 
-// has fails unless texts are on the screen, in that order.
+// has fails unless the texts are on the screen, in this order.
 func (b *testbed) has(t *testing.T, what ...string) {
 	t.Helper()
 	picture := b.picture()
@@ -103,7 +103,7 @@ func (b *testbed) has(t *testing.T, what ...string) {
 	}
 }
 
-// lacks fails if a text is on the screen.
+// lacks fails if any of the texts is on the screen.
 func (b *testbed) lacks(t *testing.T, what ...string) {
 	t.Helper()
 	for _, w := range what {
@@ -113,7 +113,7 @@ func (b *testbed) lacks(t *testing.T, what ...string) {
 	}
 }
 
-// names are those of the rows on the screen, top to bottom; long ones may be cut.
+// names returns the names of the visible rows, top to bottom; long names may be cut.
 func (b *testbed) names() []string {
 	b.t.Helper()
 	lines := strings.Split(b.picture(), "\n")
@@ -132,7 +132,7 @@ func (b *testbed) names() []string {
 	return out
 }
 
-// chosen is the name of the row under the cursor.
+// chosen returns the name of the row under the cursor.
 func (b *testbed) chosen() string {
 	b.t.Helper()
 	b.View()
@@ -160,7 +160,7 @@ func short(names []string) string {
 	return strings.Join(out, " ")
 }
 
-// Issue 6, 1: s takes the next order, S reverses it; the column has a mark.
+// Issue 6, 1: s selects the next order, S reverses it; the column is marked.
 func TestSortingTakesTheNextOrder(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{260, 24}, allNamespaces)
 	for _, c := range []struct{ key, want, mark string }{
@@ -184,8 +184,8 @@ func TestSortingTakesTheNextOrder(t *testing.T) {
 	}
 }
 
-// Issue 6, 1: the filter chooses while it is typed, by all its words; esc in the question
-// gives the one before back, and on the screen it clears it.
+// Issue 6, 1: the filter applies while it is typed, and requires all its words; esc in the prompt restores the previous
+// filter, and esc on the screen clears it.
 func TestFilterChoosesWhileItIsTyped(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{260, 24}, allNamespaces)
 	all := "train nightly sweep import queue validate evaluate"
@@ -219,7 +219,7 @@ func TestFilterChoosesWhileItIsTyped(t *testing.T) {
 	b.has(t, "q quits")
 }
 
-// Issue 6, 1 and 5: enter opens a Job, e its explanation, on top of the Job; y copies.
+// Issue 6, 1 and 5: enter opens a Job, e its explanation on top of the Job; y copies the name.
 func TestEnterOpensAJob(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, allNamespaces)
 	b.View()
@@ -244,7 +244,7 @@ func TestEnterOpensAJob(t *testing.T) {
 	b.has(t, "copied: import-orders")
 }
 
-// Issue 6, 1: an empty list opens nothing, and nothing breaks.
+// Issue 6, 1: keys on an empty list open nothing and do no harm.
 func TestJobsKeysWithoutJobs(t *testing.T) {
 	for _, s := range []*snapshot.Snapshot{{Time: testNow()}, jobsSnapshot()} {
 		b := open(t, s, size{60, 20}, nil)
@@ -258,8 +258,8 @@ func TestJobsKeysWithoutJobs(t *testing.T) {
 	}
 }
 
-// Issue 6, 1: the cursor stays with its Job while others come and go, and stays where it is
-// when the Job itself goes.
+// Issue 6, 1: the cursor stays on its Job while others are added and removed, and keeps its position when that Job is
+// removed.
 func TestJobsCursorStays(t *testing.T) {
 	items := someJobs()
 	b := open(t, jobsSnapshot(items...), size{80, 24}, allNamespaces)
@@ -285,7 +285,7 @@ func TestJobsCursorStays(t *testing.T) {
 	}
 }
 
-// headers are the columns of the table on the screen.
+// headers returns the columns of the table on the screen.
 func (b *testbed) headers(t *testing.T) string {
 	t.Helper()
 	for line := range strings.SplitSeq(b.picture(), "\n") {
@@ -297,7 +297,7 @@ func (b *testbed) headers(t *testing.T) string {
 	return ""
 }
 
-// The reason has 30 characters from 100 columns on, and 18 at 80: other columns are left out for it. Bars use what is left.
+// The reason has 30 characters from 100 columns on, and 18 at 80: other columns are omitted for it. Bars use the rest.
 // Requirements: CLI-30
 func TestListHasRoomForReasons(t *testing.T) {
 	items := someJobs()
@@ -319,8 +319,7 @@ func TestListHasRoomForReasons(t *testing.T) {
 	}
 }
 
-// Issue 6, 1: failed indexes, the matched rule and managedBy are in the table wherever there
-// is room, and the age nearly always.
+// Issue 6, 1: failed indexes, the matched rule and managedBy are shown if there is room, and the age nearly always.
 func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
 	for _, c := range []struct {
 		width int
@@ -339,7 +338,7 @@ func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
 		if got := b.headers(t); got != c.want {
 			t.Errorf("%d columns: %s, want %s\n%s", c.width, got, c.want, b.picture())
 		}
-		// No kind of Job is lost from the summary.
+		// The summary includes every kind of Job.
 		b.has(t, "1 failing", " running", "✓ 1 complete")
 		if c.width >= 180 {
 			b.has(t, "batchjob.dev/controller")
@@ -347,8 +346,7 @@ func TestColumnsAreThereWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-// Issue 6, 1: what needs a look first is on top from the begin; what failed long ago is not
-// that anymore.
+// Issue 6, 1: urgent Jobs are on top from the start; Jobs that failed long ago are no longer urgent.
 func TestUrgentJobsAreOnTop(t *testing.T) {
 	items := someJobs()
 	old := items[1]
@@ -359,8 +357,7 @@ func TestUrgentJobsAreOnTop(t *testing.T) {
 	}
 }
 
-// Issue 6, 1: another order is shown from its first row; a row that somebody has chosen
-// stays chosen.
+// Issue 6, 1: after a change of the order the first row is visible; a row that the user has chosen stays chosen.
 func TestJobsSortShowsTheTop(t *testing.T) {
 	b := open(t, jobsSnapshot(manyJobs(100)...), size{80, 24}, allNamespaces)
 	b.View()
@@ -387,9 +384,9 @@ func TestJobsSortShowsTheTop(t *testing.T) {
 	}
 }
 
-// Issue 6, 1: what is shown has the same columns at the same places wherever the list is.
+// Issue 6, 1: the columns keep their positions while the list scrolls.
 func TestJobsColumnsStay(t *testing.T) {
-	// What is widest comes last.
+	// The widest rows come last.
 	items := manyJobs(500)
 	for i := range items[:450] {
 		items[i] = items[0]
@@ -416,7 +413,7 @@ func TestJobsColumnsStay(t *testing.T) {
 	}
 }
 
-// Issue 6: a frame of 5,000 Jobs is computed in under 10 ms; so is one with a new list.
+// Issue 6: a frame of 5,000 Jobs takes less than 10 ms, even with a new list.
 func BenchmarkJobsFrame(b *testing.B) {
 	bed := open(b, jobsSnapshot(manyJobs(5000)...), size{160, 50}, allNamespaces)
 	bed.View()
@@ -441,7 +438,7 @@ func BenchmarkJobsFrame(b *testing.B) {
 	})
 }
 
-// CLI-08, issue 17: what the list cannot know is said, and takes rows of the table only then.
+// CLI-08, issue 17: a note names the data that could not be read, and uses lines of the screen only then.
 func TestListNamesWhatItCannotRead_CLI_08(t *testing.T) {
 	s := jobsSnapshot(someJobs()...)
 	s.Jobs.Gaps = []explain.Gap{{What: "pods", Text: "pods could not be read: no permission to list pods in namespace ml"}}

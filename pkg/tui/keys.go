@@ -17,7 +17,7 @@ import (
 var (
 	keyHelp = widget.Bind("?", "help", "?", "f1")
 	keyBack = widget.Bind("esc/q", "back", "esc", "q", "backspace")
-	// keyBelow goes to the screen below the one that the view opened with: from an explanation to its Job.
+	// keyBelow goes to the screen below the first one: from an explanation to its Job.
 	keyBelow = widget.Bind("esc", "back", "esc", "backspace")
 	keyQuit  = widget.Bind("ctrl+c", "quit", "ctrl+c")
 	// keyLeave quits on the screen that the view opened with.
@@ -31,10 +31,10 @@ var (
 	keySuspend = widget.Bind("ctrl+z", "suspend", "ctrl+z")
 )
 
-// wheelLines is how far one notch of the wheel scrolls.
+// wheelLines is the number of lines that one notch of the wheel scrolls.
 const wheelLines = 3
 
-// key acts on a key press: of a question, the help, the screen, or else of all screens.
+// key passes a key press to the prompt, the help, the screen, or the global keys, whichever handles it first.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	m.notice, m.keyed = notice{}, true
 	switch {
@@ -64,7 +64,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	return m.globalKey(k)
 }
 
-// globalKey is for the keys that mean the same on all screens, unless the screen has them itself.
+// globalKey handles the keys that have the same meaning on all screens that do not redefine them.
 func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	// What is shown, and how.
@@ -80,13 +80,13 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	case widget.Matches(k, keySave):
 		return m.save()
 
-	// The terminal.
+	// Keys for the terminal.
 	case widget.Matches(k, keySuspend):
 		return tea.Suspend
 	case widget.Matches(k, keyRedraw):
 		return tea.ClearScreen
 
-	// Forms and prompts, and leaving.
+	// Forms, prompts and leaving.
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
@@ -101,7 +101,7 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// formKeys are the keys that open a form or a prompt here.
+// formKeys returns the keys that can open a form or a prompt now.
 func (m *Model) formKeys() (keys []widget.Binding) {
 	if _, _, allowed := m.retriable(); allowed {
 		keys = append(keys, keyRetry)
@@ -115,12 +115,12 @@ func (m *Model) formKeys() (keys []widget.Binding) {
 	return keys
 }
 
-// sayUnknown is for keys of other programs, whose users would press them again.
+// sayUnknown explains an unknown key, so that users of other programs do not press it again.
 func (m *Model) sayUnknown(k tea.KeyPressMsg) {
 	m.say("no key " + sanitize.Line(k.String()) + " here; ? shows the keys")
 }
 
-// act does what a pane asks for.
+// act performs the Action of a screen.
 func (m *Model) act(a screen.Action) tea.Cmd {
 	if a.Notice != "" {
 		m.say(a.Notice)
@@ -147,8 +147,8 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 	return nil
 }
 
-// back closes the screen. On the one that the view opened with, q ends the program at once; esc does not, as it is pressed
-// once too often easily.
+// back closes the screen. On the screen that the view opened with, q quits at once; esc does not, because it is easily
+// pressed once too often.
 func (m *Model) back(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.screens.quits() && widget.Matches(k, keyLeave):
@@ -167,7 +167,7 @@ func (m *Model) say(text string) {
 	m.notice = notice{text: text, until: m.now.Add(noticeTime)}
 }
 
-// togglePause keeps what is shown, or shows the latest.
+// togglePause freezes the view, or shows the latest Snapshot.
 func (m *Model) togglePause() {
 	m.pause.on, m.pause.since = !m.pause.on, m.now
 	if !m.pause.on && m.pause.held != nil {

@@ -2,8 +2,7 @@ package tui
 
 import "testing"
 
-// Issue 17: a large screen uses its room: the timeline below the overview, causes in full,
-// longer lists of indexes.
+// Issue 17: a large screen uses its room: for the timeline below the overview, full causes, and longer lists of indexes.
 func TestMainScreensUseALargeTerminal(t *testing.T) {
 	at := size{200, 60}
 	shows(open(t, jobsSnapshot(someJobs()...), size{200, 24}, allNamespaces), "ACTIVE(READY)", "TERMINATING", "FAILED INDEXES")

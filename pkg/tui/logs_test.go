@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// someLog is a log of n lines.
+// someLog returns a log of n lines.
 func someLog(n int) *snapshot.Log {
 	log := &snapshot.Log{Container: "main"}
 	for i := range n {
@@ -40,7 +40,7 @@ func TestLogsFitEverySize(t *testing.T) {
 	goldens(t, "logs.waiting", podSnapshot(podDetail(), nil), nil, "5", "l")
 }
 
-// logsBed shows a log.
+// logsBed opens a log.
 func logsBed(t *testing.T, log *snapshot.Log, at size) *testbed {
 	t.Helper()
 	b := open(t, podSnapshot(podDetail(), log), at, nil)
@@ -50,7 +50,7 @@ func logsBed(t *testing.T, log *snapshot.Log, at size) *testbed {
 	return b
 }
 
-// log sends the log as it is now.
+// log sends a new version of the log.
 func (b *testbed) log(log *snapshot.Log) {
 	next := *b.data.Snap
 	next.Seq++
@@ -59,7 +59,7 @@ func (b *testbed) log(log *snapshot.Log) {
 	b.View()
 }
 
-// Issue 6, 3: a log is followed until somebody scrolls up, and again from G or f on.
+// Issue 6, 3: a log is followed until the user scrolls up, and again after G or f.
 func TestLogsFollow(t *testing.T) {
 	grow := func(n int) *snapshot.Log {
 		log := &snapshot.Log{Container: "main"}
@@ -89,7 +89,7 @@ func TestLogsFollow(t *testing.T) {
 	}
 }
 
-// Issue 6, 3: what is looked at stays while lines come, and while old ones are dropped.
+// Issue 6, 3: the visible lines stay while lines are added and old ones are dropped.
 func TestLogsStayWhenLinesAreDropped(t *testing.T) {
 	b := logsBed(t, someLog(200), size{80, 24})
 	b.press("pgup", "pgup", "up")
@@ -112,7 +112,7 @@ func TestLogsStayWhenLinesAreDropped(t *testing.T) {
 	b.has(t, "step 300: ")
 }
 
-// Issue 6, 3: line by line down and up again leads to the same pictures, wrapped or not.
+// Issue 6, 3: scrolling down and up again line by line shows the same pictures, wrapped or not.
 func TestLogsScrollEveryLine(t *testing.T) {
 	for _, wrap := range []bool{true, false} {
 		b := logsBed(t, someLog(60), size{60, 20})
@@ -142,7 +142,7 @@ func TestLogsScrollEveryLine(t *testing.T) {
 	}
 }
 
-// Issue 6, 3: the filter shows matching lines only, and marks what matches.
+// Issue 6, 3: the filter shows only matching lines, and highlights the matches.
 func TestLogsFilter(t *testing.T) {
 	b := logsBed(t, someLog(200), size{160, 50})
 	b.press("/")
@@ -159,7 +159,7 @@ func TestLogsFilter(t *testing.T) {
 	b.has(t, "container main, 200 lines")
 }
 
-// Issue 6, 3: t shows times, W cuts lines, tabs are spaces, and a huge line is cut.
+// Issue 6, 3: t shows times, W cuts lines, tabs become spaces, and a huge line is cut.
 func TestLogsShowTimesAndCutLines(t *testing.T) {
 	log := someLog(10)
 	log.Lines[9].Text = "a\tb\r"
@@ -180,7 +180,7 @@ func TestLogsShowTimesAndCutLines(t *testing.T) {
 	b.has(t, "ж")
 }
 
-// Issue 6, 3: c and p say what they cannot do.
+// Issue 6, 3: c and p explain if they cannot do anything.
 func TestSingleContainerHasNoOther(t *testing.T) {
 	b := logsBed(t, someLog(1), size{80, 24})
 	b.data.Snap.Pod.Containers = b.data.Snap.Pod.Containers[:1]
@@ -191,7 +191,7 @@ func TestSingleContainerHasNoOther(t *testing.T) {
 	b.has(t, "the containers are not known yet")
 }
 
-// Issue 6, 3: after c or p the log that was there is not shown as the one that is asked for.
+// Issue 6, 3: after c or p, the previous log is not shown as the requested one.
 func TestLogOfAnotherTargetIsNotShown(t *testing.T) {
 	for _, key := range []string{"c", "p"} {
 		b := logsBed(t, someLog(5), size{80, 24})

@@ -17,56 +17,56 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Start says which screen comes first.
+// Start selects the first screen.
 type Start int
 
-// The screens to start with.
+// The first screens.
 const (
 	StartJobs Start = iota
 	StartJob
 	StartExplain
 )
 
-// Options are what a Model needs.
+// Options configure a Model.
 type Options struct {
-	// Context ends the waiting for Snapshots.
+	// Context cancels the waiting for Snapshots.
 	Context context.Context //nolint:containedctx // commands of Bubble Tea get none
 	Source  snapshot.Source
-	// Now is the clock that ticks bring into Update.
+	// Now is the clock whose time ticks pass to Update.
 	Now func() time.Time
-	// Start and Job are the first screen. StartJobs ignores Job.
+	// Start and Job select the first screen. StartJobs ignores Job.
 	Start Start
 	Job   snapshot.JobKey
-	// What describes the set of Jobs, for the list: "namespace ml". Select is the Job under the cursor at first, the first
-	// of the list if it is zero.
+	// What describes the set of Jobs in the list, such as "namespace ml". Select is the Job initially under the cursor; if it
+	// is zero, the first Job of the list.
 	What   string
 	Select snapshot.JobKey
-	// Coach is what to do first, in a line that is shown until a key is pressed; "" for nothing.
+	// Coach is a hint about the first step, shown in a line until a key is pressed; "" for none.
 	Coach string
-	// Color and ASCII are what the terminal can show. Its background is asked for later.
+	// Color and ASCII describe the terminal. Its background color is requested later.
 	Color bool
 	ASCII bool
 	Light bool
-	// Mouse switches the reports of the mouse wheel on.
+	// Mouse enables events of the mouse wheel.
 	Mouse    bool
 	Location *time.Location
-	// Namespace is the one that kubectl uses where none is given: commands leave it out. With "", they name theirs.
+	// Namespace is kubectl's current namespace, which commands omit. If it is "", commands name their namespace.
 	Namespace string
-	// Replay is the speed of a recording that is played, 0 for a cluster.
+	// Replay is the speed at which a recording is played; 0 for a cluster.
 	Replay float64
-	// Badge is shown beside the time: what is not a cluster, "" for one.
+	// Badge is shown next to the time to mark data that is not from a cluster; "" for a cluster.
 	Badge string
-	// Follow goes to the screen that each Snapshot is about, as a recording does.
+	// Follow opens the screen for the Focus of each Snapshot, for recordings.
 	Follow bool
-	// Save writes what is shown to a file, and returns its name.
+	// Save writes the current Snapshot to a file, and returns the name of the file.
 	Save func(*snapshot.Snapshot) (string, error)
-	// Retrier creates retries of failed Jobs, nil to write nothing.
+	// Retrier creates retries of failed Jobs; nil if the view is read-only.
 	Retrier screen.Retrier
-	// Changer suspends, resumes and deletes Jobs, nil to write nothing.
+	// Changer suspends, resumes and deletes Jobs; nil if the view is read-only.
 	Changer screen.Changer
-	// Namespaces changes the namespace of the list, nil if that stays.
+	// Namespaces changes the namespace of the list; nil if it is fixed.
 	Namespaces Namespaces
-	// EndWhen reports whether to end the view; nil if only the user does.
+	// EndWhen reports whether the view ends with this Snapshot; nil if only the user ends it.
 	EndWhen func(*snapshot.Snapshot) bool
 }
 
@@ -83,7 +83,7 @@ type Model struct {
 	focus         focus
 	pause         pause
 
-	// mayRetry are the namespaces whose permissions were asked for, true where retries may be created.
+	// mayRetry has the namespaces for which permission was requested; true if the user may create retries there.
 	mayRetry map[string]bool
 
 	absolute bool
@@ -91,43 +91,43 @@ type Model struct {
 	help     *helpScreen
 	prompt   *widget.Prompt
 	notice   notice
-	// typed is a namespace that was typed and is not open yet; before is the one to go back to if the Jobs of the one that
-	// was opened last cannot be read.
+	// typed is a namespace that was typed and not opened yet. before is the namespace to return to if the Jobs of the last
+	// opened one cannot be read.
 	typed, before *string
-	// keyed is true once a key was pressed.
+	// keyed is set when a key was pressed.
 	keyed bool
-	// over is why the Source ended.
+	// over is the error with which the Source ended.
 	over error
 	quit bool
 
-	// frame is the last one; drawn is true while it is up to date.
+	// frame is the last frame; drawn is set while it is up to date.
 	frame tea.View
 	drawn bool
 }
 
-// notice is a line that is shown for a while.
+// notice is a text that is shown in the last line for a while.
 type notice struct {
 	text  string
 	until time.Time
 }
 
-// noticeTime is how long.
+// noticeTime is how long a notice is shown.
 const noticeTime = 4 * time.Second
 
 type (
-	// tickMsg is the time, once a second.
+	// tickMsg is the current time, sent once a second.
 	tickMsg time.Time
-	// snapshotMsg is the next Snapshot of a Source, or why there is none.
+	// snapshotMsg is the next Snapshot of a Source, or the error with which it ended.
 	snapshotMsg struct {
 		of   snapshot.Source
 		snap *snapshot.Snapshot
 		err  error
 	}
-	// doneMsg is what a Task returned.
+	// doneMsg is the function that a Task returned.
 	doneMsg func() screen.Action
 )
 
-// New returns a Model that has drawn nothing yet.
+// New returns a Model.
 func New(o Options) *Model {
 	if o.Location == nil {
 		o.Location = time.UTC
@@ -160,7 +160,7 @@ func newTheme(color, light bool) *layout.Theme {
 	return layout.NewTheme(layout.Dark)
 }
 
-// Init asks for the first Snapshot, the first tick, and the background color.
+// Init requests the first Snapshot, the first tick, and the background color.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.next(), tick(m.o.Now)}
 	if m.o.Color {
@@ -186,7 +186,7 @@ func (m *Model) newList() screen.Screen {
 	return joblist.New(joblist.Options{What: m.o.What, Select: m.o.Select, Recorded: m.o.Follow})
 }
 
-// look passes the Focus of the screen to the Source, if that has changed; that of a preview after a while.
+// look passes the Focus of the screen to the Source if it has changed; for a preview, after restTime.
 func (m *Model) look() tea.Cmd {
 	f := m.screens.top().Focus()
 	now, timer := m.focus.change(f)
@@ -197,7 +197,7 @@ func (m *Model) look() tea.Cmd {
 	return timer
 }
 
-// Update takes one message.
+// Update handles one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
 	if f, ok := m.screens.top().(screen.Follower); ok {
@@ -225,7 +225,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	case tea.PasteMsg:
-		// A question has one line.
+		// A prompt has one line.
 		if m.prompt != nil {
 			m.prompt.Insert(strings.Join(strings.Fields(msg.Content), " "))
 		}
@@ -236,7 +236,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case doneMsg:
 		return m.act(msg())
 	default:
-		m.drawn = drawn // Nothing that shows.
+		m.drawn = drawn // The message changes nothing visible.
 	}
 	return nil
 }
@@ -246,10 +246,10 @@ func (m *Model) resize(width, height int) {
 	m.data.Width, m.data.Height = m.width, max(1, m.height-2)
 }
 
-// news shows or holds a Snapshot, and asks for the next one.
+// news shows or holds a Snapshot, and requests the next one.
 func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	if msg.of != nil && msg.of != m.o.Source {
-		return nil // It is of a namespace that was left.
+		return nil // It belongs to a namespace that is no longer open.
 	}
 	if msg.err != nil {
 		return m.end(msg.err)
@@ -271,13 +271,13 @@ func (m *Model) news(msg snapshotMsg) tea.Cmd {
 	return m.next()
 }
 
-// end keeps what was shown last, unless another namespace can be shown again.
+// end keeps the last Snapshot on the screen, unless the previous namespace can be reopened.
 func (m *Model) end(err error) tea.Cmd {
 	if cmd := m.reopen(err); cmd != nil {
 		return cmd
 	}
 	m.over = err
-	// A view that ends by itself may have no one to close it.
+	// A view that ends by itself may have no user to close it.
 	if !errors.Is(err, io.EOF) && (!m.data.Snap.IsShown() || m.o.EndWhen != nil) {
 		m.quit = true
 		return tea.Quit
@@ -293,7 +293,7 @@ func (m *Model) show(s *snapshot.Snapshot) {
 	m.data.Take(s)
 }
 
-// Err is why the Source ended, nil if it has not, or at the end of a recording.
+// Err returns the error with which the Source ended; nil if it has not ended, or at the end of a recording.
 func (m *Model) Err() error {
 	if errors.Is(m.over, io.EOF) || errors.Is(m.over, context.Canceled) {
 		return nil
@@ -301,5 +301,5 @@ func (m *Model) Err() error {
 	return m.over
 }
 
-// Shown is the last Snapshot that was on the screen.
+// Shown returns the last Snapshot that was shown.
 func (m *Model) Shown() *snapshot.Snapshot { return m.data.Snap }

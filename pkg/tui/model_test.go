@@ -23,7 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// gives is what a command gives at once, by the name of its type; "" for no command.
+// gives returns the name of the type of a command's message; "" for no command.
 func gives(cmd tea.Cmd) string {
 	if cmd == nil {
 		return ""
@@ -36,7 +36,7 @@ const (
 	interrupts = "tea.InterruptMsg"
 )
 
-// jobs opens the list, and the Job of a fixture from it.
+// jobs opens the list, and from it the Job of a fixture.
 func jobs(t *testing.T, fixture string) (*testbed, *snapshot.Snapshot) {
 	t.Helper()
 	s := load(t, fixture)
@@ -46,7 +46,7 @@ func jobs(t *testing.T, fixture string) (*testbed, *snapshot.Snapshot) {
 	return b, s
 }
 
-// Issue 6, 5 and issue 17: esc, q and backspace go back; on the first screen, only q ends the program.
+// Issue 6, 5 and issue 17: esc, q and backspace go back; on the first screen, only q quits.
 func TestEscapeGoesBack(t *testing.T) {
 	for _, key := range []string{"esc", "q", "backspace"} {
 		b, s := jobs(t, "three-causes")
@@ -70,7 +70,7 @@ func TestEscapeGoesBack(t *testing.T) {
 		if want == "" {
 			shows(b, "1 Job", "q quits")
 		}
-		// The Source is told of each screen, once.
+		// Each screen's Focus is passed to the Source once.
 		var looked []string
 		for _, f := range b.source.looked {
 			looked = append(looked, f.Job.Name+"/"+f.Pod)
@@ -81,7 +81,7 @@ func TestEscapeGoesBack(t *testing.T) {
 	}
 }
 
-// ctrl+c ends the program from everywhere, also from a question and the help.
+// ctrl+c quits from everywhere, also from a prompt and the help.
 func TestInterruptEndsEverywhere(t *testing.T) {
 	for _, keys := range [][]string{{}, {"?"}, {"e"}, {"6", "/"}, {"6", "/", "a"}, {"space"}, {"5", "enter"}} {
 		b := open(t, load(t, "three-causes"), size{80, 24}, nil)
@@ -92,7 +92,7 @@ func TestInterruptEndsEverywhere(t *testing.T) {
 	}
 }
 
-// space holds the picture, with its clocks; what came since is shown afterward.
+// space freezes the view and its clocks; later Snapshots are shown afterward.
 func TestSpaceHoldsThePicture(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{80, 24}, nil)
@@ -127,12 +127,12 @@ func TestSpaceHoldsThePicture(t *testing.T) {
 		t.Errorf("the newest is %d, not 9", got)
 	}
 	shows(b, "3/10")
-	// Nothing new: nothing changes.
+	// Without a new Snapshot, nothing changes.
 	b.press("space", "space")
 	shows(b, "3/10")
 }
 
-// r changes between "3s ago" and the time of day.
+// r switches between "3s ago" and the time of day.
 func TestTimesAreRelativeOrOfTheDay(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	shows(b, "took 4s, 0s ago")
@@ -142,7 +142,7 @@ func TestTimesAreRelativeOrOfTheDay(t *testing.T) {
 	shows(b, "took 4s, 0s ago")
 }
 
-// w writes what is shown, and says where, or why not.
+// w writes the current Snapshot, and a notice says to which file, or why it failed.
 func TestSnapshotIsWritten(t *testing.T) {
 	s := load(t, "quota")
 	b := open(t, s, size{80, 24}, nil)
@@ -175,7 +175,7 @@ func TestSnapshotIsWritten(t *testing.T) {
 	}
 }
 
-// m leaves the mouse to the terminal, and takes it again.
+// m releases the mouse to the terminal, and captures it again.
 func TestMouseIsLeftToTheTerminal(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Mouse = true })
 	if b.View().MouseMode != tea.MouseModeCellMotion {
@@ -193,7 +193,7 @@ func TestMouseIsLeftToTheTerminal(t *testing.T) {
 	}
 }
 
-// ctrl+l draws anew, ctrl+z suspends.
+// ctrl+l redraws, ctrl+z suspends.
 func TestTerminalKeysRedrawAndSuspend(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, nil)
 	if got, want := gives(b.press("ctrl+l")), fmt.Sprintf("%T", tea.ClearScreen()); got != want {
@@ -204,7 +204,7 @@ func TestTerminalKeysRedrawAndSuspend(t *testing.T) {
 	}
 }
 
-// chosenTab is the name of the tab in reverse.
+// chosenTab returns the name of the tab in reverse video.
 func chosenTab(b *testbed) string {
 	chosen := regexp.MustCompile(`\x1b\[[0-9;]*7m \d (\w+) `).FindStringSubmatch(b.View().Content)
 	if chosen == nil {
@@ -213,7 +213,7 @@ func chosenTab(b *testbed) string {
 	return chosen[1]
 }
 
-// 1..6, tab, shift+tab and the arrows change the tab; a pane that needs a key keeps it.
+// 1..6, tab, shift+tab and the arrows change the tab, unless the pane uses the key.
 func TestKeysChangeTheTab(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	for _, step := range []struct{ key, want string }{
@@ -229,7 +229,7 @@ func TestKeysChangeTheTab(t *testing.T) {
 	}
 }
 
-// The size may change in the middle, and be too small for anything.
+// The terminal may be resized at any time, and be too small for any content.
 func TestSizeMayChange(t *testing.T) {
 	for _, fixture := range []string{"three-causes", "failure-policy-named", "running-success-policy", "quota", "work-queue"} {
 		b := open(t, load(t, fixture), size{160, 50}, nil)
@@ -244,7 +244,7 @@ func TestSizeMayChange(t *testing.T) {
 	}
 }
 
-// Keys that nothing knows do nothing but say so, and messages that show nothing are not drawn for.
+// Unknown keys only show a notice, and messages that change nothing visible do not redraw the view.
 // Requirements: VIE-07
 func TestUnknownKeysSaySo(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
@@ -269,7 +269,7 @@ func TestUnknownKeysSaySo(t *testing.T) {
 	}
 }
 
-// View is made once for each message that may show.
+// The view is drawn once for each message that may change it.
 func TestViewIsMadeOnce(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	c := &counting{Screen: b.screens.top()}
@@ -283,7 +283,7 @@ func TestViewIsMadeOnce(t *testing.T) {
 	}
 	c.drawn = 0
 	b.send(tickMsg(b.now))
-	b.send(tea.KeyReleaseMsg{}) // Shows nothing, yet the tick is still to be drawn.
+	b.send(tea.KeyReleaseMsg{}) // Nothing visible changes, but the tick must still be drawn.
 	b.View()
 	b.View()
 	if c.drawn != 1 {
@@ -305,7 +305,7 @@ func (c *counting) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return c.Screen.Body(p, d)
 }
 
-// A message that shows nothing, before the first frame, does not keep it away.
+// A message that changes nothing visible does not prevent the first frame.
 func TestFirstFrameIsAlwaysDrawn(t *testing.T) {
 	s := load(t, "quota")
 	m := New(Options{Source: &still{snap: s}, Now: func() time.Time { return s.Time }, What: "namespace default"})
@@ -318,7 +318,7 @@ func TestFirstFrameIsAlwaysDrawn(t *testing.T) {
 	}
 }
 
-// Issue 6, 5: a question is edited, answered with enter, and dropped with esc.
+// Issue 6, 5: an answer is edited, accepted with enter, and discarded with esc.
 func TestAnswerIsEditedAndTaken(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	bottom := func() string {
@@ -355,7 +355,7 @@ func TestAnswerIsEditedAndTaken(t *testing.T) {
 	}
 }
 
-// The cursor of a long answer stays on the screen.
+// The cursor in a long answer stays visible.
 func TestCursorOfALongAnswerIsOnTheScreen(t *testing.T) {
 	for _, at := range []size{{20, 10}, {60, 20}} {
 		b := open(t, load(t, "three-causes"), at, nil)
@@ -377,7 +377,7 @@ func TestCursorOfALongAnswerIsOnTheScreen(t *testing.T) {
 	}
 }
 
-// Issue 6, 5: the wheel scrolls what is in front.
+// Issue 6, 5: the wheel scrolls the screen or the help, whichever is in front.
 func TestWheelScrollsWhatIsInFront(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{60, 12}, nil)
 	down, up := tea.MouseWheelMsg{Button: tea.MouseWheelDown}, tea.MouseWheelMsg{Button: tea.MouseWheelUp}
@@ -395,7 +395,7 @@ func TestWheelScrollsWhatIsInFront(t *testing.T) {
 	}
 }
 
-// The colors follow the background; without colors nothing does.
+// The colors follow the background; without colors the background has no effect.
 func TestColorsFollowTheBackground(t *testing.T) {
 	s := load(t, "three-causes")
 	dark := open(t, s, size{80, 24}, nil)
@@ -429,7 +429,7 @@ func (c rgb) RGBA() (r, g, b, a uint32) {
 	return uint32(c>>16&0xff) * 0x101, uint32(c>>8&0xff) * 0x101, uint32(c&0xff) * 0x101, 0xffff
 }
 
-// The end of the Source: before anything was shown, later, and at the end of a recording.
+// The Source ends before a Snapshot was shown, later, and at the end of a recording.
 func TestEndOfTheSourceIsShown(t *testing.T) {
 	s := load(t, "three-causes")
 	broken := errors.New("unauthorized\x1b[2J: " + strings.Repeat("very ", 40) + "long")
@@ -467,7 +467,7 @@ func TestEndOfTheSourceIsShown(t *testing.T) {
 	}
 }
 
-// Issue 6, 6: a lost connection shows since when and why, until it is back.
+// Issue 6, 6: after a lost connection, the view shows since when and why, until it is restored.
 func TestLostConnectionIsShown(t *testing.T) {
 	s := load(t, "three-causes")
 	since := s.Time.Add(-90 * time.Second)
@@ -490,8 +490,8 @@ func TestLostConnectionIsShown(t *testing.T) {
 	}
 }
 
-// While nothing answers, the screen is as of the last answer: clocks stop, nothing is estimated, and the controller is
-// not said to be alive; only how long this lasts counts up (issue 17.2).
+// While the server does not respond, the view shows the state of the last response: clocks stop, there are no estimates, and
+// the controller is not shown as alive; only the length of the outage counts up (issue 17.2).
 func TestSilentServerStopsTheClocks_CLI_07(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{100, 24}, nil)
@@ -515,7 +515,7 @@ func TestSilentServerStopsTheClocks_CLI_07(t *testing.T) {
 	hides(b, "no answer")
 }
 
-// The view ends by itself when it is told to, with the last state shown, paused or not.
+// The view ends by itself if EndWhen says so, showing the last state, paused or not.
 func TestViewEndsWithTheLastState(t *testing.T) {
 	for _, keys := range [][]string{nil, {"space"}} {
 		s := load(t, "running")
@@ -534,7 +534,7 @@ func TestViewEndsWithTheLastState(t *testing.T) {
 	}
 }
 
-// A recording goes to the screens that were looked at, and leaves those of the user alone.
+// A recording opens the recorded screens, and does not close the user's own.
 func TestFollow(t *testing.T) {
 	s := load(t, "three-causes")
 	list, pod, other := *s, *s, *s
@@ -559,7 +559,7 @@ func TestFollow(t *testing.T) {
 	b.press("e")
 	b.send(snapshotMsg{snap: &again})
 	shows(b, "› Explain")
-	// A recording of one Job that is opened with it.
+	// The view of a recording opens with its only Job.
 	b = open(t, s, size{160, 50}, func(o *Options) { o.Follow = true })
 	b.send(snapshotMsg{snap: &pod})
 	shows(b, "three-causes/three-causes › three-causes-6")
@@ -569,7 +569,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// What is said vanishes after four seconds, or with the next key.
+// Notices vanish after four seconds, or with the next key.
 func TestNoticesVanish(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, nil)
 	const said = "mouse on"
@@ -590,7 +590,7 @@ func TestNoticesVanish(t *testing.T) {
 	hides(b, said)
 }
 
-// The title of the window has the name, the status and the progress, and nothing to obey.
+// The title of the window has the name, the status and the progress, and no control characters.
 func TestTitleHasNameAndProgress(t *testing.T) {
 	if got := open(t, load(t, "completions"), size{80, 24}, nil).View().WindowTitle; got != "completions Complete 100%" {
 		t.Errorf("title %q", got)
@@ -605,7 +605,7 @@ func TestTitleHasNameAndProgress(t *testing.T) {
 	}
 }
 
-// The terminal's own progress bar says the state, and goes away at the end.
+// The terminal's own progress bar shows the state, and vanishes at the end.
 func TestTerminalShowsItsProgressBar(t *testing.T) {
 	for fixture, want := range map[string]*tea.ProgressBar{
 		"running": tea.NewProgressBar(tea.ProgressBarDefault, 33), "failure-policy-named": tea.NewProgressBar(tea.ProgressBarError, 33),
@@ -630,7 +630,7 @@ func TestTerminalShowsItsProgressBar(t *testing.T) {
 	}
 }
 
-// What stays of a Job is its short explanation, whole, whatever was on the screen.
+// The scrollback of a Job is its whole short explanation, whatever was on the screen.
 // Requirements: VIE-02
 func TestExplanationStaysWhole(t *testing.T) {
 	s := load(t, "three-causes")
@@ -647,7 +647,7 @@ func TestExplanationStaysWhole(t *testing.T) {
 	}
 }
 
-// explanationOf is what explain-failure prints.
+// explanationOf returns the output of explain-failure.
 func explanationOf(r *explain.Report, width int) string {
 	var b strings.Builder
 	for _, l := range text.ShortLines(*r, text.Options{Width: width, Location: time.UTC}) {
@@ -656,7 +656,7 @@ func explanationOf(r *explain.Report, width int) string {
 	return b.String()
 }
 
-// What stays of the list is the list, without keys, questions and help.
+// The scrollback of the list is the list, without keys, prompts and help.
 func TestListStays(t *testing.T) {
 	b, _ := jobs(t, "three-causes")
 	whole, last := b.View().Content, b.Scrollback()
@@ -671,7 +671,7 @@ func TestListStays(t *testing.T) {
 	}
 }
 
-// What stays of a Job that was deleted, or of a cluster that stopped answering, says so.
+// The scrollback says if the Job was deleted, or if the API server has stopped responding.
 // Requirements: VIE-02
 func TestScrollbackSaysWhatItCannotKnow(t *testing.T) {
 	s := load(t, "three-causes")
@@ -688,7 +688,7 @@ func TestScrollbackSaysWhatItCannotKnow(t *testing.T) {
 	}
 }
 
-// q leaves from the screen that the command opened, which the first line says; esc goes from the explanation to its Job.
+// q quits from the screen that the command opened, and the first line says so; esc goes from the explanation to its Job.
 // Requirements: VIE-01
 func TestQuitLeavesFromTheScreenThatWasOpened(t *testing.T) {
 	explained := func() *testbed {
@@ -721,7 +721,7 @@ func TestQuitLeavesFromTheScreenThatWasOpened(t *testing.T) {
 	}
 }
 
-// The first messages: news, the time, and the background where there are colors.
+// The first messages request a Snapshot, a tick, and the background if there are colors.
 func TestFirstMessagesAskForNews(t *testing.T) {
 	for _, color := range []bool{true, false} {
 		b := open(t, load(t, "quota"), size{80, 24}, func(o *Options) { o.Color = color })
@@ -737,7 +737,7 @@ func TestFirstMessagesAskForNews(t *testing.T) {
 	}
 }
 
-// A Job that is opened while all stands still is shown, as it was then.
+// A Job that is opened while the view is paused is shown in its state at that time.
 func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	s := load(t, "running-success-policy")
 	listed := *s
@@ -764,8 +764,8 @@ func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 	shows(b, "3/10", "paused")
 }
 
-// Issue 17: a Job that is deleted while it is watched says so, and when, on each of its
-// screens; its clocks stand still, and nothing comes next.
+// Issue 17: all screens of a Job that is deleted while it is watched say so, and when; its clocks stop, and no next step is
+// shown.
 func TestDeletedJobSaysWhen(t *testing.T) {
 	s := load(t, "running-success-policy")
 	at := s.Time.Add(3 * time.Second)
@@ -783,7 +783,7 @@ func TestDeletedJobSaysWhen(t *testing.T) {
 	shows(b, "Explain", "✗ "+gone)
 }
 
-// A Job that never was is not called deleted.
+// A Job that never existed is not shown as deleted.
 func TestJobThatNeverWasIsNotDeleted(t *testing.T) {
 	s := load(t, "running-success-policy")
 	key := s.Focus.Job
@@ -794,7 +794,7 @@ func TestJobThatNeverWasIsNotDeleted(t *testing.T) {
 	hides(b, "eleted", "Running", "was")
 }
 
-// A long path keeps its end, and a lost connection leaves the keys on the screen.
+// A long path keeps its end, and a lost connection does not hide the keys.
 func TestCrowdedLinesKeepTheirKeys(t *testing.T) {
 	s := load(t, "running-success-policy")
 	since := s.Time.Add(-time.Minute)

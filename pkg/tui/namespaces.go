@@ -17,14 +17,14 @@ import (
 //nolint:gochecknoglobals // a constant, as those of the key map
 var keyNamespace = widget.Bind("N", "choose a namespace", "N")
 
-// Namespaces changes the namespace that the list of Jobs is of.
+// Namespaces changes the namespace of the list of Jobs.
 type Namespaces interface {
-	// Current is the namespace of the list, "" for all.
+	// Current returns the namespace of the list, "" for all.
 	Current() string
-	// Names returns all namespaces, sorted; none if they may not be listed. It makes a request to the API server.
+	// Names returns all namespaces, sorted; none if listing them is forbidden. It sends a request to the API server.
 	Names(ctx context.Context) []string
-	// Open reads the Jobs of a namespace from now on, "" for all, in place of those so far. It returns the set of Jobs in
-	// words, such as "namespace ml", and makes no request itself: errors of these come from the Source.
+	// Open returns a Source for the Jobs of a namespace, "" for all, which replaces the current Source, and a description of
+	// the set of Jobs, such as "namespace ml". It sends no request itself: the Source reports errors of requests.
 	Open(namespace string) (source snapshot.Source, what string, err error)
 }
 
@@ -34,7 +34,7 @@ func (m *Model) choosesNamespace() bool {
 	return isList && m.o.Namespaces != nil
 }
 
-// askNamespace opens the list of namespaces, or asks for a name where they may not be listed.
+// askNamespace opens the list of namespaces, or prompts for a name if listing them is forbidden.
 func (m *Model) askNamespace(k tea.KeyPressMsg) tea.Cmd {
 	if !m.choosesNamespace() {
 		m.sayUnknown(k)
@@ -45,7 +45,7 @@ func (m *Model) askNamespace(k tea.KeyPressMsg) tea.Cmd {
 		names := m.o.Namespaces.Names(ctx)
 		return func() screen.Action {
 			switch {
-			case !m.choosesNamespace() || m.prompt != nil: // The user has gone on to something else.
+			case !m.choosesNamespace() || m.prompt != nil: // The user has moved on.
 				return screen.Action{}
 			case len(names) == 0:
 				m.notice = notice{}
@@ -61,7 +61,8 @@ func (m *Model) askNamespace(k tea.KeyPressMsg) tea.Cmd {
 	})
 }
 
-// openNamespace starts over with the list of a namespace. If its Jobs cannot be read, the list of before is opened again.
+// openNamespace opens the list of a namespace in place of all screens. If its Jobs cannot be read, the previous list is
+// reopened.
 func (m *Model) openNamespace(namespace string) tea.Cmd {
 	before := m.o.Namespaces.Current()
 	source, what, err := m.o.Namespaces.Open(namespace)
@@ -78,7 +79,7 @@ func (m *Model) openNamespace(namespace string) tea.Cmd {
 	return m.next()
 }
 
-// reopen opens the list of before instead of one that could not be read; nil if there is none.
+// reopen reopens the previous list if the current one could not be read; it returns nil if there is none.
 func (m *Model) reopen(err error) tea.Cmd {
 	if m.before == nil || m.data.Snap.IsShown() {
 		return nil

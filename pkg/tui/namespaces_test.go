@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// twoNamespaces has a namespace ml with a Job, and one that may not be read.
+// twoNamespaces has a namespace ml with a Job, and a namespace that may not be read.
 type twoNamespaces struct {
 	names   []string
 	current string
@@ -33,7 +33,7 @@ func (n *twoNamespaces) Open(namespace string) (snapshot.Source, string, error) 
 	return n.sources[namespace], "namespace " + namespace, nil
 }
 
-// inNamespaces is a list of namespace etl, in which N works.
+// inNamespaces opens a list of namespace etl in which N works.
 func inNamespaces(t *testing.T, names ...string) (*testbed, *twoNamespaces) {
 	t.Helper()
 	n := &twoNamespaces{names: names, current: "etl", sources: map[string]*still{}}
@@ -42,15 +42,15 @@ func inNamespaces(t *testing.T, names ...string) (*testbed, *twoNamespaces) {
 	return b, n
 }
 
-// choose presses N, and gives the Model the namespaces.
+// choose presses N, and passes the namespaces to the Model.
 func (b *testbed) choose() {
 	b.t.Helper()
 	b.do(b.press("N"))
 	b.View()
 }
 
-// N lists the namespaces, all of them first, and starts over with the Jobs of the chosen one; what the Source of before
-// still says is not shown.
+// N lists the namespaces, with "all" first, and opens the list of the chosen one; later Snapshots of the previous Source are
+// not shown.
 // Requirements: VIE-10
 func TestNChoosesANamespace(t *testing.T) {
 	b, n := inNamespaces(t, "default", "etl", "ml")
@@ -82,7 +82,8 @@ func TestNChoosesANamespace(t *testing.T) {
 	}
 }
 
-// Where namespaces may not be listed, N asks for a name. A list that cannot be read is left again, and says why.
+// If listing namespaces is forbidden, N prompts for a name. If the list of Jobs cannot be read, the previous one is reopened
+// with the reason.
 // Requirements: VIE-10
 func TestNAsksForANamespace(t *testing.T) {
 	b, n := inNamespaces(t)

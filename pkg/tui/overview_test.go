@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Issue 6: the Overview in every size and look, for Jobs in telling states.
+// Issue 6: the Overview in every size and look, for Jobs in various states.
 func TestOverviewFitsEverySize(t *testing.T) {
 	for _, fixture := range []string{
 		"index-backoff", "failed-indexes", "max-failed-indexes", "running-success-policy", "failure-policy-named", "suspended",
@@ -23,12 +23,12 @@ func TestOverviewFitsEverySize(t *testing.T) {
 	}
 }
 
-// RTY-20, RTY-23: the Overview shows the family of the Job.
+// RTY-20, RTY-23: the Overview shows the retry family of the Job.
 func TestOverviewShowsTheFamily_RTY_20_RTY_23(t *testing.T) {
 	goldens(t, "overview.family", load(t, "../family/sweep"), nil)
 }
 
-// The Overview scrolls by keys and by the wheel, and says that there is more.
+// The Overview scrolls by keys and by the wheel, and shows that there are more lines.
 func TestOverviewScrolls(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{60, 16}, nil)
 	const verdict, below = "The Job failed: 60 of its 60", "$ kubectl logs three-causes"
@@ -51,8 +51,8 @@ func TestOverviewScrolls(t *testing.T) {
 	hides(b, verdict)
 }
 
-// Issue 6: clocks run with the reports, relative or by the time of day; between two reports they
-// stand still, as the times in the sentences do (issue 17).
+// Issue 6: clocks advance with the reports, relative or by the time of day; between two reports they stop, as do the times in
+// the sentences (issue 17).
 func TestClocksRunWithTheReports(t *testing.T) {
 	b := open(t, load(t, "index-backoff"), size{80, 24}, nil)
 	shows(b, "in 8s  The first of 2 indexes in back-off gets its next pod")
@@ -70,7 +70,7 @@ func TestClocksRunWithTheReports(t *testing.T) {
 	shows(b, "2s overdue")
 }
 
-// Issue 6: used and left of each limit; criteria that are met and out of reach say so.
+// Issue 6: each limit shows how much is used and left; criteria that are met or out of reach say so.
 func TestLimitsSayWhatIsLeft(t *testing.T) {
 	s := load(t, "failure-policy-named")
 	r := *s.Job.Report
@@ -92,14 +92,14 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 		"FailJob        1  any container exits with 42", "◀ ended the Job", "7×  Unknown: the pods are gone", "in 30s  The grace period of 2 terminating pods",
 		"! Events could not be read",
 	)
-	// Without colors the same is said.
+	// The text without colors is the same.
 	plain := open(t, s, size{160, 50}, func(o *Options) { o.Color = false })
 	if plain.picture() != b.picture() {
 		t.Error("the text depends on colors")
 	}
 }
 
-// Issue 6: nothing from the cluster reaches the terminal as it is.
+// Issue 6: control characters from the cluster do not reach the terminal.
 func TestHostileText(t *testing.T) {
 	for _, fixture := range []string{"index-backoff", "failure-policy-named", "quota", "running-success-policy", "two-containers", "terminating-holds-slot", "work-queue", "invalid-rule-names"} {
 		wantHarmless(t, fixture, "right", "1", "2")
@@ -109,7 +109,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// wantHarmless infects a Job, and looks at the screens that the keys lead to, moving down and by another key.
+// wantHarmless infects a Job, and checks the screens that the keys open, moving by down and by another key.
 func wantHarmless(t *testing.T, fixture, move string, keys ...string) {
 	t.Helper()
 	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -132,11 +132,10 @@ func wantHarmless(t *testing.T, fixture, move string, keys ...string) {
 	}
 }
 
-// hostile is what a terminal would obey.
+// hostile is text with sequences that terminals interpret.
 const hostile = "\x1b]0;x\x07\r\u202e\n\u2028\u009b2J\x1b[31m"
 
-// infect appends hostile text to all texts of a value, but for words with a type of their
-// own, and lists of indexes.
+// infect appends hostile text to all strings of a value, except for strings with a type of their own, and lists of indexes.
 func infect(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -163,7 +162,7 @@ func infect(v reflect.Value) {
 	}
 }
 
-// shows fails for what is not on the screen.
+// shows fails unless the texts are on the screen.
 func shows(b *testbed, texts ...string) {
 	b.t.Helper()
 	picture := b.picture()
@@ -174,7 +173,7 @@ func shows(b *testbed, texts ...string) {
 	}
 }
 
-// hides fails for what is on the screen.
+// hides fails if any of the texts is on the screen.
 func hides(b *testbed, texts ...string) {
 	b.t.Helper()
 	picture := b.picture()
@@ -185,7 +184,7 @@ func hides(b *testbed, texts ...string) {
 	}
 }
 
-// Issue 6.2: the small map takes the lines that nothing else needs, and no more.
+// Issue 6.2: the small map uses exactly the lines that are free.
 func TestOverviewMapGrows(t *testing.T) {
 	s := load(t, "failed-indexes")
 	s.Job.Report.Indexes = &explain.Indexes{Total: 100_000, Pending: "0-99999", PendingCount: 100_000}
@@ -212,7 +211,7 @@ func TestOverviewMapGrows(t *testing.T) {
 	hides(b, "▼")
 }
 
-// Issue 6.2: a log that is gone is no problem of the Job; what else could not be read is one.
+// Issue 6.2: a missing log is not a problem of the Job; other data that could not be read is.
 func TestOverviewLeavesOutMissingLogs(t *testing.T) {
 	s := load(t, "running")
 	r := *s.Job.Report

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// podDetail is a pod with several containers.
+// podDetail returns a pod with several containers.
 func podDetail() *explain.PodDetail {
 	return &explain.PodDetail{
 		Name: "train-large-model-1-zx9qk", Node: "node-a-7", Phase: "Failed", State: "OOMKilled", Created: ago(4 * time.Minute),
@@ -37,7 +37,7 @@ func podDetail() *explain.PodDetail {
 	}
 }
 
-// podSnapshot is what a Source answers when the first pod of the tab Pods is opened.
+// podSnapshot returns the Snapshot of a Source after the first pod of the tab Pods was opened.
 func podSnapshot(detail *explain.PodDetail, log *snapshot.Log) *snapshot.Snapshot {
 	s := podsSnapshot(podReport())
 	s.Focus.Pod = "train-large-model-1-zx9qk"
@@ -71,7 +71,7 @@ func (b *testbed) push(s screen.Screen) {
 	b.send(tickMsg(b.now))
 }
 
-// goldensOf is goldens for a screen that no keys lead to.
+// goldensOf is like goldens, for a screen that no keys open.
 func goldensOf(t *testing.T, name string, s *snapshot.Snapshot, lead func(*testbed)) {
 	t.Helper()
 	draw := func(at size, ascii bool) string {
@@ -86,8 +86,7 @@ func goldensOf(t *testing.T, name string, s *snapshot.Snapshot, lead func(*testb
 	golden(t, name+".ascii", draw(size{80, 24}, true))
 }
 
-// Issue 6, 3: the cursor in the attempts changes the pod in focus, and the log is read only
-// while it is shown.
+// Issue 6, 3: moving the cursor in the attempts changes the pod in focus, and the log is read only while it is shown.
 func TestCursorChangesThePod(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{80, 24}, nil)
 	b.push(pods.NewScreen(trainKey(), "", ptr.To[int32](1)))
@@ -137,7 +136,7 @@ func TestCursorChangesThePod(t *testing.T) {
 	b.has(t, "copied: train-large-model-1-zx9qk")
 }
 
-// Issue 6, 3: with one pod the arrows scroll, and other keys do.
+// Issue 6, 3: with a single pod the arrows scroll, like the other scroll keys.
 func TestPodScrollsByTheArrows(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{60, 20}, nil)
 	b.push(pods.NewScreen(trainKey(), "train-large-model-1-zx9qk", nil))
@@ -153,7 +152,7 @@ func TestPodScrollsByTheArrows(t *testing.T) {
 	b.lacks(t, "Init container fetch")
 }
 
-// Issue 6, 3: what is known of another pod or Job than the one asked for is not shown.
+// Issue 6, 3: data of a pod or Job other than the requested one is not shown.
 func TestOtherPodIsNotShown(t *testing.T) {
 	other := podDetail()
 	other.Name, other.Containers = "train-large-model-9-other", nil
@@ -171,8 +170,8 @@ func TestOtherPodIsNotShown(t *testing.T) {
 	b.View()
 }
 
-// Issue 6, 3: a pod that goes while it is looked at stays in the list, marked; a new attempt
-// comes in above, and the cursor stays.
+// Issue 6, 3: a pod that is deleted while it is shown stays in the list, marked; a new attempt is inserted above, and the
+// cursor stays on its attempt.
 func TestPodAttemptsComeAndGo(t *testing.T) {
 	b := open(t, podSnapshot(podDetail(), nil), size{160, 50}, nil)
 	b.push(pods.NewScreen(trainKey(), "train-large-model-1-abc12", ptr.To[int32](1)))
@@ -190,7 +189,7 @@ func TestPodAttemptsComeAndGo(t *testing.T) {
 	b.has(t, "The pod is gone.", "Part of these failures")
 }
 
-// Issue 6, 3: a pod that is not in the Report is called gone only if the Report has all pods.
+// Issue 6, 3: a pod that is not in the Report is shown as gone only if the Report has all pods.
 func TestMissingPodIsGoneInACompleteReport(t *testing.T) {
 	for _, c := range []struct {
 		change func(*explain.Report)

@@ -14,10 +14,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// trainKey is the Job of hand-made Reports.
+// trainKey returns the Job of hand-made Reports.
 func trainKey() snapshot.JobKey { return snapshot.JobKey{Namespace: "ml", Name: "train-large-model"} }
 
-// podReport is a Report with pods in all states.
+// podReport returns a Report with pods in all states.
 func podReport() *explain.Report {
 	pod := func(index, attempt int32, suffix string, info explain.PodInfo) explain.PodInfo {
 		info.Name, info.Index, info.Attempt = "train-large-model-"+suffix, ptr.To(index), attempt
@@ -63,7 +63,7 @@ func podReport() *explain.Report {
 	return withFailures(r)
 }
 
-// withFailures fills in how pods failed, for a Report made of words.
+// withFailures adds the recognized failures to a Report that has only texts.
 func withFailures(r *explain.Report) *explain.Report {
 	oomKilled := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
 	known := map[string]*cause.Failure{}
@@ -112,8 +112,8 @@ func TestPodsFitEverySize(t *testing.T) {
 	goldens(t, "pods.none", podsSnapshot(none), nil, "5")
 }
 
-// longNamed is podReport for a Job with a name of 63 characters, of which those of pods have
-// only the begin; another cause names no container.
+// longNamed is podReport for a Job with a name of 63 characters, of which the names of pods have only the start; one more
+// cause names no container.
 func longNamed() *explain.Report {
 	r := podReport()
 	r.Job.Name = strings.Repeat("extraordinarily-", 4)[:63]
@@ -126,9 +126,8 @@ func longNamed() *explain.Report {
 	return r
 }
 
-// Issue 6, 2 and 3: the exit code and the rule are whole where NODE, COUNTED and TRY would
-// take their room, a cause without a container does not make the others longer, and the
-// suffix of a long name is there.
+// Issue 6, 2 and 3: the exit code and the rule are not cut in favor of NODE, COUNTED and TRY, a cause without a container
+// does not make the others longer, and the suffix of a long name is shown.
 func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 	for _, c := range []struct {
 		width   int
@@ -169,7 +168,7 @@ func (b *testbed) podsInOrder() string {
 	return strings.Join(names, " ")
 }
 
-// Issue 6, 2: the pods are sorted and filtered.
+// Issue 6, 2: the pods can be sorted and filtered.
 func TestPodsAreSortedAndFiltered(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
 	b.press("5")
@@ -207,8 +206,7 @@ func TestPodsAreSortedAndFiltered(t *testing.T) {
 	}
 }
 
-// Issue 6, 3: a terminating pod has a countdown, which is bad once it is overdue; the time of
-// day with r.
+// Issue 6, 3: a terminating pod has a countdown, which is marked as bad when it is overdue; r shows the time of day.
 func TestTerminatingPodHasACountdown(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{160, 50}, nil)
 	b.press("5")
@@ -249,8 +247,7 @@ func TestEnterOpensAPod(t *testing.T) {
 	}
 }
 
-// Issue 6: a frame of 10,000 pods that all change is computed in under 10 ms, see also
-// BenchmarkFrame.
+// Issue 6: a frame of 10,000 pods that all change takes less than 10 ms, see also BenchmarkFrame.
 func BenchmarkPodsFrame(b *testing.B) {
 	r := podReport()
 	few := r.Pods
@@ -269,7 +266,7 @@ func BenchmarkPodsFrame(b *testing.B) {
 	}
 }
 
-// Issue 6, 2: pods in another order are shown from the first, unless one was chosen.
+// Issue 6, 2: after a change of the order the first pod is visible, unless the user has chosen a pod.
 func TestPodsSortShowsTheTop(t *testing.T) {
 	b := open(t, podsSnapshot(podReport()), size{80, 24}, nil)
 	b.press("5")

@@ -13,7 +13,7 @@ func TestPoliciesFitEverySize(t *testing.T) {
 	}
 }
 
-// What does not fit is scrolled to, and the last line says that it is there.
+// Content that does not fit can be scrolled to, and the last line shows that there is more.
 func TestPoliciesScroll(t *testing.T) {
 	b := open(t, load(t, "failure-policy-named"), size{60, 18}, nil)
 	b.press("3")
@@ -30,7 +30,7 @@ func TestPoliciesScroll(t *testing.T) {
 	shows(b, "Failure policy")
 }
 
-// KEP-3939: when a pod gets its successor.
+// KEP-3939: the tab says when a pod is replaced.
 func TestPoliciesTellOfReplacement(t *testing.T) {
 	s := load(t, "running")
 	r := *s.Job.Report

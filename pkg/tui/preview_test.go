@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// previewed is a list with the preview of a recorded Job.
+// previewed returns a list with the preview of a recorded Job.
 func previewed(t *testing.T, name string) *snapshot.Snapshot {
 	t.Helper()
 	s := load(t, name)
@@ -37,7 +37,7 @@ func TestListShowsTheChosenJob(t *testing.T) {
 	}
 }
 
-// The Source gets the Job of the preview once the cursor rests there, and opening it changes nothing else.
+// The preview's Focus is passed to the Source when the cursor rests, and opening the Job changes nothing else.
 // Requirements: VIE-05
 func TestPreviewWaitsForTheCursor(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{160, 50}, allNamespaces)
@@ -64,7 +64,7 @@ func TestPreviewWaitsForTheCursor(t *testing.T) {
 		t.Errorf("a moving cursor looks at %q", got)
 	}
 	b.press("g", "down", "down")
-	rest("evaluate") // The cursor was there, and has left.
+	rest("evaluate") // The cursor has left this Job.
 	if got := looked(); got != "" {
 		t.Errorf("a cursor that has left looks at %q", got)
 	}
@@ -87,7 +87,7 @@ func TestPreviewWaitsForTheCursor(t *testing.T) {
 	}
 }
 
-// A recording shows the preview that was shown, whatever is under the cursor, and no Job in place of the list.
+// A recording shows the recorded preview, whatever is under the cursor, and does not open the Job in place of the list.
 // Requirements: VIE-04
 func TestRecordingShowsItsPreview(t *testing.T) {
 	s := previewed(t, "three-causes")
@@ -117,7 +117,7 @@ func TestCoachGoesWithTheFirstKey(t *testing.T) {
 	hides(open(t, previewed(t, "three-causes"), size{60, 15}, coached), "▌ enter: the map")
 }
 
-// The cursor is on the Job that the view selects, wherever that is in the order, until it is moved.
+// The cursor is on the Job that Options select, wherever it is in the order, until the user moves the cursor.
 // Requirements: DEM-06
 func TestSelectedJobIsUnderTheCursor(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, func(o *Options) {

@@ -11,12 +11,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// keyRetry opens the form that creates retries. Other keys that lead to a write are keyHold and keyDelete.
+// keyRetry opens the form that creates retries. The other keys that lead to a write are keyHold and keyDelete.
 //
 //nolint:gochecknoglobals // a constant, as those of the key map
 var keyRetry = widget.Bind("R", "retry", "R")
 
-// retriable is the target, if it can be retried; allowed reports whether the user may do so, as far as the answer is known.
+// retriable returns the target if it can be retried; allowed reports whether the user is known to have permission.
 func (m *Model) retriable() (key snapshot.JobKey, ok, allowed bool) {
 	if m.o.Retrier == nil {
 		return key, false, false
@@ -26,7 +26,7 @@ func (m *Model) retriable() (key snapshot.JobKey, ok, allowed bool) {
 	return t.job, ok, ok && m.mayRetry[t.job.Namespace]
 }
 
-// askPermission asks once in each namespace with a Job to retry whether the user may.
+// askPermission checks the user's permission once for each namespace with a Job to retry.
 func (m *Model) askPermission() tea.Cmd {
 	key, ok, _ := m.retriable()
 	if _, asked := m.mayRetry[key.Namespace]; asked || !ok {

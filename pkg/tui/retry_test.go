@@ -21,7 +21,7 @@ type fakeRetrier struct {
 	forbidden bool
 	total     int32 // 0 for a NonIndexed Job
 	missing   indexset.Set
-	refusal   error // of the plan of what is missing
+	refusal   error // returned by the plan for all missing indexes
 	warnings  []string
 	findErr   error
 	createErr error
@@ -72,7 +72,7 @@ func (f *fakeRetrier) plan(indexes indexset.Set, summary string) (*screen.RetryP
 	}, nil
 }
 
-// sweep is a failed Job of ten indexes, of which 3 and 7 failed and 9 never ran.
+// sweep returns a failed Job of ten indexes, of which 3 and 7 failed and 9 never ran.
 func sweep(t testing.TB) *snapshot.Snapshot {
 	t.Helper()
 	s := withIndexes(t, &explain.Indexes{Total: 10, Completed: "0-2,4-6,8", CompletedCount: 7, Failed: "3,7", FailedCount: 2, Pending: "9", PendingCount: 1})
@@ -87,7 +87,7 @@ func sweepRetrier() *fakeRetrier {
 	return &fakeRetrier{total: 10, missing: indexset.Of(3, 7, 9)}
 }
 
-// do runs the Tasks of a command, and what these return.
+// do runs the Tasks of a command, and the commands that follow from them.
 func (b *testbed) do(cmd tea.Cmd) {
 	b.t.Helper()
 	if cmd == nil {
@@ -104,14 +104,14 @@ func (b *testbed) do(cmd tea.Cmd) {
 	}
 }
 
-// retries gives the view a Retrier, and has it ask for permissions.
+// retries sets the Retrier of the view, and checks the permissions.
 func (b *testbed) retries(f screen.Retrier) {
 	b.t.Helper()
 	b.o.Retrier = f
 	b.do(b.send(windowSize(b.width, b.height)))
 }
 
-// keys presses keys, and waits after each for what it started.
+// keys presses keys, and waits after each for the work that it started.
 func (b *testbed) keys(names ...string) {
 	b.t.Helper()
 	for _, name := range names {
@@ -119,7 +119,7 @@ func (b *testbed) keys(names ...string) {
 	}
 }
 
-// openRetry opens the form of a failed Job.
+// openRetry opens the form for a failed Job.
 func openRetry(t *testing.T, f *fakeRetrier) *testbed {
 	t.Helper()
 	b := open(t, sweep(t), size{80, 24}, nil)
@@ -128,7 +128,7 @@ func openRetry(t *testing.T, f *fakeRetrier) *testbed {
 	return b
 }
 
-// Issue 18: the form, its question, a refusal and a failure in all sizes.
+// Issue 18: the form, its question, a refusal and a failure, in all sizes.
 func TestRetryFormFitsEverySize_RTY_30(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*fakeRetrier)
@@ -164,7 +164,7 @@ func TestRetryFormFitsEverySize_RTY_30(t *testing.T) {
 	})
 }
 
-// Issue 18: nothing is created before the answer y, and esc leaves at every step.
+// Issue 18: nothing is created before the answer y, and esc goes back at every step.
 func TestRetryIsConfirmed_RTY_32(t *testing.T) {
 	f := sweepRetrier()
 	for _, keys := range [][]string{
@@ -194,7 +194,7 @@ func TestRetryIsConfirmed_RTY_32(t *testing.T) {
 	shows(b, "default/sweep", "1 Overview")
 }
 
-// Issue 18: the input line chooses, the map follows, and what cannot run is not created.
+// Issue 18: the input line selects indexes, the map follows, and indexes that cannot run are refused.
 func TestRetryIndexesAreChosen_RTY_31(t *testing.T) {
 	f := sweepRetrier()
 	b := openRetry(t, f)
@@ -227,8 +227,8 @@ func TestRetryIndexesAreChosen_RTY_31(t *testing.T) {
 	}
 }
 
-// Issue 18: R is hidden from those who may not create Jobs, until they are known to be allowed to, with --read-only, and
-// for a Job that has not failed.
+// Issue 18: R is hidden until the user is known to have permission to create Jobs, with --read-only, and for a Job that has
+// not failed.
 func TestRetryIsHidden_RTY_34(t *testing.T) {
 	hidden := func(b *testbed) {
 		t.Helper()
@@ -275,7 +275,7 @@ func TestRetryIsHidden_RTY_34(t *testing.T) {
 	hidden(b)
 }
 
-// Issue 18: in the list, R is about the Job under the cursor, and each namespace is asked for once.
+// Issue 18: in the list, R acts on the Job under the cursor, and permission is checked once per namespace.
 func TestRetryFromTheList_RTY_34(t *testing.T) {
 	f := sweepRetrier()
 	items := someJobs()
@@ -305,7 +305,7 @@ func TestRetryFromTheList_RTY_34(t *testing.T) {
 	shows(b, "only a Job that has failed or is stalled can be retried")
 }
 
-// R on a stalled Job offers to replace it, and says what is deleted before it asks.
+// R on a stalled Job offers to replace it, and says what will be deleted before it asks.
 //
 // Requirements: RTY-34, RTY-37
 func TestStalledJobCanBeReplaced(t *testing.T) {
@@ -320,14 +320,14 @@ func TestStalledJobCanBeReplaced(t *testing.T) {
 	b.keys("enter")
 	shows(b, "and delete job sweep? y/N")
 
-	s.Job.Report.Job.Suspend = true // A queue may hold it.
+	s.Job.Report.Job.Suspend = true // A queue may hold the Job.
 	b = open(t, s, size{80, 24}, nil)
 	b.retries(f)
 	b.keys("R")
 	shows(b, "only a Job that has failed or is stalled can be retried")
 }
 
-// waiting is a Retrier whose creation takes until its context ends.
+// waiting is a Retrier whose creation blocks until its context ends.
 type waiting struct{ *fakeRetrier }
 
 func (w waiting) Find(context.Context, snapshot.JobKey) (*screen.Retryable, error) {
@@ -343,7 +343,7 @@ func (w waiting) Find(context.Context, snapshot.JobKey) (*screen.Retryable, erro
 	}}, nil
 }
 
-// Issue 18: a creation shows that it is under way, esc interrupts it, and so does the end of the view.
+// Issue 18: a creation in progress is shown; esc interrupts it, and so does the end of the view.
 func TestRetryIsInterrupted_RTY_33(t *testing.T) {
 	for _, key := range []string{"esc", "q", "ctrl+c"} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -365,7 +365,7 @@ func TestRetryIsInterrupted_RTY_33(t *testing.T) {
 	}
 }
 
-// Issue 18: on every screen, no other key than y on the question creates a Job.
+// Issue 18: on every screen, only y as the answer to the question creates a Job.
 func TestOnlyTheAnswerCreates_RTY_35(t *testing.T) {
 	var keys []string
 	for c := ' ' + 1; c <= '~'; c++ {
@@ -415,7 +415,7 @@ func TestRetryShowsErrors_RTY_36(t *testing.T) {
 	shows(b, "› default/sweep-retry-1")
 }
 
-// Issue 18: a list of any length is planned; one that is too long to edit is replaced.
+// Issue 18: an index list of any length can be planned; a list that is too long to edit is replaced.
 func TestRetryOfManyIndexes_RTY_31(t *testing.T) {
 	f := sweepRetrier()
 	f.total = 200_000

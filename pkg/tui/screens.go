@@ -9,16 +9,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// screens are the open screens, the one that is drawn last. There is always one.
+// screens are the open screens; the last one is drawn. There is always at least one.
 type screens struct {
 	open []screen.Screen
-	// first is how many screens the view began with, less those that were closed: on the last of them, q quits.
+	// first is the number of screens that the view opened with and that are still open: on the last of them, q quits.
 	first int
 }
 
 func newScreens(open ...screen.Screen) screens { return screens{open: open, first: len(open)} }
 
-// top is the screen that is drawn.
+// top returns the screen that is drawn.
 func (s *screens) top() screen.Screen { return s.open[len(s.open)-1] }
 
 func (s *screens) push(top screen.Screen) { s.open = append(s.open, top) }
@@ -28,10 +28,10 @@ func (s *screens) pop() {
 	s.first = min(s.first, len(s.open))
 }
 
-// quits reports whether q quits: on the screen that the view opened with, and on those below it.
+// quits reports whether q quits: on the screen that the view opened with, and on the screens below it.
 func (s *screens) quits() bool { return len(s.open) <= s.first }
 
-// follow goes to the screen that shows a Focus, if none of the open ones does.
+// follow opens the screen that shows a Focus, unless one of the open screens does.
 func (s *screens) follow(f snapshot.Focus, newList func() screen.Screen) {
 	f = f.Opened()
 	for i := len(s.open) - 1; i >= 0; i-- {
@@ -53,7 +53,7 @@ func (s *screens) follow(f snapshot.Focus, newList func() screen.Screen) {
 	}
 }
 
-// leaveKeys are the keys that close the screen or the program.
+// leaveKeys returns the keys that close the screen or the program.
 func (s *screens) leaveKeys() []widget.Binding {
 	switch {
 	case !s.quits():
@@ -64,7 +64,7 @@ func (s *screens) leaveKeys() []widget.Binding {
 	return []widget.Binding{keyLeave}
 }
 
-// backHints are the way back, and q where it quits.
+// backHints returns the keys that go back, and q if it quits.
 func (s *screens) backHints() []widget.Binding {
 	switch {
 	case !s.quits():
@@ -75,11 +75,10 @@ func (s *screens) backHints() []widget.Binding {
 	return []widget.Binding{keyQ}
 }
 
-// leastCrumb is how far the earlier parts of the path are shortened, so that the last one
-// can be read.
+// leastCrumb is the minimum width to which earlier parts of the path are shortened, to leave room for the last part.
 const leastCrumb = 8
 
-// pathLine is the path to the screen, and how fresh its data is.
+// pathLine returns the path to the screen, and the state of its data.
 func (s *screens) pathLine(p *widget.Paint, fresh layout.Line) layout.Line {
 	between := layout.Text(layout.Muted, " "+p.Glyphs.Into+" ")
 	last := len(s.open) - 1
@@ -93,7 +92,7 @@ func (s *screens) pathLine(p *widget.Paint, fresh layout.Line) layout.Line {
 	}
 	path = append(path, layout.Text(layout.Bold, s.top().Crumb()))
 	if way := layout.Text(layout.Muted, " q quits "); s.quits() && path.Width()+layout.Of(way).Width()+fresh.Width() <= p.Width {
-		// Also for somebody who has not asked for a view, in whose terminal nobody types.
+		// Also for users who did not ask for a view, for example in an unattended terminal.
 		fresh = append(layout.Of(way), fresh...)
 	}
 	return layout.Spread(p.Width, path, fresh, p.Glyphs.Ellipsis)

@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Scrollback is what stays on the terminal once the view has ended: the short explanation of the open Job, whole, or else the
-// list as it was. It is "" if nothing was shown.
+// Scrollback returns the text that stays on the terminal after the view has ended: the whole short explanation of the open
+// Job, or else the list as last shown. It is "" if nothing was shown.
 func (m *Model) Scrollback() string {
 	if !m.data.Snap.IsShown() {
 		return ""
@@ -24,8 +24,8 @@ func (m *Model) Scrollback() string {
 	return m.theme.RenderAll(trimmed(lines[:max(1, len(lines)-1)]))
 }
 
-// explained is the explanation as explain-failure prints it, below what it cannot know: that the Job is gone, or that the
-// API server had stopped answering.
+// explained returns the explanation as explain-failure prints it, below a warning if the Job is gone, or if the API server
+// had stopped responding.
 func explained(p *widget.Paint, j *screen.Job, staleSince *time.Time) []layout.Line {
 	var lines []layout.Line
 	switch {

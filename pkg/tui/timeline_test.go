@@ -20,7 +20,7 @@ func TestTimelineFitsEverySize(t *testing.T) {
 	}
 }
 
-// long is a Job with n moments.
+// long returns a Job with n moments.
 func long(t *testing.T, n int) *snapshot.Snapshot {
 	s := load(t, "running")
 	r := *s.Job.Report
@@ -34,15 +34,14 @@ func long(t *testing.T, n int) *snapshot.Snapshot {
 	return s
 }
 
-// more is a Snapshot with n moments, after another.
+// more returns the Snapshot that follows s, with n moments.
 func more(t *testing.T, s *snapshot.Snapshot, n int) snapshotMsg {
 	news := long(t, n)
 	news.Seq = s.Seq + 1
 	return snapshotMsg{snap: news}
 }
 
-// The end is in view and stays there, until somebody scrolls away from it, and again when
-// he is back.
+// The end stays visible until the user scrolls away from it, and again after the user has returned to it.
 func TestTimelineStaysAtItsEnd(t *testing.T) {
 	s := long(t, 100)
 	b := open(t, s, size{80, 24}, nil)
@@ -73,7 +72,7 @@ func TestTimelineStaysAtItsEnd(t *testing.T) {
 	hides(b, "▼")
 }
 
-// x leaves warnings only, / filters, esc clears the filter before it goes back.
+// x shows only warnings, / filters, esc clears the filter before it goes back.
 func TestTimelineFilters(t *testing.T) {
 	b := open(t, long(t, 100), size{80, 24}, nil)
 	b.press("6", "x")
@@ -94,7 +93,7 @@ func TestTimelineFilters(t *testing.T) {
 	shows(b, "Moment 99.")
 }
 
-// Times are aligned, relative to the start or of the day, with a date on other days.
+// Times are aligned, relative to the start or absolute, with a date on other days.
 func TestTimesAreAligned(t *testing.T) {
 	s := long(t, 3)
 	s.Job.Report.Timeline[0].Time = metav1.NewTime(s.Time.Add(-72 * time.Hour))
@@ -122,8 +121,8 @@ func TestTimesAreAligned(t *testing.T) {
 	shows(b, "+0s     ! Event")
 }
 
-// Issue 6, 2: several things that are told as one have the range of their times; where that
-// would take the room of the texts, its end stands behind.
+// Issue 6, 2: events that are shown as a group have the range of their times; if the range would leave too little room for
+// the texts, its end follows the text.
 func TestGroupedEventsHaveARange(t *testing.T) {
 	s := long(t, 3)
 	m := &s.Job.Report.Timeline[2]

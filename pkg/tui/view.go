@@ -16,13 +16,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// The smallest size that is drawn for; below it lines are cut.
+// The minimum size of the layout; on smaller terminals, lines are cut.
 const (
 	minWidth  = 20
 	minHeight = 4
 )
 
-// View returns the frame, which is drawn once for each message that changes something.
+// View returns the frame, which is drawn once for each message that changes it.
 func (m *Model) View() tea.View {
 	if m.drawn {
 		return m.frame
@@ -38,11 +38,11 @@ func (m *Model) View() tea.View {
 	return m.frame
 }
 
-// lines are those of the frame: the path, the screen, and a line for keys and questions.
+// lines returns the lines of the frame: the path, the screen, and a line for keys and prompts.
 func (m *Model) lines() []layout.Line {
 	p := m.paint()
 
-	// What to do first is shown until a key is pressed, if there is room for a line that is no help later.
+	// The hint for the first step is shown until a key is pressed, if the terminal has room for the line.
 	const leastHeight = 20
 	var coach []layout.Line
 	if m.o.Coach != "" && !m.keyed && m.height >= leastHeight && m.data.Snap.IsShown() {
@@ -50,7 +50,7 @@ func (m *Model) lines() []layout.Line {
 		coach = append(coach, p.Cut(line, m.width))
 	}
 
-	// The help or the screen, as of the time that it is about.
+	// The help or the screen, as of the time of its data.
 	body := p.Sized(p.Width, max(1, p.Height-2))
 	if m.pause.on {
 		body.Now = m.pause.since
@@ -93,7 +93,7 @@ func (m *Model) paint() *widget.Paint {
 	}
 }
 
-// openJob is the Job that the screen is about, nil for none, or if it has not been read.
+// openJob returns the Job of the screen, nil if there is none, or if it has not been read.
 func (m *Model) openJob() *screen.Job {
 	if m.screens.top().Focus().Opened().Job.IsZero() {
 		return nil
@@ -101,7 +101,7 @@ func (m *Model) openJob() *screen.Job {
 	return m.data.Job
 }
 
-// freshness is the time, and what is not live.
+// freshness returns the time, and marks for data that is not live.
 func (m *Model) freshness(p *widget.Paint) layout.Line {
 	l := layout.Line{layout.Text(layout.Plain, " ")}
 	mark := func(style layout.Style, text string) {
@@ -134,7 +134,7 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 	return append(l, layout.Text(layout.Muted, p.Now.In(p.Location).Format("15:04:05")))
 }
 
-// bottomLine is a question, a notice, why the connection is lost, or the keys.
+// bottomLine returns a prompt, a notice, the reason of a lost connection, or the keys.
 func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	// The keys that are always shown: help and the way back.
 	tail := p.KeyHints(append([]widget.Binding{keyHelp}, m.screens.backHints()...)...)
@@ -155,7 +155,7 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 		return tail
 	}
 
-	// The other keys that fit, those that matter most first.
+	// The other keys that fit, the most important ones first.
 	_, _, retry := m.retriable()
 	var l layout.Line
 	for _, b := range hints(m.screens.top(), retry, m.pause.on) {
@@ -167,7 +167,7 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	return append(l, tail...)
 }
 
-// hints are the keys for the last line, those that matter most first.
+// hints returns the keys for the last line, the most important ones first.
 func hints(s screen.Screen, retry, paused bool) []widget.Binding {
 	var all []widget.Binding
 	if retry {
@@ -190,7 +190,7 @@ func hints(s screen.Screen, retry, paused bool) []widget.Binding {
 	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 
-// windowTitle names the open Job, if there is one.
+// windowTitle returns a title with the open Job, if there is one.
 func windowTitle(j *screen.Job) string {
 	switch {
 	case j == nil:
@@ -205,7 +205,7 @@ func windowTitle(j *screen.Job) string {
 	return sanitize.Line(title)
 }
 
-// progressBar is the terminal's own.
+// progressBar returns the terminal's own progress bar.
 func progressBar(j *screen.Job) *tea.ProgressBar {
 	if j == nil || j.Gone {
 		return nil

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// bottom is the last line.
+// bottom returns the last line.
 func bottom(b *testbed) string {
 	lines := strings.Split(b.picture(), "\n")
 	return strings.TrimRight(lines[len(lines)-1], " ")
 }
 
-// The last line has the keys of the screen first, then those of all, as far as there is
-// room; help and the way back are always there.
+// The last line has the keys of the screen first, then the global keys, as far as there is room; help and the way back are
+// always shown.
 func TestHelpIsAlwaysInTheLastLine(t *testing.T) {
 	s := load(t, "quota")
 	for _, tc := range []struct {
@@ -35,7 +35,7 @@ func TestHelpIsAlwaysInTheLastLine(t *testing.T) {
 	}
 }
 
-// Keys that are for the help only are not in the last line.
+// Keys that are only for the help are not in the last line.
 func TestKeysOfTheHelpAreNotInTheLastLine(t *testing.T) {
 	b := open(t, load(t, "quota"), size{160, 50}, nil)
 	hides(b, "next tab", "previous tab")
@@ -45,7 +45,7 @@ func TestKeysOfTheHelpAreNotInTheLastLine(t *testing.T) {
 	hides(b, "previous command")
 }
 
-// The path is cut before the time and the marks are, and its end last.
+// The path is cut before the time and the marks, and its end last.
 func TestPathIsCutFirst(t *testing.T) {
 	b := open(t, load(t, "failure-policy-named"), size{60, 20}, func(o *Options) { o.Replay = 0.5 })
 	b.press("e", "space")

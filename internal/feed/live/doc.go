@@ -1,7 +1,7 @@
-// Package live makes Snapshots of a cluster for the interactive view, and for watch --plain.
+// Package live makes Snapshots of a cluster for the interactive view and for watch --plain.
 //
-// A Source keeps up with a set of Jobs, and with what belongs to the one Job, the one pod, and the one log that are in
-// focus. What it may not read is a gap in the report on the Job, and no error. It gets, lists, and watches, and never
-// writes. Watches feed what is kept under Source.mu; a single goroutine makes Snapshots of that, at a pace that leaves the
-// machine to others (pace.go). A Snapshot is never changed once it was handed out.
+// A Source follows a set of Jobs, and everything related to the Job, pod and log in focus. Data that it may not read becomes
+// a gap in the report on the Job, not an error. It gets, lists and watches, and never writes. Watches update the state under
+// Source.mu; a single goroutine makes Snapshots of that state, at a pace that leaves CPU time to other processes (pace.go). A
+// Snapshot never changes after it was published.
 package live

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// maxEarlyEvents is how many events that are about no known pod are kept, and earlyFor how long: events and pods come
-	// over connections of their own, so that an event may be here before its pod.
+	// maxEarlyEvents is how many events about unknown pods are kept, and earlyFor how long: events and pods arrive on
+	// separate connections, so an event may arrive before its pod.
 	maxEarlyEvents = 500
 	earlyFor       = 30 * time.Second
 )
 
-// earlyEvent is one about a pod that is not known, or not yet.
+// earlyEvent is an event about a pod that is unknown, perhaps only for now.
 type earlyEvent struct {
 	name  string
 	event explain.Event
 	came  time.Time
 }
 
-// setEarly keeps the latest of those that a list holds, in place of what was kept before.
+// setEarly replaces the early events by the latest ones in all.
 func (e *events) setEarly(now time.Time, all []earlyEvent) {
 	slices.SortStableFunc(all, func(a, b earlyEvent) int { return a.event.Last.Compare(b.event.Last) })
 	e.early = slices.Clone(all[max(0, len(all)-maxEarlyEvents):])
@@ -30,7 +30,7 @@ func (e *events) setEarly(now time.Time, all []earlyEvent) {
 	}
 }
 
-// putEarly keeps one more.
+// putEarly adds an early event, and drops old ones.
 func (e *events) putEarly(now time.Time, name string, event explain.Event) {
 	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name || now.Sub(old.came) > earlyFor })
 	if len(e.early) == maxEarlyEvents {
@@ -43,7 +43,7 @@ func (e *events) forgetEarly(name string) {
 	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name })
 }
 
-// match takes over those about pods that are known by now.
+// match moves the early events about pods that are known by now to the other events.
 func (e *events) match(now time.Time, isMine func(pod string) bool) {
 	if len(e.early) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Issue 6: events of pods that nobody knows are kept for a moment, and no more than some, the latest.
+// Issue 6: events about unknown pods are kept for earlyFor, and only the latest maxEarlyEvents of them.
 func TestEarlyEventsAreBounded(t *testing.T) {
 	events := &newRelated().events[1]
 	now := testNow()

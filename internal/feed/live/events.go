@@ -20,21 +20,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-// maxEvents is how many events of pods are kept. More are kept for a while, so that forgetting is rare.
+// maxEvents is how many events about pods are kept. Up to a quarter more may accumulate, so that dropping old ones is rare.
 const maxEvents = gather.MaxEvents
 
-// events are by their name. All of it is under source.mu.
+// events holds events by name. All fields are guarded by source.mu.
 type events struct {
 	rows    *rows[explain.Event]
 	early   []earlyEvent
 	read    bool
-	many    *explain.Gap  // there are more than are kept, or were read
+	many    *explain.Gap  // set if events were dropped, or not all were read
 	refusal *feed.Refusal // nil if they are watched
 }
 
 func (e *events) reset() { *e = events{rows: newRows[explain.Event](), refusal: e.refusal} }
 
-// whole reports whether these are all events.
+// whole reports whether all events were read and kept.
 func (e *events) whole() bool { return e.read && e.many == nil }
 
 func (e *events) put(name string, event explain.Event) {
@@ -44,7 +44,7 @@ func (e *events) put(name string, event explain.Event) {
 	}
 }
 
-// forget keeps the latest.
+// forget drops all but the latest maxEvents.
 func (e *events) forget() {
 	times := make([]time.Time, 0, len(e.rows.rows))
 	for i := range e.rows.rows {
@@ -65,7 +65,7 @@ func manyEvents() explain.Gap {
 	return explain.Gap{What: "events", Text: fmt.Sprintf("there are many events: only the latest %d about pods are kept", maxEvents)}
 }
 
-// eventWatch keeps the events of a Job, or those of its pods: of all that are about pods of the namespace.
+// eventWatch follows the events of a Job, or of its pods; the latter watches the events about all pods of the namespace.
 type eventWatch struct {
 	source  *Source
 	related *related
@@ -94,7 +94,7 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 	}
 	var all []earlyEvent
 	begin := func() { all = nil }
-	// Pods may become known while this is read, so all are kept for a moment.
+	// Pods may become known during the list, so all events are collected first.
 	version, complete, err := gather.EachEvent(ctx, w.source.Client, w.job.Namespace, w.about, begin, func(event *corev1.Event) {
 		all = append(all, earlyEvent{name: event.Name, event: explain.EventOf(event)})
 	})
@@ -121,7 +121,7 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// podsAnswer waits until the pods are known, which decides what events are of interest.
+// podsAnswer waits for the first response to the list of pods, which decides what events are of interest.
 func (w *eventWatch) podsAnswer(ctx context.Context) error {
 	if !w.ofPods {
 		return nil
@@ -134,7 +134,7 @@ func (w *eventWatch) podsAnswer(ctx context.Context) error {
 	}
 }
 
-// wants reports whether the event is about the Job, or about a pod of it. source.mu is held.
+// wants reports whether the event is about the Job or one of its pods. The caller holds source.mu.
 func (w *eventWatch) wants(e *explain.Event) bool {
 	return !w.ofPods || w.related.hasPod(e.Pod) || gather.MayBeOfJob(w.related.job, e)
 }
@@ -167,7 +167,7 @@ func (w *eventWatch) take(kind watch.EventType, object runtime.Object) error {
 	return nil
 }
 
-// refused drops the events if they cannot be listed.
+// refused records a refusal, and drops the events if they cannot be listed either.
 func (w *eventWatch) refused(r *feed.Refusal) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
-// Issue 6: that events may not be watched does not hide that some are forgotten.
+// Issue 6: the gap about dropped events stays if watching events is forbidden.
 func TestForbiddenWatchDoesNotHideForgottenEvents(t *testing.T) {
 	f := newRelated()
 	f.job = newStorm(0).watch.set.Job

@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-// familyEvery is how often the family of a Job is read.
+// familyEvery is how often the retry family of the open Job is read.
 const familyEvery = 5 * time.Second
 
-// family reads the retries of the Job that is open. The list of Jobs may be of others: of a single name, for example.
+// family reads the retries of the open Job. The list of Jobs may not contain them, for example if it has a single name.
 type family struct {
 	source  *Source
 	related *related
@@ -29,7 +29,7 @@ func (f *family) run(ctx context.Context) error {
 	}
 }
 
-// read notes the relatives. Without permission to list Jobs there are none; after another error, they are those of before.
+// read updates the relatives. If listing Jobs is forbidden, there are none; on other errors, the previous ones are kept.
 func (f *family) read(ctx context.Context) {
 	f.source.mu.Lock()
 	r := f.related

@@ -6,7 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// The parts of a focus: each belongs to the one before.
+// The parts of a focus; each belongs to the previous one.
 const (
 	partJob = iota
 	partPod
@@ -14,7 +14,7 @@ const (
 	parts
 )
 
-// attend follows the focus: what is not looked at anymore is stopped and forgotten, what is new is begun.
+// attend follows the focus: it stops watching what is out of focus and starts watching what is newly in focus.
 func (s *Source) attend(ctx context.Context) error {
 	var running [parts]tasks
 	for {
@@ -36,14 +36,14 @@ func (s *Source) attend(ctx context.Context) error {
 	}
 }
 
-// turn returns the focus that is wanted, and the one that is.
+// turn returns the requested focus and the current one.
 func (s *Source) turn() (wanted, is snapshot.Focus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wanted, s.focus
 }
 
-// firstChange is the first part that is another one; parts for none.
+// firstChange returns the first part that differs; parts if none does.
 func firstChange(focus, was snapshot.Focus) int {
 	switch {
 	case focus.Job != was.Job:
@@ -56,7 +56,7 @@ func firstChange(focus, was snapshot.Focus) int {
 	return parts
 }
 
-// adopt changes the focus, from its first change on, and returns what has to be started for each part; nil for nothing.
+// adopt changes the focus from the part first on, and returns for each part the function to run; nil for none.
 func (s *Source) adopt(focus snapshot.Focus, first int) (run [parts]func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ func (l *noLog) Run(context.Context) error { return nil }
 func (l *noLog) SetPod(p PodState)         { l.set = append(l.set, p) }
 func (l *noLog) Snapshot() *snapshot.Log   { return nil }
 
-// Issue 6.6: nothing is kept of what is not looked at anymore, and a new log is given what is known of its pod.
+// Issue 6.6: data out of focus is dropped, and a new log receives the state of its pod.
 func TestFocusForgetsWhatIsNotLookedAt(t *testing.T) {
 	log := &noLog{}
 	config := testConfig()

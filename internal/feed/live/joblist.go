@@ -17,34 +17,34 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// unreadable is the status of a Job that makes no sense to this program.
+// unreadable is the status of a Job that cannot be decoded.
 const unreadable = "Unreadable"
 
-// maxGoneJobs is how many Jobs that were deleted are kept.
+// maxGoneJobs is how many deleted Jobs are kept.
 const maxGoneJobs = 1000
 
-// jobList is the list of Jobs; of each it keeps what a row shows.
+// jobList is the list of Jobs; for each Job it keeps only what its row shows.
 type jobList struct {
 	source *Source
 	stalls feed.Stalls
-	news   chan struct{} // the list was read for the first time
+	news   chan struct{} // notified when the list was read for the first time
 
-	// under source.mu
+	// guarded by source.mu
 	rows    []jobRow          // by namespace and name
-	gone    []explain.Outline // only appended to and cut in front: Snapshots share it
+	gone    []explain.Outline // only appended to and cut at the front: Snapshots share it
 	read    bool
-	dirty   bool           // since shown was made
+	dirty   bool           // rows changed since shown was made
 	shown   *snapshot.Jobs // nil until the list was read
-	running bool           // some Job of shown has not finished
-	only    onlyJob        // of a list of one name
+	running bool           // whether a Job of shown has not finished
+	only    onlyJob        // for a list of one name
 }
 
 type jobRow struct {
 	outline explain.Outline
-	open    *observe.NamedJob // a Job that may be stalled, or become so with time, or has failures; nil for others
+	open    *observe.NamedJob // set if the Job may be or become stalled, or has failures
 }
 
-// followJobs keeps up with the list. An error of the first list ends it, and so do names of which none exists.
+// followJobs follows the list. It returns an error if the first list fails, or if none of the names exists.
 func (s *Source) followJobs(ctx context.Context) error {
 	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.list.refused}
 	jobs := &feed.Jobs{Watch: watch, Set: s.Set, Each: s.list.take}
@@ -58,7 +58,7 @@ func (s *Source) followJobs(ctx context.Context) error {
 	return jobs.Run(ctx)
 }
 
-// take notes changes of Jobs. One that was deleted may have ended just before.
+// take applies updates of Jobs. A Job may have finished just before its deletion.
 func (l *jobList) take(updates []feed.Update) error {
 	rows := make([]jobRow, len(updates))
 	for i := range updates {
@@ -84,7 +84,7 @@ func (l *jobList) take(updates []feed.Update) error {
 	return nil
 }
 
-// put notes a change of one Job. source.mu is held.
+// put applies the update of one Job. The caller holds source.mu.
 func (l *jobList) put(update *feed.Update, row jobRow) {
 	i, found := slices.BinarySearchFunc(l.rows, update.Key, func(row jobRow, key snapshot.JobKey) int {
 		return feed.CompareKeys(feed.KeyOfOutline(&row.outline), key)
@@ -106,7 +106,7 @@ func (l *jobList) put(update *feed.Update, row jobRow) {
 	}
 }
 
-// rowOf reads a Job. One that makes no sense has a name at least.
+// rowOf returns the row of a Job; if the Job cannot be decoded, the row has at least its name.
 func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
 	now := l.source.Now()
 	job, err := feed.NamedJob(object)
@@ -119,7 +119,7 @@ func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
 	return jobRow{outline: analysis.OutlineOf(&job.Job, job.RuleNames, now)}
 }
 
-// followStalls keeps up with which Jobs are stalled.
+// followStalls keeps the stalled states of the Jobs up to date.
 func (s *Source) followStalls(ctx context.Context) error {
 	l := &s.list
 	return l.stalls.Run(ctx, l.news, l.open, func() error {
@@ -131,7 +131,7 @@ func (s *Source) followStalls(ctx context.Context) error {
 	})
 }
 
-// open are the Jobs that may be stalled.
+// open returns the Jobs that may be stalled or have failures.
 func (l *jobList) open() []*batchv1.Job {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *jobList) open() []*batchv1.Job {
 	return jobs
 }
 
-// snapshot is the list as it is now: the one of before if nothing in it has changed. source.mu is held.
+// snapshot returns the current list, and the previous value if nothing has changed. The caller holds source.mu.
 func (l *jobList) snapshot() *snapshot.Jobs {
 	if !l.dirty || !l.read {
 		return l.shown
@@ -159,8 +159,8 @@ func (l *jobList) snapshot() *snapshot.Jobs {
 	return l.shown
 }
 
-// lookAgain looks at the Jobs again that may be stalled: some are neglected by now, and others are shown so by what was
-// read since. source.mu is held.
+// lookAgain updates the rows of Jobs that may be stalled or have failures, after time has passed or more evidence was read.
+// The caller holds source.mu.
 func (l *jobList) lookAgain(now time.Time) {
 	for i := range l.rows {
 		row := &l.rows[i]

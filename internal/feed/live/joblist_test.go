@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// testNow is the time at which tests look at Jobs.
+// testNow returns the time at which tests look at Jobs.
 func testNow() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// testConfig is that of a source that nothing but the test feeds.
+// testConfig returns the Config of a source that only the test feeds.
 func testConfig() Config { return Config{Timing: feed.Timing{Now: testNow}} }
 
-// update is a running Job of ns1.
+// update returns an Update for a running Job in ns1.
 func update(name string) feed.Update {
 	return feed.Update{Key: snapshot.JobKey{Namespace: "ns1", Name: name}, UID: types.UID(name), Job: &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"namespace": "ns1", "name": name, "uid": name},
@@ -33,7 +33,7 @@ func goneNames(jobs []explain.Outline) string {
 	return jobs[0].Name + " to " + jobs[len(jobs)-1].Name
 }
 
-// Issue 6: no more than a thousand of them are kept, the latest; Snapshots that were handed out stay.
+// Issue 6: at most a thousand deleted Jobs are kept, the latest ones; published Snapshots do not change.
 func TestDeletedJobsAreBounded(t *testing.T) {
 	s := NewSource(testConfig())
 	for i := range 3 * maxGoneJobs {

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// nodesEvery is how often nodes are looked at, and a Lease at least.
+	// nodesEvery is how often nodes and the Workload are read, and the maximum interval between readings of the Lease.
 	nodesEvery   = 30 * time.Second
 	leaseSoonest = 5 * time.Second
 )
 
-// leaseAndNodes reads what is not watched, as few may: the Lease of the Job's controller, the nodes of pods that should have
+// leaseAndNodes reads objects that few users may watch: the Lease of the Job's controller, the nodes of pods that should have
 // ended, and the Workload of a Job that Kueue holds.
 type leaseAndNodes struct {
 	source  *Source
 	related *related
 	job     *batchv1.Job
 
-	// When these were read last.
+	// times of the last readings
 	nodesAt, workloadAt time.Time
 }
 
@@ -40,7 +40,7 @@ func (w *leaseAndNodes) run(ctx context.Context) error {
 	}
 }
 
-// readLease returns when to read it again: before what was read is so old that the Lease looks like one that is not renewed.
+// readLease returns when to read the Lease again, so that a renewed Lease never looks expired.
 func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
 	managedBy := explain.LeasedBy(w.job, w.source.OurName)
 	if managedBy == "" {
@@ -60,7 +60,7 @@ func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
 	return again
 }
 
-// readWorkload reads why Kueue holds the Job, if it does.
+// readWorkload reads the Workload that explains why Kueue holds the Job, if it does.
 func (w *leaseAndNodes) readWorkload(ctx context.Context) {
 	now := w.source.Now()
 	w.source.mu.Lock()
@@ -108,7 +108,7 @@ func (w *leaseAndNodes) readNodes(ctx context.Context) {
 	w.related.touch(w.source)
 }
 
-// late are the pods that should have ended.
+// late returns the pods that should have ended.
 func (w *leaseAndNodes) late(now time.Time) []*explain.Pod {
 	var late []*explain.Pod
 	for _, p := range w.related.pods.rows {

@@ -8,21 +8,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Log reads the log in focus. It never calls the Source but to say that it has changed.
+// Log reads the log in focus. The only call it makes to the Source is to report a change.
 type Log interface {
-	// Run reads until its context ends.
+	// Run reads until ctx is done.
 	Run(context.Context) error
-	// SetPod takes what is known of the log's pod.
+	// SetPod updates the state of the log's pod.
 	SetPod(PodState)
-	// Snapshot is the log as it is now, nil until there is something to show: the one of before if nothing in it has
-	// changed.
+	// Snapshot returns the current log, nil until there is something to show, and the previous value if nothing has changed.
 	Snapshot() *snapshot.Log
 }
 
-// PodState is what is known of the pod that is open. The zero value is a pod that was not read yet.
+// PodState is the state of the open pod. In the zero value, the pod was not read yet.
 type PodState struct {
-	Pod  *corev1.Pod // nil if it is not there
-	Node string      // of the pod that was read last
-	Read bool        // it is known whether it exists
-	Gap  string      // why it is not, or no longer, kept up with; "" if it is
+	Pod  *corev1.Pod // nil if it does not exist
+	Node string      // the node of the last pod that was read
+	Read bool        // whether it is known if the pod exists
+	Gap  string      // why the state is missing or out of date; "" if it is current
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// tailsPause is how long after a reading of logs the next one begins at the earliest.
+// tailsPause is the minimum pause between two readings of logs.
 const tailsPause = 5 * time.Second
 
-// logTails reads the last lines of the logs that matter most, beside the reports: each once, for as long as it does.
+// logTails reads the last lines of the most important logs, concurrently with reports: each log once while it is important.
 type logTails struct {
 	source    *Source
 	related   *related
@@ -26,7 +26,7 @@ type logTails struct {
 }
 
 func (t *logTails) run(ctx context.Context) error {
-	var pods []*explain.Pod // those of targets
+	var pods []*explain.Pod // the pods of targets
 	var targets []explain.LogTarget
 	failed := false
 	for {
@@ -48,7 +48,7 @@ func (t *logTails) run(ctx context.Context) error {
 	}
 }
 
-// wait returns the facts for which logs are asked for next; nil if those that failed are to be read again.
+// wait returns the facts that decide which logs to read next; nil if the failed ones are to be read again.
 func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Input, error) {
 	var again <-chan time.Time
 	if failed {
@@ -66,7 +66,7 @@ func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Input, error
 	}
 }
 
-// podsOf are the pods of the targets, without the memory of the others.
+// podsOf returns the pods of the targets, in a slice that does not keep the other pods in memory.
 func podsOf(pods []*explain.Pod, targets []explain.LogTarget) []*explain.Pod {
 	var of []*explain.Pod
 	for i := range pods {
@@ -77,7 +77,7 @@ func podsOf(pods []*explain.Pod, targets []explain.LogTarget) []*explain.Pod {
 	return of
 }
 
-// take reads the targets, until one cannot be read. failed reports that another attempt may read it.
+// take reads the targets until one fails. failed reports whether another attempt may succeed.
 func (t *logTails) take(ctx context.Context, pods []*explain.Pod, targets []explain.LogTarget) (failed bool) {
 	read := map[explain.LogTarget]explain.LogTail{}
 	var tails []explain.LogTail
@@ -109,8 +109,8 @@ func (t *logTails) take(ctx context.Context, pods []*explain.Pod, targets []expl
 	return failed
 }
 
-// evidenceOf names what failed according to a report, so that logs are looked for again when that is something else; ""
-// if nothing failed.
+// evidenceOf returns a string that identifies the failures in a report, so that logs are read again when they change; "" if
+// nothing failed.
 func evidenceOf(r *explain.Report) string {
 	var names strings.Builder
 	for i := range r.Evidence {
@@ -124,7 +124,7 @@ func evidenceOf(r *explain.Report) string {
 	return names.String()
 }
 
-// askTails has logs read, if the report rests on other failures than the one before. source.mu is held.
+// askTails requests log tails if the failures in the report have changed. The caller holds source.mu.
 func (r *related) askTails(report *explain.Report, facts explain.Input) {
 	evidence := evidenceOf(report)
 	if evidence == "" || evidence == r.asked {
@@ -136,5 +136,5 @@ func (r *related) askTails(report *explain.Report, facts explain.Input) {
 	case <-r.wantTails:
 	default:
 	}
-	r.wantTails <- facts // Only here, so there is room.
+	r.wantTails <- facts // This is the only sender, so there is room.
 }

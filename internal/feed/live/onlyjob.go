@@ -5,22 +5,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// onlyJob is the Job of a list that was asked for by one name. The openJob follows it here: a watch of its own would bring
-// the same.
+// onlyJob is the Job of a list that was requested by one name. The openJob reads it here, because a watch of its own would
+// bring the same updates.
 type onlyJob struct {
-	news chan struct{} // for the openJob
+	news chan struct{} // notifies the openJob
 
-	// under source.mu
-	latest  feed.Update   // with the last state that was seen, even if the Job is gone since; zero for none
+	// guarded by source.mu
+	latest  feed.Update   // with the last state seen, even if the Job was deleted since; zero for none
 	refusal *feed.Refusal // nil if the list is watched
 }
 
-// listsOnly reports that the list is of this Job alone.
+// listsOnly reports whether the list contains only this Job.
 func (s *Source) listsOnly(key snapshot.JobKey) bool {
 	return len(s.Set.Names) == 1 && s.Set.Names[0] == key.Name && s.Set.Namespace == key.Namespace
 }
 
-// put notes changes of the list. source.mu is held.
+// put applies updates of the list. The caller holds source.mu.
 func (o *onlyJob) put(updates []feed.Update) {
 	for _, update := range updates {
 		if update.Job == nil {
@@ -31,7 +31,7 @@ func (o *onlyJob) put(updates []feed.Update) {
 	notify(o.news)
 }
 
-// refused notes that the list may not be watched; nil that it is.
+// refused records that watching the list is forbidden, or with nil that it is watched.
 func (l *jobList) refused(r *feed.Refusal) {
 	if l.source.Refused != nil {
 		l.source.Refused(r)
@@ -42,7 +42,7 @@ func (l *jobList) refused(r *feed.Refusal) {
 	notify(l.only.news)
 }
 
-// onlyJobNow returns the Job of the list as it is now.
+// onlyJobNow returns the latest update of the list's only Job, and the refusal, if any.
 func (s *Source) onlyJobNow() (feed.Update, *feed.Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

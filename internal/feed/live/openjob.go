@@ -17,22 +17,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// openJob is the Job that is open. Its name is watched, unless the list does just that; what is related to it is watched
-// for as long as it is the same Job, by UID, and is there.
+// openJob is the Job in focus. It is watched by name unless the list already is; its pods and events are watched while a Job
+// with the same UID exists.
 type openJob struct {
 	source *Source
 	key    snapshot.JobKey
-	ctx    context.Context // of run, for the tasks that its watch starts
-	tasks  tasks           // that keep up with what is related
+	ctx    context.Context // of run, for the tasks that the watch starts
+	tasks  tasks           // the tasks that follow related objects
 
-	// under source.mu
+	// guarded by source.mu
 	job     *observe.NamedJob // nil until it was read
-	related *related          // to job
+	related *related          // the data related to job
 	gone    bool
-	goneAt  *time.Time    // when that was seen
-	shown   *snapshot.Job // nil until there was an answer
-	of      *related      // what shown was made of
-	clock   bool          // time changes shown
+	goneAt  *time.Time    // when it was first seen to be gone
+	shown   *snapshot.Job // nil until there was a response
+	of      *related      // the data that shown was made of
+	clock   bool          // whether shown changes with time
 
 	refusal *feed.Refusal // nil if the Job is watched
 	unread  *explain.Gap  // nil if job is its latest state
@@ -47,7 +47,7 @@ func (j *openJob) run(ctx context.Context) error {
 		return j.followList(ctx)
 	}
 	connection := j.source.link.Open()
-	defer connection.Connected() // Nothing is stale that is not shown anymore.
+	defer connection.Connected() // Data that is no longer shown is not stale.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
 	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
 	jobs := &feed.Jobs{Watch: watch, Set: set}
@@ -63,7 +63,7 @@ func (j *openJob) run(ctx context.Context) error {
 	return jobs.Run(ctx)
 }
 
-// followList takes what the list sees of the Job.
+// followList applies the updates of the list to the Job.
 func (j *openJob) followList(ctx context.Context) error {
 	var before feed.Update
 	for {
@@ -84,7 +84,7 @@ func (j *openJob) followList(ctx context.Context) error {
 	}
 }
 
-// refused notes that the Job may not be watched; nil that it is.
+// refused records that watching the Job is forbidden, or with nil that it is watched.
 func (j *openJob) refused(r *feed.Refusal) {
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
@@ -97,7 +97,7 @@ func (j *openJob) refused(r *feed.Refusal) {
 	}
 }
 
-// take notes a change of the Job.
+// take applies an update of the Job.
 func (j *openJob) take(u *feed.Update) {
 	if u.Job == nil {
 		return // It is gone, and its last state is unknown.
@@ -115,7 +115,7 @@ func (j *openJob) take(u *feed.Update) {
 	}
 }
 
-// put notes the state of the Job, and reports whether it is another one than before.
+// put stores the state of the Job, and reports whether this is a different Job than before.
 func (j *openJob) put(job *observe.NamedJob) (another bool) {
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
@@ -128,7 +128,7 @@ func (j *openJob) put(job *observe.NamedJob) (another bool) {
 	return another
 }
 
-// takeLast notes the state in which the Job was deleted.
+// takeLast stores the state in which the Job was deleted.
 func (j *openJob) takeLast(job *observe.NamedJob) {
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
@@ -137,8 +137,8 @@ func (j *openJob) takeLast(job *observe.NamedJob) {
 	}
 }
 
-// misread notes that the Job exists and cannot be understood: what is known of it is still shown, with a gap. The next change
-// may mend it.
+// misread records that the Job exists but cannot be decoded; its last readable state is shown with a gap. The next update may
+// fix that.
 func (j *openJob) misread(object *unstructured.Unstructured, err error) {
 	gap := &explain.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}
 	if j.isKnown(object.GetUID()) {
@@ -160,14 +160,14 @@ func (j *openJob) misread(object *unstructured.Unstructured, err error) {
 	j.source.touch()
 }
 
-// isKnown reports that the Job of the UID is the one that was read.
+// isKnown reports whether the Job that was read has this UID.
 func (j *openJob) isKnown(uid types.UID) bool {
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
 	return j.related != nil && !j.gone && j.job.UID == uid
 }
 
-// lose notes that the Job is not there. What is related to it is not watched anymore.
+// lose records that the Job does not exist, and stops watching related objects.
 func (j *openJob) lose() {
 	j.tasks.stop()
 	j.source.mu.Lock()
@@ -186,7 +186,7 @@ func (j *openJob) lose() {
 	j.source.touch()
 }
 
-// unseen is the report on a Job that was never there.
+// unseen returns the report on a Job that never existed.
 func (j *openJob) unseen() *explain.Report {
 	return &explain.Report{
 		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind}, ObservedAt: metav1.NewTime(j.source.Now()),
@@ -195,7 +195,7 @@ func (j *openJob) unseen() *explain.Report {
 	}
 }
 
-// keepUp are the tasks that read what is related to the Job.
+// keepUp returns the tasks that follow the objects related to the Job.
 func (j *openJob) keepUp() []func(context.Context) error {
 	s, job := j.source, &j.job.Job
 	each := []func(context.Context) error{
@@ -211,7 +211,7 @@ func (j *openJob) keepUp() []func(context.Context) error {
 	return each
 }
 
-// snapshot is the Job as it was explained last. source.mu is held.
+// snapshot returns the latest report on the Job. The caller holds source.mu.
 func (j *openJob) snapshot() *snapshot.Job {
 	if j.shown != nil && j.gone && !j.shown.Gone {
 		j.shown = &snapshot.Job{Report: j.shown.Report, Gone: true, GoneAt: j.goneAt}

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	podSoonest = time.Second      // between two readings of a pod that changes
-	podRetry   = 5 * time.Second  // after one that failed
-	podAnyway  = 30 * time.Second // without news
+	podSoonest = time.Second      // between two reads of a pod that changes
+	podRetry   = 5 * time.Second  // after a failed read
+	podAnyway  = 30 * time.Second // without a change
 )
 
-// openPod is the pod that is open. It is read again when a watch hears of it.
+// openPod is the pod in focus. It is read again when a watch reports a change of it.
 type openPod struct {
 	source          *Source
 	namespace, name string
 	news            chan struct{}
 
-	// under source.mu
-	detail *explain.PodDetail // nil until there was an answer
-	last   *explain.PodDetail // that of the last good answer, nil for none
-	seen   bool               // it was there
+	// guarded by source.mu
+	detail *explain.PodDetail // nil until there was a response
+	last   *explain.PodDetail // the detail of the last successful read, nil for none
+	seen   bool               // whether the pod was ever read
 	state  PodState           // for the log
 }
 
@@ -52,7 +52,7 @@ func (p *openPod) run(ctx context.Context) error {
 	}
 }
 
-// readOnce returns what another attempt may mend.
+// readOnce reads the pod, and returns an error if another attempt may succeed.
 func (p *openPod) readOnce(ctx context.Context) error {
 	pod, err := p.source.Client.CoreV1().Pods(p.namespace).Get(ctx, p.name, metav1.GetOptions{})
 	switch {
@@ -75,7 +75,7 @@ func (p *openPod) readOnce(ctx context.Context) error {
 	return nil
 }
 
-// events are those about the pod; about any of its name for uid "".
+// events returns the events about the pod with this UID, or about any pod of its name if uid is "".
 func (p *openPod) events(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
 	var events []explain.Event
 	_, _, err := gather.EachEvent(ctx, p.source.Client, p.namespace, gather.EventsOfPod(p.name), func() { events = nil }, func(event *corev1.Event) {
@@ -90,7 +90,7 @@ func (p *openPod) events(ctx context.Context, uid string) ([]explain.Event, []ex
 	return events, nil
 }
 
-// lose keeps what was read before, or else what is known from events.
+// lose records that the pod is gone. It keeps the detail read before, or else builds one from events.
 func (p *openPod) lose(ctx context.Context) {
 	p.source.mu.Lock()
 	last, seen := p.last, p.seen
@@ -110,7 +110,7 @@ func (p *openPod) lose(ctx context.Context) {
 	p.show(detail, PodState{Node: p.state.Node, Read: true})
 }
 
-// miss notes why there is nothing, or nothing newer. What was read before stays.
+// miss records why the pod could not be read. A detail that was read before is kept.
 func (p *openPod) miss(gap explain.Gap) {
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
@@ -124,8 +124,8 @@ func (p *openPod) miss(gap explain.Gap) {
 	p.show(detail, state)
 }
 
-// show puts what is known now into the next Snapshot, and hands it to the log. It is the detail of before if nothing in it
-// has changed. source.mu is held.
+// show publishes the detail, and passes the state to the log. It keeps the previous detail if nothing has changed. The caller
+// holds source.mu.
 func (p *openPod) show(detail explain.PodDetail, state PodState) {
 	if p.detail == nil || !reflect.DeepEqual(*p.detail, detail) {
 		p.detail = &detail

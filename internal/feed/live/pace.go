@@ -5,34 +5,34 @@ import (
 )
 
 const (
-	// snapshotSoonest is between two Snapshots at least: ten a second.
+	// snapshotSoonest is the minimum interval between two Snapshots: at most ten a second.
 	snapshotSoonest = 100 * time.Millisecond
-	// clockBeat is how often there is a Snapshot because time passes, and idleBeat how often where nothing shows that.
+	// clockBeat is the interval of Snapshots while the view shows the passing of time, and idleBeat otherwise.
 	clockBeat = time.Second
 	idleBeat  = 30 * time.Second
-	// busyDuty and idleDuty are how many times longer than a report took the pause after it is: after a change, and
-	// when only time passes.
+	// busyDuty and idleDuty are the length of the pause after a report, in multiples of the time that the report took: after
+	// a change, and if only time has passed.
 	busyDuty = 8
 	idleDuty = 20
 )
 
-// pace is when Snapshots are made. It knows no clock.
+// pace decides when to make Snapshots. It reads no clock.
 type pace struct {
 	made     time.Time     // when the last Snapshot was made; zero for none
-	reported time.Time     // when the last report was ready
-	took     time.Duration // what that took
+	reported time.Time     // when the last report was complete
+	took     time.Duration // how long the last report took
 }
 
-// need is what there is to be made.
+// need describes what has to be made.
 type need struct {
-	view  bool // something beside the report has changed
-	first bool // there is a Job without a report, and all that one needs
-	facts bool // what the report rests on has changed
+	view  bool // something outside the report has changed
+	first bool // a Job has no report yet, and all data for one is available
+	facts bool // the data of the report has changed
 	clock bool // the report depends on time
-	beats bool // something else that is shown depends on time
+	beats bool // something else in the view depends on time
 }
 
-// due is when to make the next Snapshot.
+// due returns the time of the next Snapshot.
 func (p pace) due(n need) time.Time {
 	if p.made.IsZero() {
 		return time.Time{}
@@ -54,7 +54,7 @@ func (p pace) due(n need) time.Time {
 	return at
 }
 
-// report is when to make the next report; ever is false if there is no need for one.
+// report returns the time of the next report; ever is false if none is needed.
 func (p pace) report(n need) (at time.Time, ever bool) {
 	switch {
 	case n.first:
@@ -62,7 +62,7 @@ func (p pace) report(n need) (at time.Time, ever bool) {
 	case n.facts:
 		return p.reported.Add(busyDuty * p.took), true
 	case n.clock:
-		// A report is of a whole second: none is skipped.
+		// A report shows whole seconds; none of them is skipped.
 		return p.reported.Truncate(time.Second).Add(max(clockBeat, idleDuty*p.took)), true
 	}
 	return time.Time{}, false

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Issue 6: at most ten Snapshots a second, and reports take an eighth of the time at most.
+// Issue 6: at most ten Snapshots a second, and reports use at most an eighth of the time.
 func TestSnapshotsKeepTheirPace(t *testing.T) {
 	at := func(ms int) time.Time { return testNow().Add(time.Duration(ms) * time.Millisecond) }
 	made := func(reported, took int) pace {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-// podWatch keeps of each pod of a Job what an explanation needs.
+// podWatch keeps, for each pod of a Job, the fields that an explanation needs.
 type podWatch struct {
 	source  *Source
 	related *related
@@ -72,14 +72,14 @@ func (w *podWatch) take(kind watch.EventType, pod *corev1.Pod) {
 	w.related.touch(w.source)
 }
 
-// podChanged has the pod that is open read again, if it is this one. s.mu is held.
+// podChanged causes the open pod to be read again if it has this name. The caller holds s.mu.
 func (s *Source) podChanged(name string) {
 	if s.pod != nil && s.pod.name == name {
 		notify(s.pod.news)
 	}
 }
 
-// refused drops the pods if they cannot be listed: what is not kept up to date is not shown.
+// refused drops the pods if they cannot be listed, because data that is not kept up to date is not shown.
 func (w *podWatch) refused(r *feed.Refusal) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()

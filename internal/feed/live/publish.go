@@ -9,13 +9,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// draft is room for what a report rests on, which is used again for the next one: a report keeps nothing of it.
+// draft holds slices that are reused from report to report; a report keeps no reference to them.
 type draft struct {
 	pods   []*explain.Pod
 	events []explain.Event
 }
 
-// publishAll makes Snapshots until the context ends.
+// publishAll makes Snapshots until ctx is done.
 func (s *Source) publishAll(ctx context.Context) error {
 	for {
 		now := s.Now()
@@ -32,7 +32,7 @@ func (s *Source) publishAll(ctx context.Context) error {
 	}
 }
 
-// need is what there is to be made. s.mu is held.
+// need returns what has to be made now. The caller holds s.mu.
 func (s *Source) need() need {
 	n := need{view: s.changed.Load(), beats: s.job == nil && (s.list.running || s.list.shown == nil)}
 	j := s.job
@@ -47,7 +47,7 @@ func (s *Source) need() need {
 	return n
 }
 
-// report explains the Job that is open, if that is due. Nobody waits for it: what it rests on is copied before.
+// report explains the open Job if that is due. It copies its input first, and does not hold s.mu while explaining.
 func (s *Source) report(ctx context.Context, now time.Time) {
 	s.mu.Lock()
 	at, ever := s.pace.report(s.need())
@@ -70,17 +70,17 @@ func (s *Source) report(ctx context.Context, now time.Time) {
 	defer s.mu.Unlock()
 	s.pace.reported, s.pace.took = ready, ready.Sub(now)
 	if j.related != of {
-		return // The Job is another one by now.
+		return // The Job was replaced meanwhile.
 	}
 	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report}, !report.IsTimeless()
 	of.askTails(&report, facts)
 }
 
-// publish makes a Snapshot of all there is.
+// publish makes a Snapshot of the current state.
 func (s *Source) publish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.changed.Store(false) // What changes from here on may be in this Snapshot, and is in the next.
+	s.changed.Store(false) // A change from here on may be in this Snapshot, and is in the next one.
 	now := s.Now()
 	next := &snapshot.Snapshot{Seq: 1, Time: now, Focus: s.focus, Link: s.link.State().Link(s.Explain)}
 	next.Jobs = s.list.snapshot()

@@ -11,18 +11,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-// refusedRetry is how long what was refused is not asked for again.
+// refusedRetry is the pause before a refused request is repeated.
 const refusedRetry = 30 * time.Second
 
-// keepUp watches what the report on a Job can do without.
+// keepUp watches a collection that the report on a Job can do without.
 func (s *Source) keepUp(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
 	connection := s.link.Open()
-	defer connection.Connected() // Nothing is stale that is not shown anymore.
+	defer connection.Connected() // Data that is no longer shown is not stale.
 	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, Refused: refused}
 	return watch.Run(ctx)
 }
 
-// gapOf is a refusal in words, nil for nil.
+// gapOf returns the gap for a refusal, nil for nil.
 func gapOf(r *feed.Refusal) *explain.Gap {
 	switch {
 	case r == nil:

@@ -10,35 +10,35 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
-// related is what is known of what belongs to one Job. All of it is under source.mu.
+// related holds the data related to one Job. All fields are guarded by source.mu.
 type related struct {
 	changed bool         // since the last report
-	job     *batchv1.Job // in its latest state
+	job     *batchv1.Job // the latest state
 
 	pods      *rows[*explain.Pod]
-	podsRead  bool          // they are all there are
-	podsTried bool          // there was an answer, if only an error
+	podsRead  bool          // pods is complete
+	podsTried bool          // there was a response, perhaps an error
 	podsGap   *explain.Gap  // nil for none
-	podsFirst chan struct{} // closed with the first answer
+	podsFirst chan struct{} // closed on the first response
 
 	events [2]events // of the Job, of its pods
 
-	relatives     []explain.Input // the rest of the Job's family
+	relatives     []explain.Input // the rest of the Job's retry family
 	relativesRead bool
 
 	workload    *kueue.Workload
 	workloadGap *explain.Gap
 
 	lease      *explain.Lease
-	leaseUntil time.Time // when it means nothing anymore
+	leaseUntil time.Time // when lease is too old to be used
 	goneNodes  map[string]string
 	nodesGap   *explain.Gap
-	overdue    chan struct{} // the pods were read
+	overdue    chan struct{} // notified when the pods were read
 
 	tails     []explain.LogTail
 	tailsGap  *explain.Gap
-	asked     string             // the evidence for which tails were asked for last
-	wantTails chan explain.Input // at most one: the latest
+	asked     string             // the evidence for which tails were last requested
+	wantTails chan explain.Input // capacity 1; holds only the latest request
 }
 
 func newRelated() *related {
@@ -51,13 +51,13 @@ func newRelated() *related {
 	return r
 }
 
-// touch asks for another report. s.mu is held.
+// touch requests another report. The caller holds s.mu.
 func (r *related) touch(s *Source) {
 	r.changed = true
 	notify(s.news)
 }
 
-// triedPods notes that there was an answer. s.mu is held.
+// triedPods records that the request for pods got a response. The caller holds s.mu.
 func (r *related) triedPods() {
 	if !r.podsTried {
 		r.podsTried = true
@@ -71,7 +71,7 @@ func (r *related) hasPod(name string) bool {
 	return known
 }
 
-// gaps are what could not be read, each once, with those of the Job itself.
+// gaps returns the data that could not be read, without duplicates, including the gaps ofJob.
 func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 	var gaps []explain.Gap
 	ofEvents := []*explain.Gap{r.events[0].many, gapOf(r.events[0].refusal), r.events[1].many, gapOf(r.events[1].refusal)}
@@ -83,7 +83,8 @@ func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 	return gaps
 }
 
-// facts are what an explanation rests on. Pods and events are copied into what the draft has room for. source.mu is held.
+// facts returns the input of an explanation. Pods and events are copied into the slices of the draft. The caller holds
+// source.mu.
 func (j *openJob) facts(now time.Time, d *draft) explain.Input {
 	r := j.related
 	d.pods = append(d.pods[:0], r.pods.rows...)

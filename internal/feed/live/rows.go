@@ -1,6 +1,6 @@
 package live
 
-// rows are values by name, in a slice that is copied at once. The order is of no meaning.
+// rows stores values by name, in a slice that can be copied at once. The order has no meaning.
 type rows[T any] struct {
 	rows  []T
 	names []string
@@ -9,7 +9,7 @@ type rows[T any] struct {
 
 func newRows[T any]() *rows[T] { return newRowsFor[T](0) }
 
-// newRowsFor has room for as many rows.
+// newRowsFor returns rows with capacity for count values.
 func newRowsFor[T any](count int64) *rows[T] {
 	return &rows[T]{rows: make([]T, 0, count), names: make([]string, 0, count), at: make(map[string]int, count)}
 }

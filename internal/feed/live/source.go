@@ -15,55 +15,55 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Config is what a Source works with.
+// Config configures a Source.
 type Config struct {
 	feed.Timing
 	Set    feed.JobSet                            // the list of Jobs
-	Jobs   dynamic.NamespaceableResourceInterface // for the Job that is open
-	Client kube.Interface                         // for all else, without a limit of its own
-	// LogLines is how many last lines of logs belong to the evidence, 0 for none.
+	Jobs   dynamic.NamespaceableResourceInterface // client for the open Job
+	Client kube.Interface                         // client for all other objects, without a rate limit of its own
+	// LogLines is how many lines from the end of each log are read as evidence; 0 for none.
 	LogLines int64
-	// OpenLog makes a Log of a container of the namespace's pod. It calls changed when the Log has another Snapshot.
+	// OpenLog returns a Log of a container of a pod in the namespace. The Log calls changed when its Snapshot has changed.
 	OpenLog func(namespace string, target snapshot.LogTarget, changed func()) Log
-	// Leases finds the Lease of a Job's controller, OurName is the managedBy value of ours.
+	// Leases finds the Lease of a Job's controller. OurName is the managedBy value of our controller.
 	Leases  gather.Leases
 	OurName string
-	// Quote adds to the advice on a Job that has finished what it would have changed.
+	// Quote extends the advice on a finished Job by what it would have changed.
 	Quote func(context.Context, explain.Input, []explain.Advice)
-	// Refused takes note that the list may not be watched, and is read instead.
+	// Refused is called when the list is polled because watching it is forbidden, and with nil when it is watched.
 	Refused func(*feed.Refusal)
-	// Explain is an error in one line for people. Guard returns a panic of a function as an error.
+	// Explain formats an error in one line for users. Guard converts a panic of a function to an error.
 	Explain func(error) string
 	Guard   func(func() error) func() error
 }
 
-// Source keeps up with a cluster for those who look at it.
+// Source follows a cluster and publishes Snapshots of it.
 type Source struct {
 	Config
 	group   *errgroup.Group
 	link    *feed.Link
-	looked  chan struct{} // the focus is another
-	news    chan struct{} // for the goroutine that makes Snapshots
-	changed atomic.Bool   // something that the next Snapshot shows
-	draft   draft         // of that goroutine
+	looked  chan struct{} // notified when the focus was changed
+	news    chan struct{} // wakes the goroutine that makes Snapshots
+	changed atomic.Bool   // something has changed that the next Snapshot shows
+	draft   draft         // used by that goroutine only
 
 	mu     sync.Mutex
 	wanted snapshot.Focus
-	focus  snapshot.Focus // what job, pod and log are about
+	focus  snapshot.Focus // the focus of job, pod and log
 	list   jobList
-	job    *openJob // nil for none, and so on
+	job    *openJob // nil for none, like pod and log
 	pod    *openPod
 	log    Log
 
 	pace      pace
 	latest    *snapshot.Snapshot
 	published chan struct{} // closed and replaced with each Snapshot
-	end       error         // there will be no more
+	end       error         // the error of Run; there are no more Snapshots
 }
 
 var _ snapshot.Source = (*Source)(nil)
 
-// NewSource returns a source that begins with Run.
+// NewSource returns a Source, which does nothing until Run.
 func NewSource(config Config) *Source {
 	s := &Source{Config: config, looked: make(chan struct{}, 1), news: make(chan struct{}, 1), published: make(chan struct{})}
 	s.link = feed.NewLink(config.Timing, func(feed.State) { s.touch() })
@@ -72,8 +72,8 @@ func NewSource(config Config) *Source {
 	return s
 }
 
-// Run keeps up until the context ends, or until something that no retry mends: the first list of Jobs fails, none of the
-// names that were asked for exists, Jobs may not be read. When it returns, all that it started has ended.
+// Run runs until ctx is done or an error cannot be retried: the first list of Jobs fails, none of the requested names exists,
+// or reading Jobs is forbidden. All goroutines have ended when it returns.
 func (s *Source) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
@@ -89,11 +89,11 @@ func (s *Source) Run(ctx context.Context) error {
 	return err
 }
 
-// Look sets what is looked at from now on.
+// Look sets the focus.
 func (s *Source) Look(f snapshot.Focus) {
 	if f.Log != nil {
 		target := *f.Log
-		f.Log = &target // The caller's may change.
+		f.Log = &target // The caller may change its value.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Source) Look(f snapshot.Focus) {
 	}
 }
 
-// Next waits for a Snapshot with a Seq above seen, and returns the latest; after Run its error.
+// Next waits for a Snapshot with a Seq above seen, and returns the latest one; after Run has ended, it returns Run's error.
 func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, error) {
 	for {
 		s.mu.Lock()
@@ -123,13 +123,13 @@ func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, err
 	}
 }
 
-// touch asks for a Snapshot.
+// touch requests a Snapshot.
 func (s *Source) touch() {
 	s.changed.Store(true)
 	notify(s.news)
 }
 
-// notify leaves a note for the one who waits; one note is enough for any number of news.
+// notify wakes the receiver; pending notifications are coalesced.
 func notify(news chan<- struct{}) {
 	select {
 	case news <- struct{}{}:
@@ -137,13 +137,13 @@ func notify(news chan<- struct{}) {
 	}
 }
 
-// tasks are goroutines that begin and end together.
+// tasks are goroutines that are started and stopped together.
 type tasks struct {
 	cancel  context.CancelFunc
 	running *sync.WaitGroup
 }
 
-// start begins each of the tasks. What one returns before it was stopped ends the source.
+// start starts the tasks. If a task returns before it is stopped, its error ends the Source.
 func (t *tasks) start(ctx context.Context, s *Source, each ...func(context.Context) error) {
 	ctx, t.cancel = context.WithCancel(ctx)
 	t.running = &sync.WaitGroup{}
@@ -160,7 +160,7 @@ func (t *tasks) start(ctx context.Context, s *Source, each ...func(context.Conte
 	}
 }
 
-// stop returns when all have ended. It may be called again, or for tasks that never began.
+// stop stops the tasks and waits for them. It may be called repeatedly, or before start.
 func (t *tasks) stop() {
 	if t.cancel != nil {
 		t.cancel()

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// storm is a source that looks at a Job of 100,000 indexes, which nothing but the test feeds.
+// storm is a source that looks at a Job of 100,000 indexes; only the test feeds it.
 type storm struct {
 	source *Source
 	watch  *podWatch
@@ -28,13 +28,13 @@ type storm struct {
 	next   int // index
 }
 
-// stormPod is what a pod was last. Its object is made for each change, as a decoder makes it.
+// stormPod is the current state of a pod. Its object is made anew for each change, as a decoder does.
 type stormPod struct {
 	name    string
 	index   int
 	phase   corev1.PodPhase
 	created time.Time
-	code    int32 // of its container, 0 while that runs
+	code    int32 // exit code of its container, 0 while it runs
 }
 
 func newStorm(pods int) *storm {
@@ -87,7 +87,7 @@ func (p *stormPod) object() *corev1.Pod {
 	return pod
 }
 
-// change is the next step of a pod's life: it runs, ends, goes, and another comes.
+// change performs the next step of a pod's life: it runs, ends, is deleted, and is replaced.
 func (s *storm) change(i int) {
 	pod := &s.pods[i]
 	switch pod.phase {
@@ -107,9 +107,9 @@ func (s *storm) change(i int) {
 	s.watch.take(watch.Modified, pod.object())
 }
 
-// BenchmarkLiveStorm is a second in which each of 10,000 pods changes once, of a Job of 100,000 indexes. Time is virtual
-// but for that of the reports, of which there are as many as the pace lets through: what is measured is the CPU time of a
-// second, without the decoding of what a server sends.
+// BenchmarkLiveStorm measures the CPU time of a second in which each of 10,000 pods changes once, of a Job of 100,000
+// indexes. Time is virtual except for the reports, which are as many as the pace allows. Decoding the server's responses is
+// not included.
 func BenchmarkLiveStorm(b *testing.B) {
 	storm := newStorm(10_000)
 	var changing, reporting time.Duration
@@ -141,7 +141,7 @@ func BenchmarkLiveStorm(b *testing.B) {
 	runtime.KeepAlive(storm)
 }
 
-// makeDue makes the Snapshot that is due, and says how long the report took; the pace is told.
+// makeDue makes the Snapshot that is due, and returns how long the report took, which it also records in the pace.
 func (s *storm) makeDue() (took time.Duration, reports int) {
 	source := s.source
 	source.mu.Lock()
@@ -162,7 +162,7 @@ func (s *storm) makeDue() (took time.Duration, reports int) {
 	return took, reports
 }
 
-// Issue 6: in a storm there are few reports, each of all that has come; the store holds what is there.
+// Issue 6: in a storm there are few reports, each of everything received; the store holds the pods that exist.
 func TestStormMakesFewReports(t *testing.T) {
 	storm := newStorm(500)
 	snapshots, reports := 0, map[*explain.Report]bool{}
@@ -201,7 +201,7 @@ func TestStormMakesFewReports(t *testing.T) {
 	}
 }
 
-// Issue 6: of events no more are kept than are looked through; the latest stay, and the rest is told of as missing.
+// Issue 6: at most maxEvents events are kept; the latest stay, and a gap says that the others are missing.
 func TestLiveEventsAreBounded(t *testing.T) {
 	f := newRelated()
 	events := &f.events[1]

@@ -2,29 +2,28 @@ package indexmap
 
 import "strconv"
 
-// group is how many cells there are between gaps, so that they can be counted.
+// group is the number of cells between gaps, which help the user to count cells.
 const group = 10
 
-// Grid is a Map in rows of cells. The indexes out of range start in a cell of their own.
+// Grid is a Map in rows of cells. The indexes out of range start a new cell.
 type Grid struct {
-	// Per is how many indexes a cell has: 1, 2, 5, 10, 20, 50 …
+	// Per is the number of indexes per cell: 1, 2, 5, 10, 20, 50 …
 	Per int
-	// Columns and Rows are how many cells a row has, and how many rows there are.
+	// Columns is the number of cells in a row, and Rows the number of rows.
 	Columns, Rows int
-	// Label is how many columns of the screen are before the first cell of each row, for
-	// the number of its first index.
+	// Label is the width, in screen columns, of the label before each row: the number of its first index.
 	Label int
-	// Pitch is how many columns of the screen a cell takes: 2 where there is room.
+	// Pitch is the number of screen columns per cell: 2 if there is room.
 	Pitch int
 
 	m     *Map
 	cells int
-	// inRange is how many of the cells are for indexes below the completions.
+	// inRange is the number of cells for indexes below the completions.
 	inRange int
 }
 
-// Fit is the Grid with the fewest indexes in a cell that has at most so many rows. width is
-// in columns of the screen.
+// Fit returns the Grid with the fewest indexes per cell that has at most the given number of rows. width is in screen
+// columns.
 func (m *Map) Fit(width, rows int) Grid {
 	for per := 1; ; per = Coarser(per) {
 		g := m.grid(width, per, 1)
@@ -38,7 +37,7 @@ func (m *Map) Fit(width, rows int) Grid {
 	}
 }
 
-// Grid has so many indexes in a cell, and as many rows as that takes.
+// Grid returns a Grid with per indexes in each cell, and as many rows as needed.
 func (m *Map) Grid(width, per int) Grid { return m.grid(width, per, 1) }
 
 func (m *Map) grid(width, per, pitch int) Grid {
@@ -46,7 +45,7 @@ func (m *Map) grid(width, per, pitch int) Grid {
 	g.inRange = ceil(m.inRange, g.Per)
 	g.cells = g.inRange + ceil(len(m.beyond), g.Per)
 	room := width - g.Label
-	// A group takes a gap too, but for the last one.
+	// Each group but the last is followed by a gap.
 	groups := (room + 1) / (group*pitch + 1)
 	g.Columns = groups * group
 	if groups == 0 {
@@ -59,7 +58,7 @@ func (m *Map) grid(width, per, pitch int) Grid {
 
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-// Coarser is the number of indexes in a cell after zooming out, Finer after zooming in.
+// Coarser returns the number of indexes per cell after zooming out.
 func Coarser(per int) int {
 	for unit := 1; ; unit *= 10 {
 		for _, step := range []int{1, 2, 5} {
@@ -70,7 +69,7 @@ func Coarser(per int) int {
 	}
 }
 
-// Finer is the number of indexes in a cell after zooming in; 1 at least.
+// Finer returns the number of indexes per cell after zooming in, at least 1.
 func Finer(per int) int {
 	finer := 1
 	for n := 1; n < per; n = Coarser(n) {
@@ -79,22 +78,22 @@ func Finer(per int) int {
 	return finer
 }
 
-// Len is how many cells there are.
+// Len returns the number of cells.
 func (g *Grid) Len() int { return g.cells }
 
 // Gap reports whether there is an empty column before a cell of a row.
 func (g *Grid) Gap(column int) bool { return column > 0 && column%group == 0 }
 
-// Cell is the indexes of a cell.
+// Cell describes the indexes of a cell.
 type Cell struct {
-	// First and Last are the lowest and highest index, N how many there are.
+	// First and Last are the lowest and highest index, and N is the number of indexes.
 	First, Last int32
 	N           int
-	// Counts are how many of its indexes are in each state.
+	// Counts are the numbers of indexes by state.
 	Counts [States]int32
 }
 
-// Cell is the n-th one; the zero Cell if there is none.
+// Cell returns the n-th cell, or the zero Cell if it does not exist.
 func (g *Grid) Cell(n int) Cell {
 	first, end := g.places(n)
 	if first >= end {
@@ -107,7 +106,7 @@ func (g *Grid) Cell(n int) Cell {
 	return c
 }
 
-// places are where the indexes of a cell are.
+// places returns the range of places of the indexes in a cell.
 func (g *Grid) places(n int) (first, end int) {
 	switch {
 	case n < 0 || n >= g.cells:
@@ -119,13 +118,13 @@ func (g *Grid) places(n int) (first, end int) {
 	return first, min(first+g.Per, g.m.Len())
 }
 
-// First is the lowest index of a cell.
+// First returns the lowest index of a cell.
 func (g *Grid) First(n int) int32 {
 	first, _ := g.places(n)
 	return g.m.index(first)
 }
 
-// CellOf is the cell of an index, or of the one that the Map holds instead.
+// CellOf returns the cell of an index, or of the nearest index that the Map holds.
 func (g *Grid) CellOf(index int32) int {
 	at := min(g.m.place(index), g.m.Len()-1)
 	if at < g.m.inRange {
@@ -134,7 +133,7 @@ func (g *Grid) CellOf(index int32) int {
 	return g.inRange + (at-g.m.inRange)/g.Per
 }
 
-// Mark is what the n-th cell shows, without counting more than that takes.
+// Mark returns the mark of the n-th cell, without building the Cell.
 func (g *Grid) Mark(n int) Mark {
 	first, end := g.places(n)
 	var seen Set
@@ -144,7 +143,7 @@ func (g *Grid) Mark(n int) Mark {
 	return seen.mark()
 }
 
-// Mark is what the cell shows: the state that matters most, or that there are several.
+// Mark returns the mark of the cell: its most important state, or a mark for several states.
 func (c *Cell) Mark() Mark {
 	var seen Set
 	for s, n := range c.Counts {

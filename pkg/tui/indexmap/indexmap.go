@@ -8,25 +8,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Most is how many indexes a Map holds at most, ten times what a Job with a limit per index
-// may have. It keeps a Job of 2^31-1 completions from taking gigabytes.
+// Most is the maximum number of indexes in a Map, ten times the maximum of a Job with backoffLimitPerIndex. It prevents a Job
+// of 2^31-1 completions from using gigabytes.
 const Most = 1 << 20
 
-// Map holds the state of each index. Indexes have places: those below the completions come
-// first, each at its own number; those out of range follow, without the gap between.
+// Map holds the state of each index. Each index has a place: indexes below the completions come first, at their own numbers;
+// those out of range follow without gaps.
 type Map struct {
 	states []State
-	// inRange is how many places are for indexes below the completions; beyond are the
-	// indexes of the places after them, increasing.
+	// inRange is the number of places for indexes below the completions; beyond are the indexes at the places after that, in
+	// increasing order.
 	inRange int
 	beyond  []int32
 	hidden  int64
 	counts  [States]int64
 }
 
-// New reads the lists of a Report. It takes them as they are: an index that is in several
-// has the state that matters most (ready more than active), one that is in none is pending, and what cannot be read
-// is left out.
+// New builds a Map from the lists of a Report. An index in several lists gets its most important state (ready before active),
+// an index in no list is pending, and invalid parts of a list are skipped.
 func New(x *explain.Indexes) Map {
 	m := Map{inRange: int(min(max(x.Total, 0), Most))}
 	m.hidden = int64(max(x.Total, 0)) - int64(m.inRange)
@@ -37,7 +36,7 @@ func New(x *explain.Indexes) Map {
 		text  string
 		state State
 	}{
-		// Later ones are painted over earlier ones; those that are ready are active too.
+		// Later lists overwrite earlier ones; ready indexes are also in Active.
 		{x.Completed, Succeeded}, {x.Active, Active}, {x.Ready, Ready}, {x.Unknown, Unknown},
 		{x.Terminating, Terminating}, {x.Retrying, Retrying}, {x.BackingOff, BackOff}, {x.Failed, Failed},
 	} {
@@ -55,10 +54,10 @@ func (m *Map) paint(first, end int, state State) {
 	}
 }
 
-// readBeyond collects the indexes that are out of range, as far as there is room.
+// readBeyond collects the indexes out of range, as far as there is room.
 func (m *Map) readBeyond(text string) {
 	if m.hidden > 0 {
-		return // They would follow indexes that are not there.
+		return // They would follow indexes that the Map does not hold.
 	}
 	room := Most - m.inRange
 	each(text, 1<<31-1, func(iv indexset.Interval) {
@@ -72,8 +71,7 @@ func (m *Map) readBeyond(text string) {
 	})
 }
 
-// each yields the intervals of a list below a limit. Lists are in order as a rule, and then
-// nothing is kept of them.
+// each yields the intervals of a list below a limit. Sorted lists, which are the usual case, are not kept in memory.
 func each(text string, limit int32, yield func(indexset.Interval)) {
 	for iv, err := range indexset.Scan(text) {
 		if err != nil {
@@ -89,7 +87,7 @@ func each(text string, limit int32, yield func(indexset.Interval)) {
 	}
 }
 
-// count counts the states, or takes the numbers of the Report if not all indexes are here.
+// count counts the states, or uses the numbers of the Report if the Map does not hold all indexes.
 func (m *Map) count(x *explain.Indexes) {
 	if m.hidden > 0 {
 		m.counts = [States]int64{
@@ -109,7 +107,7 @@ func (m *Map) recount() {
 	}
 }
 
-// Choose returns the Map with these indexes in the state Chosen. What it does not hold stays counted as it was.
+// Choose returns the Map with these indexes in the state Chosen. If the Map does not hold all indexes, the counts stay.
 func (m *Map) Choose(indexes indexset.Set) Map {
 	chosen := *m
 	chosen.states = slices.Clone(m.states)
@@ -122,16 +120,16 @@ func (m *Map) Choose(indexes indexset.Set) Map {
 	return chosen
 }
 
-// Len is how many indexes the Map holds.
+// Len returns the number of indexes in the Map.
 func (m *Map) Len() int { return len(m.states) }
 
-// Hidden is how many indexes there are that the Map does not hold, see Most.
+// Hidden returns the number of indexes that the Map does not hold, see Most.
 func (m *Map) Hidden() int64 { return m.hidden }
 
-// Count is how many indexes are in a state, of those that the Map does not hold too.
+// Count returns the number of indexes in a state, including those that the Map does not hold.
 func (m *Map) Count(s State) int64 { return m.counts[s] }
 
-// State is that of an index; false if the Map does not hold it.
+// State returns the state of an index, or false if the Map does not hold it.
 func (m *Map) State(index int32) (State, bool) {
 	at := m.place(index)
 	if at >= len(m.states) || m.index(at) != index {
@@ -140,17 +138,17 @@ func (m *Map) State(index int32) (State, bool) {
 	return m.states[at], true
 }
 
-// First and Last are the lowest and the highest index; 0 for an empty Map.
+// First returns the lowest index; 0 for an empty Map.
 func (m *Map) First() int32 { return m.index(0) }
 
-// Last is the highest index; 0 for an empty Map.
+// Last returns the highest index; 0 for an empty Map.
 func (m *Map) Last() int32 { return m.index(len(m.states) - 1) }
 
-// Next is the first index after another one whose state is in the set; after the
-// last it continues with the first, so that it may be the same index. False if there is none.
+// Next returns the next index after another one whose state is in the set. It wraps around, so it may return the same index;
+// false if there is none.
 func (m *Map) Next(after int32, in Set) (int32, bool) { return m.find(after, 1, in) }
 
-// Previous is like Next in the other direction.
+// Previous is like Next in the opposite direction.
 func (m *Map) Previous(before int32, in Set) (int32, bool) { return m.find(before, -1, in) }
 
 func (m *Map) find(from int32, step int, in Set) (int32, bool) {
@@ -165,7 +163,7 @@ func (m *Map) find(from int32, step int, in Set) (int32, bool) {
 	return 0, false
 }
 
-// place is where an index is, or the next higher one that the Map holds: Len after the last.
+// place returns the place of an index, or of the next higher index in the Map: Len after the last.
 func (m *Map) place(index int32) int {
 	if int(index) < m.inRange {
 		return max(int(index), 0)
@@ -174,7 +172,7 @@ func (m *Map) place(index int32) int {
 	return m.inRange + at
 }
 
-// index is the one at a place.
+// index returns the index at a place.
 func (m *Map) index(at int) int32 {
 	if at >= m.inRange && at-m.inRange < len(m.beyond) {
 		return m.beyond[at-m.inRange]
@@ -182,8 +180,7 @@ func (m *Map) index(at int) int32 {
 	return int32(max(0, min(at, m.inRange-1)))
 }
 
-// Indexes are those between two, both included, whose state is in a set, as far as there
-// is room for them: at most n.
+// Indexes returns the indexes from first to last, inclusive, whose state is in the set, up to n of them.
 func (m *Map) Indexes(first, last int32, in Set, n int) []int32 {
 	var out []int32
 	end := sort.Search(len(m.states), func(at int) bool { return m.index(at) > last })

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// text are the states of a Map as glyphs.
+// text returns the states of a Map as glyphs.
 func text(m *Map) string {
 	var b strings.Builder
 	for _, s := range m.states {
@@ -22,7 +22,7 @@ func text(m *Map) string {
 	return b.String()
 }
 
-// Issue 6, point 2: every index is in its state, whatever the lists hold.
+// Issue 6, point 2: every index has its state, whatever the lists contain.
 func TestEveryIndexIsInItsState(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -59,7 +59,7 @@ func TestEveryIndexIsInItsState(t *testing.T) {
 	}
 }
 
-// Issue 6: a Job of any size is drawn, without gigabytes, and says what is not.
+// Issue 6: a Job of any size is drawn without using gigabytes, and the number of hidden indexes is known.
 func TestHugeJobIsDrawn(t *testing.T) {
 	x := explain.Indexes{Total: math.MaxInt32, Completed: "0-2147483646", CompletedCount: math.MaxInt32, OutOfRange: "2147483647"}
 	m := New(&x)
@@ -78,8 +78,8 @@ func TestHugeJobIsDrawn(t *testing.T) {
 	}
 }
 
-// Issue 6: glyphs are one column wide, differ from each other, and ASCII is ASCII. In ASCII
-// none is that of a healthy Job, "+".
+// Issue 6: glyphs are one column wide and distinct, and ASCII glyphs are ASCII. No ASCII glyph is "+", which marks a healthy
+// Job.
 func TestGlyphsDiffer(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		seen := map[string]bool{}
@@ -102,8 +102,7 @@ func TestGlyphsDiffer(t *testing.T) {
 	}
 }
 
-// Issue 6.2: what matters most is what a cell shows; one that is done or has failed in part
-// has a mark of its own.
+// Issue 6.2: a cell shows its most important state; a cell that is partly completed or partly failed has its own mark.
 func TestCellShowsWhatMattersMost(t *testing.T) {
 	for _, c := range []struct{ states, want string }{
 		{"#", "#"}, {".", "."}, {"#.", ":"}, {"#o.", "o"}, {"oO", "o"}, {"O#", "O"}, {"~o", "~"}, {"@?", "@"}, {"?o", "?"}, {"b~", "b"}, {"X", "X"}, {"X#", "x"}, {"X.", "x"}, {"Xb~@?oO.#", "x"},
@@ -140,7 +139,7 @@ func TestZoomStepsFollowEachOther(t *testing.T) {
 	}
 }
 
-// Next and Previous visit the indexes in a set, in both directions, and begin anew.
+// Next and Previous visit the indexes in a set, in both directions, and wrap around.
 func TestNextAndPreviousVisitTheSet(t *testing.T) {
 	m := New(&explain.Indexes{Total: 6, Completed: "0,3", Failed: "1", BackingOff: "4", OutOfRange: "90"})
 	walk := func(step func(int32, Set) (int32, bool), from int32) (visited []int32) {
@@ -177,7 +176,7 @@ func TestNextAndPreviousVisitTheSet(t *testing.T) {
 	}
 }
 
-// For any lists and any room, a Grid has every index once, in order, in rows that fit.
+// For any lists and any size, a Grid has every index once, in order, in rows that fit.
 func TestGridHasEveryIndexOnce(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
@@ -202,7 +201,7 @@ func TestGridHasEveryIndexOnce(t *testing.T) {
 
 func checkGrid(t *testing.T, m *Map, g *Grid, width int) {
 	t.Helper()
-	const least = 12 // below it there is no room for anything
+	const least = 12 // the minimum width for a row
 	if taken := g.Label + g.Columns*g.Pitch - (g.Pitch - 1) + (g.Columns-1)/group; width >= least && taken > width {
 		t.Fatalf("a row takes %d of %d columns", taken, width)
 	}
@@ -247,7 +246,7 @@ func random(dice *rand.Rand, below int32) string {
 	return indexset.Of(of...).String()
 }
 
-// The map is compact where a Job was scaled down: the gap to its last pods is not drawn.
+// The map of a Job that was scaled down is compact: the gap to its last pods is not drawn.
 func TestOutOfRangeIsCompact(t *testing.T) {
 	m := New(&explain.Indexes{Total: 10, OutOfRange: "99998,99999"})
 	g := m.Fit(80, 10)
@@ -268,7 +267,7 @@ func TestOutOfRangeIsCompact(t *testing.T) {
 	}
 }
 
-// FuzzNew: no list makes it panic, and every index is counted once.
+// FuzzNew checks that no list causes a panic, and that every index is counted once.
 func FuzzNew(f *testing.F) {
 	f.Add(int32(5), "0-2", "3", "4,5", "9-7,1")
 	f.Add(int32(math.MaxInt32), "0-2147483647", ",", "-", "2147483647")
@@ -284,7 +283,7 @@ func FuzzNew(f *testing.F) {
 	})
 }
 
-// fragmented are n indexes in lists as long as they can be.
+// fragmented returns n indexes in lists of maximum length.
 func fragmented(n int32) *explain.Indexes {
 	lists := make([][]int32, 5)
 	for i := range n {
@@ -294,7 +293,7 @@ func fragmented(n int32) *explain.Indexes {
 	return &explain.Indexes{Total: n, Completed: text(0), Failed: text(1), Active: text(2), BackingOff: text(3), Pending: text(4)}
 }
 
-// BenchmarkNew: 100,000 indexes, of which no two neighbors are in the same state.
+// BenchmarkNew uses 100,000 indexes, with no two neighbors in the same state.
 func BenchmarkNew(b *testing.B) {
 	x := fragmented(100_000)
 	b.ReportAllocs()

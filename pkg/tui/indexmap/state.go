@@ -5,49 +5,49 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// State is what one index does.
+// State is the state of an index.
 type State uint8
 
-// The states, those that matter most last: the last one in a cell is what the cell shows.
+// The states in order of increasing importance: a cell shows the last one that occurs in it.
 const (
 	Succeeded State = iota
 	Pending
 	Ready
 	Active
-	// Unknown has not ended, and what it does could not be read.
+	// Unknown has not ended, and its state could not be read.
 	Unknown
-	// OutOfRange has a pod though it is beyond the completions.
+	// OutOfRange has a pod although the index is not below the completions.
 	OutOfRange
 	Terminating
-	// Retrying has failed, and waits for its next pod without a back-off of its own.
+	// Retrying has failed, and waits for its next pod, not in a back-off of its own.
 	Retrying
 	BackOff
 	Failed
-	// Chosen is to run again: see Map.Choose.
+	// Chosen will run again, see Map.Choose.
 	Chosen
-	// States is how many there are.
+	// States is the number of states.
 	States
 )
 
-// The Marks of cells whose indexes are in several states.
+// The additional Marks for cells with indexes in several states.
 const (
-	// Half is that of a cell of which a part has succeeded, and the rest not yet begun.
+	// Half marks a cell of which a part has succeeded and the rest has not started.
 	Half = Mark(States) + iota
-	// SomeFailed is that of a cell of which a part has failed.
+	// SomeFailed marks a cell of which a part has failed.
 	SomeFailed
-	// SomeChosen is that of a cell of which a part is chosen.
+	// SomeChosen marks a cell of which a part is chosen.
 	SomeChosen
-	// Marks is how many there are.
+	// Marks is the number of marks.
 	Marks
 )
 
-// Mark is what a cell shows: a State, Half or SomeFailed.
+// Mark is the look of a cell: a State, Half, SomeFailed or SomeChosen.
 type Mark uint8
 
 // Set is a set of States.
 type Set uint16
 
-// SetOf is the set of the given states.
+// SetOf returns the set of the given states.
 func SetOf(states ...State) Set {
 	var s Set
 	for _, state := range states {
@@ -59,13 +59,13 @@ func SetOf(states ...State) Set {
 // Has reports whether the state is in the set.
 func (s Set) Has(state State) bool { return s&(1<<state) != 0 }
 
-// Attention are the states that need attention.
+// Attention returns the set of states that need attention.
 func Attention() Set { return SetOf(Failed, BackOff, Retrying, Terminating, OutOfRange, Unknown) }
 
-// Begun are those that are neither succeeded nor pending.
+// Begun returns the set of states other than succeeded and pending.
 func Begun() Set { return Attention() | SetOf(Active, Ready) }
 
-// Word is the name of the state: "in back-off".
+// Word returns the name of the state: "in back-off".
 func (s State) Word() string {
 	return [...]string{
 		section.IndexCompleted, section.IndexNotStarted, "ready", "not ready", section.IndexUnknown, "out of range", section.IndexTerminating,
@@ -73,7 +73,7 @@ func (s State) Word() string {
 	}[min(s, States)]
 }
 
-// Glyph is the mark as one character of one column.
+// Glyph returns the mark as one character of one column.
 func (m Mark) Glyph(ascii bool) string {
 	m = min(m, Marks-1)
 	if ascii {
@@ -82,7 +82,7 @@ func (m Mark) Glyph(ascii bool) string {
 	return [...]string{"■", "·", "●", "○", "?", "+", "◌", "↺", "↻", "✗", "◆", "▪", "×", "◇"}[m]
 }
 
-// Style is the color of a cell, beside its glyph.
+// Style returns the color of a mark.
 func (m Mark) Style() layout.Style {
 	switch m {
 	case Half, Mark(Succeeded):

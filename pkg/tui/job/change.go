@@ -12,15 +12,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// ChangeForm asks whether to suspend, resume or delete a Job, and does so once that is confirmed.
+// ChangeForm asks whether to suspend, resume or delete a Job, and does so after the confirmation.
 type ChangeForm struct {
 	change  screen.Change
 	job     snapshot.JobKey
 	uid     string
 	changer screen.Changer
-	// allowed is true once the API server has confirmed that the user may do it.
+	// allowed is set when the API server has confirmed the user's permission.
 	allowed bool
-	// runs is true from the confirmation on.
+	// runs is set after the confirmation.
 	runs    bool
 	problem string
 }
@@ -45,19 +45,19 @@ func OpenChange(change screen.Change, job snapshot.JobKey, uid string, changer s
 	return screen.Action{Open: s, Run: s.askPermission}
 }
 
-// Focus is the Job.
+// Focus returns the Job.
 func (s *ChangeForm) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
 
-// Crumb is the change.
+// Crumb returns the verb of the change.
 func (s *ChangeForm) Crumb() string { return wordsFor(s.change).verb }
 
 // Wheel does nothing.
 func (s *ChangeForm) Wheel(int, *screen.Data) {}
 
-// asks reports whether y makes the change.
+// asks reports whether the form waits for an answer.
 func (s *ChangeForm) asks() bool { return s.allowed && !s.runs && s.problem == "" }
 
-// Keys are the answers.
+// Keys returns the keys for the answers.
 func (s *ChangeForm) Keys() []widget.KeyGroup {
 	if !s.asks() {
 		return nil
@@ -65,7 +65,7 @@ func (s *ChangeForm) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: s.Crumb(), Bindings: []widget.Binding{keyYes, keyDecline}}}
 }
 
-// Key takes the answers.
+// Key handles the answers.
 func (s *ChangeForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
 	switch {
 	case !s.asks():
@@ -79,7 +79,7 @@ func (s *ChangeForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool
 	return screen.Action{}, false
 }
 
-// askPermission is a Task.
+// askPermission is a Task that checks the permission.
 func (s *ChangeForm) askPermission(ctx context.Context) func() screen.Action {
 	allowed := s.changer.IsAllowed(ctx, s.change, s.job.Namespace)
 	return func() screen.Action {
@@ -91,7 +91,7 @@ func (s *ChangeForm) askPermission(ctx context.Context) func() screen.Action {
 	}
 }
 
-// apply is a Task.
+// apply is a Task that makes the change.
 func (s *ChangeForm) apply(ctx context.Context) func() screen.Action {
 	err := s.changer.Apply(ctx, s.change, s.job, s.uid)
 	return func() screen.Action {
@@ -104,7 +104,7 @@ func (s *ChangeForm) apply(ctx context.Context) func() screen.Action {
 	}
 }
 
-// Body is the question, and what is known of the Job.
+// Body returns the question, and the state of the Job.
 func (s *ChangeForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	words := wordsFor(s.change)
 	blocks := []widget.Block{{p.Title(words.verb+" job "+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p, words)}
@@ -115,7 +115,7 @@ func (s *ChangeForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return widget.Stack(blocks, p.Height)
 }
 
-// stateLine is the question, a problem, or what the form waits for.
+// stateLine returns the question, a problem, or the operation in progress.
 func (s *ChangeForm) stateLine(p *widget.Paint, words changeWords) []layout.Line {
 	style, text := layout.Accent|layout.Bold, words.verb+" job "+s.job.Name+"? y/N"
 	switch {

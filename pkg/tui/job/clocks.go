@@ -13,12 +13,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// clockLine is how long the Job ran, its deadline, and when it may be done. If there is no room
-// for all of that, it leaves out how the ETA is known, or why there is none.
+// clockLine returns how long the Job ran, its deadline, and its ETA. If there is not enough room, it omits the method of the
+// ETA, or the reason why there is no ETA.
 func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	clocks := layout.Of(layout.Text(layout.Plain, ranFor(p, j)))
 	if j.Gone {
-		return clocks // It has no next retry, no deadline and no end.
+		return clocks // A deleted Job has no next retry, no deadline and no end.
 	}
 	part := func(words, value string) {
 		clocks = append(clocks, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "+words+" "), layout.Text(layout.Warn, value))
@@ -45,7 +45,7 @@ func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	return clocks
 }
 
-// etaLines are the time left, with and without how it is known, the longest first.
+// etaLines returns the time left, with and without the method, the longest version first.
 func etaLines(p *widget.Paint, j *screen.Job) []layout.Line {
 	eta, dot := &j.ETA, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" ")
 	switch {
@@ -66,7 +66,7 @@ func etaLines(p *widget.Paint, j *screen.Job) []layout.Line {
 	return []layout.Line{with(rate(eta.PerMinute) + ", " + eta.Method), with(rate(eta.PerMinute)), left}
 }
 
-// rate is "82/min", or "1.5/h" for what takes long.
+// rate formats a rate: "82/min", or "1.5/h" for slow Jobs.
 func rate(perMinute float64) string {
 	switch {
 	case perMinute >= 10:

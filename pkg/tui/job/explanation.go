@@ -22,15 +22,15 @@ var (
 	keyFull        = widget.Bind("a", "all of long lists", "a")
 )
 
-// explanation is what explain-failure prints. One of the commands in it is chosen, to be copied.
+// explanation shows the output of explain-failure. The user can choose one of its commands to copy it.
 type explanation struct {
 	job    snapshot.JobKey
 	scroll widget.Scroll
 	full   bool
-	// command is the chosen one, of those on the lines at commands.
+	// command is the chosen command, as an index into commands, which are the lines with commands.
 	command  int
 	commands []int
-	// drawn is what the lines were made of.
+	// drawn holds the input that lines were made from.
 	drawn struct {
 		report *explain.Report
 		width  int
@@ -39,7 +39,7 @@ type explanation struct {
 	lines []layout.Line
 }
 
-// NewExplanation explains a Job as explain-failure does.
+// NewExplanation returns a screen that explains a Job as explain-failure does.
 func NewExplanation(job snapshot.JobKey) screen.Screen { return &explanation{job: job} }
 
 func (s *explanation) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
@@ -66,7 +66,7 @@ func (s *explanation) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, boo
 	return screen.Done()
 }
 
-// choose chooses another command, and scrolls to it.
+// choose chooses the n-th command, and scrolls to it.
 func (s *explanation) choose(n int) {
 	if len(s.commands) == 0 {
 		return
@@ -78,7 +78,7 @@ func (s *explanation) choose(n int) {
 	}
 }
 
-// chosen is the command without its prompt.
+// chosen returns the chosen command without its prompt.
 func (s *explanation) chosen() string {
 	var b strings.Builder
 	for _, span := range s.lines[s.commands[s.command]] {
@@ -107,14 +107,14 @@ func (s *explanation) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	out := make([]layout.Line, 0, len(s.lines))
 	for i, l := range s.lines {
 		if len(s.commands) > 0 && i == s.commands[s.command] {
-			l = append(l[:1:1], l[1:].With(layout.Reverse)...) // but for the indent
+			l = append(l[:1:1], l[1:].With(layout.Reverse)...) // all but the indentation
 		}
 		out = append(out, l)
 	}
 	return s.scroll.Page(p, out)
 }
 
-// draw makes the lines, unless they are already made.
+// draw makes the lines, unless they are up to date.
 func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
 	if s.drawn.report == j.Report && s.drawn.width == p.Width && s.drawn.full == s.full {
 		return
@@ -130,7 +130,7 @@ func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
 	s.command = max(0, min(s.command, len(s.commands)-1))
 }
 
-// isCommand reports whether a line is "$ command".
+// isCommand reports whether a line has the form "$ command".
 func isCommand(l layout.Line) bool {
 	at := slices.IndexFunc(l, func(s layout.Span) bool { return strings.TrimSpace(s.String()) != "" })
 	return at >= 0 && at+1 < len(l) && l[at].String() == "$ " && l[at+1].Style() == layout.Accent

@@ -16,12 +16,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// failuresPane lists the causes of failures, with the chosen one in full below.
+// failuresPane lists the causes of failures, and shows the chosen one in full below the list.
 type failuresPane struct {
 	job  snapshot.JobKey
 	list widget.List
-	// detail scrolls the chosen cause if it has more lines than there is room for; shown is the
-	// cause it was last drawn for.
+	// detail scrolls the chosen cause if it does not fit; shown is the cause for which it was last drawn.
 	detail widget.Scroll
 	shown  int
 }
@@ -45,7 +44,7 @@ func (o *failuresPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bo
 	return screen.Done()
 }
 
-// open shows an example of the chosen cause.
+// open opens a pod that failed with the chosen cause.
 func (o *failuresPane) open(d *screen.Data) screen.Action {
 	if d.Job == nil {
 		return screen.Action{}
@@ -88,16 +87,14 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 		o.list.Resize(0, 1, nil)
 		return lines
 	}
-	// The cursor has to be known first: the length of the chosen cause decides how much room
-	// the list has.
+	// The cursor is needed first, because the length of the chosen cause determines the room for the list.
 	keyOf := func(i int) string { return causes[i].Text + section.CauseRule(&causes[i]) }
 	o.list.Resize(len(causes), o.list.Height, keyOf)
 	if at := o.list.Cursor; at != o.shown {
 		o.shown, o.detail = at, widget.Scroll{}
 	}
 	detail := causeDetail(p, &causes[o.list.Cursor])
-	// The header, and a blank line before and behind the table, are there too; without room
-	// only the last one is.
+	// These are the header, and a blank line before and after the table; if room is short, only the latter is kept.
 	const around = 3
 	blank := []layout.Line{nil}
 	if len(lines)+min(minCauses, len(causes))+len(detail)+around > p.Height {
@@ -128,10 +125,11 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, o.detail.Page(p.Sized(p.Width, rest.Height-1), detail[1:])...)
 }
 
-// minCauses is how many rows the list has, however long the detail is.
+// minCauses is the minimum number of rows for the list, however long the detail is.
 const minCauses = 3
 
-// failuresLine is section.FailuresNote, why the cause of some failures is unknown, and how many pods did not fail on their own.
+// failuresLine returns section.FailuresNote, the reason why some failures have no cause, and the number of pods that the Job
+// stopped.
 func failuresLine(j *screen.Job) layout.Line {
 	note, stopped := section.FailuresNote(j.Report), section.StoppedNote(j.Report)
 	if note == "" {
@@ -147,8 +145,8 @@ func failuresLine(j *screen.Job) layout.Line {
 	return l
 }
 
-// causeTexts are the causes for a table, in short if one of the sentences has no room: causes
-// often differ only at the end.
+// causeTexts returns the texts of the causes for a table, in short form if one of them does not fit, because causes often
+// differ only at the end.
 func causeTexts(p *widget.Paint, causes []explain.Cause) []string {
 	full, texts := make([]string, len(causes)), make([]pods.FailureText, len(causes))
 	for i := range causes {
@@ -161,10 +159,10 @@ func causeTexts(p *widget.Paint, causes []explain.Cause) []string {
 	return full
 }
 
-// leastCause is how narrow the column of causes may be.
+// leastCause returns the minimum width of the column of causes.
 func leastCause(p *widget.Paint) int { return p.Width/2 + 2 }
 
-// causeColumns give most of the room to the text of causes, which often differ only at the end.
+// causeColumns gives most of the room to the texts of the causes, because these often differ only at the end.
 func causeColumns(p *widget.Paint, has func(column int) bool) []layout.Column {
 	return widget.Present([]layout.Column{
 		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
@@ -172,13 +170,13 @@ func causeColumns(p *widget.Paint, has func(column int) bool) []layout.Column {
 	}, has)
 }
 
-// The columns that may be missing, by their place.
+// Positions of the columns that may be missing.
 const (
 	causeRuleColumn    = 2
 	causeIndexesColumn = 4
 )
 
-// hasCauseColumn says which columns have a value: there are rules only with a podFailurePolicy.
+// hasCauseColumn returns a function that reports whether a column has values: there are rules only with a podFailurePolicy.
 func hasCauseColumn(r *explain.Report, causes []explain.Cause) func(column int) bool {
 	indexes := hasIndexes(causes)
 	return func(column int) bool {
@@ -192,13 +190,13 @@ func hasCauseColumn(r *explain.Report, causes []explain.Cause) func(column int) 
 	}
 }
 
-// hasIndexes reports whether a cause names indexes.
+// hasIndexes reports whether any cause has indexes.
 func hasIndexes(causes []explain.Cause) bool {
 	return slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Indexes != "" })
 }
 
-// maxIndexList is how many bytes of a list of indexes are in the table; above indexListFrom
-// columns of the screen, those that the other columns leave.
+// maxIndexList is the minimum room, in bytes, for a list of indexes in the table; on screens that are wider than that plus
+// indexListFrom columns, the extra columns are used, too.
 const (
 	maxIndexList  = 40
 	indexListFrom = 120
@@ -222,7 +220,7 @@ func causeCells(p *widget.Paint, causes []explain.Cause, has func(column int) bo
 	return cells
 }
 
-// causeDetail is a cause in full.
+// causeDetail returns the full description of a cause.
 func causeDetail(p *widget.Paint, c *explain.Cause) []layout.Line {
 	lines := append([]layout.Line{p.Title("Cause", "")}, section.CauseLines(&p.Frame, c)...)
 	if !c.First.IsZero() && !c.Last.IsZero() {

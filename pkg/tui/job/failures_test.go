@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 )
 
-// KEP-3850, KEP-3329: how many failures count is said where it is not all of them.
+// KEP-3850, KEP-3329: the line says how many failures count if not all of them do.
 func TestFailuresLine(t *testing.T) {
 	cause := func(n int32, action string) explain.Cause {
 		return explain.Cause{Text: "x" + action, Count: n, Action: action}

@@ -13,15 +13,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// barWidth is how wide the bar of the header is at most.
+// barWidth is the maximum width of the bar in the header.
 const barWidth = 40
 
-// header is what is above the tabs: the status, the progress, and the clocks.
+// header returns the lines above the tabs: the status, the progress, and the clocks.
 func header(p *widget.Paint, j *screen.Job) []layout.Line {
 	return []layout.Line{statusLine(p, j), progressLine(p, j), clockLine(p, j)}
 }
 
-// statusLine is the status with its reason, and who runs the Job.
+// statusLine returns the status with its reason, and the controller of the Job.
 func statusLine(p *widget.Paint, j *screen.Job) layout.Line {
 	v := &j.Verdict
 	status := section.JobStatus(&p.Glyphs, j.Report)
@@ -49,7 +49,7 @@ func statusLine(p *widget.Paint, j *screen.Job) layout.Line {
 	return p.Cut(l, p.Width)
 }
 
-// runBy is who reconciles the Job, after some words, and whether it is alive.
+// runBy returns the controller that reconciles the Job, preceded by words, and whether it is alive.
 func runBy(p *widget.Paint, r *explain.Reconciler, words string) layout.Line {
 	l := layout.Of(layout.Text(layout.Muted, words+cmp.Or(r.Name(), "built-in")))
 	switch {
@@ -61,22 +61,22 @@ func runBy(p *widget.Paint, r *explain.Reconciler, words string) layout.Line {
 	return l
 }
 
-// brevity is how much is left out of the line of progress for lack of room.
+// brevity is how much the progress line omits if room is short.
 type brevity int
 
 const (
 	allWords brevity = iota
-	// noReady leaves out how many of the active pods are ready.
+	// noReady omits the number of ready pods.
 	noReady
-	// fewWords uses shorter words, and leaves out how many failures are counted.
+	// fewWords uses shorter words, and omits the number of counted failures.
 	fewWords
-	// noEnding leaves out what is terminating, noBackoff also what waits.
+	// noEnding omits terminating pods; noBackoff also omits indexes in back-off.
 	noEnding
 	noBackoff
 )
 
-// progressLine is the bar and what the pods or indexes do, in as many words as there is
-// room for: the bar gets smaller and goes before a number does.
+// progressLine returns the bar and the numbers of pods or indexes, in as many words as fit: the bar is shortened and dropped
+// before a number is.
 func progressLine(p *widget.Paint, j *screen.Job) layout.Line {
 	bar := min(barWidth, p.Width/4)
 	var l layout.Line
@@ -92,7 +92,7 @@ func progressLine(p *widget.Paint, j *screen.Job) layout.Line {
 	return l
 }
 
-// barOf is how much has succeeded, with the bar of the list so wide.
+// barOf returns the share that has succeeded, with a bar of the given width.
 func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 	done, total := j.Done()
 	if total <= 0 {
@@ -106,7 +106,7 @@ func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 	return append(l, layout.Text(layout.Bold, percent), layout.Text(layout.Plain, " "+wording.Thousands(done)+"/"+wording.Thousands(total)))
 }
 
-// countsOf are the numbers that are not 0, each in its color.
+// countsOf returns the nonzero counts, each in its color.
 func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
 	add := func(n int32, word string, style layout.Style) {
@@ -137,7 +137,7 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	return l
 }
 
-// failureWords are how many failures there are, and "failures" or "failures (6 in the status)".
+// failureWords returns the number of failures, and "failures" or "failures (6 in the status)".
 func failureWords(j *screen.Job, brief brevity) (all int32, text string) {
 	t := section.FailureTotals(j.Report)
 	text = oneOrMany(t.All, "failure", "failures")

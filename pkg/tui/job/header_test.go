@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 )
 
-// Issue 6: the header says how many failures count, if not all do.
+// Issue 6: the header says how many failures count if not all do.
 func TestFailureWords(t *testing.T) {
 	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
 	for words, c := range map[string]struct {

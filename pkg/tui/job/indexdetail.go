@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// cellDetail describes the cell under the cursor, in detailLines lines.
+// cellDetail describes the cell under the cursor in detailLines lines.
 func cellDetail(p *widget.Paint, j *screen.Job, c indexmap.Cell) []layout.Line {
 	var lines []layout.Line
 	if c.N == 1 {
@@ -31,7 +31,7 @@ func cellDetail(p *widget.Paint, j *screen.Job, c indexmap.Cell) []layout.Line {
 	return lines[:detailLines]
 }
 
-// oneIndex is the state of an index, its failures, its pod, and why it failed.
+// oneIndex returns the state of an index, its failures, its pod, and its last cause of failure.
 func oneIndex(p *widget.Paint, j *screen.Job, c *indexmap.Cell) []layout.Line {
 	mark := c.Mark()
 	info := screen.IndexInfo(j.Report, c.First)
@@ -59,16 +59,15 @@ func oneIndex(p *widget.Paint, j *screen.Job, c *indexmap.Cell) []layout.Line {
 	return lines
 }
 
-// fieldWidth is how wide the names of fields are.
+// fieldWidth is the width of the names of fields.
 const fieldWidth = 14
 
-// field is a named value.
+// field returns a line with a name and a value.
 func field(name string, value ...layout.Span) layout.Line {
 	return append(layout.Of(layout.Text(layout.Muted, name)).Pad(fieldWidth), value...)
 }
 
-// failuresOf is "2 against the limit · 1 ignored · next pod in 20s": the status may not have counted
-// them yet.
+// failuresOf returns "2 against the limit · 1 ignored · next pod in 20s". The status may not have counted the failures yet.
 func failuresOf(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 	var parts []layout.Span
 	if info.Failures > 0 {
@@ -86,7 +85,7 @@ func failuresOf(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 	return field("failures", p.Dotted(parts)...)
 }
 
-// podOf is the latest pod of an index, nil if none is in the Report, and how many there are.
+// podOf returns the latest pod of an index, nil if the Report has none, and the number of its pods.
 func podOf(j *screen.Job, index int32, latest string) (pod *explain.PodInfo, n int) {
 	for i := range j.Pods {
 		info := &j.Pods[i]
@@ -130,7 +129,7 @@ func podLine(p *widget.Paint, pod *explain.PodInfo, name string, n int) layout.L
 	return field("pod", p.Dotted(parts)...)
 }
 
-// severalIndexes are how many of a cell are in which state, and those that need attention.
+// severalIndexes returns the counts by state of a cell, and the indexes that need attention.
 func severalIndexes(p *widget.Paint, j *screen.Job, c *indexmap.Cell) []layout.Line {
 	title := layout.Of(layout.Textf(layout.Bold, "Indexes %d to %d", c.First, c.Last), layout.Text(layout.Muted, "  "+wording.Count(c.N, "in this cell")))
 	lines := []layout.Line{p.Rule(title)}
@@ -151,10 +150,10 @@ func severalIndexes(p *widget.Paint, j *screen.Job, c *indexmap.Cell) []layout.L
 	return lines
 }
 
-// maxExamples is how many indexes of a cell are named.
+// maxExamples is the maximum number of indexes listed for a cell.
 const maxExamples = 12
 
-// examples are "3, 7, 12, …".
+// examples formats a list such as "3, 7, 12, …".
 func examples(indexes []int32, all int, ellipsis string) string {
 	texts := make([]string, 0, len(indexes)+1)
 	for _, index := range indexes {
@@ -166,10 +165,10 @@ func examples(indexes []int32, all int, ellipsis string) string {
 	return strings.Join(texts, ", ")
 }
 
-// leastTable is the room that the table of indexes needs: a title, a header, and a row.
+// leastTable is the minimum height of the table of indexes: a title, a header, and a row.
 const leastTable = 3
 
-// indexesWithFailures are those that the Report lists, as far as there is room below the map.
+// indexesWithFailures returns the indexes with failures that the Report lists, as far as they fit below the map.
 func indexesWithFailures(p *widget.Paint, j *screen.Job, height int) []layout.Line {
 	details := j.Indexes.Details
 	if len(details) == 0 {
@@ -185,7 +184,7 @@ func indexesWithFailures(p *widget.Paint, j *screen.Job, height int) []layout.Li
 	return append([]layout.Line{p.Title("With failures", note)}, lines...)
 }
 
-// indexState is the state of an index, as on the map.
+// indexState returns the state of an index, with the same mark as on the map.
 func indexState(p *widget.Paint, j *screen.Job, info *explain.IndexInfo) layout.Line {
 	state, known := j.Map.State(info.Index)
 	if !known {

@@ -18,7 +18,7 @@ import (
 
 //nolint:gochecknoglobals // constants, as those of the key map
 var (
-	// On the map, where all four directions are needed, l is one of them.
+	// On the map, l is one of the four keys that move the cursor.
 	keyMapRight = widget.Bind("→/l", "right", "right", "l")
 	keyCursor   = widget.Bind("arrows/hjkl", "move the cursor", "up", "down", "left", "right", "h", "j", "k", "l")
 	keyLook     = widget.Bind("n", "next problem", "n")
@@ -29,21 +29,20 @@ var (
 	keyGoTo     = widget.Bind("/", "go to an index", "/")
 )
 
-// indexesPane is the map of the indexes, with a cursor.
+// indexesPane shows the map of the indexes, with a cursor.
 type indexesPane struct {
 	job snapshot.JobKey
-	// cursor is the chosen index, or one in the chosen cell. It stays when the map changes,
-	// even if the map does not hold it for now.
+	// cursor is the chosen index, or an index in the chosen cell. It is kept when the map changes, even if the map does not
+	// hold it for now.
 	cursor int32
-	// per is how many indexes a cell has, 0 for as few as fit.
+	// per is the number of indexes per cell; 0 for the fewest that fit.
 	per int
-	// top is the first row on the screen. free is true once the wheel has moved it away from
-	// the cursor.
+	// top is the first visible row. free is set when the wheel has scrolled away from the cursor.
 	top  int
 	free bool
-	// width and rows are the room for the map in the last frame.
+	// width and rows are the size of the map in the last frame.
 	width, rows int
-	// others are scrolled for a Job that has no indexes.
+	// others scrolls the view of a Job without indexes.
 	others widget.Scroll
 }
 
@@ -66,7 +65,7 @@ func (o *indexesPane) Wheel(lines int, d *screen.Data) {
 	o.top = max(0, min(o.top+lines, g.Rows-o.rows))
 }
 
-// mapOf is the map of the open Job, nil if there is none.
+// mapOf returns the map of the open Job, or nil if it has none.
 func mapOf(d *screen.Data) *indexmap.Map {
 	if d.Job == nil || d.Job.Map == nil || d.Job.Map.Len() == 0 {
 		return nil
@@ -74,7 +73,7 @@ func mapOf(d *screen.Data) *indexmap.Map {
 	return d.Job.Map
 }
 
-// grid is the map as it is drawn.
+// grid returns the map as it is drawn.
 func (o *indexesPane) grid(m *indexmap.Map) indexmap.Grid {
 	fit := m.Fit(o.width, o.rows)
 	if o.per == 0 || o.per >= fit.Per {
@@ -106,7 +105,7 @@ func (o *indexesPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, boo
 	return screen.Action{}, false
 }
 
-// move acts on the keys that move the cursor by cells.
+// move handles the keys that move the cursor by cells.
 func (o *indexesPane) move(k tea.KeyPressMsg, g *indexmap.Grid) bool {
 	by := 0
 	switch {
@@ -137,7 +136,7 @@ func (o *indexesPane) move(k tea.KeyPressMsg, g *indexmap.Grid) bool {
 	return true
 }
 
-// zoom changes how many indexes a cell has, or returns why it cannot.
+// zoom changes the number of indexes per cell, or returns a notice why it cannot.
 func (o *indexesPane) zoom(k tea.KeyPressMsg, m *indexmap.Map, g *indexmap.Grid) screen.Action {
 	o.free = false
 	switch in := widget.Matches(k, keyZoomIn); {
@@ -155,7 +154,7 @@ func (o *indexesPane) zoom(k tea.KeyPressMsg, m *indexmap.Map, g *indexmap.Grid)
 	return screen.Action{}
 }
 
-// enter opens the index, or zooms in on a cell with several.
+// enter opens the index, or zooms in on a cell with several indexes.
 func (o *indexesPane) enter(g *indexmap.Grid) screen.Action {
 	cell := g.Cell(g.CellOf(o.cursor))
 	if cell.N == 1 {
@@ -166,8 +165,7 @@ func (o *indexesPane) enter(g *indexmap.Grid) screen.Action {
 	return screen.Action{}
 }
 
-// look goes to the next index that needs attention, or to the one before, outside of the cell
-// under the cursor.
+// look moves to the next or previous index that needs attention, outside of the cell under the cursor.
 func (o *indexesPane) look(m *indexmap.Map, cell indexmap.Cell, forward bool) screen.Action {
 	from, find, anew := cell.Last, m.Next, "continued from the first index"
 	if !forward {
@@ -189,7 +187,7 @@ func (o *indexesPane) look(m *indexmap.Map, cell indexmap.Cell, forward bool) sc
 	return screen.Action{}
 }
 
-// goTo goes to the index that was typed, or returns why it cannot.
+// goTo moves to the index that was typed, or returns a notice why it cannot.
 func (o *indexesPane) goTo(text string, d *screen.Data) (notice string) {
 	m := mapOf(d)
 	text = strings.TrimSpace(text)
@@ -205,10 +203,10 @@ func (o *indexesPane) goTo(text string, d *screen.Data) (notice string) {
 	return ""
 }
 
-// The lines around the map.
+// Numbers of lines.
 const (
-	detailLines = 4 // about the cell under the cursor
-	leastRows   = 3 // of the map
+	detailLines = 4 // of the detail of the cell under the cursor
+	leastRows   = 3 // of the map, at least
 )
 
 func (o *indexesPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
@@ -244,7 +242,7 @@ func (o *indexesPane) layout(p *widget.Paint, j *screen.Job, m *indexmap.Map) (h
 	return head, g
 }
 
-// scrollTo brings the row of the cursor onto the screen.
+// scrollTo scrolls to the row of the cursor.
 func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 	if row := cell / g.Columns; !o.free {
 		o.top = max(row-o.rows+1, min(o.top, row))
@@ -252,7 +250,7 @@ func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
 	o.top = max(0, min(o.top, g.Rows-o.rows))
 }
 
-// scale is the line above the map: how much there is, and how much of it is shown.
+// scale returns the line above the map: the number of indexes, and the part that is visible.
 func (o *indexesPane) scale(p *widget.Paint, j *screen.Job, g *indexmap.Grid, first, end int) layout.Line {
 	note := perCell(g)
 	if end-first < g.Rows {

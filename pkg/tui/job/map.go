@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// mapRows draws rows of a grid, with the cursor on a cell; -1 for none.
+// mapRows draws rows of a grid, with the cursor on a cell; -1 for no cursor.
 func mapRows(p *widget.Paint, g *indexmap.Grid, first, end, cursor int) []layout.Line {
 	out := make([]layout.Line, 0, end-first)
 	for row := first; row < end; row++ {
@@ -22,7 +22,7 @@ func mapRows(p *widget.Paint, g *indexmap.Grid, first, end, cursor int) []layout
 	return out
 }
 
-// mapRow draws the cells of a row; neighbors that look the same are one span.
+// mapRow draws the cells of a row; neighbors with the same style share a span.
 func mapRow(p *widget.Paint, g *indexmap.Grid, row, cursor int) layout.Line {
 	var l layout.Line
 	var text strings.Builder
@@ -58,7 +58,7 @@ func mapRow(p *widget.Paint, g *indexmap.Grid, row, cursor int) layout.Line {
 	return l
 }
 
-// legendStates is from the good to the bad.
+// legendStates returns the states in the order of the legend, from good to bad.
 func legendStates() []indexmap.State {
 	return []indexmap.State{
 		indexmap.Chosen, indexmap.Succeeded, indexmap.Ready, indexmap.Active, indexmap.Pending,
@@ -66,8 +66,7 @@ func legendStates() []indexmap.State {
 	}
 }
 
-// legend names the states that occur, with their counts. mixed is true if cells may have
-// indexes in several states.
+// legend returns the states that occur, with their counts. mixed is set if cells may have indexes in several states.
 func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 	var items []layout.Line
 	for _, state := range legendStates() {
@@ -93,24 +92,23 @@ func legend(p *widget.Paint, j *screen.Job, mixed bool) []layout.Line {
 	return items
 }
 
-// isMixed reports whether some cell may have a mark for several states. It looks at the counts
-// of the states only.
+// isMixed reports whether some cell may have a mark for several states. It uses only the counts of the states.
 func isMixed(g *indexmap.Grid, m *indexmap.Map) bool {
 	return g.Per > 1 && (mixes(m, indexmap.Chosen) || mixesDone(m) || mixes(m, indexmap.Failed))
 }
 
-// mixesDone reports whether a cell may be partly done.
+// mixesDone reports whether a cell may be partly completed.
 func mixesDone(m *indexmap.Map) bool {
 	return m.Count(indexmap.Succeeded) > 0 && m.Count(indexmap.Pending) > 0
 }
 
-// mixes reports whether a part of a cell may be in the state.
+// mixes reports whether only a part of a cell may be in the state.
 func mixes(m *indexmap.Map, state indexmap.State) bool {
 	n := m.Count(state)
 	return n > 0 && n < int64(m.Len())+m.Hidden()
 }
 
-// perCell is how many indexes a cell has.
+// perCell returns the number of indexes per cell, in words.
 func perCell(g *indexmap.Grid) string {
 	if g.Per == 1 {
 		return "1 index per cell"
@@ -118,8 +116,8 @@ func perCell(g *indexmap.Grid) string {
 	return wording.Count(g.Per, "indexes per cell")
 }
 
-// howMany is how many indexes the Job has, and how many of them are on the map; those out of
-// range are not counted as its own.
+// howMany returns the number of indexes of the Job, and of those on the map if it does not hold all; indexes out of range are
+// counted separately.
 func howMany(m *indexmap.Map) string {
 	if m.Hidden() > 0 {
 		return "The first " + wording.Of(int64(m.Len()), int64(m.Len())+m.Hidden()) + " indexes"

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// withoutMap is why there is no map, and the pods instead.
+// withoutMap returns the reason why there is no map, and the states of the pods instead.
 func (o *indexesPane) withoutMap(p *widget.Paint, j *screen.Job) []layout.Line {
 	text := "This Job has no indexes (completionMode NonIndexed): any pod that succeeds counts."
 	if j.Indexes != nil {
@@ -23,7 +23,7 @@ func (o *indexesPane) withoutMap(p *widget.Paint, j *screen.Job) []layout.Line {
 	return o.others.Visible(lines, p.Height)
 }
 
-// podStates are how many pods are in each state.
+// podStates returns the number of pods in each state.
 func podStates(p *widget.Paint, j *screen.Job) []layout.Line {
 	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
 	if all == 0 {

@@ -14,21 +14,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// What is shown of long lists.
+// How much of long lists is shown.
 const (
 	overviewCauses    = 3
-	linesPerCause     = 8 // of the screen, where it has room for more of them
+	linesPerCause     = 8 // screen lines per cause, on screens with room for more causes
 	overviewProblems  = 3
 	overviewHistories = 2
 )
 
-// From columnsFrom columns on there are two of them, columnGap apart.
+// A screen of at least columnsFrom columns has two columns of text, columnGap apart.
 const (
 	columnsFrom = 110
 	columnGap   = 3
 )
 
-// overview is what matters of a Job on one screen.
+// overview shows the most important facts about a Job on one screen.
 func overview(p *widget.Paint, d *screen.Data) []layout.Line {
 	j := d.Job
 	if p.Width < columnsFrom {
@@ -43,7 +43,7 @@ func overview(p *widget.Paint, d *screen.Data) []layout.Line {
 	if full := append(slices.Clone(story), left.Section(section.Why(&left.Frame, j.Report))); len(widget.Stack(full, p.Height)) <= p.Height*3/4 {
 		story = full
 	}
-	// What comes next goes where there is more room.
+	// The next steps go to the column with more room.
 	if len(widget.Stack(story, p.Height)) < len(widget.Stack(state, p.Height)) {
 		story = append(story, nextBlock(left, j))
 	} else {
@@ -55,10 +55,10 @@ func overview(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, recent(p, j, p.Height-len(lines))...)
 }
 
-// leastRecent is how many lines the end of the timeline needs at least.
+// leastRecent is the minimum number of lines for the end of the timeline.
 const leastRecent = 6
 
-// recent is the end of the timeline, in the lines that a large screen has left.
+// recent returns the end of the timeline, for the lines that are free on a large screen.
 func recent(p *widget.Paint, j *screen.Job, room int) []layout.Line {
 	if room < leastRecent {
 		return nil
@@ -70,7 +70,7 @@ func recent(p *widget.Paint, j *screen.Job, room int) []layout.Line {
 	return append([]layout.Line{nil}, widget.Titled(p.Title("Timeline", "the latest"), shown)...)
 }
 
-// storyBlocks are the verdict, the problems, the causes, and the family.
+// storyBlocks returns the verdict, the problems, the causes, and the retry family.
 func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	problems := section.BriefProblems(&p.Frame, j.Report, overviewProblems)
 	problems.Lines = append(problems.Lines, jobGaps(p, j)...)
@@ -82,8 +82,8 @@ func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	}
 }
 
-// jobGaps are what could not be read, except logs: they may be gone although nothing is wrong
-// with the Job, and the explanation names them.
+// jobGaps returns the gaps except for logs: these may be gone although nothing is wrong with the Job, and the explanation
+// lists them.
 func jobGaps(p *widget.Paint, j *screen.Job) []layout.Line {
 	const gapLogs = "logs"
 	var gaps []explain.Gap
@@ -95,11 +95,11 @@ func jobGaps(p *widget.Paint, j *screen.Job) []layout.Line {
 	return screen.Gaps(p, gaps)
 }
 
-// stateBlocks are the state of the Job.
+// stateBlocks returns the blocks about the state of the Job: map, policies and limits.
 func stateBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	success, limits := section.Success(&p.Frame, j.Report, j.PodCounts), section.Limits(&p.Frame, j.Report)
 	if j.SuccessPolicy == nil && j.Job.Completions != nil {
-		// That all have to succeed needs no heading of its own.
+		// Without a success policy, success needs no heading of its own.
 		meters := append(section.SuccessMeters(&p.Frame, j.Report, j.PodCounts), section.LimitMeters(&p.Frame, j.Report)...)
 		success, limits = section.Section{}, section.Section{Title: "Success and limits", Lines: section.Meters(&p.Frame, meters)}
 	}
@@ -111,7 +111,7 @@ func stateBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 	}
 }
 
-// nextBlock is what happens next: nothing, once the Job is gone.
+// nextBlock returns what happens next, or nil if the Job is gone.
 func nextBlock(p *widget.Paint, j *screen.Job) widget.Block {
 	if j.Gone {
 		return nil
@@ -119,8 +119,7 @@ func nextBlock(p *widget.Paint, j *screen.Job) widget.Block {
 	return p.Section(section.Next(&p.Frame, j.Report))
 }
 
-// verdictLines are the verdict, with its first clause in bold. That of a Job that is gone is
-// its last.
+// verdictLines returns the verdict, with its first clause in bold. For a deleted Job, it is the last known verdict.
 func verdictLines(p *widget.Paint, j *screen.Job) widget.Block {
 	v := &j.Verdict
 	if j.GoneAt != nil {
@@ -134,18 +133,18 @@ func verdictLines(p *widget.Paint, j *screen.Job) widget.Block {
 	return p.Wrap(layout.Of(layout.Text(layout.Bold, v.Clauses[0]+";"), layout.Text(layout.Plain, rest)), 0)
 }
 
-// mapRowsAtFirst is how many rows the map has among the other blocks.
+// mapRowsAtFirst returns the number of rows of the map before growMap.
 func mapRowsAtFirst(p *widget.Paint) int { return max(2, min(20, p.Height/4+1)) }
 
-// growMap gives the map, which is one of the blocks, the lines that they leave empty, and no
-// more, so that nothing else is cut.
+// growMap lets the map, the block at the given position, use the lines that the blocks leave free, and no more, so that
+// nothing else is cut.
 func growMap(p *widget.Paint, j *screen.Job, blocks []widget.Block, at int) {
 	free := p.Height - len(widget.Stack(blocks, p.Height))
 	if free <= 0 || len(blocks[at]) == 0 {
 		return
 	}
-	// The rows that the map has by now may be fewer than it may have, and with fewer indexes
-	// in a cell the legend may need other lines.
+	// The map may have fewer rows than it was allowed, and with fewer indexes per cell the legend may need a different number
+	// of lines.
 	most := len(blocks[at]) + free
 	for rows := most - 1; rows > 0; rows-- {
 		head, g := mapHead(p, j, rows)
@@ -158,7 +157,7 @@ func growMap(p *widget.Paint, j *screen.Job, blocks []widget.Block, at int) {
 	}
 }
 
-// mapBlock is the map of the indexes in at most so many rows.
+// mapBlock returns the map of the indexes in at most the given number of rows.
 func mapBlock(p *widget.Paint, j *screen.Job, rows int) widget.Block {
 	if j.Map == nil || j.Map.Len() == 0 {
 		return nil
@@ -167,8 +166,8 @@ func mapBlock(p *widget.Paint, j *screen.Job, rows int) widget.Block {
 	return append(head, mapRows(p, &g, 0, g.Rows, -1)...)
 }
 
-// mapHead is what is above a map of at most so many rows: the scale, if a cell is several
-// indexes, and the legend, in the heading if it fits.
+// mapHead returns the head of a map of at most the given number of rows: the scale, if a cell holds several indexes, and the
+// legend, in the heading if it fits.
 func mapHead(p *widget.Paint, j *screen.Job, rows int) (widget.Block, indexmap.Grid) {
 	g := j.Map.Fit(p.Width, rows)
 	items := legend(p, j, isMixed(&g, j.Map))
@@ -190,7 +189,7 @@ func mapHead(p *widget.Paint, j *screen.Job, rows int) (widget.Block, indexmap.G
 	return append(widget.Block{p.Title(name, note)}, layout.Flow(items, p.Width, gap)...), g
 }
 
-// adviceBlock is the first thing that can be done, with its command.
+// adviceBlock returns the first advice that has a command, or else the first advice.
 func adviceBlock(p *widget.Paint, j *screen.Job) widget.Block {
 	if len(j.Advice) == 0 {
 		return nil

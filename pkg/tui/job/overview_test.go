@@ -25,7 +25,7 @@ var running = sync.OnceValues(func() (recorded.Case, error) {
 	return recorded.Load(filepath.Join("..", "..", "explain", "analysis", "testdata", "recorded", "running-success-policy.yaml"))
 })
 
-// withIndexes is a running Job with these indexes, and what it is drawn with.
+// withIndexes returns a running Job with these indexes, and the Paint to draw it.
 func withIndexes(t *testing.T, x *explain.Indexes, width, height int) (*widget.Paint, *screen.Job) {
 	t.Helper()
 	c, err := running()
@@ -40,15 +40,14 @@ func withIndexes(t *testing.T, x *explain.Indexes, width, height int) (*widget.P
 	return p, d.Job
 }
 
-// Issue 6.2: growing never makes the content exceed the height when it fitted before, and the
-// limits stay on the screen.
+// Issue 6.2: growing never makes content that fitted exceed the height, and the limits stay on the screen.
 func TestGrowMapCutsNothing(t *testing.T) {
 	mostly := &explain.Indexes{Total: 100_000, Completed: "0-7,9-33999", Failed: "8,52100", Pending: "34000-52099,52101-99999"}
 	few := &explain.Indexes{Total: 130, Completed: "0-39", Failed: "40-44", Pending: "45-129"}
 	for _, x := range []*explain.Indexes{mostly, few} {
 		for width := 80; width <= 200; width += 20 {
 			for height := 24; height <= 60; height++ {
-				p, j := withIndexes(t, x, width, height-7) // The rest is around a tab.
+				p, j := withIndexes(t, x, width, height-7) // The other lines surround a tab.
 				story := storyBlocks(p, j)
 				checkGrowth(t, p, j, slices.Concat(story, stateBlocks(p, j), []widget.Block{nextBlock(p, j), adviceBlock(p, j)}), len(story))
 				column := p.Sized((width-columnGap)/2, p.Height)
@@ -62,7 +61,7 @@ func TestGrowMapCutsNothing(t *testing.T) {
 	}
 }
 
-// checkGrowth grows the map, which is one of the blocks.
+// checkGrowth grows the map, the block at the given position.
 func checkGrowth(t *testing.T, p *widget.Paint, j *screen.Job, blocks []widget.Block, at int) {
 	t.Helper()
 	before, lines := len(widget.Stack(blocks, p.Height)), len(blocks[at])
@@ -76,8 +75,8 @@ func checkGrowth(t *testing.T, p *widget.Paint, j *screen.Job, blocks []widget.B
 	}
 }
 
-// Issue 6.2: the Overview says how many indexes a cell is, and tells cells of which a part has
-// failed from those that have failed as a whole.
+// Issue 6.2: the Overview says how many indexes a cell has, and distinguishes cells that have partly failed from cells that
+// have failed as a whole.
 func TestOverviewMapTellsMixedCells(t *testing.T) {
 	var failed []string
 	for i := range 286 {
@@ -110,7 +109,7 @@ func TestOverviewMapTellsMixedCells(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", c.got, c.want)
 		}
 	}
-	// Colors do not say that all have failed either: only then they are bold.
+	// The style differs, too: only cells that have failed as a whole are bold.
 	if indexmap.SomeFailed.Style()&layout.Bold != 0 || indexmap.Mark(indexmap.Failed).Style()&layout.Bold == 0 {
 		t.Error("bold is for cells that have failed as a whole")
 	}

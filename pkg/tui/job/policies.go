@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// policies are the failure policy, the success criteria, the limits, and when a pod is replaced.
+// policies shows the failure policy, the success criteria, the limits, and the pod replacement policy.
 func policies(p *widget.Paint, d *screen.Data) []layout.Line {
 	j := d.Job
 	policy := section.FailurePolicy(&p.Frame, j.FailurePolicy, false)
@@ -24,7 +24,7 @@ func policies(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, p.Wrap(layout.Plainly(replacement(j)), 0)...)
 }
 
-// replacement is when a pod is replaced (KEP-3939).
+// replacement says when a pod is replaced (KEP-3939).
 func replacement(j *screen.Job) string {
 	if j.Job.PodReplacementPolicy == "Failed" {
 		return "podReplacementPolicy Failed: a pod is replaced once it has ended; terminating ones hold their place."

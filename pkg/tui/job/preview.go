@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Preview is a Job in a part of the screen: its header, and those parts of the Overview that fit.
+// Preview shows a Job in a part of the screen: its header, and the parts of the Overview that fit.
 func Preview(p *widget.Paint, d *screen.Data, job snapshot.JobKey) []layout.Line {
 	lines := []layout.Line{p.Title(job.Namespace+"/"+job.Name, "")}
 	j := d.Open(job)
@@ -23,7 +23,7 @@ func Preview(p *widget.Paint, d *screen.Data, job snapshot.JobKey) []layout.Line
 	return lines[:min(len(lines), p.Height)]
 }
 
-// brief is the Overview in so many lines: what does not fit is left out, the last things first.
+// brief shows the Overview in the given height: the last blocks that do not fit are omitted.
 func brief(p *widget.Paint, j *screen.Job) []layout.Line {
 	if p.Width < columnsFrom {
 		story := storyBlocks(p, j)
@@ -39,7 +39,7 @@ func brief(p *widget.Paint, j *screen.Job) []layout.Line {
 	return layout.Beside(widget.Stack(story, p.Height), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
 }
 
-// fitting has those of the blocks, in their places, that fit below each other; the first one is always there.
+// fitting returns the blocks with those that do not fit set to nil; the first one is always kept.
 func fitting(blocks []widget.Block, height int) []widget.Block {
 	fits := make([]widget.Block, len(blocks))
 	for i, b := range blocks {

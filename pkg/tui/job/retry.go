@@ -16,19 +16,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// RetryForm shows what a retry of a Job that failed or is stalled would run, lets the user choose other indexes, and creates it once that is
-// confirmed.
+// RetryForm shows what a retry of a failed or stalled Job would run, lets the user choose other indexes, and creates the
+// retry after a confirmation.
 type RetryForm struct {
 	job     snapshot.JobKey
 	retrier screen.Retrier
-	// found is nil until the Job was read, and after a failure, when it may be outdated.
+	// found is nil until the Job was read, and after a failed creation, because it may be outdated.
 	found *screen.Retryable
-	// plan is what enter creates, nil for nothing; then problem is why.
+	// plan is the Job that enter creates; if it is nil, problem is the reason.
 	plan    *screen.RetryPlan
 	problem string
-	// asks reports whether y creates the Job.
+	// asks is set while the form waits for the confirmation.
 	asks bool
-	// stop interrupts the creation; it is nil before.
+	// stop interrupts the creation; it is nil before the creation.
 	stop context.CancelFunc
 }
 
@@ -38,26 +38,26 @@ var (
 	keyIndexes = widget.Bind("i", "choose indexes", "i")
 	keyConfirm = widget.Bind("y", "yes, create", "y")
 	keyDecline = widget.Bind("n", "no", "n", "N", "enter")
-	// keyReturn goes one step back. It is that of the Model otherwise.
+	// keyReturn goes one step back; if the form does not handle it, the Model does.
 	keyReturn = widget.Bind("esc/q", "back", "esc", "q", "backspace")
 )
 
-// OpenRetry opens the form for a Job that failed or is stalled.
+// OpenRetry opens the form for a failed or stalled Job.
 func OpenRetry(job snapshot.JobKey, retrier screen.Retrier) screen.Action {
 	s := &RetryForm{job: job, retrier: retrier}
 	return screen.Action{Open: s, Run: s.find}
 }
 
-// Focus is the Job, whose map is drawn.
+// Focus returns the Job, whose map is drawn.
 func (s *RetryForm) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
 
-// Crumb is the same for all Jobs.
+// Crumb returns the same text for all Jobs.
 func (s *RetryForm) Crumb() string { return "Retry" }
 
 // Wheel does nothing.
 func (s *RetryForm) Wheel(int, *screen.Data) {}
 
-// Keys are those that the form takes now.
+// Keys returns the keys that the form accepts now.
 func (s *RetryForm) Keys() []widget.KeyGroup {
 	var keys []widget.Binding
 	switch {
@@ -75,7 +75,7 @@ func (s *RetryForm) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: "Retry", Bindings: keys}}
 }
 
-// Key takes those keys, and esc where it does not close the form.
+// Key handles these keys, and esc if it does not close the form.
 func (s *RetryForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
 	offered := slices.ContainsFunc(s.Keys()[0].Bindings, func(b widget.Binding) bool { return widget.Matches(k, b) })
 	switch returns := widget.Matches(k, keyReturn); {
@@ -95,7 +95,7 @@ func (s *RetryForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool)
 	return screen.Done()
 }
 
-// find reads the Job. It is a Task.
+// find is a Task that reads the Job.
 func (s *RetryForm) find(ctx context.Context) func() screen.Action {
 	found, err := s.retrier.Find(ctx, s.job)
 	return func() screen.Action {
@@ -109,7 +109,7 @@ func (s *RetryForm) find(ctx context.Context) func() screen.Action {
 	}
 }
 
-// indexes are those that the plan runs, "" if they are too many to edit.
+// indexes returns the indexes of the plan, or "" if the list is too long to edit.
 func (s *RetryForm) indexes() string {
 	const longest = 200
 	if s.plan == nil || len(s.plan.Indexes.String()) > longest {
@@ -118,7 +118,7 @@ func (s *RetryForm) indexes() string {
 	return s.plan.Indexes.String()
 }
 
-// choose plans what runs the indexes of a list, or with "" all that is missing.
+// choose plans a retry of the listed indexes, or with "" of all that are missing.
 func (s *RetryForm) choose(list string) {
 	s.plan, s.problem = nil, ""
 	indexes, err := indexset.Parse(list)
@@ -148,7 +148,7 @@ func (s *RetryForm) create() screen.Action {
 	}}
 }
 
-// created goes to the new Job, or shows why there is none.
+// created opens the new Job, or shows why it could not be created.
 func (s *RetryForm) created(plan *screen.RetryPlan, err error) screen.Action {
 	s.stop()
 	switch {
@@ -162,7 +162,7 @@ func (s *RetryForm) created(plan *screen.RetryPlan, err error) screen.Action {
 	return screen.Action{}
 }
 
-// Body is the plan, what the form asks or waits for, and the map.
+// Body returns the plan, the question or the operation in progress, and the map.
 func (s *RetryForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	blocks := []widget.Block{{p.Title("Retry of job "+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p)}
 	if s.plan != nil {
@@ -187,7 +187,7 @@ func (s *RetryForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return widget.Stack(blocks, p.Height)
 }
 
-// warnings are what the user should know before the question.
+// warnings returns the warnings to show before the question.
 func (s *RetryForm) warnings() []string {
 	if !s.found.Replaces {
 		return s.plan.Warnings
@@ -195,7 +195,7 @@ func (s *RetryForm) warnings() []string {
 	return append([]string{"job " + s.job.Name + " has not finished: once the new Job exists, it is deleted with its pods"}, s.plan.Warnings...)
 }
 
-// stateLine is a question, a problem, or what the form waits for.
+// stateLine returns a question, a problem, or the operation in progress.
 func (s *RetryForm) stateLine(p *widget.Paint) []layout.Line {
 	style, text := layout.Muted, ""
 	switch {

@@ -10,13 +10,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// jobScreen is one Job: a header, and below it one of several tabs.
+// jobScreen shows one Job: a header, and one of several tabs below it.
 type jobScreen struct {
 	job  snapshot.JobKey
 	tabs screen.Tabs
 }
 
-// New shows a Job, beginning with its Overview.
+// New returns the screen of a Job, with its Overview open.
 func New(job snapshot.JobKey) screen.Screen {
 	return &jobScreen{job: job, tabs: screen.Tabs{Panes: []screen.Tab{
 		{Name: "Overview", Pane: &screen.TextPane{Lines: overview, ShowsRest: true}},
@@ -31,7 +31,7 @@ func New(job snapshot.JobKey) screen.Screen {
 // podsTab is the key of the tab Pods.
 const podsTab = 5
 
-// The tabs in which l is not the key of logs of the Job: it moves the cursor, or is that of the chosen pod.
+// The tabs in which l does not open logs of the Job: it moves the cursor, or opens the log of the chosen pod.
 const (
 	tabIndexes = "Indexes"
 	tabPods    = "Pods"
@@ -58,7 +58,7 @@ func (s *jobScreen) Wheel(lines int, d *screen.Data) { s.tabs.Pane().Wheel(lines
 
 func (s *jobScreen) Keys() []widget.KeyGroup {
 	keys, own := s.tabs.Keys(), []widget.Binding{widget.KeyExplain, screen.KeyTabs}
-	if name := s.tabs.Panes[s.tabs.Current].Name; name != tabIndexes && name != tabPods { // There, l is theirs.
+	if name := s.tabs.Panes[s.tabs.Current].Name; name != tabIndexes && name != tabPods { // In these tabs, l has another meaning.
 		own = []widget.Binding{widget.KeyExplain, screen.KeyTabs, widget.KeyLogs}
 	}
 	return append(keys, widget.KeyGroup{Title: "Job", Bindings: own})

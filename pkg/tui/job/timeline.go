@@ -15,13 +15,13 @@ import (
 //nolint:gochecknoglobals // constants, as those of the key map
 var keyWarnings = widget.Bind("x", "warnings only", "x")
 
-// timelinePane is what happened, in order: conditions, pods and events. It starts at the end,
-// and stays there until it is scrolled.
+// timelinePane shows conditions, pods and events in order of time. It starts at the end, and stays there until the user
+// scrolls.
 type timelinePane struct {
 	scroll   widget.Scroll
 	filter   widget.Filter
 	warnings bool
-	// left is true once the user has scrolled away from the end.
+	// left is set when the user has scrolled away from the end.
 	left bool
 }
 
@@ -65,7 +65,7 @@ func (o *timelinePane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(head, o.scroll.Page(rest, lines)...)
 }
 
-// chosen are the moments to be shown.
+// chosen returns the moments to show.
 func (o *timelinePane) chosen(j *screen.Job) []*explain.Moment {
 	var moments []*explain.Moment
 	for i := range j.Timeline {
@@ -83,7 +83,7 @@ func (o *timelinePane) wants(m *explain.Moment) bool {
 	return !o.filter.IsSet() || o.filter.Matches(m.What, m.Text)
 }
 
-// head is what is left out.
+// head returns the lines about the filter.
 func (o *timelinePane) head(p *widget.Paint, j *screen.Job, shown int) []layout.Line {
 	head := []layout.Line{nil}
 	if l := o.filter.Line(p, shown, len(j.Timeline), "moments"); l != nil {

@@ -1,3 +1,3 @@
-// Package joblist is the screen that lists Jobs: those that need attention first, each with its
-// status, its progress and the reason.
+// Package joblist implements the screen that lists Jobs: those that need attention first, each with its status, progress and
+// reason.
 package joblist

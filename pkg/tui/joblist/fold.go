@@ -9,18 +9,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// keyFold shows all Jobs of a family, or only its latest retry, which stands for it.
+// keyFold shows all Jobs of a retry family, or only its latest retry.
 //
 //nolint:gochecknoglobals // a constant, as those of the key map
 var keyFold = widget.Bind("F", "fold/unfold retries", "F")
 
-// fold is the Jobs that have no row of their own, since a later retry of the same family has one.
+// fold holds the Jobs without a row of their own, because a later retry of the same family has one.
 type fold struct {
 	of     *snapshot.Jobs
 	hidden map[int32]bool
 }
 
-// derive finds them, unless it has for this list.
+// derive finds these Jobs, unless it has done so for this list.
 func (f *fold) derive(jobs *snapshot.Jobs) {
 	if f.of == jobs {
 		return
@@ -45,7 +45,7 @@ func (f *fold) derive(jobs *snapshot.Jobs) {
 	}
 }
 
-// family is the UID of the first Job of a Job's family, which may be its own.
+// family returns the UID of the first Job of a Job's retry family, which may be its own UID.
 func family(o *explain.Outline) string {
 	if o.Retry != nil {
 		return o.Retry.UID
@@ -56,7 +56,7 @@ func family(o *explain.Outline) string {
 // isHidden reports whether a Job of the list has no row.
 func (s *listScreen) isHidden(i int32) bool { return !s.unfolded && s.fold.hidden[i] }
 
-// nameCell is the name; that of a family is the first Job's, and how many retries it had: "sweep ↻2".
+// nameCell returns the name; for a family, the name of the first Job and the number of its retries: "sweep ↻2".
 func (s *listScreen) nameCell(p *widget.Paint, o *explain.Outline) layout.Line {
 	if s.unfolded || o.Retry == nil {
 		return layout.Plainly(o.Name)

@@ -7,14 +7,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// kind is the state of a Job, those that need attention first.
+// kind is the state of a Job; states that need attention come first.
 type kind int
 
 const (
 	failing kind = iota
 	failed
 	stalled
-	runningWithFailures // runs, and pods of it have failed
+	runningWithFailures // it runs, and some of its pods have failed
 	terminating
 	suspended
 	running
@@ -23,7 +23,7 @@ const (
 	kinds
 )
 
-// The statuses of kubectl that have no Fate.
+// The statuses of kubectl without a Fate.
 const (
 	statusTerminating = "Terminating"
 	statusSuspended   = "Suspended"
@@ -58,7 +58,7 @@ func (k kind) String() string {
 	}[k]
 }
 
-// look is the mark and the style of a kind.
+// look returns the mark and the style of a kind.
 func (k kind) look(p *widget.Paint) (mark string, style layout.Style) {
 	if k == terminating {
 		return p.Glyphs.Ending, layout.Special

@@ -9,18 +9,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// allNamespaces is the row of all namespaces, whose name is "".
+// allNamespaces is the label of the row for all namespaces, whose name is "".
 const allNamespaces = "all namespaces"
 
 // namespaceScreen chooses the namespace of the list.
 type namespaceScreen struct {
 	names  []string // "" first
-	rows   []string // those that match the filter
+	rows   []string // the names that match the filter
 	list   widget.List
 	filter widget.Filter
 }
 
-// NewNamespaces lists namespaces, with the cursor on the current one. The Action of the chosen one has its Namespace.
+// NewNamespaces returns a screen that lists namespaces, with the cursor on the current one. Its Action contains the chosen
+// Namespace.
 func NewNamespaces(names []string, current string) screen.Screen {
 	s := &namespaceScreen{names: append([]string{""}, names...)}
 	for i, name := range s.names {
@@ -31,7 +32,7 @@ func NewNamespaces(names []string, current string) screen.Screen {
 	return s
 }
 
-// Focus is nothing: the Jobs are read on.
+// Focus returns the zero Focus: the list of Jobs is still read.
 func (s *namespaceScreen) Focus() snapshot.Focus { return snapshot.Focus{} }
 
 func (s *namespaceScreen) Crumb() string { return "Namespaces" }

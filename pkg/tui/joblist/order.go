@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// The ways to sort Jobs, in the order of jobOrders.
+// The sort orders of Jobs, as indexes into jobOrders.
 const (
 	jobsByStatus = iota
 	jobsByName
@@ -33,8 +33,8 @@ func jobOrders() []widget.Order {
 	}
 }
 
-// resortEvery is how long rows keep their places at least, so that they do not jump while somebody reads them. Keys that
-// change the order or the filter sort at once.
+// resortEvery is the minimum time for which rows keep their places, so that they do not jump while the user reads them. Keys
+// that change the order or the filter sort at once.
 const resortEvery = 5 * time.Second
 
 // arrange filters and sorts the Jobs.
@@ -62,10 +62,10 @@ func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
 	})
 }
 
-// sortKey is what a Job is sorted by, and then when it failed.
+// sortKey holds the value by which a Job is sorted, and then the time of its failure.
 type sortKey struct{ by, failed int64 }
 
-// failedAt is when a Job failed, so that the latest failure is the most urgent; 0 for others.
+// failedAt returns the time at which a Job failed, so that the latest failure is the most urgent; 0 for other Jobs.
 func failedAt(o *explain.Outline) int64 {
 	if kindOf(o) != failed || o.Finished.IsZero() {
 		return 0
@@ -73,10 +73,10 @@ func failedAt(o *explain.Outline) int64 {
 	return o.Finished.Unix()
 }
 
-// filterProblem is a word that chooses the Jobs that failed, are going to fail, or are stalled.
+// filterProblem is a filter word that matches Jobs that failed, will fail, or are stalled.
 const filterProblem = "problem"
 
-// matchesFilter reports whether what a row shows matches.
+// matchesFilter reports whether the content of a row matches the filter.
 func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 	rule, problem := "", ""
 	if o.Rule != nil {
@@ -88,11 +88,11 @@ func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), words.Why(o, time.Time{}), rule, o.ManagedBy, problem)
 }
 
-// oldFailure is when a failed Job is no longer urgent. It is then listed after all Jobs that
-// run, and before those that are complete.
+// oldFailure is the age at which a failed Job is no longer urgent. It is then listed after all running Jobs, and before
+// complete ones.
 const oldFailure = 24 * time.Hour
 
-// urgencyOf is how much a Job needs attention: the higher, the more urgent.
+// urgencyOf returns how urgently a Job needs attention; higher is more urgent.
 func urgencyOf(o *explain.Outline, now time.Time) int64 {
 	kind := kindOf(o)
 	if kind == failed && !o.Finished.IsZero() && now.Sub(o.Finished.Time) > oldFailure {
@@ -101,7 +101,7 @@ func urgencyOf(o *explain.Outline, now time.Time) int64 {
 	return -2 * int64(kind)
 }
 
-// sortValue is what Jobs are sorted by, nil to keep their order.
+// sortValue returns the function for the value by which Jobs are sorted, or nil to keep their order.
 func sortValue(by int, now time.Time) func(*explain.Outline) int64 {
 	switch by {
 	case jobsByStatus:
@@ -123,7 +123,7 @@ func sortValue(by int, now time.Time) func(*explain.Outline) int64 {
 	return nil
 }
 
-// progressOf is the share that has succeeded, in millionths.
+// progressOf returns the share that has succeeded, in millionths.
 func progressOf(o *explain.Outline) int64 {
 	const all = 1_000_000
 	done, total := o.Done()

@@ -8,7 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// A terminal of 100x30 has room for a preview below the list, and one of 160 columns beside it: the list needs leastList.
+// A terminal of 100x30 has room for a preview below the list, and one of 160 columns beside it; leastList is the minimum
+// width of the list.
 const (
 	previewWidth  = 100
 	previewHeight = 30 - 2
@@ -17,10 +18,10 @@ const (
 	leastList     = fullWhyFrom
 )
 
-// hasPreview reports whether a screen of a size has room for a preview.
+// hasPreview reports whether a screen of this size has room for a preview.
 func hasPreview(width, height int) bool { return width >= previewWidth && height >= previewHeight }
 
-// Follow makes the Job under the cursor that of the preview.
+// Follow sets the preview to the Job under the cursor.
 func (s *listScreen) Follow(d *screen.Data) {
 	s.preview = snapshot.JobKey{}
 	if hasPreview(d.Width, d.Height) {
@@ -28,7 +29,7 @@ func (s *listScreen) Follow(d *screen.Data) {
 	}
 }
 
-// previewed is the Job under the cursor; in a recording, the one that was shown. It is zero if there is none.
+// previewed returns the Job under the cursor; in a recording, the Job that was previewed. It is zero if there is none.
 func (s *listScreen) previewed(d *screen.Data) (key snapshot.JobKey) {
 	if s.o.Recorded {
 		if f := d.Snap.Focus; f.Preview {
@@ -42,14 +43,14 @@ func (s *listScreen) previewed(d *screen.Data) (key snapshot.JobKey) {
 	return key
 }
 
-// withPreview is the list with the preview, if there is room for it.
+// withPreview returns the list, with the preview if there is room.
 func (s *listScreen) withPreview(p *widget.Paint, d *screen.Data) []layout.Line {
 	if !hasPreview(d.Width, d.Height) || s.previewed(d).IsZero() {
 		return s.list(p, d)
 	}
 	if p.Width >= besideWidth {
 		list := p.Sized(max(leastList, p.Width*11/20), p.Height)
-		lines := s.list(list, d) // It moves the cursor to where its Job is now.
+		lines := s.list(list, d) // This moves the cursor to the current row of its Job.
 		preview := job.Preview(p.Sized(p.Width-list.Width-besideGap, p.Height), d, s.previewed(d))
 		return layout.Beside(lines, list.Width, besideGap, preview, p.Glyphs.Ellipsis)
 	}

@@ -18,26 +18,26 @@ import (
 type listScreen struct {
 	o     Options
 	table widget.Table
-	// preview is the Job that is shown beside the list or below it, zero for none.
+	// preview is the Job shown beside or below the list, zero for none.
 	preview snapshot.JobKey
-	// stats and fold are derived once for each list.
+	// stats and fold are computed once for each list.
 	stats stats
 	fold  fold
-	// unfolded shows the Jobs of a family as rows of their own.
+	// unfolded shows all Jobs of a family as separate rows.
 	unfolded bool
 }
 
-// Options are what a list needs.
+// Options configure a list.
 type Options struct {
-	// What is the set of Jobs in words, such as "namespace ml".
+	// What describes the set of Jobs, such as "namespace ml".
 	What string
-	// Select is the Job under the cursor at first; zero for the first one.
+	// Select is the Job initially under the cursor; zero for the first one.
 	Select snapshot.JobKey
-	// Recorded reports that the Snapshots are those of a recording, in which only one Job can be shown: the one that was.
+	// Recorded is set if the Snapshots are from a recording, which can only preview the recorded Job.
 	Recorded bool
 }
 
-// New lists the Jobs of a Snapshot.
+// New returns a screen that lists the Jobs of a Snapshot.
 func New(o Options) screen.Screen {
 	s := &listScreen{o: o, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
 	if !o.Select.IsZero() {
@@ -46,7 +46,7 @@ func New(o Options) screen.Screen {
 	return s
 }
 
-// keyOf names a row.
+// keyOf returns the key of a row.
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
 func (s *listScreen) Focus() snapshot.Focus {
@@ -90,7 +90,7 @@ func (s *listScreen) Keys() []widget.KeyGroup {
 	}
 }
 
-// Chosen is the Job under the cursor, nil if there is none.
+// Chosen returns the Job under the cursor, or nil if there is none.
 func (s *listScreen) Chosen(d *screen.Data) *explain.Outline {
 	jobs := d.Snap.Jobs
 	if jobs == nil {
@@ -110,7 +110,7 @@ func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return s.withPreview(p, d)
 }
 
-// list is the list alone.
+// list returns the list without the preview.
 func (s *listScreen) list(p *widget.Paint, d *screen.Data) []layout.Line {
 	jobs := d.Snap.Jobs
 	s.arrange(jobs, d.Snap.AsOf())
@@ -128,7 +128,7 @@ func (s *listScreen) list(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, s.table.Lines(p.Sized(p.Width, p.Height-len(lines)), columns, key, cells)...)
 }
 
-// shown is how many Jobs have rows of their own without a filter.
+// shown returns the number of Jobs that have a row if no filter is set.
 func (s *listScreen) shown(jobs *snapshot.Jobs) int {
 	if s.unfolded {
 		return len(jobs.Items)
@@ -136,7 +136,7 @@ func (s *listScreen) shown(jobs *snapshot.Jobs) int {
 	return len(jobs.Items) - len(s.fold.hidden)
 }
 
-// of is " of namespace ml".
+// of returns " of namespace ml", for example.
 func (s *listScreen) of() string {
 	if s.o.What == "" {
 		return ""
@@ -144,7 +144,7 @@ func (s *listScreen) of() string {
 	return " of " + s.o.What
 }
 
-// empty is why there is nothing to show, and what to do about it.
+// empty says why the list is empty, and what the user can do.
 func (s *listScreen) empty(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	if len(jobs.Items) > 0 {
 		return []layout.Line{nil, layout.Of(layout.Text(layout.Plain, "No Job has these words in its namespace, name, status, reason or rule."))}
@@ -153,8 +153,7 @@ func (s *listScreen) empty(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	return append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, "Other Jobs: -n NAMESPACE for another namespace, -A for all of them, -l for a label.")), 0)...)
 }
 
-// summary is how many Jobs there are of each kind, those that need attention first, and the
-// order.
+// summary returns the number of Jobs of each kind, starting with those that need attention, and the sort order.
 func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(s.shown(jobs)), "Job", "Jobs")))
 	if n := len(jobs.Items) - s.shown(jobs); n > 0 {
@@ -172,7 +171,7 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 	return append(s.table.Sorting.Title(p, title, ": ", s.counts(p)), missing(p, jobs)...)
 }
 
-// missing is a note on what could not be read, without which Jobs look as if they ran.
+// missing returns a note about gaps, because without that data stalled Jobs look as if they were running.
 func missing(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	if len(jobs.Gaps) == 0 {
 		return nil
@@ -180,7 +179,7 @@ func missing(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 	return p.Wrap(layout.Of(layout.Text(layout.Muted, section.MissedStalls(jobs.Gaps))), 0)
 }
 
-// counts are how many Jobs there are of each kind.
+// counts returns the number of Jobs of each kind.
 func (s *listScreen) counts(p *widget.Paint) layout.Line {
 	counts := s.stats.counts
 	counts[running] += counts[runningWithFailures]

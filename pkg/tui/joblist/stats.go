@@ -15,15 +15,16 @@ import (
 type stats struct {
 	of     *snapshot.Jobs
 	counts [kinds]int
-	// namespaces is true if there are several, managed if some Jobs are not run by the built-in controller.
+	// namespaces is set if there are several, and managed if some Jobs have a controller other than the built-in one.
 	namespaces, managed bool
-	// The widths of columns, which do not depend on how far the Jobs are.
+	// Widths of columns, which do not depend on the progress of the Jobs.
 	namespace, name, completions, active, managedBy int
-	// earliest is when the first of them was created.
+	// earliest is the earliest creation time.
 	earliest time.Time
 }
 
-// derive counts the Jobs that have rows of their own. hidden reports those that have none, nameWidth is the width of a name.
+// derive computes the stats of the Jobs that have a row. hidden reports whether a Job has no row; nameWidth returns the width
+// of a name.
 func (f *stats) derive(jobs *snapshot.Jobs, p *widget.Paint, hidden func(int32) bool, nameWidth func(*explain.Outline) int) {
 	if f.of == jobs {
 		return
@@ -52,7 +53,7 @@ func (f *stats) add(p *widget.Paint, o *explain.Outline) {
 	}
 }
 
-// done is a Job as it is once all has succeeded: its numbers are the widest.
+// done returns the Job as if all its completions had succeeded, because these numbers are the widest.
 func done(o *explain.Outline) *explain.Outline {
 	all := *o
 	if o.Completions != nil {

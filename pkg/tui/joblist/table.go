@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Headers of columns that tables can be sorted by.
+// Headers of the columns by which the table can be sorted.
 const (
 	columnName     = "NAME"
 	columnStatus   = "STATUS"
@@ -23,30 +23,30 @@ const (
 	columnAge      = "AGE"
 )
 
-// notReconciled is shown for a Job without a controller.
+// notReconciled is the reason shown for a Job without a controller.
 const notReconciled = "no controller"
 
 const (
-	// failedIndexesLimit is where the lists of failed indexes are cut, in characters.
+	// failedIndexesLimit is the maximum length, in characters, of the lists of failed indexes on narrow screens.
 	failedIndexesLimit = 18
-	// widestCell is where the widest columns end.
+	// widestCell is the maximum width of the widest columns.
 	widestCell = 48
-	// statusWidth is that of a mark and the usual statuses, and timeWidth that of a duration in two units.
+	// statusWidth is the width of a mark and the usual statuses, and timeWidth the width of a duration in two units.
 	statusWidth = len("x Suspended")
 	timeWidth   = 6
-	// leastBar and mostBar are the widths of bars: a bar takes the width that no column needs.
+	// leastBar and mostBar are the minimum and maximum width of bars, which use the width that no column needs.
 	leastBar = 4
 	mostBar  = 40
 )
 
-// columns are chosen by the width of the screen, and by what does not change while Jobs run: so they stay where they are.
-// The narrowest screen has the name, the status and the progress. bar is the width of the bars.
+// columns returns the columns for the width of the screen. They do not depend on data that changes while Jobs run, so they
+// stay where they are. The narrowest screen has the name, the status and the progress. bar is the width of the bars.
 func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int) {
 	f := &s.stats
 	head := func(name string) string { return s.table.Sorting.Header(p, name) }
 	least := leastWidthsFor(p)
 	if f.namespaces {
-		least.name = min(least.name, 16) // Both together name the Job.
+		least.name = min(least.name, 16) // The namespace and the name together identify the Job.
 	}
 	managed := min(f.managedBy, least.managedBy)
 	all := []layout.Column{
@@ -73,10 +73,10 @@ func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int)
 	return columns, bar
 }
 
-// leastWidths is how narrow columns may be cut.
+// leastWidths are the minimum widths of columns.
 type leastWidths struct{ name, status, why, managedBy int }
 
-// fullWhyFrom is from how many columns on the reasons are not cut: other columns are left out first.
+// fullWhyFrom is the screen width from which reasons are not cut: other columns are omitted first.
 const fullWhyFrom = 100
 
 func leastWidthsFor(p *widget.Paint) leastWidths {
@@ -91,10 +91,10 @@ func leastWidthsFor(p *widget.Paint) leastWidths {
 	return leastWidths{name: 20, status: 12, why: words.WhyWidth, managedBy: 23}
 }
 
-// fullHeadersFrom is from how many columns of the screen on all headers are those of status.
+// fullHeadersFrom is the screen width from which all headers are the same as in status.
 const fullHeadersFrom = 180
 
-// headerFor is the header that status has, or a shorter one.
+// headerFor returns the header that status has, or a shorter one on narrow screens.
 func headerFor(p *widget.Paint, status, short string) string {
 	if p.Width < fullHeadersFrom {
 		return short
@@ -102,12 +102,13 @@ func headerFor(p *widget.Paint, status, short string) string {
 	return status
 }
 
-// ageColumn is dropped later than most: it separates the Jobs of tonight from those of last week.
+// ageColumn returns the column of ages. It is dropped later than most columns, because it distinguishes tonight's Jobs from
+// last week's.
 func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
 	switch {
 	case p.Absolute:
-		c.Header, c.Width, c.Drop = "CREATED", len(p.Clock(s.stats.earliest)), 0 // They were asked for.
+		c.Header, c.Width, c.Drop = "CREATED", len(p.Clock(s.stats.earliest)), 0 // The user asked for absolute times.
 	case p.Width < 100:
 		c.Width = 0
 	}
@@ -117,7 +118,7 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
 	return c
 }
 
-// The columns that may be missing, by their place.
+// Positions of the columns that may be missing.
 const (
 	namespaceColumn     = 0
 	activeColumn        = 4
@@ -127,7 +128,7 @@ const (
 	durationColumn      = 10
 )
 
-// hasColumn reports whether a screen of this width has a column. No column comes or goes because of what Jobs do.
+// hasColumn reports whether a screen of this width has a column. Columns do not appear or disappear while Jobs run.
 func (s *listScreen) hasColumn(p *widget.Paint, i int) bool {
 	switch i {
 	case namespaceColumn:
@@ -159,7 +160,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	}, func(i int) bool { return s.hasColumn(p, i) })
 }
 
-// cutTo cuts cells to the widths of their columns: a longer reason would move the columns behind it.
+// cutTo cuts cells to the widths of their columns, because a longer reason would move the following columns.
 func cutTo(columns []layout.Column, cells []layout.Line, ellipsis string) []layout.Line {
 	for i, c := range columns {
 		if c.Width > 0 && c.Min > 0 && !c.Middle {
@@ -169,7 +170,7 @@ func cutTo(columns []layout.Column, cells []layout.Line, ellipsis string) []layo
 	return cells
 }
 
-// countCell is a number; nothing is muted.
+// countCell formats a number; 0 and missing numbers are muted.
 func countCell(n *int32, style layout.Style) layout.Line {
 	switch {
 	case n == nil:
@@ -194,7 +195,7 @@ func ageCell(p *widget.Paint, created *metav1.Time) layout.Line {
 	return layout.Plainly(wording.Duration(age))
 }
 
-// failedIndexesOf is how many there are, and the list, which may be cut.
+// failedIndexesOf returns the number and the list of failed indexes, which may be cut.
 func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	if o.FailedIndexes == nil {
 		return ""
@@ -206,7 +207,7 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 	return wording.Thousands(o.FailedIndexCount) + ": " + list
 }
 
-// whyCell is what is wrong with the Job.
+// whyCell returns the problem of the Job.
 func whyCell(p *widget.Paint, o *explain.Outline) layout.Line {
 	style := layout.Warn
 	if o.Stalled == nil && (o.Fate == explain.FateFailed || o.Fate == explain.FateFailing) {
@@ -215,7 +216,7 @@ func whyCell(p *widget.Paint, o *explain.Outline) layout.Line {
 	return layout.Of(layout.Text(style, words.Why(o, p.Now)))
 }
 
-// reasonOf is that of the condition, or why the Job is stalled, or that it has no controller.
+// reasonOf returns the reason of the condition, the reason why the Job is stalled, or that it has no controller.
 func reasonOf(o *explain.Outline) string {
 	switch {
 	case o.Reason == "" && o.Stalled != nil:
@@ -226,8 +227,7 @@ func reasonOf(o *explain.Outline) string {
 	return o.Reason
 }
 
-// managerOf is the controller of managedBy. On a narrow screen, its domain is cut to the first
-// label.
+// managerOf returns the managedBy value. On a narrow screen, its domain is cut to the first label.
 func managerOf(p *widget.Paint, managedBy string) string {
 	if p.Width >= 140 {
 		return managedBy
@@ -240,8 +240,8 @@ func managerOf(p *widget.Paint, managedBy string) string {
 	return label + "/" + path
 }
 
-// managedCell is the controller, and that it does not reconcile the Job if the reason shows
-// something else.
+// managedCell returns the controller, and a warning that it does not reconcile the Job if the reason column shows another
+// reason.
 func managedCell(p *widget.Paint, o *explain.Outline) layout.Line {
 	name := layout.Text(layout.Plain, managerOf(p, o.ManagedBy))
 	if o.ManagedBy == "" {

@@ -13,22 +13,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// attempts are the pods of an index, the latest first. Those that were seen stay while
-// the screen is open.
+// attempts are the pods of an index, the latest first. A pod that was seen stays in the list while the screen is open.
 type attempts struct {
 	of    *explain.Report
 	known []attempt
 	list  widget.List
 }
 
-// attempt is one pod; gone is true if it no longer exists.
+// attempt is one pod; gone is set if it no longer exists.
 type attempt struct {
 	explain.PodInfo
 	gone bool
 }
 
-// learn adds the pods of an index in a Report; or one pod, if index is nil.
-// The pod that was asked for is listed in any case.
+// learn updates the list with the pods of an index in a Report, or with one pod if index is nil. The named pod is always
+// listed.
 func (a *attempts) learn(r *explain.Report, index *int32, pod string) {
 	if a.of == r {
 		return
@@ -42,7 +41,7 @@ func (a *attempts) learn(r *explain.Report, index *int32, pod string) {
 			known, here[info.Name] = append(known, attempt{PodInfo: *info}), true
 		}
 	}
-	// What is left out of the Report may be there.
+	// Pods that the Report omits may exist.
 	gone := r.PodsOmitted == 0 && len(podGaps(r)) == 0
 	for _, info := range a.lost(r, index, pod) {
 		if !here[info.Name] {
@@ -55,7 +54,7 @@ func (a *attempts) learn(r *explain.Report, index *int32, pod string) {
 	a.known = known
 }
 
-// lost are the pods that are known, but may not be in the Report.
+// lost returns known pods, which may be missing in the Report.
 func (a *attempts) lost(r *explain.Report, index *int32, pod string) []explain.PodInfo {
 	var out []explain.PodInfo
 	for i := range a.known {
@@ -69,12 +68,12 @@ func (a *attempts) lost(r *explain.Report, index *int32, pod string) []explain.P
 	return append(out, explain.PodInfo{Name: pod, Index: index})
 }
 
-// at is the place of a pod, 0 if it is not known.
+// at returns the position of a pod, 0 if it is unknown.
 func (a *attempts) at(pod string) int {
 	return max(0, slices.IndexFunc(a.known, func(x attempt) bool { return x.Name == pod }))
 }
 
-// table is the attempts, at most so many at a time.
+// table returns the table of attempts, with at most the given number of rows.
 func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most int) []layout.Line {
 	if len(a.known) == 0 {
 		return nil
@@ -126,8 +125,7 @@ func (a *attempts) cells(p *widget.Paint, r *explain.Report, i int, cause string
 			when = layout.Of(layout.Text(layout.Muted, "-"))
 		}
 	}
-	// Where the controller does not number its pods, their order does: it is right as long
-	// as none is gone.
+	// If the controller does not number its pods, their order gives the number, which is correct unless some are gone.
 	try := section.Number(pod.Attempt)
 	if try == "" && len(a.known) > 1 {
 		try = fmt.Sprint(len(a.known) - i)

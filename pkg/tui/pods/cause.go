@@ -5,13 +5,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// FailureText is why a pod failed: as a value, if more is known than the words of others.
+// FailureText is the cause of a pod's failure; Failure is set if it was recognized, rather than only quoted.
 type FailureText struct {
 	Failure *cause.Failure
 	Text    string
 }
 
-// container is the one that failed, "" if none is known.
+// container returns the name of the failed container, "" if it is unknown.
 func (f FailureText) container() string {
 	if f.Failure == nil {
 		return ""
@@ -19,7 +19,7 @@ func (f FailureText) container() string {
 	return f.Failure.Container
 }
 
-// brief leaves out the container: "exit 137 OOMKilled".
+// brief formats the cause without the container: "exit 137 OOMKilled".
 func (f FailureText) brief() string {
 	if f.Failure == nil {
 		return f.Text
@@ -27,7 +27,7 @@ func (f FailureText) brief() string {
 	return f.Failure.Short()
 }
 
-// short is "exit 137 OOMKilled (main)": what differs between causes comes first.
+// short formats the cause as "exit 137 OOMKilled (main)": the part that differs between causes comes first.
 func (f FailureText) short() string {
 	if container := f.container(); container != "" {
 		return f.brief() + " (" + container + ")"
@@ -35,7 +35,7 @@ func (f FailureText) short() string {
 	return f.brief()
 }
 
-// BriefCauses are causes in short, with the container where that is not always the same.
+// BriefCauses formats the causes in short form, with the container if it is not the same for all.
 func BriefCauses(causes []FailureText) []string {
 	containers := map[string]bool{}
 	for _, c := range causes {

@@ -6,7 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// A cause in short: what tells it from others comes first.
+// The short form of a cause starts with the part that distinguishes it from others.
 func TestShortCauseBeginsWithTheDifference(t *testing.T) {
 	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
 	for want, c := range map[string]FailureText{

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// podText is the chosen pod: its state, its containers, its conditions.
+// podText shows the chosen pod: its state, its containers, its conditions.
 func (s *podScreen) podText(p *widget.Paint, d *screen.Data) []layout.Line {
 	r, pod := s.report(d), s.detail(d)
 	at := s.attempts.at(s.pod)
@@ -44,7 +44,7 @@ func (s *podScreen) podText(p *widget.Paint, d *screen.Data) []layout.Line {
 	return lines
 }
 
-// verdictLines are why the pod failed, and the consequence, in full: the table above may be cut.
+// verdictLines returns the cause of the pod's failure and its consequence in full, because the table above may cut them.
 func (s *podScreen) verdictLines(p *widget.Paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
 	verdict := verdict(r, pod)
 	if len(verdict) == 0 {
@@ -54,7 +54,7 @@ func (s *podScreen) verdictLines(p *widget.Paint, r *explain.Report, pod *explai
 	return p.Wrap(append(l, verdict...), 2)
 }
 
-// noPod is why an index has no pod to show.
+// noPod says why an index has no pod to show.
 func (s *podScreen) noPod(p *widget.Paint, r *explain.Report) []layout.Line {
 	text := "The pod no longer exists."
 	switch {
@@ -70,7 +70,7 @@ func (s *podScreen) noPod(p *widget.Paint, r *explain.Report) []layout.Line {
 	return append(lines, screen.Gaps(p, podGaps(r))...)
 }
 
-// podHead is the name, the state and where it runs.
+// podHead returns the name, the state and the node.
 func podHead(p *widget.Paint, pod *explain.PodDetail) []layout.Line {
 	mark, style := section.PodMark(&p.Frame, pod.Phase, pod.State)
 	l := layout.Of(layout.Text(layout.Bold, pod.Name), layout.Blank(2))
@@ -93,7 +93,7 @@ func podHead(p *widget.Paint, pod *explain.PodDetail) []layout.Line {
 	return append(lines, screen.Gaps(p, pod.Gaps)...)
 }
 
-// containerLines are a container, what it does, and its run before.
+// containerLines returns a container with its state and its previous run.
 func containerLines(p *widget.Paint, c *explain.ContainerInfo) []layout.Line {
 	what := "Container "
 	if c.Init {
@@ -111,7 +111,7 @@ func containerLines(p *widget.Paint, c *explain.ContainerInfo) []layout.Line {
 	return lines
 }
 
-// runLines are one run of a container, with its message.
+// runLines returns one run of a container, with its message.
 func runLines(p *widget.Paint, before string, run *explain.ContainerRun, ready bool) []layout.Line {
 	mark, style := runLook(p, run)
 	l := layout.Of(layout.Text(layout.Muted, before), layout.Text(style, mark+" "+runWords(run, ready)))
@@ -146,7 +146,7 @@ func runLook(p *widget.Paint, run *explain.ContainerRun) (mark string, style lay
 	return p.Glyphs.Dot, layout.Muted
 }
 
-// runWords are "Terminated with exit code 137 (SIGKILL, OOMKilled)".
+// runWords returns, for example, "exit code 137 (SIGKILL, OOMKilled)".
 func runWords(run *explain.ContainerRun, ready bool) string {
 	switch {
 	case run.State == "":
@@ -165,7 +165,7 @@ func runWords(run *explain.ContainerRun, ready bool) string {
 	return text
 }
 
-// runTimes are when it ended, and how long it ran.
+// runTimes returns when the run ended, and how long it took.
 func runTimes(p *widget.Paint, run *explain.ContainerRun) string {
 	switch {
 	case !run.Ended.IsZero() && !run.Started.IsZero():
@@ -178,7 +178,7 @@ func runTimes(p *widget.Paint, run *explain.ContainerRun) string {
 	return ""
 }
 
-// conditionLines are the conditions of the pod.
+// conditionLines returns the conditions of the pod.
 func conditionLines(p *widget.Paint, conditions []explain.Condition) []layout.Line {
 	if len(conditions) == 0 {
 		return nil

@@ -1,3 +1,3 @@
-// Package pods has the list of a Job's pods, and the screen of one pod or index: its attempts,
-// and the tabs Pod, Logs and Events.
+// Package pods implements the list of a Job's pods, and the screen of one pod or index: its attempts, and the tabs Pod, Logs
+// and Events.
 package pods

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// eventsText are the events of the chosen pod.
+// eventsText shows the events of the chosen pod.
 func (s *podScreen) eventsText(p *widget.Paint, d *screen.Data) []layout.Line {
 	pod := s.detail(d)
 	switch {

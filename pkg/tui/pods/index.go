@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// indexCounts are its attempts and failures, and its back-off.
+// indexCounts returns the attempts, failures and back-off of an index.
 func indexCounts(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 	var l layout.Line
 	part := func(style layout.Style, format string, args ...any) {
@@ -33,7 +33,7 @@ func indexCounts(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 	return l
 }
 
-// knownWithoutPods is what is known of an index, or of a pod, without its pods.
+// knownWithoutPods returns the information about an index, or a pod, that does not come from its pods.
 func knownWithoutPods(p *widget.Paint, r *explain.Report, index *int32, pod string) []layout.Line {
 	var out []layout.Line
 	if index != nil {

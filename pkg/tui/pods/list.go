@@ -15,11 +15,11 @@ import (
 type listPane struct {
 	job   snapshot.JobKey
 	table widget.Table
-	// stats are derived once for each Report.
+	// stats are computed once for each Report.
 	stats stats
 }
 
-// NewList lists the pods of a Job.
+// NewList returns a pane that lists the pods of a Job.
 func NewList(job snapshot.JobKey) screen.Pane {
 	return &listPane{job: job, table: widget.Table{Sorting: widget.Sorting{Orders: podOrders()}}}
 }
@@ -51,7 +51,7 @@ func (o *listPane) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: "Pods", Bindings: o.table.Keys(widget.KeyOpen, widget.KeyLogs)}}
 }
 
-// chosen is the pod under the cursor, nil if there is none.
+// chosen returns the pod under the cursor, or nil if there is none.
 func (o *listPane) chosen(d *screen.Data) *explain.PodInfo {
 	if d.Job == nil {
 		return nil
@@ -76,7 +76,7 @@ func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, o.table.Lines(p.Sized(p.Width, p.Height-len(lines)), o.columns(p), key, cells)...)
 }
 
-// above is how many pods there are, what could not be read, and the filter.
+// above returns the number of pods, the gaps, and the filter.
 func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
 	if len(r.Pods) == 0 {
@@ -97,7 +97,7 @@ func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 	return lines
 }
 
-// podGaps are those about pods.
+// podGaps returns the gaps about pods.
 func podGaps(r *explain.Report) []explain.Gap {
 	var out []explain.Gap
 	for i := range r.Gaps {
@@ -108,7 +108,7 @@ func podGaps(r *explain.Report) []explain.Gap {
 	return out
 }
 
-// noPods is why nothing is listed.
+// noPods says why the list is empty.
 func noPods(r *explain.Report) string {
 	switch {
 	case len(r.Pods) > 0:

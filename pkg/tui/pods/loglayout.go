@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// tabStops are where tabs in logs go.
+	// tabStops is the distance between tab stops in logs.
 	tabStops = 8
-	// longestLine is how much of a line is shown, in bytes.
+	// longestLine is the maximum number of bytes shown of a line.
 	longestLine = 8 << 10
-	// logTime is how times are written, with a width of its own length.
+	// logTime is the format of times; it is as wide as its output.
 	logTime = "15:04:05.000"
 )
 
-// logPlace is the first line on the screen: its number, counted with those that are not
-// kept, so that it stays while lines are dropped; and which part of it, if it is wrapped.
+// logPlace is the first line on the screen: its number, including dropped lines, so that it stays the same while lines are
+// dropped; and the part of the line, if it is wrapped.
 type logPlace struct{ line, part int }
 
-// logLines are the lines that are shown, derived once for each log and filter.
+// logLines are the lines that match the filter, computed once for each log and filter.
 type logLines struct {
 	of     *snapshot.Log
 	filter string
@@ -43,8 +43,7 @@ func (l *logLines) derive(log *snapshot.Log, f *widget.Filter) {
 	}
 }
 
-// logLayout lays out lines of a log, only those it is asked for. Places in it count the
-// lines that are shown, from 0.
+// logLayout lays out lines of a log on demand. Places in it count the lines that match the filter, from 0.
 type logLayout struct {
 	p     *widget.Paint
 	log   *snapshot.Log
@@ -56,7 +55,7 @@ func (o *logsPane) layout(p *widget.Paint, log *snapshot.Log) *logLayout {
 	return &logLayout{p: p, log: log, shown: o.lines.shown, pane: o}
 }
 
-// shownPlace is the place in the layout where the screen starts.
+// shownPlace returns the place in the layout at which the screen starts.
 func (o *logsPane) shownPlace(p *widget.Paint, log *snapshot.Log) logPlace {
 	l := o.layout(p, log)
 	last := l.last()
@@ -79,7 +78,7 @@ func (a logPlace) before(b logPlace) bool {
 	return a.line < b.line || a.line == b.line && a.part < b.part
 }
 
-// last is where the screen starts so that it ends with the last line.
+// last returns the place at which the screen starts if it ends with the last line.
 func (l *logLayout) last() logPlace {
 	left := l.p.Height
 	for i := len(l.shown) - 1; i >= 0; i-- {
@@ -92,7 +91,7 @@ func (l *logLayout) last() logPlace {
 	return logPlace{}
 }
 
-// moved is the number of the line, and its part, so many lines further down.
+// moved returns the place that is the given number of screen lines further down, with its line number in the log.
 func (l *logLayout) moved(from logPlace, by int) logPlace {
 	for ; by < 0; by++ {
 		switch {
@@ -115,7 +114,7 @@ func (l *logLayout) moved(from logPlace, by int) logPlace {
 	return from
 }
 
-// from are the lines on the screen.
+// from returns the lines on the screen.
 func (l *logLayout) from(at logPlace, height int) []layout.Line {
 	var out []layout.Line
 	for i := at.line; i < len(l.shown) && len(out) < height; i++ {
@@ -128,7 +127,7 @@ func (l *logLayout) from(at logPlace, height int) []layout.Line {
 	return out[:min(len(out), height)]
 }
 
-// parts is one line, wrapped or cut; it is never empty.
+// parts returns one line of the log, wrapped or cut; the result is never empty.
 func (l *logLayout) parts(i int) []layout.Line {
 	line := &l.log.Lines[l.shown[i]]
 	text, more := beginning(line.Text)
@@ -153,7 +152,7 @@ func (l *logLayout) parts(i int) []layout.Line {
 	return l.p.Wrap(out, hang)
 }
 
-// beginning is the part of a line that is shown, and how many bytes are left out.
+// beginning returns the part of a line that is shown, and the number of bytes omitted.
 func beginning(text string) (shown string, more int) {
 	if len(text) <= longestLine {
 		return text, 0
@@ -165,7 +164,7 @@ func beginning(text string) (shown string, more int) {
 	return text[:end], len(text) - end
 }
 
-// expandTabs puts spaces up to the next tab stop.
+// expandTabs replaces tabs by spaces up to the next tab stop.
 func expandTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text

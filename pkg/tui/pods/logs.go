@@ -14,18 +14,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// logsPane is the log of a container of the chosen pod.
+// logsPane shows the log of a container of the chosen pod.
 type logsPane struct {
 	pod    *podScreen
 	target snapshot.LogTarget
 	filter widget.Filter
-	// follows keeps the end on the screen.
+	// follows keeps the end of the log on the screen.
 	follows bool
 	wraps   bool
 	times   bool
 	place   logPlace
 	lines   logLines
-	// paint is that of the last frame, which decides how lines wrap.
+	// paint is the Paint of the last frame, which determines how lines wrap.
 	paint *widget.Paint
 }
 
@@ -38,7 +38,7 @@ var (
 	keyWrap      = widget.Bind("W", "wrap on/off", "W")
 )
 
-// reset shows the end of another log.
+// reset switches to another log, and shows its end.
 func (o *logsPane) reset(target snapshot.LogTarget) {
 	o.target, o.follows, o.place = target, true, logPlace{}
 }
@@ -65,7 +65,7 @@ func (o *logsPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) 
 	return screen.Done()
 }
 
-// scrollKey moves by the keys of lists.
+// scrollKey handles the keys that scroll.
 func (o *logsPane) scrollKey(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
 	page := 1
 	if o.paint != nil {
@@ -96,7 +96,7 @@ func (o *logsPane) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: "Logs", Bindings: append([]widget.Binding{keyFollow, keyPrevious, keyContainer}, append(o.filter.Keys(), keyLogTimes, keyWrap)...)}}
 }
 
-// nextContainer reads the log of the next container, or returns why it cannot.
+// nextContainer switches to the log of the next container, or returns a notice why it cannot.
 func (o *logsPane) nextContainer(d *screen.Data) string {
 	pod := o.pod.detail(d)
 	if pod == nil || len(pod.Containers) == 0 {
@@ -112,7 +112,7 @@ func (o *logsPane) nextContainer(d *screen.Data) string {
 	return ""
 }
 
-// container is the name of the one that is read, "" until it is known.
+// container returns the name of the container whose log is read, "" until it is known.
 func (o *logsPane) container(d *screen.Data) string {
 	if o.target.Container != "" {
 		return o.target.Container
@@ -123,7 +123,7 @@ func (o *logsPane) container(d *screen.Data) string {
 	return ""
 }
 
-// log is nil until the one that is asked for has come.
+// log returns the log, or nil until the requested one has arrived.
 func (o *logsPane) log(d *screen.Data) *snapshot.Log {
 	log := d.Snap.Log
 	if log == nil || log.Target != o.target || d.Snap.Focus.Pod != o.pod.pod || d.Snap.Focus.Job != o.pod.job {
@@ -132,14 +132,14 @@ func (o *logsPane) log(d *screen.Data) *snapshot.Log {
 	return log
 }
 
-// toggle starts to follow the end, or stays where it is.
+// toggle starts or stops following the end.
 func (o *logsPane) toggle(d *screen.Data) {
 	followed := o.follows
 	o.move(0, d)
 	o.follows = !followed
 }
 
-// move scrolls, which ends following when it goes up.
+// move scrolls; scrolling up stops following.
 func (o *logsPane) move(by int, d *screen.Data) {
 	log := o.log(d)
 	if log == nil || o.paint == nil || o.follows && by > 0 {
@@ -173,7 +173,7 @@ func (o *logsPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(append(above, lines...), below...)
 }
 
-// head is which log this is, and how much of it is kept.
+// head returns the line that describes the log and how much of it is kept.
 func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 	l := layout.Of(layout.Text(layout.Muted, "container "), layout.Text(layout.Bold, log.Container))
 	if log.Target.Previous {
@@ -194,7 +194,7 @@ func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 	return layout.Spread(p.Width, l, state, p.Glyphs.Ellipsis)
 }
 
-// end is why there is nothing, or no more.
+// end says why there are no lines, or no more.
 func (o *logsPane) end(p *widget.Paint, log *snapshot.Log) []layout.Line {
 	switch {
 	case log.Why != "":

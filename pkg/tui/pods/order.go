@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// The ways to sort pods, in the order of podOrders.
+// The sort orders of pods, as indexes into podOrders.
 const (
 	podsByWeight = iota
 	podsByName
@@ -43,12 +43,12 @@ func (o *listPane) arrange(r *explain.Report) {
 	})
 }
 
-// matchesFilter looks at what a row shows.
+// matchesFilter reports whether the content of a row matches the filter.
 func matchesFilter(f *widget.Filter, r *explain.Report, pod *explain.PodInfo) bool {
 	return f.Matches(pod.Name, pod.State, pod.Cause, FailureText{pod.Failure, pod.Cause}.short(), pod.Node, ruleText(r, pod), pod.Action)
 }
 
-// ruleText are the rule as it is named elsewhere too.
+// ruleText returns the rule under the same name as on other screens.
 func ruleText(r *explain.Report, pod *explain.PodInfo) string {
 	switch {
 	case pod.Rule != nil:
@@ -59,7 +59,7 @@ func ruleText(r *explain.Report, pod *explain.PodInfo) string {
 	return ruleCell(r, pod).String()
 }
 
-// comparePods is nil for the order in which they are: those that say most first.
+// comparePods returns the comparison for a sort order, nil for the order of the Report: the most informative pods first.
 func comparePods(by int) func(a, b *explain.PodInfo) int {
 	switch by {
 	case podsByName:
@@ -83,7 +83,7 @@ func indexOrNone(pod *explain.PodInfo) int32 {
 	return *pod.Index
 }
 
-// compareTimes puts what has no time first.
+// compareTimes compares times; missing times come first.
 func compareTimes(a, b *metav1.Time) int {
 	switch {
 	case a.IsZero() || b.IsZero():
@@ -100,7 +100,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// telling is the pod whose log says most: one of the most frequent cause, or else the first by weight; nil without pods.
+// telling returns the pod with the most informative log: a pod with the most frequent cause, or else the first pod of the
+// Report; nil without pods.
 func telling(r *explain.Report) *explain.PodInfo {
 	for i := range r.Causes {
 		for _, name := range r.Causes[i].Pods {

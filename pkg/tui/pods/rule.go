@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// ruleCell is the rule of the podFailurePolicy that a failed pod matched, short for a table,
-// and nothing for other pods. Its action has a column of its own.
+// ruleCell returns the rule of the podFailurePolicy that a failed pod matched, short for a table, or nil for other pods. Its
+// action has its own column.
 func ruleCell(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	switch {
 	case pod.Rule != nil:
@@ -23,7 +23,7 @@ func ruleCell(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	return layout.Of(layout.Text(layout.Muted, section.NoRule))
 }
 
-// verdict is podRule in a sentence, with what the failure counts against.
+// verdict returns the matched rule and its action as a sentence, with the limit that the failure counts against.
 func verdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	var l layout.Line
 	switch {
@@ -48,7 +48,7 @@ const (
 	actionIgnore = "Ignore"
 )
 
-// countedAgainst is "counted against backoffLimit", or why it is not yet.
+// countedAgainst returns "counted against backoffLimit", or why the failure does not count yet.
 func countedAgainst(r *explain.Report, pod *explain.PodInfo) string {
 	limit := "backoffLimit"
 	if r.Job.BackoffLimitPerIndex != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// podScreen is one index with its attempts, or one pod: the attempts above, and below them
-// tabs about the chosen one.
+// podScreen shows one index with its attempts, or one pod: the attempts at the top, and below them tabs about the chosen one.
 type podScreen struct {
 	job snapshot.JobKey
 	// index is nil for a pod of a NonIndexed Job.
 	index *int32
-	// pod is the chosen one, "" until one is known. picks reports that it is to be the one whose log says most.
+	// pod is the name of the chosen pod, "" until one is known. picks is set if the screen chooses the pod with the most
+	// informative log.
 	pod      string
 	picks    bool
 	attempts attempts
@@ -27,7 +27,7 @@ type podScreen struct {
 	logs     *logsPane
 }
 
-// The tabs of the pod screen, in their order.
+// The tabs of the pod screen, in order.
 const (
 	tabPod = iota
 	tabLogs
@@ -41,13 +41,13 @@ var (
 	keyNewer   = widget.Bind("]", "newer attempt", "]")
 )
 
-// NewScreen shows a pod, or an index; with an index and no pod, its latest.
+// NewScreen returns the screen of a pod or an index; with an index and no pod, it shows the latest pod.
 func NewScreen(job snapshot.JobKey, pod string, index *int32) screen.Screen {
 	return newScreen(job, pod, index)
 }
 
-// NewLogs shows the log of the pod that says most about a Job: one that failed as most did, or else the one that needs
-// attention first.
+// NewLogs returns a screen with the most informative log of a Job: of a pod with the most frequent cause, or else of the pod
+// that needs attention first.
 func NewLogs(job snapshot.JobKey) screen.Screen {
 	s := newScreen(job, "", nil)
 	s.picks, s.tabs.Current = true, tabLogs
@@ -84,7 +84,7 @@ func (s *podScreen) Crumb() string {
 	return s.pod
 }
 
-// Follow keeps the attempts, and chooses one if none is chosen.
+// Follow updates the attempts, and chooses one if none is chosen.
 func (s *podScreen) Follow(d *screen.Data) {
 	r := s.report(d)
 	if r == nil {
@@ -101,7 +101,7 @@ func (s *podScreen) Follow(d *screen.Data) {
 	}
 }
 
-// report is nil until that of the Job has come.
+// report returns the Report of the Job, nil until it has arrived.
 func (s *podScreen) report(d *screen.Data) *explain.Report {
 	if j := d.Open(s.job); j != nil {
 		return j.Report
@@ -109,7 +109,7 @@ func (s *podScreen) report(d *screen.Data) *explain.Report {
 	return nil
 }
 
-// detail is what was read of the chosen pod, nil until that has come.
+// detail returns the details of the chosen pod, nil until they have arrived.
 func (s *podScreen) detail(d *screen.Data) *explain.PodDetail {
 	pod := d.Snap.Pod
 	if pod == nil || pod.Name != s.pod || d.Snap.Focus.Job != s.job {
@@ -118,7 +118,7 @@ func (s *podScreen) detail(d *screen.Data) *explain.PodDetail {
 	return pod
 }
 
-// choose shows another attempt.
+// choose shows the n-th attempt.
 func (s *podScreen) choose(n int) {
 	if n < 0 || n >= len(s.attempts.known) {
 		return
@@ -150,8 +150,8 @@ func (s *podScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool)
 	return screen.Done()
 }
 
-// attemptKey changes the attempt. The arrows do so too, if there are several attempts and no log
-// to scroll.
+// attemptKey handles the keys that change the attempt. The arrows do so, too, if there are several attempts and no log to
+// scroll.
 func (s *podScreen) attemptKey(k tea.KeyPressMsg) bool {
 	arrows := len(s.attempts.known) > 1 && s.tabs.Current != tabLogs
 	switch at := s.attempts.at(s.pod); {
@@ -171,7 +171,7 @@ func (s *podScreen) Keys() []widget.KeyGroup {
 	own := []widget.Binding{keyPodTabs, widget.KeyLogs, widget.KeyExplain, widget.KeyCopy}
 	if len(s.attempts.known) > 1 {
 		older, newer := keyOlder, keyNewer
-		if s.tabs.Current != tabLogs { // There the arrows scroll.
+		if s.tabs.Current != tabLogs { // In the tab Logs, the arrows scroll.
 			older = widget.Bind("[/↓/j", "older attempt", "[", "down", "j")
 			newer = widget.Bind("]/↑/k", "newer attempt", "]", "up", "k")
 		}
@@ -198,7 +198,7 @@ func (s *podScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	return append(lines, s.tabs.Pane().Body(p.Sized(p.Width, max(1, p.Height-len(lines))), d)...)
 }
 
-// title is the index with its state, or the name of the pod.
+// title returns the index with its state, or the name of the pod.
 func (s *podScreen) title(p *widget.Paint, j *screen.Job) layout.Line {
 	if s.index == nil {
 		return p.Cut(layout.Of(layout.Text(layout.Bold, "Pod "+s.pod)), p.Width)
@@ -211,7 +211,7 @@ func (s *podScreen) title(p *widget.Paint, j *screen.Job) layout.Line {
 	return p.Cut(l, p.Width)
 }
 
-// stateOnMap is the state of the index, as on the map.
+// stateOnMap returns the state of the index, with the same mark as on the map.
 func (s *podScreen) stateOnMap(p *widget.Paint, j *screen.Job) layout.Line {
 	if j.Map == nil {
 		return nil

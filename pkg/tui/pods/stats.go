@@ -21,16 +21,16 @@ type stats struct {
 
 	indexed, attempts, actions bool
 	name, state, rule, node    int
-	// cause is the width of the longest one, short and in full.
+	// cause has the widths of the longest cause, short and in full.
 	cause [2]int
-	// prefixed is true if all names start with that of the Job, which may be too long for that.
+	// prefixed is set if all names of pods start with the name of the Job, which may be too long for that.
 	prefixed bool
-	// oneContainer is true if all causes are of container, which then need not be named.
+	// oneContainer is set if all causes are about the same container, which then is not shown.
 	oneContainer bool
 	container    string
-	// when is the width of the longest time, for relative ones and for times of day.
+	// when has the widths of the longest time: relative, and absolute.
 	when [2]int
-	// earliest is when the first of them was created.
+	// earliest is the earliest creation time.
 	earliest time.Time
 }
 
@@ -86,8 +86,8 @@ func (f *stats) notice(pod *explain.PodInfo, job string) {
 	f.prefixed = f.prefixed && strings.HasPrefix(pod.Name, job)
 }
 
-// readCauses measures the causes, few of which differ, and whether all that name a container
-// name the same one.
+// readCauses measures the causes, of which few are distinct, and determines whether all causes that name a container name the
+// same one.
 func (f *stats) readCauses(r *explain.Report) {
 	f.oneContainer = true
 	seen := map[string]bool{"": true}
@@ -111,7 +111,7 @@ func (f *stats) readCauses(r *explain.Report) {
 	}
 }
 
-// ruleWidth is that of the widest ruleCell, which is made once for pods that have the same.
+// ruleWidth returns the width of the widest ruleCell, which is computed once for pods with the same rule.
 func ruleWidth(r *explain.Report) int {
 	type said struct {
 		rule          int32
@@ -132,7 +132,7 @@ func ruleWidth(r *explain.Report) int {
 	return width
 }
 
-// counts are how many pods are in each state, those that need attention first.
+// counts returns the number of pods in each state, starting with states that need attention.
 func (f *stats) counts(p *widget.Paint) layout.Line {
 	var l layout.Line
 	add := func(n int, phase corev1.PodPhase, state, what string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Headers of columns of pods that the table can be sorted by.
+// Headers of the columns by which the table can be sorted.
 const (
 	columnName  = "NAME"
 	columnIndex = "INDEX"
@@ -22,11 +22,11 @@ const (
 	columnWhen  = "WHEN"
 )
 
-// wideFrom is from how many columns of the screen on causes are in full.
+// wideFrom is the screen width from which causes are shown in full.
 const wideFrom = 180
 
-// columns are dropped in such an order that the exit code and the rule stay whole for as long
-// as there are others to drop.
+// columns returns the columns. They are dropped in an order that keeps the exit code and the rule whole while there are other
+// columns to drop.
 func (o *listPane) columns(p *widget.Paint) []layout.Column {
 	f := &o.stats
 	head := func(name string) string { return o.table.Sorting.Header(p, name) }
@@ -50,7 +50,7 @@ func (o *listPane) columns(p *widget.Paint) []layout.Column {
 	return widget.Present(all, o.hasColumn)
 }
 
-// minWidths is how narrow columns may be cut.
+// minWidths are the minimum widths of columns.
 type minWidths struct{ name, state, cause, rule int }
 
 func minWidthsFor(p *widget.Paint) minWidths {
@@ -65,7 +65,7 @@ func minWidthsFor(p *widget.Paint) minWidths {
 	return minWidths{name: 28, state: 18, cause: 36, rule: 28}
 }
 
-// The columns that may be missing, by their place.
+// Positions of the columns that may be missing.
 const (
 	podIndexColumn  = 1
 	podTryColumn    = 2
@@ -73,7 +73,7 @@ const (
 	podActionColumn = 6
 )
 
-// hasColumn reports whether some pod has a value for a column.
+// hasColumn reports whether any pod has a value for a column.
 func (o *listPane) hasColumn(i int) bool {
 	switch i {
 	case podIndexColumn:
@@ -88,7 +88,7 @@ func (o *listPane) hasColumn(i int) bool {
 	return true
 }
 
-// cutsNames reports whether to leave out the name of the Job, with which those of pods start.
+// cutsNames reports whether to omit the name of the Job at the start of the names of pods.
 func (o *listPane) cutsNames(p *widget.Paint) bool {
 	return p.Width < 120 && o.stats.prefixed && widget.Width(o.job.Name) > 12
 }
@@ -112,7 +112,7 @@ func (o *listPane) cells(p *widget.Paint, r *explain.Report, pod *explain.PodInf
 	}, o.hasColumn)
 }
 
-// stateCell is podState, in one word where there is little room.
+// stateCell returns section.PodState, or a single word if there is little room.
 func stateCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
 	if pod.Ready && pod.State == string(corev1.PodRunning) && p.Width < 160 {
 		mark, style := section.PodMark(&p.Frame, pod.Phase, pod.State)
@@ -121,7 +121,7 @@ func stateCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
 	return section.PodState(&p.Frame, pod)
 }
 
-// numberOf is a number, or nothing for none.
+// numberOf formats a number, or returns "" for nil.
 func numberOf(n *int32) string {
 	if n == nil {
 		return ""
@@ -129,7 +129,7 @@ func numberOf(n *int32) string {
 	return fmt.Sprint(*n)
 }
 
-// whenCell is when the pod ended, or since when it is there, or when its grace period ends.
+// whenCell returns when the pod ended, how long it has existed, or when its grace period ends.
 func whenCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
 	switch {
 	case !pod.GraceEnds.IsZero() && pod.State == section.PodTerminating:
@@ -146,7 +146,7 @@ func whenCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
 	return layout.Plainly("for " + wording.Duration(max(0, p.Now.Sub(pod.Created.Time))))
 }
 
-// graceLeft is the time until a terminating pod is killed; one that should have ended is bad.
+// graceLeft returns the time until a terminating pod is killed, in the style of an error if it is overdue.
 func graceLeft(p *widget.Paint, ends time.Time) layout.Line {
 	overdue := p.Now.Sub(ends) >= time.Second
 	switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Change is what can be done to a Job, other than to retry it.
+// Change is a change of a Job other than a retry.
 type Change int
 
 // The changes.
@@ -16,10 +16,10 @@ const (
 	Delete
 )
 
-// Changer changes Jobs. Its methods make requests to the API server; their errors are for users.
+// Changer changes Jobs. Its methods send requests to the API server; their errors are for users.
 type Changer interface {
-	// IsAllowed reports whether the user may make a change in a namespace; false if that is not known.
+	// IsAllowed reports whether the user may make a change in a namespace; false if that is unknown.
 	IsAllowed(ctx context.Context, change Change, namespace string) bool
-	// Apply makes a change to the Job with this UID. It is an error if the name is another Job's by now.
+	// Apply makes a change to the Job with this UID. It fails if another Job has the name by now.
 	Apply(ctx context.Context, change Change, job snapshot.JobKey, uid string) error
 }

@@ -14,35 +14,35 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Data is what screens draw: the latest Snapshot, and what is derived from it once.
+// Data is what screens draw: the latest Snapshot, and values computed from it once.
 type Data struct {
-	// Snap is never nil; its Seq is 0 before the first came.
+	// Snap is never nil; its Seq is 0 before the first Snapshot.
 	Snap *snapshot.Snapshot
-	// Job is the one that is open, nil until it has been read.
+	// Job is the open Job, nil until it has been read.
 	Job *Job
-	// Since is when the top screen was opened.
+	// Since is the time at which the top screen was opened.
 	Since time.Time
 	// Width and Height are the size of a screen: the terminal without its first and last lines.
 	Width, Height int
 }
 
-// Job is a Report, and what is derived from it.
+// Job is a Report, and values computed from it.
 type Job struct {
 	*explain.Report
-	// Gone reports that the Job is not there, GoneAt when it was deleted, as far as that is known.
+	// Gone is set if the Job does not exist; GoneAt is when it was deleted, if that is known.
 	Gone   bool
 	GoneAt *time.Time
 	// Map is nil for a NonIndexed Job.
 	Map *indexmap.Map
-	// samples are how much had succeeded when, for the ETA.
+	// samples are the numbers of successes over time, for the ETA.
 	samples []eta.Progress
 	ETA     eta.ETA
-	// ETATotal is how many successes the ETA is about where fewer may do (successPolicy); else 0.
+	// ETATotal is the number of successes that the ETA refers to if fewer may suffice (successPolicy); otherwise 0.
 	ETATotal  int32
 	PodCounts section.PodCounts
 }
 
-// Take shows another Snapshot. What it shares with the one before is not derived again.
+// Take replaces the Snapshot. Values of parts that both Snapshots share are not computed again.
 func (d *Data) Take(s *snapshot.Snapshot) {
 	before := d.Snap
 	d.Snap = s
@@ -66,7 +66,7 @@ func (d *Data) Take(s *snapshot.Snapshot) {
 	d.Job = j
 }
 
-// Open is the Job with a key if that is open, nil until it has been read.
+// Open returns the Job with this key if it is open, nil until it has been read.
 func (d *Data) Open(job snapshot.JobKey) *Job {
 	if d.Snap.Focus.Job != job {
 		return nil
@@ -74,7 +74,7 @@ func (d *Data) Open(job snapshot.JobKey) *Job {
 	return d.Job
 }
 
-// Waiting is shown while something is being read, and for how long that has taken.
+// Waiting says that something is being read, and for how long.
 func (d *Data) Waiting(p *widget.Paint, what string) []layout.Line {
 	l := layout.Of(layout.Text(layout.Muted, what+p.Glyphs.More))
 	if waited := p.Now.Sub(d.Since).Round(time.Second); waited >= 2*time.Second {
@@ -83,8 +83,8 @@ func (d *Data) Waiting(p *widget.Paint, what string) []layout.Line {
 	return []layout.Line{nil, l}
 }
 
-// AsOf is the time that the sentences of the Report are about, given the present: what counts down beside them has to agree.
-// A Report that time does not change is not made again.
+// AsOf returns the time of the Report's sentences, given the current time, so that countdowns agree with them. A Report that
+// does not change with time is not computed again.
 func (j *Job) AsOf(now time.Time) time.Time {
 	switch {
 	case j.Gone && j.GoneAt != nil:
@@ -95,7 +95,7 @@ func (j *Job) AsOf(now time.Time) time.Time {
 	return now
 }
 
-// GoneWords are "deleted at 12:00:05", "" while the Job is there.
+// GoneWords returns, for example, "deleted at 12:00:05", or "" while the Job exists.
 func (j *Job) GoneWords(p *widget.Paint) string {
 	switch {
 	case !j.Gone:
@@ -108,10 +108,10 @@ func (j *Job) GoneWords(p *widget.Paint) string {
 	return "deleted"
 }
 
-// Done is how much has succeeded, of how much; total is 0 for a work queue.
+// Done returns the number of successes and the total, which is 0 for a work queue.
 func (j *Job) Done() (done, total int32) { return j.PodCounts.Done(j.Report) }
 
-// Wait is the wait of a kind, nil if there is none.
+// Wait returns the wait of a kind, or nil if there is none.
 func (j *Job) Wait(kind explain.WaitKind) *explain.Wait {
 	for i := range j.Waits {
 		if j.Waits[i].Kind == kind {
@@ -121,7 +121,7 @@ func (j *Job) Wait(kind explain.WaitKind) *explain.Wait {
 	return nil
 }
 
-// IndexInfo is what a Report has about an index, nil if nothing.
+// IndexInfo returns a Report's details of an index, or nil if it has none.
 func IndexInfo(r *explain.Report, index int32) *explain.IndexInfo {
 	if r.Indexes == nil {
 		return nil
@@ -134,7 +134,7 @@ func IndexInfo(r *explain.Report, index int32) *explain.IndexInfo {
 	return nil
 }
 
-// StateWord is the name of a state.
+// StateWord returns the name of a state.
 func (j *Job) StateWord(state indexmap.State) string {
 	if state == indexmap.Pending && j.Indexes.WillNotCompleteCount > 0 {
 		return section.IndexWillNotComplete
@@ -142,7 +142,7 @@ func (j *Job) StateWord(state indexmap.State) string {
 	return state.Word()
 }
 
-// Gaps are what could not be read.
+// Gaps returns the lines about data that could not be read.
 func Gaps(p *widget.Paint, gaps []explain.Gap) []layout.Line {
 	var out []layout.Line
 	for i := range gaps {

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Issue 6.2: the time left is that of what can still succeed, and says how it is known.
+// Issue 6.2: the time left covers only the indexes that can still succeed, and names its method.
 func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	show := func(d *Data, after time.Duration, done int32, change func(*explain.Report)) {
@@ -60,7 +60,7 @@ func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
 	}
 }
 
-// Samples are thinned, and the latest stays.
+// Samples are thinned out, and the latest is kept.
 func TestSamplesAreFew(t *testing.T) {
 	j := &Job{Report: &explain.Report{Indexes: &explain.Indexes{Total: 1 << 20}}}
 	for i := range 5000 {

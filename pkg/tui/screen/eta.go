@@ -10,16 +10,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 )
 
-// maxSamples is how many are kept; when there are more, every other is dropped.
+// maxSamples is the maximum number of samples; beyond it, every other sample is dropped.
 const maxSamples = 200
 
-// estimate samples how much has succeeded, and estimates when the rest will.
+// estimate records the number of successes, and estimates the time until the rest has succeeded.
 func (j *Job) estimate() {
 	done, total := j.Done()
 	started := j.begun(done)
 	j.sample(eta.Progress{Time: j.ObservedAt.Time, Done: done})
 	if j.Indexes != nil {
-		total -= j.Indexes.FailedCount // They will not succeed anymore.
+		total -= j.Indexes.FailedCount // Failed indexes will not succeed anymore.
 	}
 	if total <= 0 || j.Job.Started.IsZero() || j.Verdict.Fate != explain.FateOpen || j.Verdict.Stalled || j.Job.Suspend {
 		return
@@ -33,7 +33,7 @@ func (j *Job) estimate() {
 	}
 }
 
-// sample stores how much has succeeded, if that has changed.
+// sample stores the number of successes if it has changed.
 func (j *Job) sample(now eta.Progress) {
 	if n := len(j.samples); n == 0 || j.samples[n-1].Done != now.Done {
 		j.samples = append(j.samples[:n:n], now)
@@ -50,9 +50,9 @@ func (j *Job) sample(now eta.Progress) {
 	j.samples = kept
 }
 
-// begun is the start of the Job, for an estimate. A Job that was resumed has a new
-// startTime, and what it had done by then has to be left out. That is known if it was seen, or
-// if all of its pods are still there; otherwise begun is zero.
+// begun returns the start of the Job for an estimate. A resumed Job has a new startTime, and its successes before that must
+// not count. Their number is known if the Job was watched at that time, or if all of its pods still exist; otherwise begun
+// returns zero.
 func (j *Job) begun(done int32) time.Time {
 	if j.Job.Started == nil {
 		return time.Time{}
@@ -72,7 +72,7 @@ func (j *Job) begun(done int32) time.Time {
 	return started
 }
 
-// wasResumed reports whether the Job was suspended for a while.
+// wasResumed reports whether the Job was suspended and then resumed.
 func wasResumed(r *explain.Report) bool {
 	for i := range r.Conditions {
 		if c := &r.Conditions[i]; c.Type == string(batchv1.JobSuspended) {
@@ -82,8 +82,7 @@ func wasResumed(r *explain.Report) bool {
 	return false
 }
 
-// succeededBefore is how many of the pods that are there had succeeded at a time, and how
-// many have at all.
+// succeededBefore returns how many of the existing pods had succeeded at a time, and how many have succeeded in total.
 func succeededBefore(r *explain.Report, at time.Time) (before, all int32) {
 	for i := range r.Pods {
 		p := &r.Pods[i]
@@ -97,8 +96,7 @@ func succeededBefore(r *explain.Report, at time.Time) (before, all int32) {
 	return before, all
 }
 
-// lastRetry is when the last back-off ends, zero without a back-off: the Job takes at least
-// that long.
+// lastRetry returns when the last back-off ends, or zero without a back-off. The Job takes at least that long.
 func (j *Job) lastRetry() time.Time {
 	var last time.Time
 	for _, kind := range []explain.WaitKind{explain.WaitBackoff, explain.WaitIndexBackoff} {

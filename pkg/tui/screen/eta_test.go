@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 )
 
-// Issue 6.2: what a Job had done before it was resumed says nothing of how fast it is.
+// Issue 6.2: successes before a Job was resumed are not evidence for its current rate.
 func TestTimeLeftForgetsTimeBeforeResume(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	succeeded := func(before time.Duration) explain.PodInfo {
@@ -59,7 +59,7 @@ func TestTimeLeftForgetsTimeBeforeResume(t *testing.T) {
 	}
 }
 
-// Issue 6.2: a Job needs as long as its longest back-off at least.
+// Issue 6.2: a Job needs at least as long as its longest back-off.
 func TestTimeLeftIsAtLeastTheBackoff(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	in := func(d time.Duration) metav1.Time { return metav1.NewTime(at.Add(d)) }

@@ -7,30 +7,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Retrier creates retries of Jobs. Its methods make requests to the API server; their errors are for users.
+// Retrier creates retries of Jobs. Its methods send requests to the API server; their errors are for users.
 type Retrier interface {
-	// IsAllowed reports whether the user may create retries in a namespace; false if that is not known.
+	// IsAllowed reports whether the user may create retries in a namespace; false if that is unknown.
 	IsAllowed(ctx context.Context, namespace string) bool
 	// Find reads a Job and its retries.
 	Find(ctx context.Context, job snapshot.JobKey) (*Retryable, error)
 }
 
-// Retryable is a Job to retry, as it was read.
+// Retryable is a Job that can be retried.
 type Retryable struct {
 	Indexed bool
-	// Replaces is set for a Job that has not finished: once the retry is created, it is deleted.
+	// Replaces is set for a Job that has not finished: it is deleted once the retry is created.
 	Replaces bool
-	// Plan plans a retry that runs these indexes, or with nil all that is missing. It makes no requests.
+	// Plan plans a retry that runs these indexes, or with nil all missing indexes. It sends no requests.
 	Plan func(indexes *indexset.Set) (*RetryPlan, error)
 }
 
 // RetryPlan is a retry that can be created.
 type RetryPlan struct {
-	// Name is that of the new Job. Summary is what it runs, Warnings what it lacks, each in a sentence.
+	// Name is the name of the new Job. Summary says what it runs, and Warnings what it lacks, in one sentence each.
 	Name     string
 	Summary  string
 	Warnings []string
 	Indexes  indexset.Set
-	// Create creates the Job, and deletes the one that it replaces. Interrupted, it leaves nothing, or a suspended Job that the next retry removes.
+	// Create creates the Job, and deletes the Job that it replaces. If it is interrupted, it leaves nothing, or a suspended
+	// Job that the next retry removes.
 	Create func(ctx context.Context) error
 }

@@ -14,11 +14,11 @@ var (
 	keyRight   = widget.Bind("→", "right", "right")
 	keyNextTab = widget.Bind("tab", "next tab", "tab")
 	keyPrevTab = widget.Bind("shift+tab", "previous tab", "shift+tab")
-	// KeyTabs chooses a tab by its number.
+	// KeyTabs selects a tab by its number.
 	KeyTabs = widget.Bind("1-6", "tab", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 )
 
-// Tabs are panes, of which one is drawn.
+// Tabs are panes, one of which is drawn.
 type Tabs struct {
 	Panes   []Tab
 	Current int
@@ -30,10 +30,10 @@ type Tab struct {
 	Pane
 }
 
-// Pane is that of the current tab.
+// Pane returns the pane of the current tab.
 func (t *Tabs) Pane() Pane { return t.Panes[t.Current].Pane }
 
-// Key gives a key to the pane, and takes those that change the tab.
+// Key passes a key to the pane, or else handles the keys that change the tab.
 func (t *Tabs) Key(k tea.KeyPressMsg, d *Data) (Action, bool) {
 	if a, known := t.Pane().Key(k, d); known {
 		return a, true
@@ -55,13 +55,13 @@ func (t *Tabs) Key(k tea.KeyPressMsg, d *Data) (Action, bool) {
 	return Done()
 }
 
-// Keys are those of the pane, and those that change the tab.
+// Keys returns the keys of the pane, and the keys that change the tab.
 func (t *Tabs) Keys() []widget.KeyGroup {
 	return append(t.Pane().Keys(), widget.KeyGroup{Title: "Tabs", Bindings: []widget.Binding{keyNextTab, keyPrevTab}, HelpOnly: true})
 }
 
-// Line shows the names of the tabs: closer to each other where there is little room, and
-// only the chosen one's where there is less.
+// Line returns the names of the tabs: closer together if there is little room, and only the name of the current tab if there
+// is less.
 func (t *Tabs) Line(p *widget.Paint) layout.Line {
 	var wide, tight, short layout.Line
 	for i, pane := range t.Panes {

@@ -7,15 +7,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// TextPane is text that is scrolled.
+// TextPane is scrollable text.
 type TextPane struct {
 	Lines func(*widget.Paint, *Data) []layout.Line
-	// ShowsRest adds to the last line how many lines are below it.
+	// ShowsRest appends the number of lines below to the last line.
 	ShowsRest bool
 	scroll    widget.Scroll
 }
 
-// Key scrolls.
+// Key handles the scroll keys.
 func (o *TextPane) Key(k tea.KeyPressMsg, _ *Data) (Action, bool) {
 	return Action{}, o.scroll.Key(k)
 }
@@ -23,10 +23,10 @@ func (o *TextPane) Key(k tea.KeyPressMsg, _ *Data) (Action, bool) {
 // Wheel scrolls.
 func (o *TextPane) Wheel(lines int, _ *Data) { o.scroll.Move(lines) }
 
-// Keys are only those that scroll, which all panes have.
+// Keys returns nil: a TextPane has only the scroll keys, like all panes.
 func (o *TextPane) Keys() []widget.KeyGroup { return nil }
 
-// Body is the part of the text that fits.
+// Body returns the visible part of the text.
 func (o *TextPane) Body(p *widget.Paint, d *Data) []layout.Line {
 	lines := o.Lines(p, d)
 	if o.ShowsRest {

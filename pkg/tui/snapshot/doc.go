@@ -1,9 +1,8 @@
-// Package snapshot is what stands between the cluster and the screens: a Snapshot is all
-// that is known at one moment of what a user looks at, and a Source makes one after the
-// other. The screens of pkg/tui draw Snapshots and nothing else; the live Source of
-// internal/cli watches a cluster, and a Player plays what a Recorder wrote.
+// Package snapshot is the interface between the cluster and the screens: a Snapshot is all data about the user's Focus at one
+// moment, and a Source makes a sequence of Snapshots. The screens of pkg/tui draw only Snapshots; the Source of
+// internal/feed/live watches a cluster, and a Player plays the output of a Recorder.
 //
-// A Snapshot and everything it points to is never changed once it was handed out, so that
-// several goroutines may read it, and two Snapshots may share parts: equal pointers mean
-// equal content. Strings are as the cluster has them; who draws them makes them safe.
+// A Snapshot and everything it points to never changes after it was returned, so that several goroutines may read it, and
+// Snapshots may share parts: equal pointers mean equal content. Strings are unchanged from the cluster; the code that draws
+// them must make them safe.
 package snapshot

@@ -12,36 +12,34 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Limits of what is read of a recording: the bytes of a line, and of the memory that its Snapshot takes. A Recorder writes
-// no other lines.
+// Limits for reading a recording: the bytes of a line, and the memory of its Snapshot. A Recorder writes no larger lines.
 const (
 	maxLine   = 32 << 20
 	maxMemory = 64 << 20
 )
 
-// Player is a Source that plays a recording in its own time.
+// Player is a Source that plays a recording at a given speed.
 type Player struct {
 	in    *jsonlimit.Decoder
 	clock Clock
 	speed float64
 	what  string
-	// left is how much more memory the next line may take.
+	// left is how many bytes of memory the next line may still use.
 	left int64
-	// next is read ahead, nil at the end; line is its number.
+	// next is read ahead, nil at the end; line is its line number.
 	next *Snapshot
 	last *Snapshot
 	line int
-	// bad is what reading ahead met.
+	// bad is the error of reading ahead.
 	bad error
 
 	mu sync.Mutex
-	// from is the recorded time at started; until is how far the recording goes.
+	// from is the recorded time that corresponds to started; until is the time of the last Snapshot so far.
 	from, until time.Time
 	started     time.Time
 }
 
-// NewPlayer reads the head of a recording. speed is how many times faster than recorded it
-// is played; 0 does not wait.
+// NewPlayer reads the head of a recording. speed is a factor relative to the recorded speed; 0 does not wait.
 func NewPlayer(in io.Reader, clock Clock, speed float64) (*Player, error) {
 	p := &Player{clock: clock, speed: speed, last: &Snapshot{}, line: 1, left: maxMemory}
 	p.in = jsonlimit.NewDecoder(in, maxLine, &p.left)
@@ -65,23 +63,23 @@ func NewPlayer(in io.Reader, clock Clock, speed float64) (*Player, error) {
 	return p, nil
 }
 
-// What is the recorded set of Jobs in words.
+// What returns the description of the recorded set of Jobs.
 func (p *Player) What() string { return p.what }
 
-// First is what was looked at in the beginning.
+// First returns the Focus at the start of the recording.
 func (p *Player) First() Focus { return p.next.Looked() }
 
-// Look does nothing: a recording shows what was looked at then.
+// Look does nothing: a recording shows the recorded Focus.
 func (p *Player) Look(Focus) {}
 
-// Now is the time of the recording, which stops at its end.
+// Now returns the time in the recording, which stops at its end.
 func (p *Player) Now() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.speed == 0 {
 		return p.until
 	}
-	// In floats, as a fast recording may be beyond the longest Duration.
+	// In floats, because a fast recording may exceed the longest Duration.
 	played := float64(p.clock.Now().Sub(p.started)) * p.speed
 	if played >= float64(p.until.Sub(p.from)) {
 		return p.until
@@ -89,7 +87,7 @@ func (p *Player) Now() time.Time {
 	return p.from.Add(time.Duration(played))
 }
 
-// Next waits until it is time for the next Snapshot. All are returned, whatever was seen.
+// Next waits until it is time for the next Snapshot. It returns all Snapshots, and ignores seen.
 func (p *Player) Next(ctx context.Context, _ uint64) (*Snapshot, error) {
 	s := p.next
 	switch {
@@ -119,7 +117,7 @@ func (p *Player) Next(ctx context.Context, _ uint64) (*Snapshot, error) {
 	return s, nil
 }
 
-// read reads ahead. A line that broke off is the end: the recording was killed.
+// read reads the next line. An incomplete line is the end: the recording process was killed.
 func (p *Player) read() error {
 	p.line++
 	p.left = maxMemory
@@ -140,8 +138,8 @@ func (p *Player) read() error {
 	return nil
 }
 
-// distrust makes the commands of Gaps, and drops Advice, which cannot be made from a recording: whoever wrote the file may
-// have written any command, also into the text of advice, and people type what we show as advice.
+// distrust generates the commands of Gaps anew, and drops Advice, which cannot be generated from a recording: the author of
+// the file may have written any command, also into the text of advice, and users run the commands that we show.
 func (s *Snapshot) distrust() {
 	if s.Jobs != nil {
 		explain.MakeCommands(s.Jobs.Gaps)

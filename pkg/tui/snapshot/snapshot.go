@@ -7,29 +7,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// JobKey names a Job.
+// JobKey identifies a Job by namespace and name.
 type JobKey struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 }
 
-// IsZero reports whether it names no Job.
+// IsZero reports whether the key is empty.
 func (k JobKey) IsZero() bool { return k == JobKey{} }
 
-// Focus is what a user looks at, and so what a Source has to keep up with beside the list
-// of Jobs. The zero value is the list alone.
+// Focus is what the user looks at, so that a Source must watch it in addition to the list of Jobs. The zero value means only
+// the list.
 type Focus struct {
-	// Job is the one that is open.
+	// Job is the open Job.
 	Job JobKey `json:"job,omitzero"`
-	// Pod is the pod of it that is open, "" for none.
+	// Pod is the open pod of the Job, "" for none.
 	Pod string `json:"pod,omitempty"`
-	// Log is what is read of the pod, nil for nothing.
+	// Log is the open log of the pod, nil for none.
 	Log *LogTarget `json:"log,omitempty"`
-	// Preview reports that the Job is shown beside the list, which is the screen.
+	// Preview is set if the Job is only shown next to the list.
 	Preview bool `json:"preview,omitempty"`
 }
 
-// Opened is the Focus without what is only a preview: that of the list is zero.
+// Opened returns the Focus without a preview: the Focus of a list becomes zero.
 func (f Focus) Opened() Focus {
 	if f.Preview {
 		return Focus{}
@@ -37,7 +37,7 @@ func (f Focus) Opened() Focus {
 	return f
 }
 
-// Equal reports whether both are the same.
+// Equal reports whether both are equal by content.
 func (f Focus) Equal(g Focus) bool {
 	if f.Job != g.Job || f.Pod != g.Pod || f.Preview != g.Preview || (f.Log == nil) != (g.Log == nil) {
 		return false
@@ -45,50 +45,49 @@ func (f Focus) Equal(g Focus) bool {
 	return f.Log == nil || *f.Log == *g.Log
 }
 
-// LogTarget is one log of the open pod.
+// LogTarget identifies a log of the open pod.
 type LogTarget struct {
-	// Container is "" for the one that the pod means by default.
+	// Container is "" for the pod's default container.
 	Container string `json:"container,omitempty"`
-	// Previous asks for the run before the last restart.
+	// Previous selects the run before the last restart.
 	Previous bool `json:"previous,omitempty"`
 }
 
-// Snapshot is what is known at one moment.
+// Snapshot is the data at one moment.
 type Snapshot struct {
 	// Seq counts the Snapshots of a Source, from 1.
 	Seq uint64 `json:"seq"`
-	// Time is when it was made. What is in it is relative to AsOf.
+	// Time is when the Snapshot was made. The times in it are relative to AsOf.
 	Time time.Time `json:"time"`
-	// Focus is what it is about. It follows Source.Look with a delay.
+	// Focus is the focus of the Snapshot. It follows Source.Look with a delay.
 	Focus Focus `json:"focus"`
-	// Wanted is what was looked at when a recording took the Snapshot, if that was not yet
-	// the Focus; nil in others.
+	// Wanted is the last Focus passed to Look when the Snapshot was recorded, if it differs from Focus; otherwise nil.
 	Wanted *Focus `json:"wanted,omitempty"`
 	// Link is the state of the connection.
 	Link Link `json:"link"`
 	// Jobs is the list of Jobs; nil until it was read.
 	Jobs *Jobs `json:"jobs,omitempty"`
-	// Job is about the one in focus; nil without one, and until it was read.
+	// Job is the Job in focus; nil if there is none, and until it was read.
 	Job *Job `json:"job,omitempty"`
-	// Pod is about the one in focus; nil without one, and until it was read.
+	// Pod is the pod in focus; nil if there is none, and until it was read.
 	Pod *explain.PodDetail `json:"pod,omitempty"`
-	// Log is the log in focus; nil without one, and until the first answer.
+	// Log is the log in focus; nil if there is none, and until the first response.
 	Log *Log `json:"log,omitempty"`
 }
 
-// Link is the state of the connection to the API server. The zero value is a good one.
+// Link is the state of the connection to the API server; in its zero value the connection is up.
 type Link struct {
-	// StaleSince is when what is shown stopped being kept up to date; nil while it is.
+	// StaleSince is the time since which the data is out of date; nil if it is up to date.
 	StaleSince *time.Time `json:"staleSince,omitempty"`
-	// Silent reports that nothing answers, although no connection has failed.
+	// Silent is set if the server does not respond although no connection has failed.
 	Silent bool `json:"silent,omitempty"`
-	// Answered reports that the API server answers, with errors: no connection is lost.
+	// Answered is set if the API server responds with errors, and no connection is lost.
 	Answered bool `json:"answered,omitempty"`
-	// Why is one line.
+	// Why is the reason, in one line.
 	Why string `json:"why,omitempty"`
 }
 
-// AsOf is the time that the Snapshot is about: that of the last answer while it is stale.
+// AsOf returns the time of the data: the time of the last response if the data is stale.
 func (s *Snapshot) AsOf() time.Time {
 	if since := s.Link.StaleSince; since != nil {
 		return *since
@@ -96,59 +95,58 @@ func (s *Snapshot) AsOf() time.Time {
 	return s.Time
 }
 
-// Jobs is the list.
+// Jobs is the list of Jobs.
 type Jobs struct {
 	// Items are sorted by namespace and name.
 	Items []explain.Outline `json:"items"`
-	// Gone are Jobs of the list that were deleted, as they were seen last, the latest last;
-	// at most 1,000.
+	// Gone are Jobs of the list that were deleted, in their last known state, the latest deletion last; at most 1,000.
 	Gone []explain.Outline `json:"gone,omitempty"`
-	// Gaps are why Jobs that are stalled may not be shown so.
+	// Gaps are data that could not be read, so that stalled Jobs may not be recognized.
 	Gaps []explain.Gap `json:"gaps,omitempty"`
 }
 
-// Job is the open one.
+// Job is the open Job.
 type Job struct {
 	// Report is as of its ObservedAt, which may be before the Snapshot's Time.
 	Report *explain.Report `json:"report"`
-	// Gone is true once the Job was deleted; the Report is the last one.
+	// Gone is set when the Job was deleted; Report is the last one.
 	Gone bool `json:"gone,omitempty"`
-	// GoneAt is when that was seen; nil for a Job that was never there.
+	// GoneAt is when the deletion was seen; nil for a Job that never existed.
 	GoneAt *time.Time `json:"goneAt,omitempty"`
 }
 
 // Log is the end of a log.
 type Log struct {
 	Target LogTarget `json:"target"`
-	// Container is the one that was read.
+	// Container is the container whose log was read.
 	Container string    `json:"container"`
 	Lines     []LogLine `json:"lines,omitempty"`
-	// Dropped is how many lines before them were read and are not kept.
+	// Dropped is the number of earlier lines that were read but are not kept.
 	Dropped int `json:"dropped,omitempty"`
-	// Ended is true if no more lines will come.
+	// Ended is set if no more lines will arrive.
 	Ended bool `json:"ended,omitempty"`
-	// Why is why there is nothing, or no more: one line, "" if there is no trouble.
+	// Why is the reason why there are no lines, or no more: one line, "" if there is no problem.
 	Why string `json:"why,omitempty"`
 }
 
 // LogLine is one line.
 type LogLine struct {
-	// Time is when it was written; zero if that is not known.
+	// Time is when the line was written; zero if it is unknown.
 	Time time.Time `json:"time,omitzero"`
 	Text string    `json:"text"`
 }
 
 // Source makes Snapshots.
 type Source interface {
-	// Look sets what to watch from now on. It does not block.
+	// Look sets the Focus to watch from now on. It does not block.
 	Look(Focus)
-	// Next waits for a Snapshot with a Seq above seen, and returns the latest. A Source
-	// paces itself: there are at most some ten a second. It returns an error when there
-	// will be no more: the context's, io.EOF at the end of a recording, or what ended it.
+	// Next waits for a Snapshot with a Seq above seen, and returns the latest one. A Source limits its pace to about ten
+	// Snapshots a second. After the last one, Next returns an error: the context's, io.EOF at the end of a recording, or the
+	// error that ended the Source.
 	Next(ctx context.Context, seen uint64) (*Snapshot, error)
 }
 
-// Looked is what was looked at.
+// Looked returns the Focus that the user had requested.
 func (s *Snapshot) Looked() Focus {
 	if s.Wanted != nil {
 		return *s.Wanted
@@ -156,5 +154,5 @@ func (s *Snapshot) Looked() Focus {
 	return s.Focus
 }
 
-// IsShown reports whether there is something to show.
+// IsShown reports whether the Snapshot has data to show.
 func (s *Snapshot) IsShown() bool { return s.Jobs != nil || s.Job != nil }

@@ -1,5 +1,5 @@
-// Package widget has the parts that screens are made of: lists, text that is scrolled, filters,
-// sorting, prompts, and key bindings. They know nothing of Jobs.
+// Package widget has the components of screens: lists, scrollable text, filters, sorting, prompts, and key bindings. They are
+// independent of Jobs.
 //
 // A widget draws with a Paint, and reads neither a clock nor the terminal.
 package widget

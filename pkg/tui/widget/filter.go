@@ -10,14 +10,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Filter chooses rows or lines that contain all of its words, ignoring case, and none of those
-// after "!".
+// Filter selects rows or lines that contain all of its words, ignoring case, and none of the words after "!".
 type Filter struct {
 	Text       string
 	have, lack []string
 }
 
-// Set changes the filter to the words of a text.
+// Set sets the filter to the words of a text.
 func (f *Filter) Set(text string) {
 	*f = Filter{Text: text}
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -33,7 +32,7 @@ func (f *Filter) Set(text string) {
 // IsSet reports whether there are words.
 func (f *Filter) IsSet() bool { return len(f.have)+len(f.lack) > 0 }
 
-// Matches reports whether a row with these texts is chosen: each word may be in any of them.
+// Matches reports whether a row with these texts matches: each word may be in any of the texts.
 func (f *Filter) Matches(texts ...string) bool {
 	for _, word := range f.have {
 		if !oneHas(texts, word) {
@@ -57,15 +56,15 @@ func oneHas(texts []string, word string) bool {
 	return false
 }
 
-// hasFolded reports whether a text contains a word in lower case, ignoring case. It is called
-// for thousands of rows in a frame, so it does not copy ASCII.
+// hasFolded reports whether a text contains a lower-case word, ignoring case. It is called for thousands of rows in a frame,
+// so it does not copy ASCII.
 func hasFolded(text, word string) bool {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c >= utf8.RuneSelf:
 			return strings.Contains(strings.ToLower(text), word)
 		case len(text)-i < len(word):
-			continue // Only to see whether all is ASCII: a capital may be longer than its small letter.
+			continue // Only checks whether the rest is ASCII: a capital letter may be longer than its small letter.
 		case strings.EqualFold(text[i:i+len(word)], word):
 			return true
 		}
@@ -73,7 +72,7 @@ func hasFolded(text, word string) bool {
 	return word == ""
 }
 
-// Key asks for a filter, or clears it.
+// Key returns a Question for the filter, or clears the filter.
 func (f *Filter) Key(k tea.KeyPressMsg) (*Question, bool) {
 	switch {
 	case Matches(k, KeyFilter):
@@ -85,7 +84,7 @@ func (f *Filter) Key(k tea.KeyPressMsg) (*Question, bool) {
 	return nil, false
 }
 
-// Keys are those that it uses now.
+// Keys returns the keys that the filter uses now.
 func (f *Filter) Keys() []Binding {
 	if f.Text == "" {
 		return []Binding{KeyFilter}
@@ -93,7 +92,7 @@ func (f *Filter) Keys() []Binding {
 	return []Binding{KeyFilter, keyClear}
 }
 
-// Line is the filter, and how much of all it shows; nil without a filter.
+// Line returns the filter, and how many of all rows it shows; nil without a filter.
 func (f *Filter) Line(p *Paint, shown, all int, what string) layout.Line {
 	if f.Text == "" {
 		return nil
@@ -105,7 +104,7 @@ func (f *Filter) Line(p *Paint, shown, all int, what string) layout.Line {
 	return p.Cut(l, p.Width)
 }
 
-// Highlight is a text with the words of the filter in reverse.
+// Highlight returns a text with the words of the filter in reverse video.
 func (f *Filter) Highlight(text string, style layout.Style) layout.Line {
 	lower := strings.ToLower(text)
 	if len(f.have) == 0 || len(lower) != len(text) {
@@ -126,7 +125,7 @@ func (f *Filter) Highlight(text string, style layout.Style) layout.Line {
 	return l
 }
 
-// nextWord is the place and the length of the first of the words; -1 if there is none.
+// nextWord returns the position and length of the first of the words in the text; -1 if there is none.
 func nextWord(text string, words []string) (at, length int) {
 	at = -1
 	for _, word := range words {

@@ -7,8 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Issue 6, 1: a filter asks for all its words, whatever their case, and refuses those after
-// an exclamation mark.
+// Issue 6, 1: a filter requires all its words, ignoring case, and excludes the words after an exclamation mark.
 func TestFilterAsksForAllWords(t *testing.T) {
 	for _, c := range []struct {
 		filter string
@@ -28,7 +27,7 @@ func TestFilterAsksForAllWords(t *testing.T) {
 	}
 }
 
-// Issue 6, 3: what matches is marked, and nothing of the text is lost.
+// Issue 6, 3: matches are highlighted, and no text is lost.
 func TestMatchesAreMarked(t *testing.T) {
 	var f Filter
 	f.Set("err warn !x")

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// Keep keeps the rows of a table in their places for a while, whatever is sorted by.
+// Keep configures how long the rows of a table keep their places, whatever the sort order.
 type Keep struct {
-	// Key names an item, Now is the present, and For is how long rows stay where they are; 0 sorts at once.
+	// Key returns the key of an item, Now is the current time, and For is how long rows keep their places; 0 sorts at once.
 	Key func(item int32) string
 	Now time.Time
 	For time.Duration
 }
 
-// Keep sets how long rows stay in their places. It is for the next call of Arrange.
+// Keep sets how long rows keep their places. It applies to the next call of Arrange.
 func (t *Table) Keep(k Keep) { t.keep = k }
 
-// places are the places of rows by their names, as they were sorted at a time.
+// places are the places of rows by key, as of the last sort.
 type places struct {
 	of    map[string]int
 	order order
 	at    time.Time
 }
 
-// settle puts sorted rows where they were, and new ones behind them, until it is time to sort again or the user chooses
+// settle moves sorted rows to their previous places, and new rows to the end, until For has passed or the user chooses
 // another order.
 func (l *places) settle(rows []int32, chosen order, keep *Keep) {
 	if keep.For <= 0 {
@@ -41,7 +41,7 @@ func (l *places) settle(rows []int32, chosen order, keep *Keep) {
 	}
 }
 
-// place is where a row was, behind all others for a new one.
+// place returns the previous place of a row; new rows come last.
 func (l *places) place(name string) int {
 	if i, known := l.of[name]; known {
 		return i

@@ -12,15 +12,15 @@ import (
 // Binding is a set of keys with their help.
 type Binding = key.Binding
 
-// Bind makes a Binding of keys, with a label for them and what they do.
+// Bind returns a Binding of keys, with their label and their effect for the help.
 func Bind(label, help string, keys ...string) Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(label, help))
 }
 
-// Matches reports whether a key press is one of a Binding.
+// Matches reports whether a key press belongs to a Binding.
 func Matches(k tea.KeyPressMsg, b Binding) bool { return key.Matches(k, b) }
 
-// The keys of several screens, most of them as in k9s, less and vim.
+// Keys that several screens use, most of them as in k9s, less and vim.
 //
 //nolint:gochecknoglobals // constants: a Binding has no literal
 var (
@@ -42,16 +42,16 @@ var (
 	KeyCopy    = Bind("y", "copy", "y")
 )
 
-// KeyGroup is a part of the help.
+// KeyGroup is a section of the help.
 type KeyGroup struct {
-	// Title is "" for a group that continues the one before.
+	// Title is "" for a group that continues the previous one.
 	Title    string
 	Bindings []Binding
-	// HelpOnly leaves them out of the last line.
+	// HelpOnly omits the keys from the last line.
 	HelpOnly bool
 }
 
-// KeyHints are keys with what they do.
+// KeyHints returns keys with their effects.
 func (p *Paint) KeyHints(bindings ...Binding) layout.Line {
 	var l layout.Line
 	for _, b := range bindings {
@@ -60,7 +60,7 @@ func (p *Paint) KeyHints(bindings ...Binding) layout.Line {
 	return l
 }
 
-// KeyName is what a key is called, in ASCII where there is nothing else.
+// KeyName returns the label of a key, in ASCII if the terminal requires it.
 func (p *Paint) KeyName(b Binding) string {
 	name := b.Help().Key
 	if p.ASCII {

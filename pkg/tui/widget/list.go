@@ -2,15 +2,15 @@ package widget
 
 import tea "charm.land/bubbletea/v2"
 
-// List is a cursor in rows, some of which are on the screen.
+// List is a cursor in a list of rows, some of which are visible.
 type List struct {
 	Cursor, Top int
 	Len, Height int
-	// key names the chosen row, so that the cursor stays with it when rows come and go.
+	// key is the key of the chosen row, so that the cursor stays on it when rows are inserted or removed.
 	key string
 }
 
-// Resize takes how many rows there are, and how many fit on the screen. keyOf names a row.
+// Resize sets the number of rows, and the number that fits on the screen. keyOf returns the key of a row.
 func (l *List) Resize(n, height int, keyOf func(int) string) {
 	l.Len, l.Height = n, max(1, height)
 	if l.key != "" && keyOf != nil && (l.Cursor >= n || keyOf(l.Cursor) != l.key) {
@@ -27,7 +27,7 @@ func (l *List) Resize(n, height int, keyOf func(int) string) {
 	}
 }
 
-// Move goes so many rows down, and forgets the name of the row.
+// Move moves the cursor down by the given number of rows, and resets the key of the row.
 func (l *List) Move(by int) {
 	l.Cursor += by
 	l.key = ""
@@ -45,7 +45,7 @@ func (l *List) clamp() {
 	l.Top = max(0, min(l.Top, l.Len-l.Height))
 }
 
-// Key moves the cursor. It returns false for other keys.
+// Key handles the keys that move the cursor. It returns false for other keys.
 func (l *List) Key(k tea.KeyPressMsg) bool {
 	by, known := stepOf(k, l.Len, l.Height)
 	if known {
@@ -54,7 +54,7 @@ func (l *List) Key(k tea.KeyPressMsg) bool {
 	return known
 }
 
-// stepOf is how many of n rows a key moves down, with height of them on the screen.
+// stepOf returns by how many of n rows a key moves down, if height rows are visible.
 func stepOf(k tea.KeyPressMsg, n, height int) (by int, known bool) {
 	page := max(1, height-1)
 	switch {

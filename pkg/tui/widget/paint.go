@@ -7,24 +7,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Paint is what a screen draws with: the frame and its height.
+// Paint is the drawing context of a screen: the frame, its height, and more.
 type Paint struct {
 	section.Frame
 	Height int
-	// Stale has nothing drawn that is only true of the present: Now is the time of the last answer.
+	// Stale suppresses everything that is only true of the present: Now is the time of the last response.
 	Stale bool
-	// Namespace is the one that kubectl uses where none is given, "" if that is not known.
+	// Namespace is kubectl's current namespace, "" if it is unknown.
 	Namespace string
 }
 
-// Sized is the same paint for a part of the screen.
+// Sized returns the same Paint for a part of the screen.
 func (p *Paint) Sized(width, height int) *Paint {
 	part := *p
 	part.Width, part.Height = width, height
 	return &part
 }
 
-// Title is a heading with a rule up to the end of the line; note follows the title.
+// Title returns a heading with a rule up to the end of the line; note follows the title.
 func (p *Paint) Title(title, note string) layout.Line {
 	l := layout.Of(layout.Text(layout.Bold, title))
 	if note != "" {
@@ -33,12 +33,12 @@ func (p *Paint) Title(title, note string) layout.Line {
 	return p.Rule(l)
 }
 
-// Section is the lines of a section below its title; nil without lines.
+// Section returns the lines of a section below its title; nil without lines.
 func (p *Paint) Section(s section.Section) Block {
 	return Titled(p.Title(s.Title, s.Note), s.Lines)
 }
 
-// Rule is a heading of styled text, with a line up to the end.
+// Rule returns a heading of styled text, with a line up to the end.
 func (p *Paint) Rule(title layout.Line) layout.Line {
 	title = p.Cut(title, p.Width)
 	if missing := p.Width - title.Width() - 1; missing > 0 {
@@ -47,15 +47,15 @@ func (p *Paint) Rule(title layout.Line) layout.Line {
 	return title
 }
 
-// Rows is the part of n rows from top on that fits into height lines, as the indexes of
-// its first row and of the one behind its last. A height below 0 is that of 0.
+// Rows returns the part of n rows from top on that fits into height lines, as the index of its first row and the index after
+// its last row. A negative height is treated as 0.
 func Rows(n, top, height int) (first, end int) {
 	height = max(0, height)
 	top = max(0, min(top, n-height))
 	return top, min(n, top+height)
 }
 
-// Width is that of a text once it is safe.
+// Width returns the width of a text after sanitizing.
 func Width(text string) int {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] >= 0x7f {
@@ -65,10 +65,10 @@ func Width(text string) int {
 	return len(text)
 }
 
-// Block is a part with a heading.
+// Block is a part of a screen with a heading.
 type Block []layout.Line
 
-// Stack puts blocks below each other, with an empty line between them if there is room.
+// Stack arranges blocks vertically, with an empty line between them if there is room.
 func Stack(blocks []Block, height int) []layout.Line {
 	n, filled := 0, 0
 	for _, b := range blocks {
@@ -87,7 +87,7 @@ func Stack(blocks []Block, height int) []layout.Line {
 	return lines
 }
 
-// Titled is a block with a heading, nil without lines.
+// Titled returns a block with a heading, nil without lines.
 func Titled(heading layout.Line, lines []layout.Line) Block {
 	if len(lines) == 0 {
 		return nil

@@ -9,38 +9,37 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// maxAnswer is how long an answer may be.
+// maxAnswer is the maximum length of an answer, in characters.
 const maxAnswer = 256
 
-// Question is asked in the last line, such as for a filter.
+// Question is a prompt in the last line, such as for a filter.
 type Question struct {
 	Label string
 	Text  string
-	// Changed gets the text at each key, and what was there before if the question is
-	// dropped.
+	// Changed is called with the text after each key, and with the original text if the prompt is canceled.
 	Changed func(string)
-	// Answered gets the text at the end, and may return a notice; nil if changed was all.
+	// Answered is called with the final text, and may return a notice; nil if Changed suffices.
 	Answered func(string) (notice string)
 }
 
-// Prompt is a question in the last line, while it is answered.
+// Prompt is a Question that is being answered.
 type Prompt struct {
 	*Question
 	before string
 	input  textinput.Model
 }
 
-// NewPrompt asks a Question.
+// NewPrompt returns a Prompt for a Question.
 func NewPrompt(q *Question) *Prompt {
 	input := textinput.New()
 	input.CharLimit = maxAnswer
 	input.SetValue(q.Text)
 	input.CursorEnd()
-	input.Focus() // The command it returns makes a cursor blink; ours does not.
+	input.Focus() // The command that it returns makes the cursor blink; ours does not.
 	return &Prompt{Question: q, before: q.Text, input: input}
 }
 
-// Key edits the answer. At the end, it returns true, and what there is to say about the answer.
+// Key edits the answer. At the end, it returns true, and a notice about the answer, if any.
 func (p *Prompt) Key(k tea.KeyPressMsg) (done bool, notice string) {
 	switch k.String() {
 	case "esc":
@@ -57,7 +56,7 @@ func (p *Prompt) Key(k tea.KeyPressMsg) (done bool, notice string) {
 	return false, ""
 }
 
-// Insert puts a text where the cursor is.
+// Insert inserts a text at the cursor.
 func (p *Prompt) Insert(text string) {
 	before, behind := p.halves()
 	p.input.SetValue(before + text + behind)
@@ -65,7 +64,7 @@ func (p *Prompt) Insert(text string) {
 	p.change(p.input.Value())
 }
 
-// halves are the text before the cursor, and the rest.
+// halves returns the text before the cursor, and the rest.
 func (p *Prompt) halves() (before, behind string) {
 	text := []rune(p.input.Value())
 	at := min(p.input.Position(), len(text))
@@ -78,8 +77,7 @@ func (p *Prompt) change(text string) {
 	}
 }
 
-// Line is the question with a block for the cursor, which is always on the screen: the
-// start of a long answer is left out.
+// Line returns the prompt with a block cursor, which is always visible: the start of a long answer is cut.
 func (p *Prompt) Line(width int, ellipsis string) layout.Line {
 	before, behind := p.halves()
 	under, rest := " ", ""

@@ -9,26 +9,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Scroll is the top line of text that is longer than the screen.
+// Scroll is the scroll position in a text that may be longer than the screen.
 type Scroll struct {
 	Top         int
 	Len, Height int
 }
 
-// Resize takes how many lines there are, and how many fit on the screen.
+// Resize sets the number of lines, and the number that fits on the screen.
 func (s *Scroll) Resize(n, height int) {
 	s.Len, s.Height = n, max(1, height)
 	s.Top = max(0, min(s.Top, n-s.Height))
 }
 
-// Visible is the part of lines that is on the screen.
+// Visible returns the visible part of lines.
 func (s *Scroll) Visible(lines []layout.Line, height int) []layout.Line {
 	s.Resize(len(lines), height)
 	first, end := Rows(len(lines), s.Top, height)
 	return lines[first:end]
 }
 
-// Page is the part of lines that is on the screen. Its last line has how many are below.
+// Page returns the visible part of lines. The last line also shows the number of lines below.
 func (s *Scroll) Page(p *Paint, lines []layout.Line) []layout.Line {
 	shown := slices.Clone(s.Visible(lines, p.Height))
 	rest, last := len(lines)-s.Top-len(shown), len(shown)-1
@@ -46,10 +46,10 @@ func (s *Scroll) Page(p *Paint, lines []layout.Line) []layout.Line {
 	return shown
 }
 
-// Move scrolls by so many lines.
+// Move scrolls down by the given number of lines.
 func (s *Scroll) Move(by int) { s.Top = max(0, min(s.Top+by, s.Len-s.Height)) }
 
-// Key scrolls. It returns false for other keys.
+// Key handles the scroll keys. It returns false for other keys.
 func (s *Scroll) Key(k tea.KeyPressMsg) bool {
 	by, known := stepOf(k, s.Len, s.Height)
 	if known {

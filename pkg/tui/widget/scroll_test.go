@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// Issue 6.2: a note that there is more cuts no text: it takes the place of the last line, which
-// it counts, if that is too long for both.
+// Issue 6.2: the note about more lines cuts no text: if the last line is too long for both, the note replaces it, and counts
+// it.
 func TestNoteThatThereIsMoreCutsNoText(t *testing.T) {
 	p := &Paint{Frame: section.Frame{Width: 20, Glyphs: layout.NewGlyphs(false)}, Height: 2}
 	lines := func(texts ...string) (out []layout.Line) {

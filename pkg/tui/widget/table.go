@@ -11,22 +11,22 @@ type Table struct {
 	Filter  Filter
 	Sorting Sorting
 	list    List
-	// rows are the numbers of the items that are shown, in their order.
+	// rows are the indexes of the visible items, in order.
 	rows []int32
-	// arranged is what the rows were made of.
+	// arranged is the input from which rows were computed.
 	arranged struct {
 		items any
 		order order
 	}
-	// Hidden reports whether an item has no row, whatever the filter is; nil for none. Hiding says what it hides, so that
-	// the rows are made anew when that changes.
+	// Hidden reports whether an item has no row, independently of the filter; nil if no item is hidden. Hiding identifies the
+	// behavior of Hidden, so that rows are computed again when it changes.
 	Hidden func(item int32) bool
 	Hiding string
 	keep   Keep
 	places places
 }
 
-// order is what the user chose.
+// order is the user's choice.
 type order struct {
 	filter   string
 	hiding   string
@@ -34,7 +34,7 @@ type order struct {
 	reversed bool
 }
 
-// Key filters, sorts, or moves the cursor. It returns false for other keys.
+// Key handles the keys that filter, sort, or move the cursor. It returns false for other keys.
 func (t *Table) Key(k tea.KeyPressMsg) (*Question, bool) {
 	if q, known := t.Filter.Key(k); known {
 		return q, true
@@ -45,14 +45,13 @@ func (t *Table) Key(k tea.KeyPressMsg) (*Question, bool) {
 // Wheel moves the cursor.
 func (t *Table) Wheel(lines int) { t.Sorting.wheel(lines, &t.list) }
 
-// Keys are those for a row, and those that filter, sort, and copy.
+// Keys returns the given keys for a row, and the keys that filter, sort, and copy.
 func (t *Table) Keys(row ...Binding) []Binding {
 	return append(append(row, t.Filter.Keys()...), KeySort, KeyReverse, KeyCopy)
 }
 
-// Arrange filters and sorts n items, unless the rows are already made of these items, which are
-// a pointer to what they were read from. compare returns how to compare two of them by the
-// chosen order, nil to keep their order.
+// Arrange filters and sorts n items, unless the rows are up to date for items, a pointer that identifies their source.
+// compare returns the comparison for the chosen order, or nil to keep the order of the items.
 func (t *Table) Arrange(items any, n int, matches func(item int32) bool, compare func() func(a, b int32) int) {
 	now := t.arranged
 	now.items, now.order = items, order{filter: t.Filter.Text, hiding: t.Hiding, by: t.Sorting.By, reversed: t.Sorting.Reversed}
@@ -70,13 +69,13 @@ func (t *Table) Arrange(items any, n int, matches func(item int32) bool, compare
 	t.places.settle(t.rows, now.order, &t.keep)
 }
 
-// Select puts the cursor on an item, by its name, once that is there.
+// Select moves the cursor to the item with this key, once it exists.
 func (t *Table) Select(key string) { t.list.key = key }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
-// Chosen is the item under the cursor, -1 if there is none.
+// Chosen returns the item under the cursor, or -1 if there is none.
 func (t *Table) Chosen() int32 {
 	if t.list.Cursor >= len(t.rows) {
 		return -1
@@ -84,8 +83,7 @@ func (t *Table) Chosen() int32 {
 	return t.rows[t.list.Cursor]
 }
 
-// Lines are the header and as many rows as fit. keyOf names an item, so that the cursor stays
-// with it.
+// Lines returns the header and as many rows as fit. keyOf returns the key of an item, so that the cursor stays on it.
 func (t *Table) Lines(p *Paint, columns []layout.Column, keyOf func(item int32) string, cells func(item int32) []layout.Line) []layout.Line {
 	t.list.Resize(len(t.rows), p.Height-1, func(row int) string { return keyOf(t.rows[row]) })
 	first, end := Rows(len(t.rows), t.list.Top, t.list.Height)
@@ -101,7 +99,7 @@ func (t *Table) Lines(p *Paint, columns []layout.Column, keyOf func(item int32) 
 	return out
 }
 
-// Present is the columns, or the cells of a row, that the table has.
+// Present returns the columns, or the cells of a row, for which has returns true.
 func Present[T any](all []T, has func(column int) bool) []T {
 	out := all[:0]
 	for i, c := range all {
