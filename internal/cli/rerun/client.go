@@ -126,7 +126,7 @@ func (c *Client) findTaken(ctx context.Context, f *Found) error {
 		if err != nil {
 			return err
 		}
-		if len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 { // A retry of the family: it is pending and will be removed, or was created since.
+		if len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 { // an interrupted retry, or one created since
 			return nil
 		}
 		f.taken = append(f.taken, name)

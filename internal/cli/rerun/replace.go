@@ -24,7 +24,7 @@ func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*uns
 	if err != nil || c.options.DryRun {
 		return made, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // Finish despite Ctrl-C: two Jobs would do the same work.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // despite Ctrl-C: two Jobs would do the same work
 	defer cancel()
 	name := f.Job.Name
 	if err := Remove(ctx, c.jobs, name, f.Job.UID, ""); err != nil && !kube.IsNotFound(err) {
