@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// CompletionTimeout is how long the shell may wait for the cluster after TAB.
+// CompletionTimeout is the time limit for requests to the cluster after TAB.
 const CompletionTimeout = 2 * time.Second
 
 // MustCompleteFlag registers a completion; it fails only for a flag that does not exist.

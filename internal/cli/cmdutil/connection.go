@@ -33,7 +33,7 @@ func (e Env) Connect(ctx context.Context, client kube.Interface, out io.Writer) 
 	ctx, cancel := context.WithCancel(ctx)
 	var probing sync.WaitGroup
 	pulse := feed.Pulse{Link: link, Probe: feed.Livez(client)}
-	probing.Go(func() { _ = pulse.Run(ctx) }) // Its error is the context's.
+	probing.Go(func() { _ = pulse.Run(ctx) }) // It returns only the context's error.
 	return link, func() {
 		cancel()
 		probing.Wait()

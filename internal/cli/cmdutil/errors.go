@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// Exit codes; rootLong prints those that exist.
+// Exit codes; the help of the root command lists them.
 const (
 	ExitDone        = 0
 	ExitError       = 1

@@ -102,7 +102,7 @@ func WhyCommand(kube *KubeFlags, namespace, name string) string {
 	return command + " -n " + namespace
 }
 
-// PodKinds returns the names of the resource pods, for SplitKinds.
+// PodKinds maps the names of the resource pods to their kind, for SplitKinds.
 func PodKinds() map[string]string { return map[string]string{"pod": "pod", "pods": "pod", "po": "pod"} }
 
 // JobOfPod returns the name of the Job that controls a pod.

@@ -35,7 +35,7 @@ func (f *DocumentFlag) AddTo(cmd *cobra.Command, own ...string) {
 	addOutputFlag(cmd, &f.format, f.formats())
 }
 
-// formats returns all formats but those of kubectl's printers.
+// formats returns the formats that need none of kubectl's printers.
 func (f *DocumentFlag) formats() []string { return slices.Concat(documentFormats(), f.own) }
 
 // Format returns the format that was chosen, or "".
