@@ -37,7 +37,7 @@ type manifests struct {
 	parts      []string
 	managedBy  string
 	image      string   // "" for the image in the files
-	arguments  []string // added to the arguments in the files, replacing those for the same flag
+	arguments  []string // added to the arguments in the files; they replace arguments for the same flag
 	namespaces []string // empty for all
 	shards     int      // 1 for a single active replica
 }
@@ -55,8 +55,8 @@ func (m manifests) roles() []string {
 	return nil
 }
 
-// render returns a stream of YAML documents, in the order in which they can be applied. The output is the same as
-// that of kubectl kustomize for these files.
+// render returns a stream of YAML documents, in the order in which they can be applied. kubectl kustomize prints the
+// same for these files.
 func (m manifests) render() ([]byte, error) {
 	files, err := m.files()
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 // serverInfoTimeout is the time limit for reading serverInfo; the controller starts without it.
 const serverInfoTimeout = 5 * time.Second
 
-// serverInfo is what an API server reports about itself.
+// serverInfo holds the facts that an API server reports about itself.
 type serverInfo struct {
 	// release is the version as the server reports it, "" if it is unknown.
 	release string
