@@ -148,7 +148,7 @@ func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 		o.Pods.Put(pod)
 	}
 	got := program.Run(t, o.API, "explain-failure", "train", "--pod", "train-b")
-	if got.Code != 0 || !strings.Contains(got.Out, "something else") || strings.Count(got.Out, "table is corrupt") != 1 { // The verdict stays that of the Job.
+	if got.Code != 0 || !strings.Contains(got.Out, "something else") || strings.Count(got.Out, "table is corrupt") != 1 { // The verdict is about the Job.
 		t.Errorf("--pod: exit %d, %s", got.Code, got.Out)
 	}
 	got = program.Run(t, o.API, "explain-failure", "indexed", "--index", "1")
