@@ -155,7 +155,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// inOrder returns the commands of cmd; those in the named group are in the group's order.
+// inOrder returns the commands of cmd; commands in the named group are in the group's order.
 func inOrder(cmd *cobra.Command, title string) []*cobra.Command {
 	children := slices.Clone(cmd.Commands())
 	for _, group := range verbGroups() {
