@@ -29,7 +29,7 @@ const (
 
 // News is the input of a progress line.
 type News struct {
-	Changed, Open        []*batchv1.Job // not ended; Changed are those that changed since the last News
+	Changed, Open        []*batchv1.Job // unfinished Jobs; Changed has the ones with updates
 	Ended, Failed, Total int
 }
 

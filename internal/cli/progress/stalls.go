@@ -41,7 +41,7 @@ func (p *Progress) FollowStalls(ctx context.Context, stalls []*feed.Stalls, open
 	var reading sync.WaitGroup
 	for _, s := range stalls {
 		reading.Go(func() {
-			_ = s.Run(ctx, nil, func() []*batchv1.Job { return in(s.Namespace, p.open()) }, func() error { // Its error is the context's.
+			_ = s.Run(ctx, nil, func() []*batchv1.Job { return in(s.Namespace, p.open()) }, func() error { // It returns only the context's error.
 				p.again()
 				patience.check(ctx)
 				return nil
