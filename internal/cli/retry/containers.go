@@ -97,7 +97,7 @@ func (c *changes) setEnv(container map[string]any) {
 func (c *changes) setResources(container map[string]any) {
 	for kind, quantities := range map[string]map[string]string{"requests": c.requests, "limits": c.limits} {
 		for name, quantity := range quantities {
-			_ = unstructured.SetNestedField(container, quantity, "resources", kind, name) // resources is an object.
+			_ = unstructured.SetNestedField(container, quantity, "resources", kind, name) // resources is always an object
 		}
 	}
 }

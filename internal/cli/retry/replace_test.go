@@ -66,7 +66,7 @@ func TestReplaceLeavesTheJob(t *testing.T) {
 	}
 }
 
-// A printed Job that needs more steps says that it is suspended; one that runs all indexes does not.
+// The output says that a printed Job is suspended if more steps are needed to run it.
 //
 // Requirements: RTY-39
 func TestPrintedJobSaysThatItIsSuspended(t *testing.T) {
