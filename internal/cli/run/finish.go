@@ -196,7 +196,7 @@ func (r *runner) explainAll() error {
 	return text.Explanations(r.o.ErrOut, analysis.List(reports), options)
 }
 
-// deleteAll deletes all Jobs, their retries, and the objects created for them. The error names those that are left.
+// deleteAll deletes all Jobs, their retries, and the objects created for them. The error names the objects that are left.
 func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	ctx, stop := o.limit(context.WithoutCancel(ctx), cleanupTime)
 	defer stop()

@@ -85,7 +85,7 @@ func (r *casesOfResult) rest() junit.Case {
 	return c
 }
 
-// inOrder returns the test cases of all results by index, followed by those of the rest.
+// inOrder returns the test cases of all results by index, followed by the test cases of the rest.
 func inOrder(results []casesOfResult) []junit.Case {
 	var all []caseOfIndexes
 	var rest []junit.Case
