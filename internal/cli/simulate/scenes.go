@@ -122,7 +122,7 @@ type flaggedPods struct {
 	rest sim.Behavior
 }
 
-// Act implements sim.Behavior. The last flag that matches the attempt applies, and after it those that name a
+// Act implements sim.Behavior. The last flag that matches the attempt applies, followed by later flags that name a
 // container.
 func (p flaggedPods) Act(pod sim.PodKey) *sim.Act {
 	var act *sim.Act
