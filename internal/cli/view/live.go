@@ -33,7 +33,7 @@ type Live struct {
 	// jobs is the client for all namespaces, and connect creates a source for another set.
 	jobs    dynamic.NamespaceableResourceInterface
 	connect func(feed.JobSet) (*live.Source, error)
-	// start runs the source, and stops the one that ran before; Run sets it.
+	// start stops the previous source, and runs the current one; Run sets it.
 	start func()
 }
 

@@ -439,7 +439,7 @@ func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	key := snapshot.JobKey{Namespace: "ns1", Name: "train"}
 	s.source.Look(snapshot.Focus{Job: key, Pod: "train-a"})
 	got := s.until("the pod is there", func(got *snapshot.Snapshot) bool { return got.Pod != nil })
-	if got.Pod.Name != "train-a" || len(got.Pod.Events) != 1 || got.Pod.Gone || got.Job == nil || api.requests("/jobs?") > 5 { // list and watch of all and of the Job, list of its family
+	if got.Pod.Name != "train-a" || len(got.Pod.Events) != 1 || got.Pod.Gone || got.Job == nil || api.requests("/jobs?") > 5 { // list and watch of all Jobs and of this Job, list of its family
 		t.Errorf("%+v", got.Pod)
 	}
 	s.untilWatching("jobs 2 pods 1 events 2")

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// costs returns the requests for a focus, besides those for the list, in a namespace with two Jobs; and the source.
+// costs returns the requests for a focus in a namespace with two Jobs, without the requests for the list; and the source.
 func costs(t *testing.T, focus snapshot.Focus) ([]string, *liveSession) {
 	t.Helper()
 	train := clitest.ExplainedJob("ns1", "train")
