@@ -294,8 +294,8 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 	return plan, r.addRetry(t, plan, made, err)
 }
 
-// sendRetry creates a Job that runs the missing indexes or completions. It returns the plan if it was sent. before is the plan sent
-// before, whose Job may be stored only now: both plans have the same ID, so either Job is found.
+// sendRetry creates a Job that runs the missing indexes or completions. It returns the plan if it was sent. before is
+// the plan sent before, whose Job may be stored only now: both plans have the same ID, so either Job is found.
 func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, before *retry.Retry) (*retry.Retry, *unstructured.Unstructured, error) {
 	found, err := client.Find(ctx, rerun.Target{Name: t.last().job.Name})
 	if err != nil {
