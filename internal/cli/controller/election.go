@@ -27,8 +27,9 @@ type electionOptions struct {
 	watchdog *leader.Watchdog
 }
 
-// watchdogGrace is how long a leader may work with an expired lease before it is unhealthy. After it loses the lead,
-// calls without a response may take 30 s to end, and an API server that hangs is no reason for a restart.
+// watchdogGrace is how long a leader may keep working after its lease has expired before it is unhealthy. After it
+// loses the lead, calls without a response may take 30 s to end, and an API server that hangs is no reason for a
+// restart.
 const watchdogGrace = time.Minute
 
 // leasesLock is the only kind of lock that Kubernetes still supports.
