@@ -16,7 +16,7 @@ import (
 
 const runMain = "BATCHJOB_TEST_RUN_MAIN"
 
-// TestMain runs the program itself in the processes that tests start.
+// TestMain runs the program itself in the child processes that tests start.
 func TestMain(m *testing.M) {
 	if os.Getenv(runMain) != "" {
 		main()
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The exit code names the signal that ended a verb, as in a shell.
+// The exit code encodes the signal that ended a verb, as in a shell.
 func TestExitCodeOfSignals(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -37,7 +37,7 @@ func TestExitCodeOfSignals(t *testing.T) {
 		if err := program.Start(); err != nil {
 			t.Fatal(err)
 		}
-		connection, err := silent.Accept() // of its request, which gets no answer
+		connection, err := silent.Accept() // the verb's connection, whose request gets no response
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func bundle(t *testing.T, api *clitest.Objects, file string) *exec.Cmd {
 	return program
 }
 
-// bundling is the program while it reads the log of a pod, which does not come, for a bundle.
+// bundling starts a bundle, and returns the process while it waits for a pod's log that never arrives.
 func bundling(t *testing.T, file string) *exec.Cmd {
 	t.Helper()
 	api := clitest.NewExplained(t)
@@ -97,7 +97,7 @@ func TestInterruptedBundleLeavesNothing_BUN_03(t *testing.T) {
 	}
 }
 
-// A reader that goes away, as head does, ends the program.
+// A reader that closes the pipe, as head does, ends the program.
 func TestBundleIntoAClosedPipe_BUN_03(t *testing.T) {
 	read, write, err := os.Pipe()
 	if err != nil {

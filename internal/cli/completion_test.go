@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// ownersAPI has Jobs, CronJobs and pods, but no JobSets.
+// ownersAPI returns an API server with Jobs, CronJobs and pods, but no JobSets.
 func ownersAPI(t *testing.T) *httptest.Server {
 	t.Helper()
 	job := clitest.SimpleJob("ns1", "train", 0)
@@ -52,7 +52,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 	return server
 }
 
-// ux.md, "Side by side": completion. CLI-04's verb takes owners of Jobs, pods and indexes.
+// ux.md, "Side by side": completion. CLI-04's verb completes owners of Jobs, pods and indexes.
 func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
 	wantCompleted(t, "explain-failure", map[string]string{
@@ -80,7 +80,7 @@ func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 	})
 }
 
-// logs takes any number of Jobs, or pods of Jobs.
+// logs accepts any number of Jobs, or pods of Jobs.
 func TestLogsOfJobsAndPodsAreCompleted(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
 	wantCompleted(t, "logs", map[string]string{
@@ -95,7 +95,7 @@ func TestLogsOfJobsAndPodsAreCompleted(t *testing.T) {
 	})
 }
 
-// A flag that takes no file is not completed with files, and one that does is.
+// Only flags whose value is a file are completed with files.
 func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
 	for args, want := range map[string]string{
@@ -128,10 +128,10 @@ func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 	}
 }
 
-// A cluster that does not answer, and a credential plugin that hangs, keep the shell waiting for two seconds at most,
-// and say nothing.
+// A cluster that does not answer, and a credential plugin that hangs, delay the shell by two seconds at most, and
+// nothing is printed.
 func TestCompletionIsQuick(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // Nobody accepts.
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // Connections are not accepted.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}]
 	}
 }
 
-// kubectl asks kubectl_complete-batchjob; without `make install` users make it by what help says.
+// kubectl runs kubectl_complete-batchjob; users without `make install` create it with the script in the help.
 func TestCompletionScriptForKubectl(t *testing.T) {
 	home := t.TempDir()
 	bin := filepath.Join(home, ".krew", "bin")
@@ -197,7 +197,7 @@ func TestCompletionScriptForKubectl(t *testing.T) {
 	}
 }
 
-// The scripts of the completion verb are of the shells they are for, and complete the binary called directly.
+// The scripts of the completion verb are valid in their shells, and complete the binary called directly.
 func TestCompletionScriptInBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -211,7 +211,7 @@ func TestCompletionScriptInBash(t *testing.T) {
 	if err := os.WriteFile(script, []byte(program.Run(t, nil, "completion", "bash").Out), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// _init_completion is bash-completion's, which may not be here.
+	// _init_completion is part of bash-completion, which may not be installed.
 	cmd := exec.Command(bash, "-c", `_init_completion() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword-1]}; }
 . "$1"; COMP_WORDS=(kubectl-batchjob exp); COMP_CWORD=1; COMP_LINE="kubectl-batchjob exp"; COMP_POINT=${#COMP_LINE}
 __start_kubectl-batchjob; echo "${COMPREPLY[@]}"`, "bash", script)
@@ -221,7 +221,7 @@ __start_kubectl-batchjob; echo "${COMPREPLY[@]}"`, "bash", script)
 	}
 }
 
-// wantCompleted checks what a shell is offered after the words of a verb, which | divides.
+// wantCompleted checks the words that a shell is offered for the arguments of a verb, which are separated by |.
 func wantCompleted(t *testing.T, verb string, lines map[string]string) {
 	t.Helper()
 	for args, want := range lines {

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// following is a verb that follows Job train, which runs one pod.
+// following is a running verb that follows the Job train, which has one running pod.
 type following struct {
 	*clitest.Session
 	t     *testing.T
@@ -20,7 +20,7 @@ type following struct {
 	clock *clitest.Clock
 }
 
-// follow starts a verb as somebody to whom the API server refuses requests.
+// follow starts a verb as a user to whom the API server refuses requests.
 func follow(t *testing.T, args string, refuse func(*http.Request) *clitest.Status, change func(*cmdutil.Env)) *following {
 	t.Helper()
 	objects := clitest.NewObjects(t, clitest.LogsJob())
@@ -36,7 +36,7 @@ func follow(t *testing.T, args string, refuse func(*http.Request) *clitest.Statu
 	return &following{Session: session, t: t, api: objects.API, pods: objects.Pods, clock: clock}
 }
 
-// until lets time pass until stdout or stderr has the text.
+// until advances the clock until stdout or stderr contains the text.
 func (f *following) until(text string) {
 	f.t.Helper()
 	clitest.WaitFor(f.t, func() bool {
@@ -56,14 +56,15 @@ func (f *following) untilFollowing() {
 	}, f.ErrOut.String)
 }
 
-// finish lets the Job complete.
+// finish completes the Job.
 func (f *following) finish() {
 	f.pods.Put(clitest.TrainPod("a", 1, 1, "Succeeded", clitest.Exited(0)))
 	f.pods.End("train-a/main")
 	f.api.Put(clitest.WithCondition(clitest.LogsJob(), "Complete", "", ""))
 }
 
-// end lets time pass, and returns the exit code of a verb that ends by itself; it interrupts one that shows the text.
+// end advances the clock, and returns the exit code of a verb that ends by itself; it interrupts a verb for which
+// shown is set, after that text is printed.
 func (f *following) end(shown string) int {
 	f.t.Helper()
 	if shown != "" {
@@ -89,7 +90,7 @@ func forbidden(what string) *clitest.Status {
 	return &clitest.Status{Code: 403, Reason: "Forbidden", Message: what}
 }
 
-// onlyJobs lets Jobs be got and listed, and nothing else.
+// onlyJobs refuses all requests but to get and list Jobs.
 func onlyJobs(r *http.Request) *clitest.Status {
 	if strings.Contains(r.URL.Path, "/jobs") && r.URL.Query().Get("watch") == "" {
 		return nil
@@ -106,7 +107,8 @@ func refusePath(suffix string) func(*http.Request) *clitest.Status {
 	}
 }
 
-// followingVerbs are the verbs that follow a Job, with what shows that it has completed; "" for those that end then.
+// followingVerbs are the verbs that follow a Job, with the text that shows its completion; "" for verbs that end
+// then.
 var followingVerbs = []struct{ args, shown string }{
 	{"wait train", ""},
 	{"status train -w", "Complete"},
@@ -117,7 +119,7 @@ var followingVerbs = []struct{ args, shown string }{
 const unwatchedJobs = "No permission to watch jobs in namespace \"ns1\": they are read every 5s instead. " +
 	"Check it with: kubectl auth can-i watch jobs.batch -n ns1\n"
 
-// Who may get and list Jobs, and nothing else, sees them change (issue 17.1).
+// A user who may only get and list Jobs sees their changes (issue 17.1).
 func TestJobsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
 	for _, verb := range followingVerbs {
 		f := follow(t, verb.args, onlyJobs, nil)
@@ -136,7 +138,7 @@ func TestJobsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
 	}
 }
 
-// Logs of pods that may not be watched are read as well.
+// Logs of pods that may not be watched are read, too.
 func TestPodsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
 	f := follow(t, "logs train -f", func(r *http.Request) *clitest.Status {
 		if r.URL.Query().Get("watch") == "true" {
@@ -154,7 +156,7 @@ func TestPodsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
 	}
 }
 
-// Neither events nor logs are needed to follow a Job.
+// Following a Job requires neither events nor logs.
 func TestFollowingNeedsNoEventsAndNoLogs_CLI_08(t *testing.T) {
 	for _, refused := range []string{"/events", "/log"} {
 		for _, verb := range followingVerbs {
@@ -179,7 +181,7 @@ func TestFollowingNeedsNoEventsAndNoLogs_CLI_08(t *testing.T) {
 	}
 }
 
-// A token that expires and is renewed interrupts nothing, and is no lost connection.
+// A token that expires and is renewed interrupts nothing, and is not reported as a lost connection.
 func TestFollowingSurvivesAnExpiredToken_CLI_07(t *testing.T) {
 	for _, verb := range followingVerbs {
 		f := follow(t, verb.args, nil, nil)
@@ -201,7 +203,7 @@ func TestFollowingSurvivesAnExpiredToken_CLI_07(t *testing.T) {
 	}
 }
 
-// An API server that accepts requests and never answers is noticed, also where no connection fails (issue 17.2).
+// An API server that accepts requests and never answers is reported, although no connection fails (issue 17.2).
 func TestFollowingReportsASilentServer_CLI_07(t *testing.T) {
 	impatient := func(env *cmdutil.Env) { env.Retry.Patience = 3 * time.Second }
 	for _, verb := range followingVerbs {
@@ -224,7 +226,7 @@ func TestFollowingReportsASilentServer_CLI_07(t *testing.T) {
 	}
 }
 
-// A log that is opened while the token has expired is read once it is renewed (issue 17.1).
+// A log that is opened while the token has expired is read once the token is renewed (issue 17.1).
 func TestLogOpenedWithAnExpiredTokenIsTriedAgain_CLI_07(t *testing.T) {
 	f := follow(t, "logs train -f", func(r *http.Request) *clitest.Status {
 		if strings.HasSuffix(r.URL.Path, "/log") {

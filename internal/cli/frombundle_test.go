@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Every verb that reads a bundle names the file that it cannot read, and why.
+// Every verb that reads a bundle names the file that it cannot read, and the reason.
 func TestVerbsRefuseDamagedBundles_BUN_08(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()

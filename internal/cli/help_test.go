@@ -21,7 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// commands are all that help describes, by the words that choose them.
+// commands returns all commands that help describes, by their words on the command line.
 func commands(t *testing.T) map[string]*cobra.Command {
 	t.Helper()
 	root := NewCommand()
@@ -34,7 +34,7 @@ func commands(t *testing.T) map[string]*cobra.Command {
 	return all
 }
 
-// ux.md, "Conventions": what help says, in 80 columns (CLI-01 to CLI-08 are explained there).
+// ux.md, "Conventions": the content of help, in 80 columns (CLI-01 to CLI-08 are explained there).
 func TestHelpFitsEightyColumns(t *testing.T) {
 	for words := range commands(t) {
 		got := program.Run(t, nil, append(strings.Fields(words), "--help")...)
@@ -50,13 +50,13 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 	}
 }
 
-// maxHelpLines is what one screen shows of the help of a verb.
+// maxHelpLines is the maximum number of lines of a verb's help, which has to fit one screen.
 const maxHelpLines = 45
 
-// flagLine begins the description of a flag in help.
+// flagLine matches the start of a flag's description in help.
 var flagLine = regexp.MustCompile(`(?m)^ *--?[A-Za-z]`)
 
-// The help of the verbs that people use every day fits a screen: prose, examples, and one line for each flag.
+// The help of the verbs for everyday use fits a screen: prose, examples, and one line for each flag.
 // Requirements: CLI-50
 func TestHelpOfMainVerbsFitsAScreen(t *testing.T) {
 	for _, verb := range strings.Fields("status explain-failure watch wait run retry logs create lint simulate") {
@@ -105,7 +105,7 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// The same flag reads the same in every verb, but for what is different about it.
+// The same flag has the same description in every verb, except for flags that differ.
 func TestFlagsReadTheSame(t *testing.T) {
 	differ := []string{"output", "index", "managed-by", "all-namespaces", "container", "image", "timeout", "watch", "from", "exit-status"}
 	seen := map[string]string{}
@@ -130,7 +130,7 @@ func TestFlagsReadTheSame(t *testing.T) {
 	}
 }
 
-// Flags of libraries are described in our words, and kubectl's are not repeated for each verb.
+// Flags of libraries are described in our words, and kubectl's flags are not repeated for each verb.
 func TestFlagsOfLibrariesAreDescribed(t *testing.T) {
 	words := help.FlagTexts()
 	for name := range help.LibraryFlags() {
@@ -149,7 +149,7 @@ func TestFlagsOfLibrariesAreDescribed(t *testing.T) {
 	}
 }
 
-// example is a command line of ours in a text; what comes before it in a pipeline does not matter.
+// example matches a command line of this program in a text, without the commands before it in a pipeline.
 var example = regexp.MustCompile(`(?m)^[^#\n]*?kubectl[ -]batchjob (.*)`)
 
 func examplesIn(text string) (lines [][]string) {
@@ -160,7 +160,7 @@ func examplesIn(text string) (lines [][]string) {
 	return lines
 }
 
-// shellWords are the words of a command, up to a comment, a pipe, or what else ends it.
+// shellWords returns the words of a command, up to a comment, a pipe, or another end of the command.
 func shellWords(line string) (words []string) {
 	word, quote, begun := "", rune(0), false
 	for _, r := range line + " " {
@@ -186,7 +186,7 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-// Every example of help can be typed as it is.
+// Every example in help can be typed as printed.
 func TestExamplesAreValid(t *testing.T) {
 	n := 0
 	for words, cmd := range commands(t) {
@@ -200,7 +200,7 @@ func TestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// So can those of the documentation. test/docs runs them, but for a few that no test can.
+// The same holds for the documentation. test/docs runs its commands, except a few that no test can run.
 func TestDocumentedCommandsAreValid(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -210,7 +210,7 @@ func TestDocumentedCommandsAreValid(t *testing.T) {
 	n := 0
 	for _, file := range append(files, "../../README.md", "../../CONTRIBUTING.md", "../../examples/README.md") {
 		if filepath.Base(file) == "reference.md" {
-			continue // Its examples are those of help.
+			continue // Its examples are from help.
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -247,9 +247,9 @@ func checkExample(t *testing.T, where string, args []string) {
 		t.Errorf("%s: %q: %v", where, args, err)
 	}
 	if args[0] == "controller" || args[0] == "demo" {
-		return // The one sets the process's logging, and the other needs no cluster: it would run to its end.
+		return // controller sets the process's logging, and demo would run to its end, as it needs no cluster.
 	}
-	// What verbs check themselves comes before they ask a cluster, which a canceled context keeps them from.
+	// Verbs check their flags before they connect, and the canceled context keeps them from connecting.
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}

@@ -25,20 +25,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// manyPods is a Job with 5000 pods, each of which has as long a termination message as it may have.
+// manyPods is a Job with 5000 pods, each with a termination message of the maximum length.
 const manyPods = "many-pods"
 
 const (
-	// mostMemory is what any verb may use for any object that an API server accepts.
+	// mostMemory is the limit for any verb with any object that an API server accepts.
 	mostMemory = 200 << 20
-	// testCode is what this program has beside the verbs: it takes 65 MB to lint a manifest, and the plugin takes 30.
+	// testCode is the size of the test binary besides the verbs: it takes 65 MB to lint a manifest, and the plugin
+	// takes 30.
 	testCode = 25 << 20
 )
 
-// linesOfChild is the variable with the command lines that a child process runs, one a line.
+// linesOfChild is the variable with the command lines that a child process runs, one per line.
 const linesOfChild = "BATCHJOB_TEST_LINES"
 
-// runLines runs the command lines of a child process, and prints what they print to stderr.
+// runLines runs the command lines of a child process, and prints their errors to stderr.
 func runLines(lines string) {
 	env := clitest.NewEnv()
 	env.Now = time.Now
@@ -51,7 +52,7 @@ func runLines(lines string) {
 	fmt.Fprintln(os.Stderr, resident())
 }
 
-// resident is the most memory that this process has used so far, in kB.
+// resident returns the peak memory of this process so far, in kB.
 func resident() int {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, text, _ := strings.Cut(string(status), "VmHWM:")
@@ -59,8 +60,8 @@ func resident() int {
 	return n
 }
 
-// The largest indexes, lists, texts and numbers of pods that fit into a Job take no verb more than 200 MB. The race detector takes
-// many times as much.
+// With the largest indexes, lists, texts and numbers of pods that fit into a Job, no verb uses more than 200 MB. The
+// race detector uses several times as much.
 // Requirements: CLI-12
 func TestNoVerbNeedsMuchMemory(t *testing.T) {
 	if lines := os.Getenv(linesOfChild); lines != "" {
@@ -98,7 +99,7 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 		"run":        {"run -f " + manifest + " --junit " + dir + "/report.xml --logs=none"},
 		"create":     {"create -f " + manifest + " --dry-run=client -o yaml"},
 		"lint":       {"lint -f " + manifest},
-		"simulate":   {"simulate -f " + crowd + " --pods run=1h -o json"}, // so that pods add up
+		"simulate":   {"simulate -f " + crowd + " --pods run=1h -o json"}, // so that pods accumulate
 		"complete":   {"__complete explain-failure endless --index 9"},
 	} {
 		t.Run(verb, func(t *testing.T) {
@@ -111,14 +112,14 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 			if used > mostMemory+testCode {
 				t.Errorf("%d MB: %.300s", used>>20, text)
 			}
-			if strings.Contains(strings.Replace(text, "error: the Job had not finished after", "", 1), "error:") { // simulate gives up.
+			if strings.Contains(strings.Replace(text, "error: the Job had not finished after", "", 1), "error:") { // simulate gives up
 				t.Errorf("%.300s", text)
 			}
 		})
 	}
 }
 
-// peak is the memory that a process needed for the command lines, and what it printed to stderr.
+// peak returns the peak memory of a process that runs the command lines, and its stderr.
 func peak(t *testing.T, api *clitest.API, lines []string) (most int64, text string) {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -139,7 +140,7 @@ func peak(t *testing.T, api *clitest.API, lines []string) (most int64, text stri
 	return kilobytes << 10, text[:last]
 }
 
-// hugeManifest is a Job with as many indexes as there are.
+// hugeManifest is a Job with the maximum number of indexes.
 const hugeManifest = `apiVersion: batch/v1
 kind: Job
 metadata: {name: created, namespace: ns1}
@@ -152,7 +153,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}}
 `
 
-// worstJobs are Jobs that have ended, and Jobs that have not, on a server that also has Jobs fail that are created.
+// worstJobs returns Jobs that have ended, and Jobs that have not, on a server where created Jobs fail.
 func worstJobs(t *testing.T) (ended, open []string, api *clitest.API) {
 	t.Helper()
 	failed := map[string]any{"failed": int64(1), "completedIndexes": "0-9", "failedIndexes": "10", "succeeded": int64(10)}
@@ -196,7 +197,7 @@ func worstJobs(t *testing.T) (ended, open []string, api *clitest.API) {
 	return ended, open, server.API
 }
 
-// failing is a server on which every Job fails that is created.
+// failing returns a server where every created Job fails.
 func failing(t *testing.T) *clitest.API {
 	t.Helper()
 	server := clitest.NewWrites(t)
@@ -210,10 +211,10 @@ func failing(t *testing.T) *clitest.API {
 	return server.API
 }
 
-// alternating is how many indexes make lists that fit into an object of 1.5 MB.
+// alternating is the number of alternating indexes whose lists fit into an object of 1.5 MB.
 const alternating = 100_000
 
-// worstJob is a Job with as many indexes as there are.
+// worstJob returns a Job with the maximum number of indexes.
 func worstJob(name, condition string, status map[string]any) *unstructured.Unstructured {
 	job := clitest.SimpleJob("ns1", name, 0)
 	job.Object["spec"] = map[string]any{

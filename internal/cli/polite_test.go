@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// readingVerbs are command lines of the verbs that read from a cluster once, and what they print. Job train of namespace
-// ns1 has failed, and so has its pod train-a; JOB and NEW are files.
+// readingVerbs are command lines of the verbs that read from a cluster once, and a part of their output. Job train of
+// namespace ns1 has failed, and so has its pod train-a; JOB and NEW are files.
 var readingVerbs = []struct{ args, prints string }{
 	{"status", "train"},
 	{"status train", "exited with code 42"},
@@ -39,7 +39,7 @@ var readingVerbs = []struct{ args, prints string }{
 	{"__complete status --namespace ", ":4\n"},
 }
 
-// readOnce runs one of the readingVerbs, and returns what it has asked for.
+// readOnce runs one of the readingVerbs, and returns its result and its requests.
 func readOnce(t *testing.T, args string, refuse func(*http.Request) *clitest.Status) (got clitest.Result, asked []string) {
 	t.Helper()
 	train := clitest.ExplainedJob("ns1", "train")
@@ -59,7 +59,7 @@ func readOnce(t *testing.T, args string, refuse func(*http.Request) *clitest.Sta
 	return got, objects.Queries("")
 }
 
-// outsideNS1 refuses everything outside namespace ns1 but what any user may read.
+// outsideNS1 refuses everything outside namespace ns1, except what any user may read.
 func outsideNS1(r *http.Request) *clitest.Status {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/namespaces/ns1/"), path == "/version", path == "/livez", strings.HasSuffix(path, "/selfsubjectaccessreviews"):
@@ -68,9 +68,9 @@ func outsideNS1(r *http.Request) *clitest.Status {
 	return forbidden("no RBAC rule outside ns1")
 }
 
-// POL-02 to POL-05: a verb that reads once opens no watch, lists pods of its Jobs only (the fake API fails a test that
-// lists others) and in pages, and prints the same to those who may read nothing but a namespace: nodes, Leases and namespaces are
-// left out.
+// POL-02 to POL-05: a verb that reads once opens no watch, lists only pods of its Jobs (the fake API fails a test
+// that lists others), in pages, and prints the same to users who may read nothing but a namespace: it omits nodes,
+// Leases and namespaces.
 func TestReadingVerbsNeedOneNamespace_POL_02_to_POL_05(t *testing.T) {
 	for _, verb := range readingVerbs {
 		t.Run(verb.args, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// asked are the requests of a verb. Those that are not GET are refused.
+// asked records the requests of a verb, and refuses those that are not GET.
 type asked struct {
 	mu     sync.Mutex
 	paths  []string
@@ -29,14 +29,14 @@ func (a *asked) refuse(r *http.Request) *clitest.Status {
 	return &clitest.Status{Code: http.StatusMethodNotAllowed, Reason: "MethodNotAllowed", Message: "only GET is allowed"}
 }
 
-// soFar returns the paths of all requests, and those that are not GET.
+// soFar returns the paths of all requests, and the requests that are not GET.
 func (a *asked) soFar() (paths, others []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.paths), slices.Clone(a.others)
 }
 
-// verbRequests are the verbs that only read, for a cluster where Job train has failed, and how many requests they send.
+// verbRequests are the verbs that only read, in a cluster where Job train has failed, with their number of requests.
 // The README quotes some of these numbers.
 var verbRequests = []struct {
 	args     string
@@ -62,10 +62,11 @@ var verbRequests = []struct {
 const simpleManifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nspec:\n  template:\n    spec:\n" +
 	"      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"
 
-// writingVerbs write Jobs, or what a controller writes. watch is in followingVerbs.
+// writingVerbs write Jobs, or objects of a controller. watch is in followingVerbs.
 var writingVerbs = []string{"retry", "run", "create", "controller", "watch", "help"}
 
-// A verb that reads sends nothing but GET, to what the README lists, and no more than it says.
+// A verb that reads sends only GET requests, only for resources that the README lists, and no more of them than it
+// says.
 func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 	file := clitest.WriteManifest(t, simpleManifest)
 	tested := slices.Clone(writingVerbs)
@@ -94,7 +95,7 @@ func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 	}
 }
 
-// mayBeRead reports whether the README lists what is at this path.
+// mayBeRead reports whether the README lists the resource at this path.
 func mayBeRead(path string) bool {
 	if path == "/version" || path == "/livez" || strings.HasPrefix(path, "/api/v1/nodes/") {
 		return true
@@ -103,7 +104,7 @@ func mayBeRead(path string) bool {
 	return slices.Contains([]string{"jobs", "pods", "events", "log", "leases"}, base) || strings.Contains(path, "/jobs/") || strings.Contains(path, "/pods/")
 }
 
-// The same of verbs that follow a Job.
+// The same holds for verbs that follow a Job.
 func TestFollowingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 	for _, verb := range followingVerbs {
 		requests := &asked{}
@@ -113,7 +114,7 @@ func TestFollowingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 		if code := f.end(verb.shown); code != 0 && verb.shown == "" {
 			t.Errorf("%s: exit %d, %s", verb.args, code, f.ErrOut.String())
 		}
-		// A request may still be on its way when the verb has ended.
+		// A request may still be in flight when the verb has ended.
 		if paths, others := requests.soFar(); len(others) > 0 || len(paths) == 0 {
 			t.Errorf("%s: %q", verb.args, others)
 		}

@@ -48,14 +48,14 @@ const rootExample = `  # What has failed or is stalled, and why?
   kubectl batchjob logs train --failed
   kubectl batchjob retry train`
 
-// exitCodes come last in the help.
+// exitCodes is printed at the end of the help.
 const exitCodes = `
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 a Job that was waited for has
 failed, 4 it is stalled, 124 timeout, 130 Ctrl-C, 143 SIGTERM
 `
 
-// SilenceLibraries keeps client-go from logging what it returns as an error too; the controller turns its log on again.
-// It is for a process that has just begun.
+// SilenceLibraries keeps client-go from logging errors that it also returns; the controller turns its log on again.
+// It must be called at the start of the process.
 func SilenceLibraries() { klog.SetLogger(logr.Discard()) }
 
 // Execute runs the command line. The returned error is for PrintError and ExitCode; it has not been printed. When ctx
@@ -64,7 +64,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 	return cmdutil.Execute(ctx, newRootCommand(cmdutil.NewEnv(streams)), args)
 }
 
-// NewCommand returns the tree of all commands, for those who describe it. It reads and writes nothing.
+// NewCommand returns the tree of all commands, for generating documentation. It reads and writes nothing.
 func NewCommand() *cobra.Command {
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
 	return newRootCommand(cmdutil.NewEnv(streams))
@@ -99,7 +99,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 	return root
 }
 
-// noSuchCommand accepts no arguments: what is left over is a verb that does not exist.
+// noSuchCommand accepts no arguments: an argument is the name of a verb that does not exist.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return cmdutil.UsageErrorf("unknown command %q", args[0])
 }
 
-// kubectlHint returns what to use for what only kubectl does, "" for anything else.
+// kubectlHint returns the kubectl command for a verb that only kubectl has, "" for other verbs.
 func kubectlHint(verb string) string {
 	switch verb {
 	case "delete", "edit", "patch", "label", "annotate":

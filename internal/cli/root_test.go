@@ -64,7 +64,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// What people know from kubectl leads to what there is (issue 17).
+// Verbs that users know from kubectl lead to the verbs here (issue 17).
 func TestVerbsOfKubectlLeadToThoseHere(t *testing.T) {
 	for args, want := range map[string]string{
 		"get":         `unknown command "get", did you mean status`,
@@ -140,7 +140,7 @@ func TestKubeconfigErrors(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	t.Setenv("KUBECONFIG", "/absent") // is never read
+	t.Setenv("KUBECONFIG", "/absent") // must not be read
 	text := program.Run(t, nil, "version")
 	for _, part := range []string{"Version:", "Git commit:", "Go version: go", "Platform:"} {
 		if !strings.Contains(text.Out, part) {

@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// BenchmarkStart runs the binary that BATCHJOB_BINARY names (make bench: the stripped one of make build) to its end, and
-// prints the median of the time that this takes.
+// BenchmarkStart measures the median run time of the binary that BATCHJOB_BINARY names (make bench-start sets it to
+// the stripped binary of make build).
 func BenchmarkStart(b *testing.B) {
 	binary := os.Getenv("BATCHJOB_BINARY")
 	if binary == "" {
@@ -39,7 +39,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkStatusOfManyJobs is the CPU time of the binary for a table of 5,000 Jobs, reading them in pages included.
+// BenchmarkStatusOfManyJobs measures the CPU time of the binary for a table of 5,000 Jobs, including reading them in
+// pages.
 func BenchmarkStatusOfManyJobs(b *testing.B) {
 	binary := os.Getenv("BATCHJOB_BINARY")
 	if binary == "" {

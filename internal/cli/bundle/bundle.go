@@ -45,7 +45,7 @@ const bundleExample = `  # Write train-20261123-091500.tar.gz
   # Write to another place
   kubectl batchjob bundle train -o - | ssh archive 'cat > train.tar.gz'`
 
-// toStdout is the name of the file for standard output.
+// toStdout is the file name that means standard output.
 const toStdout = "-"
 
 // Options are the flags of the bundle verb.
@@ -154,7 +154,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return err
 }
 
-// writeFile writes a new file; what cannot be finished is removed.
+// writeFile writes a new file; it removes a file that it cannot finish.
 func (o *Options) writeFile(contents *bundle.Contents) (manifest *bundle.Manifest, size int64, err error) {
 	if existing, err := os.Stat(o.file); err == nil && existing.IsDir() {
 		return nil, 0, errors.New("it is a directory")
@@ -181,7 +181,7 @@ func (o *Options) writeFile(contents *bundle.Contents) (manifest *bundle.Manifes
 	return manifest, size, os.Rename(file.Name(), o.file)
 }
 
-// report says what the file lacks.
+// report prints what the file lacks: gaps, parts omitted for size, and removed text.
 func (o *Options) report(m *bundle.Manifest) {
 	for _, gap := range m.Gaps {
 		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(gap.Text))
@@ -194,7 +194,7 @@ func (o *Options) report(m *bundle.Manifest) {
 	}
 }
 
-// progress returns what shows on a terminal what is being read; nil without one.
+// progress returns a function that shows on a terminal what is being read; nil without a terminal.
 func (o *Options) progress() func(string) {
 	if o.TerminalWidth(o.ErrOut) == 0 {
 		return nil
@@ -208,7 +208,7 @@ func (o *Options) clearProgress() {
 	}
 }
 
-// sizeText is a size in the unit that people read best.
+// sizeText returns a size in kB or MB.
 func sizeText(bytes int64) string {
 	if bytes < 1_000_000 {
 		return fmt.Sprintf("%.1f kB", float64(bytes)/1000)

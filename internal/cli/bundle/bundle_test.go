@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// program is the command line that tests run.
+// program runs the command line in tests.
 var program = clitest.ProgramOf(NewCommand)
 
 // readBundle reads a bundle, and fails the test if it cannot be read.
@@ -28,7 +28,7 @@ func readBundle(t *testing.T, data []byte) *bundle.Contents {
 	return contents
 }
 
-// entries are the names in a folder.
+// entries returns the names in a folder.
 func entries(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	all, err := os.ReadDir(folder)
@@ -41,7 +41,7 @@ func entries(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// Issue 19: a bundle has what an explanation rests on, and nothing is written to the cluster.
+// Issue 19: a bundle has the evidence for an explanation, and nothing is written to the cluster.
 func TestBundleHasTheEvidence_BUN_01(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
@@ -72,7 +72,7 @@ func TestBundleHasTheEvidence_BUN_01(t *testing.T) {
 	}
 }
 
-// Issue 19: without permission for something, the bundle has the rest, and says what is missing.
+// Issue 19: if a resource is forbidden, the bundle has the rest, and reports the gap.
 func TestBundleWithoutPermissions_BUN_02(t *testing.T) {
 	for _, tc := range []struct{ path, gap string }{
 		{"/log", "no permission to get pods/log"}, {"/events", "no permission to list events"}, {"/pods", "no permission to list pods"},
@@ -91,7 +91,7 @@ func TestBundleWithoutPermissions_BUN_02(t *testing.T) {
 	}
 }
 
-// A pattern that matches everything leaves a bundle of which the facts can be read, in a file without the name.
+// A pattern that matches everything leaves a bundle whose facts can be read, in a file without the Job's name.
 // Requirements: BUN-05, BUN-10
 func TestBundleWithoutAnyText(t *testing.T) {
 	api := clitest.NewExplained(t)
@@ -110,7 +110,7 @@ func TestBundleWithoutAnyText(t *testing.T) {
 	}
 }
 
-// Issue 19: no file is left behind by what cannot be written or read.
+// Issue 19: a bundle that cannot be read or written leaves no file behind.
 func TestBundleThatFailsLeavesNothing_BUN_03(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
@@ -123,7 +123,7 @@ func TestBundleThatFailsLeavesNothing_BUN_03(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		filepath.Join(folder, "none", "x"): "no such file or directory", existing: "already exists", filepath.Join(folder, "link"): "already exists",
-		folder: "is a directory", "/proc/x.tar.gz": "/proc/", // which nobody may write to
+		folder: "is a directory", "/proc/x.tar.gz": "/proc/", // not writable
 	} {
 		if got := program.Run(t, api.API, "bundle", "train", "-o", file); got.Code != 1 || !strings.Contains(got.ErrOut, want) || !strings.Contains(got.ErrOut, "writing "+file) {
 			t.Errorf("%s: exit %d, %q", file, got.Code, got.ErrOut)

@@ -1,2 +1,2 @@
-// Package bundle is the verb bundle, which keeps evidence about a Job in a file.
+// Package bundle implements the verb bundle, which saves evidence about a Job in a file.
 package bundle

@@ -31,7 +31,7 @@ type VersionInfo struct {
 	Platform   string `json:"platform"` // GOOS/GOARCH
 }
 
-// CurrentVersion is the version of the running binary.
+// CurrentVersion returns the version of the running binary.
 func CurrentVersion() VersionInfo {
 	info, _ := debug.ReadBuildInfo()
 	return newVersionInfo(Version, GitCommit, info)
@@ -64,7 +64,7 @@ func builtFrom(build *debug.BuildInfo) string {
 	return revision
 }
 
-// userAgent is how requests of this binary show up in the API server's audit log.
+// userAgent returns the User-Agent header, which the API server's audit log shows.
 func userAgent() string {
 	v := CurrentVersion()
 	return fmt.Sprintf("kubectl-batchjob/%s (%s)", strings.Trim(v.Version, "()"), v.Platform)

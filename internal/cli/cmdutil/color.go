@@ -16,14 +16,14 @@ const (
 	colorAlways = "always"
 	colorNever  = "never"
 
-	// defaultWidth is that of a terminal that does not report its own, and minWidth what layouts can
-	// still use.
+	// defaultWidth is the width of a terminal that does not report its own, and minWidth the least width that layouts
+	// can use.
 	defaultWidth = 80
 	minWidth     = 60
 )
 
-// ColorFlag is --color. The flag wins over NO_COLOR, as in other tools.
-// Only auto looks at NO_COLOR and at the terminal.
+// ColorFlag is --color. The flag wins over NO_COLOR, as in other tools: only auto considers NO_COLOR and the
+// terminal.
 type ColorFlag struct {
 	when string
 }
@@ -39,7 +39,7 @@ func colorWords() []string { return []string{colorAuto, colorAlways, colorNever}
 // Validate returns a usage error for any other word.
 func (c *ColorFlag) Validate() error { return OneOf("color", c.when, colorWords()) }
 
-// Display is what the output can show.
+// Display describes the capabilities of the output.
 type Display struct {
 	Terminal bool
 	// Width is in columns, 0 for output that is not wrapped.
@@ -48,7 +48,7 @@ type Display struct {
 	ASCII bool
 }
 
-// Display returns what stdout can show, which depends on the terminal and on environment variables.
+// Display returns the capabilities of stdout, which depend on the terminal and on environment variables.
 func (c *ColorFlag) Display(env Env) Display {
 	columns, terminal := env.columns(env.Out)
 	return c.display(terminal, columns, os.Getenv)
@@ -60,7 +60,7 @@ func (c *ColorFlag) TextOptions(env Env, full bool) text.Options {
 	return text.Options{Width: d.Width, Color: d.Color, ASCII: d.ASCII, Full: full, Location: env.Now().Location()}
 }
 
-// display decides without asking the system; columns is 0 if the terminal does not report its size.
+// display is Display without system calls; columns is 0 if the terminal does not report its size.
 func (c *ColorFlag) display(terminal bool, columns int, getenv func(string) string) Display {
 	d := Display{Terminal: terminal, ASCII: !showsUnicode(getenv)}
 	switch c.when {
@@ -75,7 +75,7 @@ func (c *ColorFlag) display(terminal bool, columns int, getenv func(string) stri
 	return d
 }
 
-// terminalWidth prefers what the terminal says to what the shell remembers.
+// terminalWidth prefers the terminal's own size to the shell's COLUMNS.
 func terminalWidth(columns int, getenv func(string) string) int {
 	if columns <= 0 {
 		columns, _ = strconv.Atoi(getenv("COLUMNS"))
@@ -86,9 +86,8 @@ func terminalWidth(columns int, getenv func(string) string) int {
 	return max(columns, minWidth)
 }
 
-// showsUnicode reports whether the locale uses UTF-8 and the terminal has the glyphs.
-// The first variable that is set counts, as in POSIX. Windows sets none, and its terminals
-// show them.
+// showsUnicode reports whether the locale uses UTF-8 and the terminal has the glyphs. As in POSIX, the first variable
+// that is set counts. Windows sets none, and its terminals show the glyphs.
 func showsUnicode(getenv func(string) string) bool {
 	switch getenv("TERM") {
 	case "dumb", "linux":

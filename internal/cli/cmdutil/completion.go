@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// CompletionTimeout is how long the shell may wait for the cluster after TAB.
+// CompletionTimeout is the time limit for requests to the cluster after TAB.
 const CompletionTimeout = 2 * time.Second
 
 // MustCompleteFlag registers a completion; it fails only for a flag that does not exist.
@@ -26,7 +26,8 @@ func MustCompleteFlag(cmd *cobra.Command, flag string, complete cobra.Completion
 	}
 }
 
-// AddTo adds the flags to a command. It completes --namespace from the cluster, and what the kubeconfig names.
+// AddTo adds the flags to a command. It completes --namespace from the cluster, and contexts, clusters and users from
+// the kubeconfig.
 func (f *KubeFlags) AddTo(cmd *cobra.Command) {
 	f.AddFlags(cmd.Flags())
 	MustCompleteFlag(cmd, "namespace", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -40,7 +41,7 @@ func (f *KubeFlags) AddTo(cmd *cobra.Command) {
 	}
 }
 
-// kubeconfigNames are the names of what a flag chooses in the kubeconfig.
+// kubeconfigNames returns the kubeconfig entries that a flag can choose: contexts, clusters or users.
 func kubeconfigNames(flags *KubeFlags, flag string) []string {
 	raw, err := flags.Loader().RawConfig()
 	switch {
@@ -54,7 +55,7 @@ func kubeconfigNames(flags *KubeFlags, flag string) []string {
 	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
-// CompleteJobs completes names of Jobs, in the form that the user began; nothing where flags choose the Jobs.
+// CompleteJobs completes names of Jobs, in the form that the user began. If flags choose the Jobs, it offers none.
 func CompleteJobs(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
@@ -80,8 +81,8 @@ func CompleteJobs(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	}
 }
 
-// CompleteKinds completes RESOURCE/NAME with the names that query asks for. What it does not know, the zero value, is left to
-// jobs, and so is a name alone.
+// CompleteKinds completes RESOURCE/NAME with the names that query selects. It leaves a resource for which query
+// returns the zero value, and a NAME alone, to jobs.
 func CompleteKinds(flags *KubeFlags, byFlags func() bool, query func(resource string) ObjectQuery, jobs cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		resource, _, qualified := strings.Cut(toComplete, "/")
@@ -103,14 +104,15 @@ func CompleteKinds(flags *KubeFlags, byFlags func() bool, query func(resource st
 	}
 }
 
-// WithPrefix keeps the candidates that begin with prefix and that a shell can show as they are.
+// WithPrefix keeps the candidates that begin with prefix and contain nothing that would have to be escaped for a
+// terminal.
 func WithPrefix(candidates []string, prefix string) []string {
 	return slices.DeleteFunc(candidates, func(c string) bool {
 		return !strings.HasPrefix(c, prefix) || sanitize.Line(c) != c
 	})
 }
 
-// fileFlags take the name of a file or folder.
+// fileFlags returns the flags whose value is the name of a file or folder.
 func fileFlags() []string {
 	return []string{
 		"filename", "kubeconfig", "cache-dir", "certificate-authority", "client-certificate", "client-key",
@@ -118,7 +120,7 @@ func fileFlags() []string {
 	}
 }
 
-// FinishCompletion keeps the shell from offering files where none are meant.
+// FinishCompletion stops the shell from offering files for arguments and flags that are no files.
 func FinishCompletion(cmd *cobra.Command) {
 	if cmd.ValidArgsFunction == nil && cmd.Runnable() && !cmd.HasSubCommands() && cmd.Name() != "help" {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -130,8 +132,8 @@ func FinishCompletion(cmd *cobra.Command) {
 	})
 }
 
-// withinTimeout gives ask the time that a shell may wait. Credential plugins do not look at the context: an answer that
-// comes later is not waited for.
+// withinTimeout calls ask with the time limit of a completion. It does not wait for an answer after the limit, as
+// credential plugins ignore the context.
 func withinTimeout[T any](ctx context.Context, ask func(context.Context) T) (answer T) {
 	if ctx == nil {
 		ctx = context.Background()

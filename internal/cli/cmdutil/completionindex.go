@@ -13,11 +13,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// completedIndexes is how many index numbers the shell is offered.
+// completedIndexes is the maximum number of indexes that the shell offers.
 const completedIndexes = 100
 
-// CompleteIndexes offers the indexes of the Job that is named, failed ones first. In a list it offers those above the
-// ones that are given.
+// CompleteIndexes offers the indexes of the named Job, failed ones first. In a list, it offers only indexes above
+// those already given.
 func CompleteIndexes(flags *KubeFlags, list bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -34,7 +34,7 @@ func CompleteIndexes(flags *KubeFlags, list bool) cobra.CompletionFunc {
 	}
 }
 
-// indexCandidates are the indexes above the last one given whose text completes what was typed.
+// indexCandidates returns the completions of the typed text that are indexes above last, the highest one given.
 func indexCandidates(job *batchv1.Job, before, toComplete string, last int32) (candidates []string) {
 	all, failed := indexset.Below(*job.Spec.Completions), indexset.Set{}
 	if job.Status.FailedIndexes != nil {
@@ -52,7 +52,8 @@ func indexCandidates(job *batchv1.Job, before, toComplete string, last int32) (c
 	return candidates
 }
 
-// beginningWith are the indexes whose decimal begins with the digits: there are too many to try each.
+// beginningWith returns the indexes whose decimal form begins with the digits. It computes intervals: there are too
+// many indexes to try each.
 func beginningWith(digits string) indexset.Set {
 	first, err := strconv.ParseInt("0"+digits, 10, 32)
 	if err != nil || len(digits) > 1 && digits[0] == '0' {
@@ -68,7 +69,7 @@ func beginningWith(digits string) indexset.Set {
 	return indexset.OfIntervals(intervals...)
 }
 
-// CompleteContainers completes the last of the names that commas separate.
+// CompleteContainers completes the last name of a comma-separated list of containers.
 func CompleteContainers(flags *KubeFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
@@ -87,7 +88,7 @@ func CompleteContainers(flags *KubeFlags) cobra.CompletionFunc {
 	}
 }
 
-// highest is the last index of a set, -1 for none.
+// highest returns the last index of a set, -1 if it is empty.
 func highest(set indexset.Set) int32 {
 	last := int32(-1)
 	for run := range set.Intervals() {
@@ -96,7 +97,7 @@ func highest(set indexset.Set) int32 {
 	return last
 }
 
-// cutList splits "a,b,c" into "a,b," and a, b.
+// cutList splits "a,b,c" into "a,b," and the names a and b.
 func cutList(text string) (before string, given []string) {
 	i := strings.LastIndexByte(text, ',')
 	if i < 0 {

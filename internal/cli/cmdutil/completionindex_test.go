@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The indexes that are offered are those that begin with the digits that were typed.
+// Exactly the indexes that begin with the typed digits are offered.
 func TestIndexesBeginWithWhatWasTyped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.StringMatching(`[0-9]{0,4}`).Draw(t, "digits")
@@ -23,7 +23,7 @@ func TestIndexesBeginWithWhatWasTyped(t *testing.T) {
 	})
 }
 
-// None of 2^31 indexes is tried in vain.
+// Completion does not try each of 2^31 indexes.
 // Requirements: CLI-12
 func TestIndexesOfAHugeJobAreCompleted(t *testing.T) {
 	job := &batchv1.Job{}

@@ -14,13 +14,13 @@ import (
 // ObjectQuery selects the objects whose names complete a word.
 type ObjectQuery struct {
 	Resource  schema.GroupVersionResource
-	Namespace string // empty for all, and for what has none
+	Namespace string // empty for all namespaces, and for resources without any
 	Labels    string
 	Fields    string
-	Limit     int64 // 0 for all
+	Limit     int64 // 0 for no limit
 }
 
-// options lets the API server answer from its cache, which ignores limits.
+// options lets the API server answer from its cache if there is no limit: the cache ignores limits.
 func (q ObjectQuery) options() metav1.ListOptions {
 	options := metav1.ListOptions{LabelSelector: q.Labels, FieldSelector: q.Fields, Limit: q.Limit}
 	if q.Limit == 0 {
@@ -29,8 +29,8 @@ func (q ObjectQuery) options() metav1.ListOptions {
 	return options
 }
 
-// ObjectNames asks the cluster for names only, and returns those of each query sorted, one query after the other. It is
-// silent: without an answer in time there are none.
+// ObjectNames requests only the metadata of objects. It returns the names of each query sorted, one query after the
+// other. It reports no errors, and returns nothing if the cluster does not answer in time.
 func ObjectNames(ctx context.Context, flags *KubeFlags, queries ...ObjectQuery) []string {
 	return withinTimeout(ctx, func(ctx context.Context) (names []string) {
 		config, err := RESTConfig(flags, io.Discard)
@@ -56,7 +56,7 @@ func ObjectNames(ctx context.Context, flags *KubeFlags, queries ...ObjectQuery) 
 	})
 }
 
-// jobToComplete is the Job that the command line names; nil without an answer in time.
+// jobToComplete returns the Job that the command line names; nil without an answer in time.
 func jobToComplete(ctx context.Context, flags *KubeFlags, args []string) *batchv1.Job {
 	names, err := ParseJobArgs(args)
 	if err != nil || len(names) != 1 {

@@ -14,13 +14,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Timing returns the clock and the retries of everything that follows Jobs.
+// Timing returns the clock and the retries that all verbs use to follow Jobs.
 func (e Env) Timing() feed.Timing {
 	return feed.Timing{Now: e.Now, Ticks: e.ticks, Retry: e.Retry}
 }
 
-// Connect returns a link that prints once that the connection is lost or silent, and once that it is back. It is probed
-// until stop is called.
+// Connect returns a Link that prints one line when the connection is lost or silent, and one when it is restored. The
+// connection is probed until stop is called.
 func (e Env) Connect(ctx context.Context, client kube.Interface, out io.Writer) (link *feed.Link, stop func()) {
 	var last snapshot.Link
 	link = feed.NewLink(e.Timing(), func(s feed.State) {
@@ -33,15 +33,15 @@ func (e Env) Connect(ctx context.Context, client kube.Interface, out io.Writer) 
 	ctx, cancel := context.WithCancel(ctx)
 	var probing sync.WaitGroup
 	pulse := feed.Pulse{Link: link, Probe: feed.Livez(client)}
-	probing.Go(func() { _ = pulse.Run(ctx) }) // Its error is the context's.
+	probing.Go(func() { _ = pulse.Run(ctx) }) // It returns only the context's error.
 	return link, func() {
 		cancel()
 		probing.Wait()
 	}
 }
 
-// LinkLine reports that the connection fails, or is back; "" for neither. An API server that answers with errors, as to
-// credentials that have expired, is not lost.
+// LinkLine returns the line for a connection that failed or is restored since last, "" if neither. An API server that
+// answers with errors, for example because credentials have expired, does not count as a lost connection.
 func LinkLine(last, next snapshot.Link, now time.Time) string {
 	switch was, is := last.StaleSince != nil, next.StaleSince != nil; {
 	case was == is:
@@ -60,13 +60,13 @@ func LinkLine(last, next snapshot.Link, now time.Time) string {
 	return "Lost connection to the API server, retrying: " + sanitize.Line(next.Why)
 }
 
-// Watch returns one that reads again and again what may not be watched, and prints so once for all its copies.
+// Watch returns a feed.Watch that polls if watching is forbidden, and prints one notice for all its copies.
 func Watch(link *feed.Link, out io.Writer) feed.Watch {
 	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, Refused: PrintUnwatched(out)}
 }
 
-// PrintUnwatched returns a function that prints once that something is read again and again because it may not be
-// watched.
+// PrintUnwatched returns a function that prints one notice, the first time that a resource is polled because watching
+// it is forbidden.
 func PrintUnwatched(out io.Writer) func(*feed.Refusal) {
 	var once sync.Once
 	return func(r *feed.Refusal) {
@@ -80,5 +80,5 @@ func PrintUnwatched(out io.Writer) func(*feed.Refusal) {
 	}
 }
 
-// ErrorLine is an error for people, with what to do about it.
+// ErrorLine returns the error as one line for users, with a hint at what to do about it.
 func ErrorLine(err error) string { return OneLine(ExplainError(err).Error()) }

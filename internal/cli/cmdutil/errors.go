@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// Exit codes; rootLong prints those that exist.
+// Exit codes; the help of the root command lists them.
 const (
 	ExitDone        = 0
 	ExitError       = 1
@@ -25,29 +25,29 @@ const (
 	ExitTerminated  = 143 // instead of ExitInterrupted, by a signal that is not the user's Ctrl-C
 )
 
-// ErrorKind is what went wrong, from the user's side.
+// ErrorKind classifies errors from the user's point of view.
 type ErrorKind string
 
-// The kinds of errors. Some print nothing of their own.
+// The kinds of errors. PrintError prints nothing for some of them.
 const (
 	KindUsage        ErrorKind = "Usage"        // the command line
-	kindInterrupted  ErrorKind = "Interrupted"  // Ctrl-C: says nothing
+	kindInterrupted  ErrorKind = "Interrupted"  // Ctrl-C: not printed
 	KindKubeconfig   ErrorKind = "Kubeconfig"   // missing, unreadable or invalid
 	KindContext      ErrorKind = "Context"      // the kubeconfig has no such context
 	KindCredentials  ErrorKind = "Credentials"  // 401, or they could not be obtained
-	KindForbidden    ErrorKind = "Forbidden"    // 403
+	KindForbidden    ErrorKind = "Forbidden"    // 401, or the credentials could not be obtained
 	KindNotFound     ErrorKind = "NotFound"     // 404
-	KindUnreachable  ErrorKind = "Unreachable"  // no answer
+	KindUnreachable  ErrorKind = "Unreachable"  // 404
 	kindUntrusted    ErrorKind = "Untrusted"    // TLS certificate not accepted
 	KindServerFailed ErrorKind = "ServerFailed" // any other answer of the API server
-	kindJobFailed    ErrorKind = "JobFailed"    // a Job that was waited for: the verb has said so, this says nothing
-	kindJobStalled   ErrorKind = "JobStalled"   // a Job that was asked about: the verb has said so, this says nothing
+	kindJobFailed    ErrorKind = "JobFailed"    // an awaited Job failed; not printed, as the verb has printed it
+	kindJobStalled   ErrorKind = "JobStalled"   // a reported Job is stalled; not printed, as the verb has printed it
 	KindTimeout      ErrorKind = "Timeout"      // of --timeout
-	KindStalled      ErrorKind = "Stalled"      // a Job that was waited for and cannot continue
+	KindStalled      ErrorKind = "Stalled"      // an awaited Job cannot continue
 	KindOther        ErrorKind = "Other"
 )
 
-// UserError is an error as the user reads it: one safe line that says what happened, and what to do.
+// UserError is an error for the user: one safe line that says what happened, and what to do.
 type UserError struct {
 	kind  ErrorKind
 	What  string
@@ -64,12 +64,12 @@ func (e *UserError) Error() string {
 
 func (e *UserError) Unwrap() error { return e.cause }
 
-// NewUserError makes both texts one safe line.
+// NewUserError returns a UserError whose texts are made one safe line each.
 func NewUserError(kind ErrorKind, cause error, what, hint string) *UserError {
 	return &UserError{kind: kind, What: OneLine(what), Hint: OneLine(hint), cause: cause}
 }
 
-// UsageErrorf is an error of the command line. Execute adds the hint to --help.
+// UsageErrorf returns an error about the command line. Execute adds the hint to --help.
 func UsageErrorf(format string, args ...any) error {
 	return NewUserError(KindUsage, nil, fmt.Sprintf(format, args...), "")
 }
@@ -91,8 +91,8 @@ func OneLine(s string) string {
 	return sanitize.Line(strings.TrimSpace(strings.Join(lines, " ")))
 }
 
-// PrintError writes err to w as "error: …", one line for each error that was joined; nothing for nil, an
-// interruption, and a Job that has failed or is stalled.
+// PrintError writes err to w as "error: …", one line for each joined error. It writes nothing for nil, for an
+// interruption, and for failed or stalled Jobs, which the verb has printed.
 func PrintError(w io.Writer, err error) {
 	for _, e := range Flatten(ExplainError(err)) {
 		if kind := KindOf(e); kind != kindInterrupted && kind != kindJobFailed && kind != kindJobStalled {
@@ -101,7 +101,7 @@ func PrintError(w io.Writer, err error) {
 	}
 }
 
-// ExitCode is the exit code for what Execute returned.
+// ExitCode returns the exit code for an error that Execute returned.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitDone
@@ -124,7 +124,7 @@ func ExitCode(err error) int {
 	return code
 }
 
-// KindOf is the kind of an explained error.
+// KindOf returns the kind of an explained error.
 func KindOf(err error) ErrorKind {
 	if known, is := errors.AsType[*UserError](err); is {
 		return known.kind
@@ -132,7 +132,7 @@ func KindOf(err error) ErrorKind {
 	return KindOther
 }
 
-// Flatten returns the errors that were joined in err (errors.Join, utilerrors.Aggregate), else err alone.
+// Flatten returns the errors that are joined in err (errors.Join, utilerrors.Aggregate), or err alone.
 func Flatten(err error) []error {
 	if err == nil {
 		return nil
@@ -155,7 +155,7 @@ func joinedIn(err error) []error {
 			return joined.Errors()
 		}
 	case interface{ Unwrap() []error }:
-		// fmt.Errorf with several %w has text of its own, which must not be lost.
+		// fmt.Errorf with several %w has text of its own, which must be kept.
 		if parts := joined.Unwrap(); err.Error() == errors.Join(parts...).Error() {
 			return parts
 		}
@@ -163,12 +163,12 @@ func joinedIn(err error) []error {
 	return nil
 }
 
-// JobFailed is the error of a verb that waited for Jobs and has said which failed.
+// JobFailed returns the error of a verb that waited for Jobs and has printed which ones failed.
 func JobFailed(labels []string) error {
 	return NewUserError(kindJobFailed, nil, "failed: "+strings.Join(labels, ", "), "")
 }
 
-// JobStalled is the error of a verb that has said which Jobs are stalled.
+// JobStalled returns the error of a verb that has printed which Jobs are stalled.
 func JobStalled(labels []string) error {
 	return NewUserError(kindJobStalled, nil, "stalled: "+strings.Join(labels, ", "), "")
 }

@@ -37,7 +37,7 @@ func TestExplainError(t *testing.T) {
 		err   error
 		kind  ErrorKind
 		code  int
-		parts []string // facts that the line must name
+		parts []string // facts that the line must contain
 	}{
 		{"plain", errors.New("boom"), KindOther, 1, []string{"boom"}},
 		{"usage", UsageErrorf("bad flag"), KindUsage, 2, nil},

@@ -11,7 +11,7 @@ import (
 
 // Execute runs args on a tree of commands. The returned error is explained, and has not been printed.
 func Execute(ctx context.Context, root *cobra.Command, args []string) error {
-	// cobra's own errors have no type of their own: whatever happens before a verb starts is wrong usage.
+	// cobra's errors have no type of their own: every error before a verb starts is a usage error.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
@@ -32,10 +32,10 @@ func withUsageHint(err error, cmd *cobra.Command) error {
 	return err
 }
 
-// DetailsAnnotation of a command has what the reference adds to its help.
+// DetailsAnnotation is the annotation for text that the reference adds to a command's help.
 const DetailsAnnotation = "batchjob.dev/details"
 
-// Details returns the annotations of a command whose help leaves details to the reference. Help has to fit a screen.
+// Details returns the annotations of a command with text for the reference only, as its help has to fit a screen.
 func Details(text string) map[string]string { return map[string]string{DetailsAnnotation: text} }
 
 // NewRoot returns a root command without verbs.

@@ -25,20 +25,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Explainer reads what belongs to a Job, and explains it.
+// Explainer reads a Job with its pods, events and logs, and explains it.
 type Explainer struct {
 	Client   kube.Interface
 	now      func() time.Time
 	Options  explain.Options
 	LogLines int64
-	// Brief leaves out what only the explanation of a single Job shows.
+	// Brief omits the evidence that only the explanation of a single Job shows: the events of its pods.
 	Brief bool
 
 	once   sync.Once
 	reader *gather.Reader
 }
 
-// OpenJobs makes the clients of a verb that looks at Jobs.
+// OpenJobs creates the clients of a verb that reads Jobs.
 func OpenJobs(kube *KubeFlags, choice JobChoice, warnings io.Writer, env Env) (feed.JobSet, *Explainer, error) {
 	config, set, err := NewJobSet(kube, choice, warnings)
 	if err != nil {
@@ -48,14 +48,14 @@ func OpenJobs(kube *KubeFlags, choice JobChoice, warnings io.Writer, env Env) (f
 	return set, explainer, err
 }
 
-// gcPercent is how much garbage there may be beside what is in use. Where a Job has 100,000 pods, a quarter of Go's
+// gcPercent is the garbage allowed, in percent of the live heap. For a Job with 100,000 pods, a quarter of Go's
 // default saves a third of the memory, and costs up to a third more CPU time.
 const gcPercent = 25
 
-// SaveMemory has less garbage in memory, for verbs that hold all pods of a Job.
+// SaveMemory sets gcPercent, for verbs that hold all pods of a Job.
 func SaveMemory() { debug.SetGCPercent(gcPercent) }
 
-// NewExplainer speaks protobuf, which costs a fifth of JSON where a Job has 10,000 pods.
+// NewExplainer returns an Explainer that uses protobuf, which costs a fifth of JSON for a Job with 10,000 pods.
 func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error) {
 	SaveMemory()
 	config = rest.CopyConfig(config)
@@ -87,18 +87,19 @@ func (e *Explainer) read(ctx context.Context, job *batchv1.Job, ruleNames []stri
 	return e.reader.Read(ctx, job, ruleNames, e.now())
 }
 
-// Stall reads everything about one Job, and returns why it is stalled, nil if it is not. It knows more than Stalls, which
-// does not read the warnings about pods.
+// Stall reads everything about one Job, and returns why it is stalled, nil if it is not. It is more exact than
+// Stalls, which does not read the warnings about pods.
 func (e *Explainer) Stall(ctx context.Context, job *batchv1.Job) (*explain.Stall, error) {
 	return analysis.StallOf(e.read(ctx, job, nil)), ctx.Err()
 }
 
-// Stalls knows which Jobs of a namespace, or of all with "", are stalled.
+// Stalls finds the stalled Jobs of a namespace, or of all namespaces with "".
 func (e *Explainer) Stalls(namespace string, timing feed.Timing) *feed.Stalls {
 	return &feed.Stalls{Timing: timing, Client: e.Client, Namespace: namespace, OurName: controller.DefaultManagedBy}
 }
 
-// NoteStalls writes once that some Jobs may be stalled and not be shown so, for what could not be read.
+// NoteStalls prints one notice, unless noted is set, that stalled Jobs may be missed because of the gaps. It sets
+// noted.
 func NoteStalls(out io.Writer, gaps []explain.Gap, noted *bool) {
 	if len(gaps) == 0 || *noted {
 		return
@@ -123,7 +124,7 @@ func (e *Explainer) Report(ctx context.Context, object *unstructured.Unstructure
 	return analysis.Explain(input, e.Options), ctx.Err()
 }
 
-// CronJob explains whether a CronJob starts Jobs. It reports a CronJob that does not exist as such.
+// CronJob explains whether a CronJob starts Jobs. A CronJob that does not exist is part of the report, not an error.
 func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []explain.OwnedJob) (explain.CronJobReport, error) {
 	input, err := gather.CronJob(ctx, e.Client, namespace, name, jobs, e.now())
 	if err != nil {
@@ -132,10 +133,10 @@ func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []
 	return cronjob.Explain(input), nil
 }
 
-// ExplainAtOnce is how many Jobs are read at a time.
+// ExplainAtOnce is the number of Jobs that are read concurrently.
 const ExplainAtOnce = 4
 
-// Reports explains several Jobs, in order. After each, it calls done with their number so far.
+// Reports explains several Jobs, in order. After each Job, it calls done with the number of Jobs explained so far.
 func (e *Explainer) Reports(ctx context.Context, jobs []*unstructured.Unstructured, done func(int)) ([]explain.Report, error) {
 	reports := make([]explain.Report, len(jobs))
 	group, ctx := errgroup.WithContext(ctx)

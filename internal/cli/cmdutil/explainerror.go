@@ -24,8 +24,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// ExplainError turns any error into one that a user can act on: a *UserError, or several joined. It is idempotent,
-// nil stays nil, and the original stays reachable by errors.Is and errors.As.
+// ExplainError turns any error into a *UserError that the user can act on, or into several joined ones. It is
+// idempotent, nil stays nil, and the original stays reachable by errors.Is and errors.As.
 func ExplainError(err error) error {
 	parts := Flatten(err)
 	switch len(parts) {
@@ -68,7 +68,7 @@ func explainKubeconfig(err error) *UserError {
 	return nil
 }
 
-// explainStatus explains an answer of the API server.
+// explainStatus explains an error response of the API server; nil for other errors.
 func explainStatus(err error) *UserError {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -99,7 +99,8 @@ func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserE
 	if !IsMissingPermission(err) {
 		return explainAdmission(err, &status, call)
 	}
-	// An answer about another resource, e.g. the user to impersonate, is not about the call's own permission.
+	// A refusal about another resource, e.g. the user to impersonate, is not about the permission for the call
+	// itself.
 	if call == (apicall.Call{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.Parent()) {
 		return NewUserError(KindForbidden, err, "the API server denied the request: "+status.Message,
 			"ask for this permission, or use another user (--context, --as)")
@@ -112,8 +113,8 @@ func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserE
 		fmt.Sprintf("you may not %s %s %s (%s)", call.Verb, call.Resource, call.Where(), status.Message), hint)
 }
 
-// IsMissingPermission reports whether an answer 403 is about a missing permission. Admission answers with 403, too, and only
-// authorization names the user: jobs.batch "train" is forbidden: User "eve" cannot create resource "jobs".
+// IsMissingPermission reports whether a 403 response is about a missing permission. Admission responds with 403, too,
+// but only authorization names the user: jobs.batch "train" is forbidden: User "eve" cannot create resource "jobs".
 func IsMissingPermission(err error) bool {
 	var answer apierrors.APIStatus
 	if !apierrors.IsForbidden(err) || !errors.As(err, &answer) {
@@ -123,11 +124,11 @@ func IsMissingPermission(err error) bool {
 	if ofResource {
 		return strings.HasPrefix(why, "User ") || strings.HasPrefix(why, "cannot ")
 	}
-	return eventtext.RefusalOf(why).Reason == explain.RefusalOther // Webhooks say what they want.
+	return eventtext.RefusalOf(why).Reason == explain.RefusalOther // Webhooks give their own reasons.
 }
 
-// forbiddenWhy is what the API server writes behind the name of a resource that it forbids. It reports whether there is such
-// a name.
+// forbiddenWhy returns the reason in a 403 message, without the name of the forbidden resource, and whether there is
+// such a name.
 func forbiddenWhy(message string) (why string, ofResource bool) {
 	if _, why, found := strings.Cut(message, " is forbidden: "); found {
 		return why, true
@@ -135,7 +136,7 @@ func forbiddenWhy(message string) (why string, ofResource bool) {
 	return message, false
 }
 
-// explainAdmission explains an answer 403 of admission: permissions do not help.
+// explainAdmission explains a 403 response of admission, where permissions do not help.
 func explainAdmission(err error, status *metav1.Status, call apicall.Call) *UserError {
 	why, _ := forbiddenWhy(status.Message)
 	refusal := eventtext.RefusalOf(why)
@@ -176,11 +177,11 @@ func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserEr
 	}
 }
 
-// explainTransport explains a request that got no answer.
+// explainTransport explains a request that got no response; nil for other errors.
 func explainTransport(err error) *UserError {
 	var failed *url.Error
 	var network net.Error
-	var file *fs.PathError // It looks like a network's.
+	var file *fs.PathError // It implements net.Error, too.
 	switch {
 	case errors.Is(err, feed.ErrClosed):
 		return NewUserError(KindUnreachable, err, "cannot reach the API server: it keeps closing the connection", "")

@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// MGB-12, MGB-13: explanations know the controller by the name that it writes with.
+// MGB-12, MGB-13: explanations recognize the controller by the name of its field manager.
 func TestExplanationsKnowTheFieldManager_MGB_12_MGB_13(t *testing.T) {
 	if explain.OurFieldManager != controller.FieldManager {
 		t.Errorf("%s, not %s", explain.OurFieldManager, controller.FieldManager)

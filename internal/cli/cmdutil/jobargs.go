@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// JobChoice is which Jobs a verb was asked for.
+// JobChoice selects the Jobs of a verb.
 type JobChoice struct {
-	Names         []string // none for all Jobs
+	Names         []string // empty for all Jobs
 	Selector      string
 	FieldSelector string
 	AllNamespaces bool
@@ -30,13 +30,13 @@ func (c *JobChoice) AddSelector(flags *pflag.FlagSet) {
 	flags.StringVarP(&c.Selector, "selector", "l", "", "Label selector, e.g. -l team=ml,tier!=test.")
 }
 
-// ExcludesNames reports that the flags choose the Jobs, so that none can be named.
+// ExcludesNames reports whether flags choose the Jobs, so that no names may be given.
 func (c *JobChoice) ExcludesNames() bool {
 	return c.AllNamespaces || c.Selector != "" || c.FieldSelector != ""
 }
 
-// ValidateChoice checks how Jobs were chosen: by name, or by selector, in one namespace or in all. Its errors are usage
-// errors, in kubectl's words where it has some.
+// ValidateChoice checks that Jobs are chosen by name or by selector, in one namespace or in all. Its errors are usage
+// errors, in kubectl's words if kubectl has the same error.
 func (c *JobChoice) ValidateChoice(args []string) error {
 	switch {
 	case len(args) > 0 && c.AllNamespaces:
@@ -53,8 +53,8 @@ func (c *JobChoice) ValidateChoice(args []string) error {
 	return nil
 }
 
-// SplitKinds takes arguments of the form RESOURCE/NAME out of args, where kinds has the kind of the resource. Its errors
-// are usage errors.
+// SplitKinds calls take for each argument of the form RESOURCE/NAME whose resource is in kinds, and returns the other
+// arguments. Its errors are usage errors.
 func SplitKinds(args []string, kinds map[string]string, take func(kind, name string)) (rest []string, err error) {
 	for _, arg := range args {
 		resource, name, qualified := strings.Cut(arg, "/")
@@ -71,8 +71,8 @@ func SplitKinds(args []string, kinds map[string]string, take func(kind, name str
 	return rest, nil
 }
 
-// ParseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, or job NAME ..., each once, in
-// order. Its errors are usage errors.
+// ParseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, or job NAME
+// ..., without duplicates, in order. Its errors are usage errors.
 func ParseJobArgs(args []string) ([]string, error) {
 	if len(args) > 1 && isJobResource(args[0]) {
 		args = args[1:] // kubectl's other form: job NAME ...
@@ -106,7 +106,7 @@ func parseJobArg(arg string) (string, error) {
 	return name, nil
 }
 
-// isJobResource accepts what kubectl accepts for batch/v1 Jobs.
+// isJobResource reports whether kubectl accepts resource as a name of batch/v1 Jobs.
 func isJobResource(resource string) bool {
 	switch strings.ToLower(resource) {
 	case "job", "jobs", "job.batch", "jobs.batch", "job.v1.batch", "jobs.v1.batch":
@@ -115,7 +115,7 @@ func isJobResource(resource string) bool {
 	return false
 }
 
-// NoArguments is cobra.NoArgs with words that fit a verb.
+// NoArguments is cobra.NoArgs with an error message for verbs.
 func NoArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return UsageErrorf("takes no arguments, but got %q", args[0])

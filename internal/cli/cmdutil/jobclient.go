@@ -21,7 +21,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// NewJobSet makes the client of the Jobs that were chosen. Warnings of the API server go to warnings.
+// NewJobSet returns a client for the chosen Jobs, and its configuration. Warnings of the API server are written to
+// warnings.
 func NewJobSet(kube *KubeFlags, choice JobChoice, warnings io.Writer) (*rest.Config, feed.JobSet, error) {
 	set := feed.JobSet{Selector: choice.Selector, FieldSelector: choice.FieldSelector, Names: choice.Names}
 	config, err := RESTConfig(kube, warnings)
@@ -44,7 +45,7 @@ func NewJobSet(kube *KubeFlags, choice JobChoice, warnings io.Writer) (*rest.Con
 	return config, set, nil
 }
 
-// NewJobsClient keeps objects as the server sent them.
+// NewJobsClient returns a client that keeps all fields of Jobs as the server sent them.
 func NewJobsClient(config *rest.Config) (dynamic.NamespaceableResourceInterface, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -53,7 +54,7 @@ func NewJobsClient(config *rest.Config) (dynamic.NamespaceableResourceInterface,
 	return client.Resource(batchv1.SchemeGroupVersion.WithResource("jobs")), nil
 }
 
-// ReportNone writes that there are no such Jobs.
+// ReportNone prints that no Jobs were found; what names them.
 func ReportNone(out io.Writer, what string, set feed.JobSet) {
 	if set.Namespace == "" {
 		fmt.Fprintf(out, "No %s found.\n", what)
@@ -62,7 +63,7 @@ func ReportNone(out io.Writer, what string, set feed.JobSet) {
 	fmt.Fprintf(out, "No %s found in %s namespace.\n", what, sanitize.Line(set.Namespace))
 }
 
-// ToJob reads the fields that this program knows.
+// ToJob converts an object to a Job; fields that this program does not know are dropped.
 func ToJob(object *unstructured.Unstructured) (*batchv1.Job, error) {
 	job := &batchv1.Job{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, job); err != nil {
@@ -71,7 +72,7 @@ func ToJob(object *unstructured.Unstructured) (*batchv1.Job, error) {
 	return job, nil
 }
 
-// TemplateContainers are the containers of the Job's template; a webhook may give pods more.
+// TemplateContainers returns the names of the containers in the Job's template; a webhook may add others to pods.
 func TemplateContainers(job *batchv1.Job) []string {
 	var names []string
 	for _, list := range [][]corev1.Container{job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers} {
@@ -82,7 +83,7 @@ func TemplateContainers(job *batchv1.Job) []string {
 	return names
 }
 
-// IsAllowed asks the API server whether the user may do something.
+// IsAllowed asks the API server whether the user has a permission.
 func IsAllowed(ctx context.Context, client kube.Interface, a authorizationv1.ResourceAttributes) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &a}}
 	answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
@@ -92,7 +93,7 @@ func IsAllowed(ctx context.Context, client kube.Interface, a authorizationv1.Res
 	return answer.Status.Allowed, nil
 }
 
-// WhyCommand is the command that explains a Job. It names the namespace unless that is the current one.
+// WhyCommand returns the command that explains a Job. It names the namespace unless that is the current one.
 func WhyCommand(kube *KubeFlags, namespace, name string) string {
 	command := "kubectl batchjob why " + name
 	if current, err := KubeNamespace(kube); err == nil && current == namespace && kube.Overrides.Context.Namespace == "" {
@@ -101,10 +102,10 @@ func WhyCommand(kube *KubeFlags, namespace, name string) string {
 	return command + " -n " + namespace
 }
 
-// PodKinds are the resources of pods, with their kind, for SplitKinds.
+// PodKinds maps the names of the resource pods to their kind, for SplitKinds.
 func PodKinds() map[string]string { return map[string]string{"pod": "pod", "pods": "pod", "po": "pod"} }
 
-// JobOfPod is the name of the Job that controls a pod.
+// JobOfPod returns the name of the Job that controls a pod.
 func JobOfPod(ctx context.Context, client kube.Interface, namespace, name string) (string, error) {
 	call := apicall.Call{Verb: "get", Resource: "pods", Namespace: namespace, Name: name}
 	pod, err := client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})

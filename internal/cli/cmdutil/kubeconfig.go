@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// What kubectl allows itself: client-go's 5 per second would let 100 names take 20 s.
+	// kubectl's limits: with client-go's 5 per second, 100 names would take 20 s.
 	queriesPerSecond, queriesAtOnce = 50, 300
 
 	kubeconfigHint = "set --kubeconfig or KUBECONFIG"
-	// defaultServer is what client-go falls back to without any configuration (clientcmd.ClusterDefaults).
+	// defaultServer is client-go's default without any configuration (clientcmd.ClusterDefaults).
 	defaultServer = "http://localhost:8080"
 )
 
-// RESTConfig is the client configuration that the flags, the kubeconfig or the pod's service account give. Its errors
-// are explained. Warnings of the API server are written to warnings, each once.
+// RESTConfig returns the client configuration from the flags, the kubeconfig or the pod's service account. Its errors
+// are explained. Each distinct warning of the API server is written to warnings once.
 func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 	if err := validateKubeFlags(flags); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 	return config, nil
 }
 
-// KubeNamespace is the namespace of -n, of the context, or "default".
+// KubeNamespace returns the namespace of -n or of the context, or "default".
 func KubeNamespace(flags *KubeFlags) (string, error) {
 	namespace, _, err := flags.Loader().Namespace()
 	if err != nil {
@@ -70,7 +70,7 @@ func KubeNamespace(flags *KubeFlags) (string, error) {
 	return namespace, nil
 }
 
-// CurrentNamespace is the namespace that kubectl uses without any flag, "" if flags choose another cluster or user.
+// CurrentNamespace returns the namespace that kubectl uses without any flag, "" if flags choose another cluster.
 func CurrentNamespace(flags *KubeFlags) string {
 	o := &flags.Overrides
 	if flags.Kubeconfig != "" || o.CurrentContext != "" || o.ClusterInfo.Server != "" || o.Context.Cluster != "" {
@@ -101,7 +101,7 @@ func loadKubeconfig(loader clientcmd.ClientConfig) (clientcmdapi.Config, error) 
 	return raw, nil
 }
 
-// ExplainConfigError explains an error of loading or reading the kubeconfig.
+// ExplainConfigError explains an error in loading or reading the kubeconfig.
 func ExplainConfigError(err error) error {
 	if e := explainKubeconfig(err); e != nil {
 		return e
@@ -112,8 +112,8 @@ func ExplainConfigError(err error) error {
 	return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+err.Error(), "fix it, or choose another with --kubeconfig")
 }
 
-// checkContext reports a context or its cluster that does not exist before client-go does: it does not know the files,
-// and without the cluster it would try localhost.
+// checkContext reports a context or cluster that does not exist. client-go's own error would not name the files, and
+// without the cluster it would try localhost.
 func checkContext(flags *KubeFlags, raw clientcmdapi.Config, loader clientcmd.ClientConfig) error {
 	name := cmp.Or(flags.Overrides.CurrentContext, raw.CurrentContext)
 	if name == "" {
@@ -140,7 +140,7 @@ func kubeconfigPaths(loader clientcmd.ClientConfig) string {
 	return strings.Join(access.GetLoadingPrecedence(), string(os.PathListSeparator))
 }
 
-// warningWriter writes the warnings that the API server sends along with an answer.
+// warningWriter writes each distinct warning of the API server once.
 type warningWriter struct {
 	out io.Writer
 

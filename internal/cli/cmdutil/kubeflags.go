@@ -10,11 +10,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serverclock"
 )
 
-// KubeFlags are kubectl's connection flags. Those of cli-runtime would bring all API groups into the binary (ADR 0021).
+// KubeFlags are kubectl's connection flags. The flags of cli-runtime would bring all API groups into the binary (ADR
+// 0021).
 type KubeFlags struct {
-	// Kubeconfig is the path that --kubeconfig gives.
+	// Kubeconfig is the path given with --kubeconfig.
 	Kubeconfig string
-	// Overrides are the values of the flags that come before those of the kubeconfig.
+	// Overrides are the values of flags, which take precedence over the kubeconfig.
 	Overrides clientcmd.ConfigOverrides
 
 	server    *serverclock.Clock // nil for none
@@ -28,20 +29,21 @@ func NewKubeFlags() *KubeFlags {
 	return &KubeFlags{Overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults}}
 }
 
-// KubeFlags returns kubectl's connection flags, for a verb that talks to the cluster. Its connections set the clock.
+// KubeFlags returns kubectl's connection flags, for a verb that connects to the cluster. Responses set the clock
+// e.Server.
 func (e Env) KubeFlags() *KubeFlags {
 	flags := NewKubeFlags()
 	flags.server = e.Server
 	return flags
 }
 
-// AddFlags adds the flags to those of a command. Package help has their texts.
+// AddFlags adds the flags to a command's flags. Package help has their texts.
 func (f *KubeFlags) AddFlags(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
-	// As with kubectl, passwords are not given on the command line.
+	// As in kubectl, passwords cannot be given on the command line.
 	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
-	names.ContextOverrideFlags.Namespace = clientcmd.FlagInfo{} // It would take ns/NAME, too.
+	names.ContextOverrideFlags.Namespace = clientcmd.FlagInfo{} // The standard flag would accept ns/NAME, too.
 	clientcmd.BindOverrideFlags(&f.Overrides, flags, names)
 	flags.StringVarP(&f.Overrides.Context.Namespace, "namespace", "n", "", "")
 	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "")
@@ -49,7 +51,7 @@ func (f *KubeFlags) AddFlags(flags *pflag.FlagSet) {
 	flags.String("cache-dir", "", "") // kubectl has it; nothing is cached here.
 }
 
-// Loader reads the kubeconfig when it is first asked, after the flags have been parsed.
+// Loader returns the loader of the kubeconfig. It must first be called after the flags have been parsed.
 func (f *KubeFlags) Loader() clientcmd.ClientConfig {
 	f.load.Do(func() {
 		for _, extra := range f.userExtra {

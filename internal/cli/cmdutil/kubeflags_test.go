@@ -25,7 +25,7 @@ contexts:
 - {name: b, context: {cluster: two, user: bob}}
 `
 
-// The connection flags mean what they mean to kubectl: both make the same of a kubeconfig.
+// The connection flags mean the same as in kubectl: both give the same client configuration.
 func TestConnectionFlagsAreThoseOfKubectl(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(kubeconfig, []byte(twoContexts), 0o600); err != nil {
@@ -72,7 +72,7 @@ func parseFlags(t *testing.T, add func(*pflag.FlagSet), args []string) {
 	}
 }
 
-// signatures are what flags are called and what they take.
+// signatures returns the names and types of flags.
 func signatures(flags *pflag.FlagSet) (all []string) {
 	flags.VisitAll(func(f *pflag.Flag) { all = append(all, "-"+f.Shorthand+" --"+f.Name+" "+f.Value.Type()) })
 	return all

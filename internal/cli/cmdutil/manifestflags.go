@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-// ManifestFlags say which manifests a verb reads, as kubectl's do.
+// ManifestFlags choose the manifests that a verb reads, as in kubectl.
 type ManifestFlags struct {
 	files     []string
 	recursive bool
@@ -37,7 +37,7 @@ func (f *ManifestFlags) AddTo(cmd *cobra.Command) {
 	}
 }
 
-// Validate checks that there is something to read, and no argument beside it.
+// Validate returns a usage error if there are no manifests to read, or if there are arguments.
 func (f *ManifestFlags) Validate(args []string) error {
 	switch {
 	case len(args) > 0:
@@ -64,7 +64,7 @@ func (f *ManifestFlags) Validate(args []string) error {
 	return nil
 }
 
-// Read returns the objects in the manifests, and an error for each that cannot be read.
+// Read returns the objects in the manifests, and an error for each object that cannot be read.
 func (f *ManifestFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
 	if f.kustomize != "" {
 		return manifest.ReadKustomization(ctx, f.kustomize)
@@ -86,8 +86,8 @@ func (f *ManifestFlags) NoJobsError() error {
 	return NewUserError(KindOther, nil, "no Jobs, CronJobs or JobSets in "+strings.Join(names, ", "), "check the files given with -f")
 }
 
-// IsBatch reports whether the object is, or is meant to be, one of these verbs: its API version may be gone or wrong,
-// its group may be another one of Kubernetes, and its kind may be in lower case.
+// IsBatch reports whether the object is a Job, CronJob or JobSet, or is meant to be one: its API version may be gone
+// or wrong, its group may be another one of Kubernetes, and its kind may be in lower case.
 func IsBatch(object *manifest.Object) bool {
 	kind := BatchKind(object)
 	group, _, found := strings.Cut(object.APIVersion(), "/")
@@ -100,7 +100,7 @@ func IsBatch(object *manifest.Object) bool {
 	return strings.EqualFold(group, groupOf(kind)) || !found && group == "v1"
 }
 
-// AsServed returns the object with the API version and kind that it is meant to have, and false if it has them already.
+// AsServed returns the object with the API version and kind that it is meant to have, and whether it had others.
 func AsServed(object *manifest.Object) (*manifest.Object, bool) {
 	kind, version := BatchKind(object), batchv1.SchemeGroupVersion.String()
 	if kind == jobSetKind {
@@ -114,7 +114,7 @@ func AsServed(object *manifest.Object) (*manifest.Object, bool) {
 
 const jobSetKind = "JobSet"
 
-// BatchKind is the kind that is meant, "" for others.
+// BatchKind returns the kind Job, CronJob or JobSet that the object is meant to have, "" for other objects.
 func BatchKind(object *manifest.Object) string {
 	for _, kind := range [...]string{"Job", "CronJob", jobSetKind} {
 		if strings.EqualFold(object.Kind(), kind) {
@@ -131,7 +131,7 @@ func groupOf(kind string) string {
 	return batchv1.GroupName
 }
 
-// WhyNoJob returns what is wrong with an object of IsBatch that has no Job, and what to do.
+// WhyNoJob explains why an object that satisfies IsBatch contains no Job: the field, the problem and its fix.
 func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 	version, kind, wanted := object.APIVersion(), BatchKind(object), batchv1.SchemeGroupVersion.String()
 	if kind == jobSetKind {
@@ -153,7 +153,7 @@ func WhyNoJob(object *manifest.Object) (path, problem, fix string) {
 	return "spec.jobTemplate", "a CronJob needs spec.jobTemplate", "add it, with the spec of the Jobs"
 }
 
-// LintInput returns what lint checks of an object with this Job.
+// LintInput returns the part of the manifest that lint checks for this Job.
 func LintInput(job *manifest.Job) lint.Input {
 	if BatchKind(job.Object) == jobSetKind {
 		return lint.Input{Object: job.AsJob(job.LastName()), Path: job.Path, Written: job.Object.Written, Volumes: job.Object.ClaimedVolumes()}

@@ -16,11 +16,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/printer"
 )
 
-// OutputAPIVersion is the API group and version of our own JSON and YAML output.
+// OutputAPIVersion is the API group and version of the JSON and YAML output that this program defines.
 const OutputAPIVersion = "batchjob.dev/v1alpha1"
 
-// DocumentFlag is --output of a verb that can write an object of ours as JSON or YAML, and with AddPrintersTo in the other
-// formats of kubectl.
+// DocumentFlag is --output of a verb that writes an object of this program as JSON or YAML, and with AddPrintersTo in
+// the other formats of kubectl.
 type DocumentFlag struct {
 	format   string
 	own      []string    // formats that the verb writes itself
@@ -35,7 +35,7 @@ func (f *DocumentFlag) AddTo(cmd *cobra.Command, own ...string) {
 	addOutputFlag(cmd, &f.format, f.formats())
 }
 
-// formats are all but those of kubectl's printers.
+// formats returns the formats that need none of kubectl's printers.
 func (f *DocumentFlag) formats() []string { return slices.Concat(documentFormats(), f.own) }
 
 // Format returns the format that was chosen, or "".
@@ -47,7 +47,7 @@ func (f *DocumentFlag) AddPrintersTo(cmd *cobra.Command) {
 	f.printers.AddDocumentTo(cmd)
 }
 
-// Validate returns a usage error for an unknown format or a bad template.
+// Validate returns a usage error for an unknown format or an invalid template.
 func (f *DocumentFlag) Validate() error {
 	if f.printers != nil {
 		f.format = f.printers.Format()
@@ -64,12 +64,12 @@ func (f *DocumentFlag) Validate() error {
 
 func (f *DocumentFlag) isDocument() bool { return slices.Contains(documentFormats(), f.format) }
 
-// IsSet reports whether a document is wanted instead of text.
+// IsSet reports whether the user asked for a document instead of text.
 func (f *DocumentFlag) IsSet() bool {
 	return f.format != "" || f.printers != nil && f.printers.Format() != ""
 }
 
-// Write writes an object of ours in the format of the flag; jobs are the names of the Jobs that it is about, for -o name.
+// Write writes an object of this program in the format of the flag; jobs are the names of its Jobs, for -o name.
 func (f *DocumentFlag) Write(w io.Writer, object any, jobs ...string) error {
 	switch {
 	case f.format == "name":
@@ -94,7 +94,8 @@ func (f *DocumentFlag) Write(w io.Writer, object any, jobs ...string) error {
 	return err
 }
 
-// print writes the object with one of kubectl's printers, which take what JSON can say.
+// print writes the object with one of kubectl's printers. They need it as unstructured content, so it goes through
+// JSON.
 func (f *DocumentFlag) print(w io.Writer, object any) error {
 	p, err := f.printers.Printer()
 	if err != nil {
@@ -117,7 +118,7 @@ type PrintFlags struct {
 	formats []string
 }
 
-// NewPrintFlags returns flags for the formats of kubectl, and for those that the verb prints itself.
+// NewPrintFlags returns flags for the formats of kubectl, and for the formats own, which the verb prints itself.
 func NewPrintFlags(own ...string) *PrintFlags {
 	return &PrintFlags{formats: slices.Concat(own, printer.Formats())}
 }
@@ -167,7 +168,8 @@ func addOutputFlag(cmd *cobra.Command, format *string, formats []string) {
 	MustCompleteFlag(cmd, "output", CompleteWords(formats...))
 }
 
-// outputUsage has the most common formats on its first line, which is all that help shows, and then all of them.
+// outputUsage returns the usage text: the most common formats on the first line, which is all that help shows, and
+// then all formats.
 func outputUsage(formats []string) string {
 	var common []string
 	for _, format := range []string{"wide", "json", "yaml", "sarif", "name", "jsonpath"} {

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// document is an object of ours whose text comes from a cluster.
+// document is an object of this program whose text comes from a cluster.
 type document struct {
 	Message string            `json:"message"`
 	Labels  map[string]string `json:"labels"`
 }
 
-// unprintable are strings that terminals obey or that YAML parsers refuse.
+// unprintable are strings that terminals interpret or that YAML parsers reject.
 var unprintable = []string{
 	"", "plain", "\x7f", "\u0080\u0085\u009b31m", "\u2028 and \u2029", "\ufeff", "\ufffe\uffff", "a\x00b", "\x1b[31mred", "\r\n",
 	" lead\n trail \n", "tab\t", "'\"\\", "\\u007f", "yes", "1e3", "null", "~", "# no", "- a\n- b\x7f", "😀\u200d\U000e0001", "\xff\xfe",
@@ -30,7 +30,7 @@ func FuzzDocumentsParseBackToWhatTheyWere(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		want := string([]rune(text))                      // with U+FFFD for what is not UTF-8, as in encoding/json
+		want := string([]rune(text))                      // invalid UTF-8 becomes U+FFFD, as in encoding/json
 		key := []rune(text)[:min(100, len([]rune(text)))] // YAML keys have at most 1,024 characters
 		job := &batchv1.Job{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
@@ -77,7 +77,7 @@ func checkJob(t *testing.T, format string, job *batchv1.Job, want string) {
 	}
 }
 
-// parse reads a document, which may have no raw control characters.
+// parse reads a document, and reports any raw control character.
 func parse(t *testing.T, format string, data []byte, into any) {
 	t.Helper()
 	if i := bytes.IndexFunc(data, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }); i >= 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// OpenLog requests logs of a namespace.
+// OpenLog returns a function that opens container logs in a namespace.
 func OpenLog(client kube.Interface, namespace string) func(context.Context, string, *corev1.PodLogOptions) (io.ReadCloser, error) {
 	return func(ctx context.Context, pod string, request *corev1.PodLogOptions) (io.ReadCloser, error) {
 		body, err := client.CoreV1().Pods(namespace).GetLogs(pod, request).Stream(ctx)
@@ -23,7 +23,7 @@ func OpenLog(client kube.Interface, namespace string) func(context.Context, stri
 	}
 }
 
-// LogErrorLine is what went wrong with a log of a pod on the node, without what to do about it.
+// LogErrorLine returns one line that says why the log of a pod on the node cannot be read, without a hint.
 func LogErrorLine(node string, err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -36,14 +36,14 @@ func LogErrorLine(node string, err error) string {
 }
 
 const (
-	// simulatedNode is the annotation of the nodes that kwok simulates.
+	// simulatedNode is the annotation of nodes that kwok simulates.
 	simulatedNode = "kwok.x-k8s.io/node"
-	// maxNodes is how many nodes are looked at.
+	// maxNodes is the maximum number of nodes that are read.
 	maxNodes = 100
 )
 
-// SimulatedNodes returns a function that reports whether kwok simulates a node. It reads a node once, and does not take the
-// node for simulated if that fails.
+// SimulatedNodes returns a function that reports whether kwok simulates a node. It reads each node once; a node that
+// cannot be read counts as real.
 func SimulatedNodes(ctx context.Context, client kube.Interface) func(node string) bool {
 	known := map[string]bool{}
 	return func(name string) bool {

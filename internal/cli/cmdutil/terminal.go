@@ -9,7 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// TerminalWidth returns how many columns the terminal behind w has, or 0 without a terminal that can rewrite a line.
+// TerminalWidth returns the number of columns of the terminal behind w, or 0 without a terminal that can rewrite a
+// line.
 func (e Env) TerminalWidth(w io.Writer) int {
 	columns, terminal := e.columns(w)
 	switch {
@@ -21,7 +22,7 @@ func (e Env) TerminalWidth(w io.Writer) int {
 	return columns
 }
 
-// columns reports whether w is a terminal, and how wide it is, or 0 if it does not say.
+// columns reports whether w is a terminal, and its width, 0 if the terminal does not report it.
 func (e Env) columns(w io.Writer) (columns int, terminal bool) {
 	if e.Terminal != nil {
 		columns = e.Terminal(w)

@@ -8,13 +8,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// runningConfig is what /configz shows: what the controller runs with, defaults
-// included. Nothing of the kubeconfig is in it.
+// runningConfig is the effective configuration that /configz shows, including defaults. It contains nothing from the
+// kubeconfig.
 type runningConfig struct {
 	Version            string          `json:"version"`
 	ManagedBy          string          `json:"managedBy"`
 	ReplaceBuiltin     bool            `json:"replaceBuiltin"`
-	Namespaces         []string        `json:"namespaces"` // none: all
+	Namespaces         []string        `json:"namespaces"` // empty for all
 	FeatureGates       map[string]bool `json:"featureGates"`
 	ConcurrentJobSyncs int             `json:"concurrentJobSyncs"`
 	KubeAPIQPS         float32         `json:"kubeAPIQPS"`
@@ -58,7 +58,7 @@ func (o *Options) runningConfig() runningConfig {
 	return e
 }
 
-// hostNames are what a certificate of our own is for.
+// hostNames returns the host names for a self-signed certificate.
 func hostNames() []string {
 	if host, err := os.Hostname(); err == nil {
 		return []string{host, "localhost"}

@@ -32,7 +32,7 @@ cluster, it runs as a Deployment, which --print-manifests prints.
 
 On SIGINT or SIGTERM, it finishes the calls in progress, and exits with code 0.`
 
-// controllerDetails are for the reference.
+// controllerDetails is text for the reference only.
 const controllerDetails = `To assign a Job to it, set
 
   spec:
@@ -97,7 +97,7 @@ const controllerExample = `  # With the current context, in all namespaces
   # kube-controller-manager runs with --controllers=*,-job-controller
   kubectl-batchjob controller --leader-elect --replace-builtin`
 
-// Options are the flags of the controller verb, and what Complete makes of them.
+// Options are the flags of the controller verb, and the values that Complete derives from them.
 type Options struct {
 	genericiooptions.IOStreams
 	kube       *cmdutil.KubeFlags
@@ -169,7 +169,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	cmdutil.MustCompleteFlag(cmd, "logging-format", cmdutil.CompleteWords("text", "json"))
 }
 
-// gateValues are what --feature-gates may hold, one by one.
+// gateValues returns all single values of --feature-gates, for completion.
 func gateValues(gates featuregate.MutableFeatureGate) (values []string) {
 	for _, gate := range slices.Sorted(maps.Keys(gates.GetAll())) {
 		values = append(values, string(gate)+"=false", string(gate)+"=true")
@@ -207,7 +207,7 @@ func (o *Options) Validate() error {
 	return o.validate()
 }
 
-// Complete makes the clients, the election and the logger.
+// Complete creates the clients, the election and the logger.
 func (o *Options) Complete() error {
 	config, err := cmdutil.RESTConfig(o.kube, io.Discard)
 	if err != nil {
@@ -216,7 +216,7 @@ func (o *Options) Complete() error {
 	if o.config.Client, err = newControllerClient(config, o.qps, o.burst, 0); err != nil {
 		return err
 	}
-	// Events have a limit of their own, so that they never hold up anything else.
+	// Events have their own rate limit, so that they never delay other requests.
 	if o.config.EventClient, err = newControllerClient(config, eventQPS, 2*eventQPS, eventTimeout); err != nil {
 		return err
 	}
@@ -232,21 +232,21 @@ func (o *Options) Complete() error {
 	return nil
 }
 
-// eventQPS is how many events per second are written; bursts may have twice as many.
+// eventQPS is the rate limit of event writes per second; the burst is twice as large.
 const eventQPS = 50
 
-// eventTimeout ends the write of an event that gets no answer: others wait behind it.
+// eventTimeout is the time limit for writing an event, as a write without a response delays all later ones.
 const eventTimeout = 30 * time.Second
 
-// newControllerClient speaks protobuf, which is most of the cost of a pod write.
+// newControllerClient returns a client that uses protobuf, as encoding is most of the cost of a pod write.
 func newControllerClient(config *rest.Config, qps float32, burst int, timeout time.Duration) (kube.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = qps, burst
-	// One would end watches too; the controller limits its other calls itself.
+	// A timeout would end watches, too; the controller limits its other calls itself.
 	config.Timeout = timeout
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	config.WarningHandler = rest.NoWarnings{} // Each pod may bring one.
+	config.WarningHandler = rest.NoWarnings{} // Each pod may cause one.
 	config.UserAgent = controller.FieldManager + "/" + cmdutil.CurrentVersion().Version
 	client, err := kube.NewForPods(config, kube.FieldsOf[corev1.Pod](observe.PodFields()...))
 	if err != nil {

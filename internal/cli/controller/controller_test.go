@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// MGB-02, SCL-12: flags are checked before anything is contacted.
+// MGB-02, SCL-12: flags are checked before any connection is made.
 func TestControllerFlagsAreCheckedFirst_MGB_02_SCL_12(t *testing.T) {
 	checkFlags(t, map[string]string{
 		"":                              "",
@@ -28,7 +28,7 @@ func TestControllerFlagsAreCheckedFirst_MGB_02_SCL_12(t *testing.T) {
 	})
 }
 
-// checkFlags expects flags to be valid, "", or an error with a text.
+// checkFlags expects each line of flags to be valid if its text is "", else to give an error with that text.
 func checkFlags(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for args, says := range lines {

@@ -27,11 +27,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// client-go looks every five minutes whether certificate files have changed.
+// client-go's default is to check certificate files every five minutes.
 func init() { transport.CertCallbackRefreshDuration = 10 * time.Millisecond }
 
-// controllerConfig is what the controller makes of a kubeconfig with these lines for its
-// cluster and its user.
+// controllerConfig returns the controller's client configuration for a kubeconfig with these lines for its cluster
+// and its user.
 func controllerConfig(t *testing.T, cluster, user string) *rest.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
@@ -63,7 +63,7 @@ func controllerClient(t *testing.T, config *rest.Config) kube.Interface {
 	return client
 }
 
-// asked makes one call.
+// asked makes one request.
 func asked(t *testing.T, client kube.Interface) {
 	t.Helper()
 	if _, err := client.CoreV1().Pods("ns").Get(t.Context(), "pod", metav1.GetOptions{}); err != nil {
@@ -77,9 +77,9 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 const emptyPod = `{"kind": "Pod", "apiVersion": "v1"}`
 
-// JOB-57: a token in a file, which is how a pod's service account gets one, is read anew
-// within a minute, without a restart; an answer of 401 does not make it sooner. The
-// kubelet replaces a token long before it expires. A file that is gone changes nothing.
+// JOB-57: a token file, which is how a pod's service account gets its token, is reread within a minute, without a
+// restart; a 401 response does not speed that up. The kubelet replaces a token long before it expires. If the file is
+// missing, the old token stays in use.
 func TestTokenFileIsReadAnew_JOB_57(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(token string) {
@@ -127,21 +127,21 @@ func TestTokenFileIsReadAnew_JOB_57(t *testing.T) {
 	})
 }
 
-// writeClientPair writes a certificate of its own for the name, and its key.
+// writeClientPair writes a self-signed certificate for the name, and its key.
 func writeClientPair(t *testing.T, certFile, keyFile, name string) {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(name, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The key first: a pair that does not match is tried again.
+	// The key is written first: client-go retries a pair that does not match.
 	if err := errors.Join(os.WriteFile(keyFile, key, 0o600), os.WriteFile(certFile, certificate, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// JOB-57: a client certificate that is renewed on disk is used without a restart, also
-// where a connection with the old one is open.
+// JOB-57: a client certificate that is renewed on disk is used without a restart, even if a connection with the old
+// one is open.
 func TestClientCertificateIsReadAnew_JOB_57(t *testing.T) {
 	var mu sync.Mutex
 	shown := ""

@@ -1,2 +1,3 @@
-// Package controller is the verb controller: it runs the external Job controller, and prints the manifests that install it.
+// Package controller implements the verb controller: it runs the external Job controller, and prints the manifests
+// that install it.
 package controller

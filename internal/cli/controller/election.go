@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
-// electionOptions are the --leader-elect flags and --shards, and the election that they ask for.
+// electionOptions are the --leader-elect flags and --shards, and the election made from them.
 type electionOptions struct {
 	leader   componentconfig.LeaderElectionConfiguration
 	shards   int
@@ -27,16 +27,16 @@ type electionOptions struct {
 	watchdog *leader.Watchdog
 }
 
-// watchdogGrace is how long a leader may hold on to an expired lease before it is
-// unhealthy. When it has lost the lead, calls that get no answer may take 30 s to end:
-// an API server that hangs is no reason to be restarted.
+// watchdogGrace is how long a leader may keep working after its lease has expired before it is unhealthy. After it
+// loses the lead, calls without a response may take 30 s to end, and an API server that hangs is no reason for a
+// restart.
 const watchdogGrace = time.Minute
 
-// leasesLock is the only kind of lock that there still is in Kubernetes.
+// leasesLock is the only kind of lock that Kubernetes still supports.
 const leasesLock = "leases"
 
-// leaseQPS is enough for a replica with one lease, and 2 more for each shard; it never waits
-// behind other calls.
+// leaseQPS is the rate limit for a replica with one lease; each shard adds 2. Lease requests never wait for other
+// requests.
 const leaseQPS = 10
 
 func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
@@ -50,7 +50,7 @@ func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Lookup("leader-elect").Usage = "Work only while holding a Lease, so that one of several replicas works and the others wait."
 	flags.Lookup("leader-elect-resource-name").Usage = "Name of the Lease. Default: derived from --managed-by and --namespaces."
 	flags.Lookup("leader-elect-resource-namespace").Usage = "Namespace of the Lease. Default: that of -n, of the pod, or of the current context."
-	if err := flags.MarkHidden("leader-elect-resource-lock"); err != nil { // There is one kind only.
+	if err := flags.MarkHidden("leader-elect-resource-lock"); err != nil { // There is only one kind.
 		panic(err)
 	}
 	flags.IntVar(&o.shards, "shards", 1, "Number of shards to divide the namespaces into, by a hash of their names. Above 1, it requires --leader-elect, and all replicas work, each on its fair share of the shards.")
@@ -64,7 +64,7 @@ func (o *electionOptions) validateShards() error {
 	return nil
 }
 
-// complete makes the election, or leaves it nil if none is asked for.
+// complete creates the election; it leaves it nil without --leader-elect.
 func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	if !o.leader.LeaderElect {
 		if o.shards > 1 {
@@ -106,7 +106,7 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	return err
 }
 
-// leasePermission is what the Leases take.
+// leasePermission returns the permission that the Leases require.
 func (o *electionOptions) leasePermission() permission {
 	if o.shards > 1 {
 		return shardPermission
@@ -114,7 +114,7 @@ func (o *electionOptions) leasePermission() permission {
 	return leasePermission
 }
 
-// leaseNamespace is where the Lease is, or "" without an election.
+// leaseNamespace returns the namespace of the Lease, or "" without an election.
 func (o *electionOptions) leaseNamespace() string {
 	if o.election == nil {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// JOB-56: what is wrong with an election is wrong usage, and said before anything is contacted.
+// JOB-56: invalid election flags are usage errors, reported before any connection is made.
 func TestWrongElectionFlagsAreWrongUsage_JOB_56(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
@@ -47,7 +47,7 @@ func TestWrongElectionFlagsAreWrongUsage_JOB_56(t *testing.T) {
 	}
 }
 
-// completed are options as the flags and the environment make them.
+// completed returns the completed options for these flags.
 func completed(t *testing.T, args ...string) *Options {
 	t.Helper()
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
@@ -83,7 +83,7 @@ func TestFlagsMakeTheShards_SHD_07(t *testing.T) {
 	}
 }
 
-// JOB-56: the election that the flags ask for; none without the flag.
+// JOB-56: the flags determine the election; without --leader-elect there is none.
 func TestFlagsMakeTheElection_JOB_56(t *testing.T) {
 	if o := completed(t); o.election != nil || o.leaseNamespace() != "" {
 		t.Errorf("an election without being asked for: %+v", o.election)

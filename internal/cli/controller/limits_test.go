@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// withFlags reads flags as the command does, up to where it would contact the API server.
+// withFlags parses the flags as the command does, without contacting the API server.
 func withFlags(t *testing.T, args ...string) *Options {
 	t.Helper()
 	streams, _, _, _ := genericiooptions.NewTestIOStreams()
@@ -22,7 +22,7 @@ func withFlags(t *testing.T, args ...string) *Options {
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	// The configuration of logs is one for the process, and the same each time.
+	// The log configuration is global, and the same each time.
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 	t.Cleanup(func() { logsapi.ReapplyHandling = logsapi.ReapplyHandlingError })
 	if err := o.Complete(); err != nil {
@@ -31,7 +31,7 @@ func withFlags(t *testing.T, args ...string) *Options {
 	return o
 }
 
-// burstOf is how many calls the client lets through at once, up to most.
+// burstOf returns the number of requests that the client lets through at once, at most most.
 func burstOf(client kube.Interface, most int) (n int) {
 	limiter := client.CoreV1().RESTClient().GetRateLimiter()
 	for n < most && (limiter == nil || limiter.TryAccept()) {
@@ -40,10 +40,9 @@ func burstOf(client kube.Interface, most int) (n int) {
 	return n
 }
 
-// SCL-12, SCL-03: the limits are those of the flags, events have one of their own, and so
-// many Jobs are worked on at once.
+// SCL-12, SCL-03: the limits and the number of workers come from the flags, and events have a limit of their own.
 func TestLimitsAreThoseOfTheFlags_SCL_12_SCL_03(t *testing.T) {
-	// A limiter as slow as this one lets nothing through but the burst.
+	// A limiter as slow as this one lets only the burst through.
 	o := withFlags(t, "--kube-api-qps=0.001", "--kube-api-burst=7", "--concurrent-job-syncs=3")
 	if n := burstOf(o.config.Client, 100); n != 7 {
 		t.Errorf("%d calls at once, want 7", n)

@@ -22,9 +22,9 @@ import (
 const (
 	// controllerPart is the part of the manifests that runs the controller.
 	controllerPart = "default"
-	// systemNamespace is where that part runs it.
+	// systemNamespace is the namespace of the controller.
 	systemNamespace = "batchjob-system"
-	// imageRepository is where releases are published, each with its version as tag.
+	// imageRepository is the repository of released images, whose tags are the versions.
 	imageRepository = "ghcr.io/batchjob-dev/kubectl-batchjob"
 )
 
@@ -42,9 +42,10 @@ func (o *manifestOptions) addFlags(cmd *cobra.Command) {
 	cmdutil.MustCompleteFlag(cmd, "print-manifests", cobra.FixedCompletions(manifestParts(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 
-// manifestParts are the kustomizations that can be printed. The bases of the controller's are no parts.
+// manifestParts returns the names of the kustomizations that can be printed. The bases of the controller's
+// kustomization are no parts.
 func manifestParts() (parts []string) {
-	// Embedded files can be read.
+	// Reading embedded files cannot fail.
 	_ = fs.WalkDir(config.Files(), ".", func(name string, _ fs.DirEntry, _ error) error {
 		if dir := path.Dir(name); path.Base(name) == kustomizationFile && dir != "manager" && dir != "rbac" {
 			parts = append(parts, dir)
@@ -63,8 +64,8 @@ func manifestParts() (parts []string) {
 	return parts
 }
 
-// controllerArguments is NoArguments with a hint: the value of --print-manifests needs a "=". It also checks what only the
-// command line shows: which flags were given without a value.
+// controllerArguments is NoArguments with a hint: the value of --print-manifests needs a "=". It also rejects flags
+// given without a value, which only the command line shows.
 func controllerArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.Flags().Changed("print-manifests") && slices.Contains(manifestParts(), args[0]) {
 		return cmdutil.UsageErrorf("takes no arguments, but got %q; to select a part, use --print-manifests=%s", args[0], args[0])
@@ -75,7 +76,7 @@ func controllerArguments(cmd *cobra.Command, args []string) error {
 	return validateGiven(cmd.Flags())
 }
 
-// validateGiven refuses flags that are empty, as "$NS" is in a shell that has no such variable: they would mean all
+// validateGiven rejects flags that are empty, as "$NS" is in a shell without that variable: they would mean all
 // namespaces, or the image of a release.
 func validateGiven(flags *pflag.FlagSet) error {
 	for _, name := range []string{"namespaces", "namespace", "image"} {
@@ -91,7 +92,7 @@ func validateGiven(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// chosen are the parts that were asked for, without those that are in another of them.
+// chosen returns the selected parts, without parts that another selected part contains.
 func (o *manifestOptions) chosen() (parts []string, err error) {
 	for _, part := range o.parts {
 		if !slices.Contains(manifestParts(), part) {
@@ -107,7 +108,7 @@ func (o *manifestOptions) chosen() (parts []string, err error) {
 	return parts, nil
 }
 
-// printManifests is what the verb does with --print-manifests. It contacts nothing.
+// printManifests runs the verb with --print-manifests. It makes no connection.
 func (o *Options) printManifests(flags *pflag.FlagSet) error {
 	parts, err := o.manifests.chosen()
 	if err != nil {
@@ -141,13 +142,14 @@ func (o *Options) printManifests(flags *pflag.FlagSet) error {
 	return err
 }
 
-// validateElection checks the flags that are checked when an election is made. No connection is made.
+// validateElection makes the checks that creating an election makes. It makes no connection.
 func (o *Options) validateElection() error {
 	o.leader.LeaderElect, o.leader.ResourceNamespace = true, systemNamespace
 	return o.electionOptions.complete(o, &rest.Config{})
 }
 
-// validateImage refuses what cannot be an image, "" excepted. The rest is for the one who pulls it.
+// validateImage rejects strings that cannot be an image reference, except "". It leaves other checks to the container
+// runtime.
 func validateImage(image string) error {
 	if image == "" {
 		return nil
@@ -156,7 +158,7 @@ func validateImage(image string) error {
 		return cmdutil.UsageErrorf("--image %q contains a space or a control character", image)
 	}
 	name, _, _ := strings.Cut(image, "@")
-	last := strings.LastIndex(name, "/") + 1 // A colon before is that of a port.
+	last := strings.LastIndex(name, "/") + 1 // An earlier colon precedes a port.
 	base, _, _ := strings.Cut(name[last:], ":")
 	if slices.Contains(strings.Split(name[:last]+base, "/"), "") {
 		return cmdutil.UsageErrorf("--image %q has no name, or one with an empty part", image)
@@ -164,10 +166,10 @@ func validateImage(image string) error {
 	return nil
 }
 
-// releaseVersion is what the images of releases have as tag.
+// releaseVersion matches the image tags of releases.
 var releaseVersion = regexp.MustCompile(`^v\d+\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
 
-// chooseImage returns the image for the Deployment, or "" for the one that it names.
+// chooseImage returns the image for the Deployment, or "" for the image in the files.
 func (o *Options) chooseImage() string {
 	if o.manifests.image != "" {
 		return o.manifests.image
@@ -180,7 +182,7 @@ func (o *Options) chooseImage() string {
 	return imageRepository + ":" + version
 }
 
-// flagOfDeployment is a flag that was given and that only the Deployment could heed.
+// flagOfDeployment returns a given flag that affects only the Deployment, "" for none.
 func flagOfDeployment(flags *pflag.FlagSet, parts []string) (name string) {
 	heeded := []string{"print-manifests", "managed-by"}
 	if givesJobs(parts) {
@@ -194,7 +196,7 @@ func flagOfDeployment(flags *pflag.FlagSet, parts []string) (name string) {
 	return name
 }
 
-// podArguments are the flags that were given, as arguments for the controller's pods.
+// podArguments returns the flags that were given, as arguments for the controller's pods.
 func (o *Options) podArguments(flags *pflag.FlagSet) (arguments []string, err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
@@ -207,7 +209,7 @@ func (o *Options) podArguments(flags *pflag.FlagSet) (arguments []string, err er
 		case f.Name == "namespaces":
 			value = strings.Join(o.config.Namespaces, ",")
 		}
-		// The kubelet puts variables in the place of $(NAME), and makes one of two dollars.
+		// The kubelet expands $(NAME), and turns two dollars into one.
 		arguments = append(arguments, "--"+f.Name+"="+strings.ReplaceAll(value, "$", "$$"))
 	})
 	return arguments, err

@@ -37,13 +37,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// printed is what --print-manifests prints, by kind and name, as kind/name or kind/namespace/name.
+// printed holds the printed manifests, by kind/name or kind/namespace/name.
 type printed struct {
 	t       *testing.T
 	objects map[string]*unstructured.Unstructured
 }
 
-// printManifests runs the verb without a kubeconfig: it must need none.
+// printManifests runs the verb without a kubeconfig, which it must not need.
 func printManifests(t *testing.T, args ...string) clitest.Result {
 	t.Helper()
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
@@ -78,7 +78,7 @@ func manifestsOf(t *testing.T, args ...string) printed {
 	}
 }
 
-// read decodes an object; fields that its type does not have are an error.
+// read decodes an object; unknown fields are an error.
 func (p printed) read(id string, into any) {
 	p.t.Helper()
 	object := p.objects[id]
@@ -106,7 +106,7 @@ func (p printed) container() corev1.Container {
 	return p.deployment().Spec.Template.Spec.Containers[0]
 }
 
-// grants are the permissions that roles give to the controller's account, each with its namespace.
+// grants returns the permissions that roles grant to the controller's account, each with its namespace.
 func (p printed) grants() sets.Set[string] {
 	p.t.Helper()
 	account := rbacv1.Subject{Kind: "ServiceAccount", Namespace: systemNamespace, Name: controllerName}
@@ -124,7 +124,7 @@ func (p printed) grants() sets.Set[string] {
 		if binding.RoleRef.Kind == "Role" {
 			role = "Role/" + binding.Namespace + "/" + binding.RoleRef.Name
 		}
-		var rules rbacv1.ClusterRole // A Role has the same fields, but one.
+		var rules rbacv1.ClusterRole // A Role has all of these fields but one.
 		p.read(role, &rules)
 		for _, rule := range rules.Rules {
 			if len(rule.NonResourceURLs)+len(rule.ResourceNames) > 0 {
@@ -142,7 +142,7 @@ func (p printed) grants() sets.Set[string] {
 	return all
 }
 
-// wanted are the permissions that the code asks for.
+// wanted returns the permissions that the code asks for.
 func wanted(leases permission, namespaces ...string) sets.Set[string] {
 	all := sets.New[string]()
 	add := func(p permission, namespace string) {
@@ -165,8 +165,8 @@ func wanted(leases permission, namespaces ...string) sets.Set[string] {
 	return all
 }
 
-// JOB-48, TRK-34: the account has the permissions that the controller asks for at its start, those of --leader-elect
-// in its own namespace, those of --metrics-secure, and no others.
+// JOB-48, TRK-34: the account has the permissions that the controller checks at its start, the permissions for
+// --leader-elect in its own namespace and for --metrics-secure, and no others.
 func TestManifestsGrantWhatIsNeeded_JOB_48(t *testing.T) {
 	for _, c := range []struct {
 		args       []string
@@ -196,12 +196,12 @@ func TestManifestsGrantWhatIsNeeded_JOB_48(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1: restricted pod security, to the letter; that the API server agrees is tested with one.
+// Issue 7, point 1: the exact fields of restricted pod security; another test checks that an API server agrees.
 func TestManifestsAreRestricted(t *testing.T) {
 	p := manifestsOf(t, "--print-manifests")
 	pod, container := p.deployment().Spec.Template.Spec, p.container()
 	if want := (corev1.PodSecurityContext{
-		RunAsNonRoot:   ptr.To(true), // No user: OpenShift chooses one.
+		RunAsNonRoot:   ptr.To(true), // without a user, as OpenShift chooses one
 		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}); pod.SecurityContext.String() != want.String() {
 		t.Errorf("the pod's security context: %v", pod.SecurityContext)
@@ -232,7 +232,7 @@ func TestManifestsAreRestricted(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1: what is printed fits together, and fits the flags of the program.
+// Issue 7, point 1: the printed manifests are consistent with each other and with the flags of the program.
 func TestManifestsFitTheController(t *testing.T) {
 	p := manifestsOf(t, "--print-manifests")
 	d, container := p.deployment(), p.container()
@@ -248,7 +248,7 @@ func TestManifestsFitTheController(t *testing.T) {
 	if err := o.Validate(); err != nil {
 		t.Fatalf("%q: %v", container.Args, err)
 	}
-	// Where it would be without the flag, and where explanations look for it.
+	// It is the default name, which explanations look for.
 	if want := leader.LeaseName(controller.DefaultManagedBy); o.leader.ResourceName != want {
 		t.Errorf("the Lease is %s, not %s", o.leader.ResourceName, want)
 	}
@@ -283,7 +283,7 @@ func TestManifestsFitTheController(t *testing.T) {
 	if r := container.Resources; r.Requests.Memory().IsZero() || r.Requests.Cpu().IsZero() || r.Limits.Memory().Cmp(*r.Requests.Memory()) <= 0 || !r.Limits.Cpu().IsZero() {
 		t.Errorf("resources: %v", container.Resources)
 	}
-	// At least a tenth of the memory is left to what is not Go's. Its unit is written as in KiB, MiB.
+	// At least a tenth of the memory is left for memory outside Go's heap. The unit is KiB or MiB.
 	if e := container.Env; len(e) != 3 || e[0].Name != "GOMEMLIMIT" || e[1].Name != "GOGC" || e[2].Name != "GOMAXPROCS" || e[2].Value != "1" {
 		t.Errorf("environment: %v", e)
 	} else if soft, err := resource.ParseQuantity(strings.TrimSuffix(e[0].Value, "B")); err != nil || soft.Value() > container.Resources.Limits.Memory().Value()*9/10 || soft.Value() < container.Resources.Limits.Memory().Value()*8/10 {
@@ -291,7 +291,7 @@ func TestManifestsFitTheController(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1: everything that selects pods selects those of the Deployment, and all objects bear the labels.
+// Issue 7, point 1: all selectors match the Deployment's pods, and all objects have the labels.
 func TestManifestsSelectTheirPods(t *testing.T) {
 	p := manifestsOf(t, "--print-manifests")
 	d := p.deployment()
@@ -328,7 +328,7 @@ func TestManifestsSelectTheirPods(t *testing.T) {
 	}
 }
 
-// Issue 7, point 3: the whole of it, to be read.
+// Issue 7, point 3: the complete output, for review.
 func TestPrintedManifestsAreAsRecorded(t *testing.T) {
 	for name, args := range map[string][]string{
 		"default":     {"--print-manifests"},
@@ -356,7 +356,7 @@ func TestPrintManifestsPassesFlagsOn(t *testing.T) {
 		"--concurrent-job-syncs 20 --managed-by example.com/jobs --kube-api-qps=-1":         "controller --leader-elect --leader-elect-resource-name=" + leader.LeaseName("example.com/jobs") + " --logging-format=json --concurrent-job-syncs=20 --kube-api-qps=-1 --managed-by=example.com/jobs",
 		"--managed-by example.com/jobs --leader-elect-resource-name x":                      "controller --leader-elect --leader-elect-resource-name=x --logging-format=json --managed-by=example.com/jobs",
 		"--leader-elect-resource-name mine --namespaces a":                                  "controller --leader-elect --leader-elect-resource-name=mine --logging-format=json --namespaces=a",
-		// As the kubelet reads it: $(NAME) would be a variable, and $$ is one dollar.
+		// The kubelet would expand $(NAME) as a variable, and turns $$ into one dollar.
 		"--vmodule=$(POD)=5,a$b=1,c$$=2": pods + " --logging-format=json --vmodule=$$(POD)=5,a$$b=1,c$$$$=2",
 	} {
 		args := append([]string{"--print-manifests"}, strings.Fields(given)...)
@@ -376,7 +376,7 @@ func TestPrintManifestsWithShards_SHD_07(t *testing.T) {
 	}
 }
 
-// Issue 7, point 3: the image of a release is that of its version; for a program that is none, one is chosen and said.
+// Issue 7, point 3: a release prints its own image; an unreleased build prints a release's image and a warning.
 func TestPrintManifestsChoosesTheImage(t *testing.T) {
 	before := cmdutil.Version
 	t.Cleanup(func() { cmdutil.Version = before })
@@ -407,7 +407,7 @@ func TestPrintManifestsChoosesTheImage(t *testing.T) {
 	}
 }
 
-// Issue 7, point 3: the optional parts, each without what is in another.
+// Issue 7, point 3: the optional parts, each without what another part contains.
 func TestPrintManifestsParts(t *testing.T) {
 	count := func(args ...string) map[string]int {
 		kinds := map[string]int{}
@@ -437,7 +437,7 @@ func TestPrintManifestsParts(t *testing.T) {
 	}
 }
 
-// Issue 7, points 2 and 3: the policy gives Jobs to the controller that is printed beside it.
+// Issue 7, points 2 and 3: the policy assigns Jobs to the controller that is printed with it.
 func TestPrintManifestsManagedBy(t *testing.T) {
 	for _, managedBy := range []string{"batchjob.dev/controller", "example.com/jobs", "example.com/it's"} {
 		p := manifestsOf(t, "--print-manifests=admission/managed-by", "--managed-by", managedBy)
@@ -455,7 +455,8 @@ func TestPrintManifestsManagedBy(t *testing.T) {
 	}
 }
 
-// Issue 7, points 2 and 3: a label elsewhere gives no Job to a controller that looks at some namespaces only.
+// Issue 7, points 2 and 3: a label on another namespace assigns no Job to a controller that watches some namespaces
+// only.
 func TestPrintManifestsGivesJobsWhereTheControllerLooks(t *testing.T) {
 	const binding = "MutatingAdmissionPolicyBinding/managed-by.batchjob.dev"
 	for args, want := range map[string]string{
@@ -484,7 +485,7 @@ func TestPrintManifestsGivesJobsWhereTheControllerLooks(t *testing.T) {
 	}
 }
 
-// Issue 7, point 3: what cannot be meant is wrong usage, and nothing is printed.
+// Issue 7, point 3: invalid combinations are usage errors, and nothing is printed.
 func TestPrintManifestsUsage(t *testing.T) {
 	for args, says := range map[string]string{
 		"--print-manifests=monitoring":                                         `"monitoring"; must be one of: default, admission, `,

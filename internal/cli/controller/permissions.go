@@ -16,13 +16,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// permission is to do something with a resource.
+// permission is the right to use some verbs on a resource.
 type permission struct {
 	group, resource, subresource string
 	verbs                        []string
 }
 
-// target is the resource with its subresource, as RBAC rules name it.
+// target returns the resource with its subresource, as RBAC rules name it.
 func (p permission) target() string {
 	if p.subresource == "" {
 		return p.resource
@@ -30,28 +30,28 @@ func (p permission) target() string {
 	return p.resource + "/" + p.subresource
 }
 
-// leasePermission is for --leader-elect.
+// leasePermission is required by --leader-elect.
 var leasePermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "create", "update"}}
 
-// shardPermission is for --shards: replicas look for each other, and remove the Leases of dead ones.
+// shardPermission is required by --shards: replicas list each other's Leases, and remove the Leases of dead ones.
 var shardPermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "list", "create", "update", "delete"}}
 
-// controllerPermissions is all that the controller does (JOB-48).
+// controllerPermissions are all permissions that the controller requires (JOB-48).
 var controllerPermissions = []permission{
 	{"batch", "jobs", "", []string{"get", "list", "watch"}},
 	{"batch", "jobs", "status", []string{"update"}},
-	// Asked for by clusters that check who may block an owner's deletion.
+	// Required if the admission plugin OwnerReferencesPermissionEnforcement is on.
 	{"batch", "jobs", "finalizers", []string{"update"}},
 	{"", "pods", "", []string{"list", "watch", "create", "delete", "patch"}},
 	{"", "events", "", []string{"create", "patch"}},
 }
 
-// permissionTimeout is how long the API server may take to answer what the controller may do in one namespace, or in all.
-// Nothing is served meanwhile, so the probes of the Deployment have to wait for longer.
+// permissionTimeout is the time limit for checking the permissions in one namespace, or in all. Nothing is served
+// meanwhile, so the probes of the Deployment have to wait longer.
 const permissionTimeout = 30 * time.Second
 
-// checkPermissions asks the API server before anything starts, so that a missing permission is one clear line and not a
-// log that repeats; an API server that does not answer is one, too.
+// checkPermissions checks all permissions before anything starts, so that a missing permission, or an API server that
+// does not answer, is one clear error instead of a log message that repeats.
 func checkPermissions(ctx context.Context, client kube.Interface, namespaces []string, leaseNamespace string, leases permission) error {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
@@ -78,7 +78,7 @@ func checkPermissions(ctx context.Context, client kube.Interface, namespaces []s
 		"ask a cluster administrator for a role that allows this, or choose other namespaces with --namespaces")
 }
 
-// deniedIn are those of the permissions that are missing in one namespace.
+// deniedIn returns the permissions that are missing in one namespace.
 func deniedIn(ctx context.Context, client kube.Interface, namespace string, needed []permission) (missing []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
 	defer cancel()

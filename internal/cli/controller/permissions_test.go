@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// slowServer is an API server that allows everything, and takes its time for each answer.
+// slowServer is an API server that allows everything, after a delay.
 func slowServer(delay time.Duration) *rest.Config {
 	return &rest.Config{Host: "http://slow.example", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		select {
@@ -31,15 +31,15 @@ func slowServer(delay time.Duration) *rest.Config {
 	})}
 }
 
-// JOB-48, issue 7, point 7: an API server that hangs ends the start with the error of one that cannot be reached, and
-// neither a person nor a probe waits for it without end. The clock is that of the test.
+// JOB-48, issue 7, point 7: if the API server hangs, the start fails with the error for an unreachable server, so
+// that neither users nor probes wait forever. The clock is the test's.
 func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		o := &Options{IOStreams: streams}
 		newCommandFor(o)
 		o.config.Client = controllerClient(t, slowServer(24*time.Hour))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // Else a failure would be to hang.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // A bug would otherwise make the test hang.
 		defer cancel()
 		begin := time.Now()
 		err := cmdutil.ExplainError(o.Run(ctx))
@@ -53,7 +53,7 @@ func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
 	})
 }
 
-// JOB-48: an API server that is only slow has the time for each namespace, however many there are.
+// JOB-48: the time limit applies to each namespace, so a slow API server can be used with many of them.
 func TestEachNamespaceHasTimeForItsPermissions_JOB_48(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()

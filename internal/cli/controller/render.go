@@ -24,22 +24,22 @@ import (
 
 const (
 	kustomizationFile = "kustomization.yaml"
-	// printedFolder is where, beside the embedded ones, the kustomization of what is printed is.
+	// printedFolder is the folder, beside the embedded ones, of the kustomization that is built.
 	printedFolder = "printed"
-	// controllerName is that of the Deployment, the account, its role and the binding of both.
+	// controllerName is the name of the Deployment, the service account, its role and its role binding.
 	controllerName = "batchjob-controller"
 	// electionRole is the Role for Leases.
 	electionRole = "batchjob-leader-election"
 )
 
-// manifests is what to print: parts of config, and what to change about them.
+// manifests describes the output: parts of config, and the changes to them.
 type manifests struct {
 	parts      []string
 	managedBy  string
-	image      string   // "" for that of the files
-	arguments  []string // beside those of the files, and instead of them
-	namespaces []string // none for all
-	shards     int      // 1 for one replica that works
+	image      string   // "" for the image in the files
+	arguments  []string // added to the arguments in the files; they replace arguments for the same flag
+	namespaces []string // empty for all
+	shards     int      // 1 for a single active replica
 }
 
 // givesJobs reports whether the parts include the policy that assigns Jobs to the controller.
@@ -47,7 +47,7 @@ func givesJobs(parts []string) bool {
 	return slices.Contains(parts, "admission") || slices.Contains(parts, "admission/managed-by")
 }
 
-// roles are the namespaces to make a role for, instead of the one for all.
+// roles returns the namespaces that get a Role instead of the ClusterRole.
 func (m manifests) roles() []string {
 	if slices.Contains(m.parts, controllerPart) {
 		return m.namespaces
@@ -55,8 +55,8 @@ func (m manifests) roles() []string {
 	return nil
 }
 
-// render returns a stream of YAML documents, in the order in which they can be applied: what kubectl kustomize makes
-// of the same files.
+// render returns a stream of YAML documents, in the order in which they can be applied. kubectl kustomize prints the
+// same for these files.
 func (m manifests) render() ([]byte, error) {
 	files, err := m.files()
 	if err != nil {
@@ -79,7 +79,7 @@ func (m manifests) render() ([]byte, error) {
 		}
 	}
 	options := krusty.MakeDefaultOptions()
-	options.Reorder = krusty.ReorderOptionLegacy // As kubectl: what others need comes first.
+	options.Reorder = krusty.ReorderOptionLegacy // as in kubectl: dependencies come first
 	resources, err := krusty.MakeKustomizer(options).Run(files, printedFolder)
 	if err != nil {
 		return nil, fmt.Errorf("putting the manifests together: %w", err)
@@ -90,7 +90,7 @@ func (m manifests) render() ([]byte, error) {
 func roleFile(namespace string) string    { return "role-" + namespace + ".yaml" }
 func bindingFile(namespace string) string { return "rolebinding-" + namespace + ".yaml" }
 
-// files are those of config. The policy that fills in spec.managedBy has the controller's value.
+// files returns the files of config, with managedBy in the policy that sets spec.managedBy.
 func (m manifests) files() (filesys.FileSystem, error) {
 	files := filesys.MakeFsInMemory()
 	err := fs.WalkDir(config.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -145,7 +145,7 @@ func (m manifests) kustomization() (types.Kustomization, error) {
 	return k, err
 }
 
-// limitToNamespaces makes a role in each namespace of the one for all, and of the policy one for them.
+// limitToNamespaces replaces the ClusterRole by a Role in each namespace, and limits the policy to the namespaces.
 func (m manifests) limitToNamespaces(k *types.Kustomization) error {
 	if len(m.namespaces) > 0 && givesJobs(m.parts) {
 		patch, err := onlyInNamespaces(m.namespaces)
@@ -166,10 +166,10 @@ func (m manifests) limitToNamespaces(k *types.Kustomization) error {
 	return nil
 }
 
-// shardReplicas is how many replicas share the shards, unless there are fewer.
+// shardReplicas is the maximum number of replicas that share the shards.
 const shardReplicas = 3
 
-// forShards adds a replica, and lets them see the Leases of each other.
+// forShards adds replicas, and lets them list each other's Leases.
 func forShards(shards int) (patches []types.Patch, err error) {
 	for _, change := range []struct {
 		kind, name, path string
@@ -189,8 +189,8 @@ func forShards(shards int) (patches []types.Patch, err error) {
 	return patches, nil
 }
 
-// onlyInNamespaces keeps the policy from giving Jobs to the controller where it does not look: a label on another
-// namespace would make Jobs that stand still.
+// onlyInNamespaces limits the policy to the namespaces that the controller watches: in others, a label would assign
+// Jobs to it that never start.
 func onlyInNamespaces(namespaces []string) (types.Patch, error) {
 	selector := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 		{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: namespaces},
@@ -207,7 +207,7 @@ func replaceInContainer(field string, value any) map[string]any {
 	return map[string]any{"op": "replace", "path": "/spec/template/spec/containers/0/" + field, "value": value}
 }
 
-// deploymentArguments are those of the controller in the files.
+// deploymentArguments returns the controller's arguments in the files.
 func deploymentArguments() ([]string, error) {
 	data, err := fs.ReadFile(config.Files(), "manager/deployment.yaml")
 	if err != nil {
@@ -220,7 +220,7 @@ func deploymentArguments() ([]string, error) {
 	return deployment.Spec.Template.Spec.Containers[0].Args, nil
 }
 
-// mergeArguments appends more to arguments, in the place of those of the same flag.
+// mergeArguments appends more to arguments, replacing arguments for the same flag in place.
 func mergeArguments(arguments, more []string) []string {
 	var merged []string
 	flagOf := func(argument string) string {
@@ -246,7 +246,7 @@ func mergeArguments(arguments, more []string) []string {
 	return merged
 }
 
-// namespacedRole is what the controller needs in one namespace if it watches no others.
+// namespacedRole returns the Role and RoleBinding for a controller that watches one namespace.
 func namespacedRole(namespace string) (rbacv1.Role, rbacv1.RoleBinding) {
 	meta := metav1.ObjectMeta{Name: controllerName, Namespace: namespace, Labels: map[string]string{
 		"app.kubernetes.io/name": "kubectl-batchjob", "app.kubernetes.io/component": "controller",
@@ -266,7 +266,7 @@ func namespacedRole(namespace string) (rbacv1.Role, rbacv1.RoleBinding) {
 	}
 }
 
-// addManifest writes an object into the folder of what is printed.
+// addManifest writes an object into printedFolder.
 func addManifest(files filesys.FileSystem, name string, object any) error {
 	data, err := yaml.Marshal(object)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// checkVersions refuses an API server whose resourceVersions cannot be compared (KEP-5504): the controller knows by
-// nothing else what it has seen of its own writes, and would stop in the middle of its work. A list that is refused, or
-// does not come in time, is left to the watches, which try again and say so.
+// checkVersions rejects an API server whose resourceVersions cannot be compared (KEP-5504): the controller needs them
+// to find out which of its own writes a watch has delivered, and would stop in the middle of its work. It ignores a
+// list that fails or takes too long; the watches retry and report it.
 func checkVersions(ctx context.Context, client kube.Interface, namespaces []string) error {
 	namespace := metav1.NamespaceAll
 	if len(namespaces) > 0 {

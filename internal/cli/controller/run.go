@@ -40,7 +40,7 @@ func (o *Options) Run(ctx context.Context) error {
 	for _, s := range servers {
 		group.Go(func() error { return s.Run(ctx) })
 	}
-	if o.logging.Format == logsapi.DefaultLogFormat { // JSON logs are for programs.
+	if o.logging.Format == logsapi.DefaultLogFormat { // JSON logs are read by programs.
 		o.greet(servers)
 	}
 	group.Go(func() error {
@@ -55,7 +55,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// lead works until ctx is done: as long as the process runs, or has the lead.
+// lead runs the controller until ctx is done: when the process ends, or loses the lead.
 func (o *Options) lead(ctx context.Context) error {
 	runtime, err := controller.New(o.config)
 	if err != nil {
@@ -65,20 +65,20 @@ func (o *Options) lead(ctx context.Context) error {
 	return runtime.Run(ctx)
 }
 
-// leadShards works on this replica's share of the shards until ctx is done.
+// leadShards runs this replica's share of the shards until ctx is done.
 func (o *Options) leadShards(ctx context.Context) error {
 	o.config.Metrics.SetShards(o.shards)
 	unfiltered := sync.OnceFunc(func() {
 		klog.FromContext(ctx).Info("The API server does not filter by shard, so each shard of this replica reads the objects of all namespaces. To have it filter, turn on its feature gate ShardedListAndWatch")
 	})
 	return o.sharding.Run(ctx, func(ctx context.Context, i int) error {
-		// The first replica has all shards for a moment: without this, its memory stays that large for minutes.
+		// The first replica briefly has all shards: without this, its memory stays that large for minutes.
 		defer func() { go debug.FreeOSMemory() }()
 		return o.leadShard(ctx, i, unfiltered)
 	})
 }
 
-// leadShard works on a shard until ctx is done.
+// leadShard runs one shard until ctx is done.
 func (o *Options) leadShard(ctx context.Context, i int, unfiltered func()) error {
 	config := o.config
 	config.Shard, config.Unfiltered = shard.Of(i, o.shards), unfiltered

@@ -19,41 +19,41 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// kindUnsupported is a server that lacks what the controller cannot do without.
+// kindUnsupported is the kind of error for a server that lacks a required feature.
 const kindUnsupported cmdutil.ErrorKind = "Unsupported"
 
 const (
-	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy by default
-	// (KEP-4368: alpha in 1.30, beta and on in 1.32). Before, the API server drops it from new Jobs without a word.
+	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy by default (KEP-4368: alpha
+	// in 1.30, beta and on in 1.32). Older API servers silently drop it from new Jobs.
 	managedBySince = 32
-	// promisedSince is the first where all is there that we count on: managedBy cannot be switched off anymore, and
-	// resourceVersions can be compared (KEP-5504). Those of older servers are etcd's revisions, which can be, too, but
-	// nothing says so.
+	// promisedSince is the first minor version that guarantees all required features: managedBy cannot be turned off,
+	// and resourceVersions can be compared (KEP-5504). On older servers, they are etcd's revisions, which can be
+	// compared, too, but that is not documented.
 	promisedSince = 35
 )
 
-// serverInfoTimeout is how long the API server may take to answer before the controller starts without knowing.
+// serverInfoTimeout is the time limit for reading serverInfo; the controller starts without it.
 const serverInfoTimeout = 5 * time.Second
 
-// serverInfo is what an API server reports about itself.
+// serverInfo holds the facts that an API server reports about itself.
 type serverInfo struct {
-	// release is the version as the server reports it, "" if it does not.
+	// release is the version as the server reports it, "" if it is unknown.
 	release string
-	// minor is n of Kubernetes 1.n, or -1 if that cannot be read from release.
+	// minor is n of Kubernetes 1.n, or -1 if release has no such number.
 	minor int
 	// managedBy reports whether the schema of Jobs has the field; nil if the schema cannot be read.
 	managedBy *bool
-	// problem is why something is not known.
+	// problem is why something is unknown.
 	problem error
 }
 
-// readServerInfo asks the API server for its version and for the schema of Jobs. Any authenticated user may do that; that
-// it was not possible is no error here.
+// readServerInfo reads the version and the schema of Jobs. Any authenticated user may do that; a failure is recorded
+// in problem.
 func readServerInfo(ctx context.Context, client kube.Interface) serverInfo {
 	ctx, cancel := context.WithTimeout(ctx, serverInfoTimeout)
 	defer cancel()
 	s := serverInfo{minor: -1}
-	// The schema is the larger one by far: it is on its way while the version is read.
+	// The schema is far larger, so it is requested while the version is read.
 	schema := make(chan error, 1)
 	go func() {
 		has, err := schemaHasManagedBy(ctx, client.CoreV1().RESTClient())
@@ -68,7 +68,7 @@ func readServerInfo(ctx context.Context, client kube.Interface) serverInfo {
 	return s
 }
 
-// joinProblems makes one sentence of what went wrong.
+// joinProblems joins the errors in one line.
 func joinProblems(problems ...error) error {
 	var texts []string
 	for _, err := range problems {
@@ -82,7 +82,7 @@ func joinProblems(problems ...error) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// readingError is an error of a read that client-go words for objects: it calls a plain 403 "unknown".
+// readingError wraps the error of a read. client-go words errors for objects, and calls a plain 403 "unknown".
 func readingError(what string, err error) error {
 	if apierrors.IsForbidden(err) {
 		return fmt.Errorf("reading %s is forbidden", what)
@@ -96,7 +96,7 @@ func readVersion(ctx context.Context, client kube.Interface) (string, error) {
 		return "", readingError("its version", err)
 	}
 	if minorOf(info.GitVersion) < 0 && info.Minor != "" {
-		// Some vendors have a version of their own, and Kubernetes' beside it.
+		// Some vendors report a version of their own, and Kubernetes' version beside it.
 		return info.Major + "." + info.Minor, nil
 	}
 	return info.GitVersion, nil
@@ -104,7 +104,7 @@ func readVersion(ctx context.Context, client kube.Interface) (string, error) {
 
 var releasePattern = regexp.MustCompile(`^v?1\.[0-9]{1,4}`)
 
-// minorOf is n of v1.n.…, -1 for anything else: v1.34.2-eks-1a2b3c, 1.33+.
+// minorOf returns n of v1.n.…, such as v1.34.2-eks-1a2b3c or 1.33+; -1 for anything else.
 func minorOf(release string) int {
 	v, err := utilversion.ParseGeneric(releasePattern.FindString(release))
 	if err != nil {
@@ -113,7 +113,7 @@ func minorOf(release string) int {
 	return int(v.Minor())
 }
 
-// schemaHasManagedBy looks for the field in the OpenAPI schema of batch/v1.
+// schemaHasManagedBy reports whether the OpenAPI schema of batch/v1 has the field.
 func schemaHasManagedBy(ctx context.Context, server rest.Interface) (bool, error) {
 	text, err := server.Get().AbsPath("/openapi/v3/apis/batch/v1").SetHeader("Accept", "application/json").DoRaw(ctx)
 	if err != nil {
@@ -141,8 +141,8 @@ func schemaHasManagedBy(ctx context.Context, server rest.Interface) (bool, error
 // before reports whether the server is known to be older than Kubernetes 1.minor.
 func (s serverInfo) before(minor int) bool { return s.minor >= 0 && s.minor < minor }
 
-// check returns an error if the controller cannot work here, and advice if that is not certain. By name means by
-// spec.managedBy, which --replace-builtin does not need.
+// check returns an error if the controller cannot work with this server, and advice if that is uncertain. byName is
+// set if Jobs are selected by spec.managedBy, which --replace-builtin does not need.
 func (s serverInfo) check(byName bool) (advice string, err error) {
 	switch {
 	case byName && s.managedBy != nil && !*s.managedBy:
@@ -170,13 +170,13 @@ func (s serverInfo) refuse(what string) error {
 		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, promisedSince))
 }
 
-// checkServer refuses an API server that cannot give Jobs to this controller. One that does not answer is left to the
-// check of permissions, which comes next and says so: the advice is for after it.
+// checkServer rejects an API server that cannot assign Jobs to this controller. If the server does not answer, the
+// check of permissions, which comes next, reports it; so the advice is to be printed after that check.
 func (o *Options) checkServer(ctx context.Context) (advice string, err error) {
 	return readServerInfo(ctx, o.config.Client).check(!o.config.ReplaceBuiltin)
 }
 
-// advise writes the advice of checkServer.
+// advise prints the advice of checkServer.
 func (o *Options) advise(ctx context.Context, advice string) {
 	switch {
 	case advice == "":

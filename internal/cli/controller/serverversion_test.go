@@ -20,12 +20,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// aboutServer is an API server that tells about itself, as each verb of the test has it,
-// and allows everything. What it is asked is kept.
+// aboutServer is an API server with the given version and schema that allows everything. It records the requested
+// paths.
 type aboutServer struct {
-	version string // the answer of /version; "" is a 403
-	schema  string // that of /openapi/v3/apis/batch/v1; "" is a 403
-	jobs    string // that of a list of Jobs; "" is a 403
+	version string // response of /version; "" is a 403
+	schema  string // response of /openapi/v3/apis/batch/v1; "" is a 403
+	jobs    string // response of a list of Jobs; "" is a 403
 
 	mu    sync.Mutex
 	asked []string
@@ -61,11 +61,11 @@ const (
 )
 
 func versionAnswer(gitVersion string) string {
-	quoted, _ := json.Marshal(gitVersion) // of a string: cannot fail
+	quoted, _ := json.Marshal(gitVersion) // marshaling a string cannot fail
 	return fmt.Sprintf(`{"major": "1", "minor": "", "gitVersion": %s}`, quoted)
 }
 
-// checkServer says what the controller says of an API server at its start.
+// checkServer returns the controller's advice or error for an API server at its start.
 func checkServer(t *testing.T, server *aboutServer, flags ...string) (advice string, err error) {
 	t.Helper()
 	s := httptest.NewServer(server)
@@ -79,8 +79,8 @@ func checkServer(t *testing.T, server *aboutServer, flags ...string) (advice str
 	return o.checkServer(t.Context())
 }
 
-// Issue 7, point 7; MGB-01: where managedBy is not served the controller does not start, and
-// says what it found, what it needs, and what to do.
+// Issue 7, point 7; MGB-01: if managedBy is not served, the controller does not start, and prints what it found, what
+// it requires, and what to do.
 func TestControllerRefusesOldServers(t *testing.T) {
 	const odd = "own-build"
 	for name, c := range map[string]struct {
@@ -123,7 +123,7 @@ func TestControllerRefusesOldServers(t *testing.T) {
 		case err != nil && (cmdutil.ExitCode(err) != cmdutil.ExitError || cmdutil.KindOf(err) != kindUnsupported):
 			t.Errorf("%s: exit code %d, kind %s", name, cmdutil.ExitCode(err), cmdutil.KindOf(err))
 		}
-		// In place of the built-in controller managedBy is not needed.
+		// Instead of the built-in controller, managedBy is not needed.
 		advice, err = checkServer(t, &aboutServer{version: c.version, schema: c.schema}, "--replace-builtin")
 		if err != nil || (c.replacing == "") != (advice == "") || !strings.Contains(advice, c.replacing) || strings.Contains(advice, "managedBy") {
 			t.Errorf("%s with --replace-builtin: advice %q, want %q; %v", name, advice, c.replacing, err)
@@ -131,7 +131,7 @@ func TestControllerRefusesOldServers(t *testing.T) {
 	}
 }
 
-// freshLogging lets a test configure the logs, which a process does only once.
+// freshLogging lets a test configure the logs, which a process can do only once.
 func freshLogging(t *testing.T) {
 	t.Helper()
 	if err := logsapi.ResetForTest(nil); err != nil {
@@ -144,7 +144,7 @@ func freshLogging(t *testing.T) {
 	})
 }
 
-// runController runs the verb against the server with this address.
+// runController runs the verb against the server at this URL.
 func runController(t *testing.T, url string, flags ...string) (code int, out, errOut string) {
 	t.Helper()
 	freshLogging(t)
@@ -153,15 +153,15 @@ func runController(t *testing.T, url string, flags ...string) (code int, out, er
 	return r.Code, r.Out, r.ErrOut
 }
 
-// Issue 7, point 7: an API server whose resourceVersions say nothing about their order is refused, instead of a
-// controller that ends in the middle of its work.
+// Issue 7, point 7: the controller rejects an API server whose resourceVersions have no order, instead of stopping in
+// the middle of its work.
 func TestControllerRefusesVersionsWithoutOrder(t *testing.T) {
 	for version, refused := range map[string]bool{
 		"1": false, "18446744073709551617": false, "": true, "0": true, "007": true, "abc": true, `12-a\u001b[31m`: true,
 	} {
 		server := &aboutServer{version: versionAnswer("v1.36.3"), schema: withField, jobs: `{"kind": "JobList", "apiVersion": "batch/v1", "metadata": {"resourceVersion": "` + version + `"}, "items": []}`}
 		s := httptest.NewServer(server)
-		// An address that nothing can listen at ends it where nothing is refused.
+		// An invalid listen address ends the run if the server is accepted.
 		code, out, errOut := runController(t, s.URL, "--namespaces=a,b", "--health-probe-bind-address=256.0.0.1:1")
 		s.Close()
 		told := strings.HasPrefix(errOut, "error: the resourceVersions of this API server cannot be compared (such as ") && strings.Contains(errOut, "; Kubernetes 1.35 and newer guarantee that they can be compared")
@@ -178,7 +178,7 @@ func TestControllerRefusesVersionsWithoutOrder(t *testing.T) {
 	}
 }
 
-// The refusal comes before any permission is asked for, as it would be in vain.
+// The server is rejected before any permission is checked.
 func TestControllerRefusesBeforeItAsksForPermissions(t *testing.T) {
 	server := &aboutServer{version: versionAnswer("v1.29.15"), schema: withoutField}
 	s := httptest.NewServer(server)
@@ -194,7 +194,7 @@ func TestControllerRefusesBeforeItAsksForPermissions(t *testing.T) {
 	}
 }
 
-// A server that nobody can reach is left to the check of permissions, which says so.
+// The check of permissions reports a server that cannot be reached.
 func TestUnreachableServerIsLeftToThePermissions(t *testing.T) {
 	s := httptest.NewServer(&aboutServer{})
 	s.Close()
@@ -204,7 +204,7 @@ func TestUnreachableServerIsLeftToThePermissions(t *testing.T) {
 	}
 }
 
-// The warning is a line of its own on stderr, or one of the log where that is for programs.
+// The warning is a line of its own on stderr, or a log message if the log is JSON.
 func TestWarningIsALineOfItsOwn(t *testing.T) {
 	s := httptest.NewServer(&aboutServer{version: versionAnswer("v1.34.2-\x1b[31mred"), schema: withField})
 	defer s.Close()
@@ -213,7 +213,7 @@ func TestWarningIsALineOfItsOwn(t *testing.T) {
 		var errOut bytes.Buffer
 		o := &Options{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut, Out: &errOut}}
 		cmd := newCommandFor(o)
-		// The first listener that it opens fails: nothing is started.
+		// The first listener fails, so nothing is started.
 		flags := []string{"--kubeconfig", clitest.WriteKubeconfig(t, s.URL), "--logging-format", format, "--health-probe-bind-address", "256.0.0.1:1"}
 		if err := cmd.ParseFlags(flags); err != nil {
 			t.Fatal(err)
@@ -241,14 +241,14 @@ func TestWarningIsALineOfItsOwn(t *testing.T) {
 	}
 }
 
-// A server that is slow to tell its schema does not keep the controller from starting.
+// A server that is slow to send its schema does not keep the controller from starting.
 func TestControllerDoesNotWaitForTheSchema(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/version" {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, versionAnswer("v1.36.3"))
-			cancel() // the time is over once the version is read
+			cancel() // the time limit is over once the version is read
 			return
 		}
 		<-r.Context().Done()
@@ -263,7 +263,7 @@ func TestControllerDoesNotWaitForTheSchema(t *testing.T) {
 	}
 }
 
-// The schema of a real API server has the field where it is looked for.
+// The schema of a real API server has the field at the expected place.
 func TestManagedByIsFoundInTheSchema(t *testing.T) {
 	text, err := os.ReadFile("testdata/openapi-jobspec.json")
 	if err != nil {

@@ -21,20 +21,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// servingOptions are the flags of what the controller serves.
+// servingOptions are the flags of the controller's HTTP servers.
 type servingOptions struct {
 	metricsAddress, healthAddress string
 	metricsSecure, profiling      bool
 	certFile, keyFile             string
 
-	// reviews reviews tokens, and knownReviews those that were allowed before.
+	// reviews reviews unknown tokens, and knownReviews tokens that were allowed before.
 	reviews, knownReviews kube.Interface
 	gatherer              kubemetrics.Gatherer
 	working               workingSet
 }
 
-// workingSet are the Runtimes at work: none in a process that waits for the lead, or begins,
-// or ends, and one for each shard.
+// workingSet holds the running Runtimes: none while the process waits for the lead, starts or stops; with shards, one
+// for each shard.
 type workingSet struct {
 	mu       sync.Mutex
 	runtimes []*controller.Runtime
@@ -51,7 +51,7 @@ func (w *workingSet) add(r *controller.Runtime) (remove func()) {
 	}
 }
 
-// state reports whether there are any, and whether all are ready.
+// state reports whether there are Runtimes, and whether all are ready.
 func (w *workingSet) state() (working, ready bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,8 +59,8 @@ func (w *workingSet) state() (working, ready bool) {
 	return len(w.runtimes) > 0, !unready
 }
 
-// reviewQPS limits how often the API server is asked about tokens, for invalid ones apart from those that were allowed
-// before, and for both apart from all other calls.
+// reviewQPS is the rate limit of token reviews. Unknown tokens and tokens that were allowed before have separate
+// limits, which are also separate from all other requests.
 const reviewQPS = 10
 
 func (o *servingOptions) addFlags(flags *pflag.FlagSet) {
@@ -82,7 +82,7 @@ func (o *servingOptions) validate() error {
 	return nil
 }
 
-// complete makes the metrics, and the client that asks who may read them.
+// complete creates the metrics, and the clients that review tokens.
 func (o *servingOptions) complete(c *Options, config *rest.Config) (err error) {
 	registry := kubemetrics.NewKubeRegistry()
 	c.config.Metrics = metrics.New(registry, clock.RealClock{})
@@ -94,13 +94,13 @@ func (o *servingOptions) complete(c *Options, config *rest.Config) (err error) {
 	return err
 }
 
-// namedServer is a server, and what the user finds there.
+// namedServer is a server with a name for its content.
 type namedServer struct {
 	*serving.Server
 	serves string
 }
 
-// listen opens both addresses.
+// listen opens the health and the metrics address.
 func (o *servingOptions) listen(c *Options) ([]namedServer, error) {
 	health, err := serving.Listen("health probes", o.healthAddress, serving.Probes(o.healthChecks(c), o.readyChecks(c)), nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func listenError(flag string, err error) error {
 	return cmdutil.NewUserError(cmdutil.KindUsage, err, err.Error(), "choose another address with "+flag+", or turn it off with "+flag+" 0")
 }
 
-// healthChecks fail if the process cannot recover by itself, as a leader that cannot step down.
+// healthChecks fail if the process cannot recover by itself, such as a leader that cannot step down.
 func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
 	checks := map[string]serving.Check{"ping": func() error { return nil }}
 	switch {

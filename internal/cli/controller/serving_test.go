@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// JOB-52: flags that contradict each other are wrong usage.
+// JOB-52: flags that contradict each other are usage errors.
 func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
 	checkFlags(t, map[string]string{
 		"--metrics-bind-address=0 --health-probe-bind-address=0": "",
@@ -29,8 +29,7 @@ func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
 	})
 }
 
-// JOB-52: an address that cannot be had is wrong usage, names the flag, and leaves
-// nothing open.
+// JOB-52: an address that cannot be opened is a usage error that names the flag, and leaves nothing open.
 func TestAddressThatIsTakenIsWrongUsage_JOB_52(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -71,7 +70,7 @@ func TestAddressThatIsTakenIsWrongUsage_JOB_52(t *testing.T) {
 	}
 }
 
-// freeAddress is an address that nobody listens on, as of now.
+// freeAddress returns an address that is free at the moment.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,7 +81,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// JOB-52: /configz shows what the controller runs with, and nothing that is secret.
+// JOB-52: /configz shows the effective configuration, without secrets.
 func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 	o := completed(t, "--leader-elect", "--managed-by=example.com/jobs", "--feature-gates=JobSuccessPolicy=false", "--kube-api-qps=7", "--token=secret")
 	if err := o.Validate(); err != nil {
@@ -115,7 +114,7 @@ func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 	}
 }
 
-// JOB-56: a process that waits for the lead is ready, one that reads its first lists is not.
+// JOB-56: a process that waits for the lead is ready; one that reads its first lists is not.
 func TestStandbyIsReady_JOB_56(t *testing.T) {
 	beginning, err := controller.New(controller.Config{Client: kubefake.Client(fake.NewClientset())})
 	if err != nil {

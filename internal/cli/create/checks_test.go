@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// What is for a Git repository is not what an API server rejects (CLI-05: with the place).
+// A manifest for a Git repository contains nothing that an API server rejects (CLI-05: errors have a position).
 func TestDryRunOnTheClientChecks_CLI_05(t *testing.T) {
 	const typo = "  backofLimit: 3\n"
 	for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestDryRunOnTheClientChecks_CLI_05(t *testing.T) {
 	}
 }
 
-// What API servers say about a value of the wrong type has its place, too.
+// An API server's error about a value of the wrong type gets a position, too.
 func TestCreateLocatesWrongTypes_CLI_05(t *testing.T) {
 	api := newCreations(t)
 	api.answer = func(string, map[string]any) *clitest.Status {

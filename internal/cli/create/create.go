@@ -22,7 +22,7 @@ The controller built into Kubernetes runs the Jobs unless the manifest or
 --managed-by names another. With --dry-run=client, nothing is sent and no
 cluster is needed.`
 
-// createDetails are for the reference.
+// createDetails is text for the reference only.
 const createDetails = `Rules in spec.podFailurePolicy may have a name (KEP-4443). API servers before
 1.38 do not know that field, so create checks the names and moves them to the
 annotation batchjob.dev/pod-failure-policy-rule-names; for a CronJob or a
@@ -68,7 +68,7 @@ const (
 	dryRunServer = "server"
 )
 
-// Options are the flags of the create verb, and what Complete makes of them.
+// Options are the flags of the create verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube      *cmdutil.KubeFlags
@@ -125,7 +125,7 @@ func (o *Options) Validate(args []string) error {
 	return o.manifests.Validate(args)
 }
 
-// Complete makes the printer and, unless nothing is to be sent, the client.
+// Complete creates the printer and, unless nothing is to be sent, the client.
 func (o *Options) Complete() error {
 	if err := o.choosePrinter(); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (o *Options) choosePrinter() (err error) {
 	return err
 }
 
-// Run creates the objects in order, and returns an error for each that was not created.
+// Run creates the objects in order, and returns an error for each object that was not created.
 func (o *Options) Run(ctx context.Context) error {
 	objects, problems := o.manifests.Read(ctx, o.In)
 	if err := ctx.Err(); err != nil {
@@ -157,7 +157,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return o.createAll(ctx, objects, problems)
 }
 
-// createAll creates what can be created. problems are those of reading.
+// createAll creates the objects that can be created. problems are the errors of reading manifests.
 func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, problems []error) error {
 	objects = o.manifests.Choose(objects, cmdutil.IsBatch, o.dryRun == dryRunClient && o.printsManifests())
 	var ready []*manifest.Object
@@ -195,7 +195,7 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 	return errors.Join(problems...)
 }
 
-// printsManifests reports whether the output has all fields of objects.
+// printsManifests reports whether the output contains all fields of objects.
 func (o *Options) printsManifests() bool {
 	return o.print.Format() == "yaml" || o.print.Format() == "json"
 }
@@ -208,7 +208,7 @@ func (o *Options) send(ctx context.Context, object *manifest.Object) (*unstructu
 	return o.creator.Create(ctx, content)
 }
 
-// show writes what was created: a line, or the object in the format of -o.
+// show prints the created object: a line, or the object in the format of -o.
 func (o *Options) show(object *unstructured.Unstructured) error {
 	if o.printer != nil {
 		return o.printer.PrintObj(object, o.Out)

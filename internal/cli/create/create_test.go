@@ -28,13 +28,13 @@ const (
 	severalNote = "note: testdata/create/several.yaml:12:5: rule names have no effect here: spec.managedBy does not assign the Job to kubectl batchjob controller\n"
 )
 
-// creations is an API server that takes, or refuses, what is created.
+// creations is an API server that accepts or rejects new objects.
 type creations struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []string
 	bodies   []map[string]any
-	leases   func() (any, *clitest.Status) // the list of Leases; nil for an empty one
+	leases   func() (any, *clitest.Status) // returns the list of Leases; nil for an empty one
 	answer   func(name string, body map[string]any) *clitest.Status
 	causes   []any
 	came     chan struct{}
@@ -125,7 +125,7 @@ func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
 	}
 }
 
-// The Jobs of a JobSet get what a Job gets (issue 17).
+// create prepares the Jobs of a JobSet in the same way as a Job (issue 17).
 func TestCreateSetsUpTheJobsOfAJobSet_PFN_23_MGB_02(t *testing.T) {
 	api, path := newCreations(t), clitest.WriteManifest(t, clitest.JobSet)
 	got := api.run(t, "-f", path, "--managed-by=batchjob.dev/controller", "--force")
@@ -171,7 +171,7 @@ func TestCreateSendsItsOptions(t *testing.T) {
 	}
 }
 
-// No kubeconfig is read, and the manifests come out for kubectl apply, in order, with fields that nobody knows.
+// No kubeconfig is read, and the manifests are printed for kubectl apply, in order, including unknown fields.
 func TestDryRunOnTheClientPrintsManifests_PFN_23(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	got := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
@@ -188,7 +188,7 @@ func TestDryRunOnTheClientPrintsManifests_PFN_23(t *testing.T) {
 	}
 }
 
-// Without the flag, the built-in controller runs what has no managedBy: another may not be there.
+// Without the flag, the built-in controller runs Jobs without managedBy, as no other controller is sure to exist.
 //
 // Requirements: MGB-02, MGB-17
 func TestCreateSetsManagedByOnlyIfAsked(t *testing.T) {
@@ -204,7 +204,7 @@ func TestCreateSetsManagedByOnlyIfAsked(t *testing.T) {
 	}
 }
 
-// managedBy cannot be changed, so a Job that names a controller that does not seem to be running would wait forever.
+// managedBy cannot be changed, so a Job whose controller does not seem to be running would wait forever.
 //
 // Requirements: MGB-17
 func TestJobOfADeadControllerIsNotCreated(t *testing.T) {
@@ -233,7 +233,7 @@ func TestJobOfADeadControllerIsNotCreated(t *testing.T) {
 	for what, tc := range map[string]struct {
 		leases   func() (any, *clitest.Status)
 		args     string
-		manifest string // its spec.managedBy
+		manifest string // spec.managedBy in it
 		errOut   string
 		created  bool
 	}{
@@ -292,7 +292,7 @@ func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 	})
 }
 
-// One that fails does not keep others from being created; what the API server says has its place in the file.
+// A failure does not keep other objects from being created; the API server's errors get a position in the file.
 func TestCreateGoesOnAfterAFailure_CLI_05(t *testing.T) {
 	api := newCreations(t)
 	api.causes = []any{map[string]any{"field": "spec.podFailurePolicy.rules[1].action", "message": "Unsupported value"}, map[string]any{"field": "spec.template.spec.restartPolicy", "message": "Required value"}}
@@ -327,7 +327,7 @@ error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batc
 	}
 }
 
-// Without an answer, or without a login, the next would fare no better.
+// Without a response, or without valid credentials, the next request would fail, too.
 func TestCreateStopsWithoutAServer(t *testing.T) {
 	api := newCreations(t)
 	api.answer = func(string, map[string]any) *clitest.Status {
@@ -343,7 +343,7 @@ func TestCreateStopsWithoutAServer(t *testing.T) {
 	}
 }
 
-// A lost answer leaves open whether the object exists.
+// If the response is lost, it is unknown whether the object exists.
 //
 // Requirements: CLI-05
 func TestCreationWithoutAnAnswerMayHaveHappened(t *testing.T) {

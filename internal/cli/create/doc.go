@@ -1,2 +1,2 @@
-// Package create is the verb create: it creates Jobs and CronJobs from manifests.
+// Package create implements the verb create: it creates Jobs, CronJobs and JobSets from manifests.
 package create

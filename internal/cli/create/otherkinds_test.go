@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// mixed is a rendered chart: what a Job needs, and the Job.
+// mixed is a rendered chart: the objects that a Job needs, and the Job.
 const mixed = `apiVersion: v1
 kind: ServiceAccount
 metadata: {name: runner, creationTimestamp: null}

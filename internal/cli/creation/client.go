@@ -20,18 +20,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Client creates Jobs, what creates Jobs, and objects of other kinds.
+// Client creates Jobs, objects that contain templates of Jobs, and objects of other kinds.
 type Client struct {
 	flags     *Flags
 	client    dynamic.Interface
 	kube      kube.Interface
 	now       func() time.Time
-	namespace string // of objects that name none
+	namespace string // of objects that do not name one
 	options   metav1.CreateOptions
-	resources map[schema.GroupVersionKind]resource // of other kinds, as far as they are known
+	resources map[schema.GroupVersionKind]resource // cache for other kinds
 }
 
-// Client makes what creates the objects.
+// Client returns a client that creates the objects.
 func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 	config, err := cmdutil.RESTConfig(f.kube, f.warnings)
 	if err != nil {
@@ -56,7 +56,7 @@ func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 	return &Client{flags: f, client: client, kube: typed, now: now, namespace: namespace, options: options, resources: map[schema.GroupVersionKind]resource{}}, nil
 }
 
-// Create creates an object, and returns it as it is stored.
+// Create creates an object, and returns it as stored.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	client, call, err := c.objects(ctx, "create", object)
 	if err != nil {
@@ -66,19 +66,19 @@ func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured) 
 	return created, call.Wrap(err)
 }
 
-// ConcernsObject reports whether an error is about the object that was sent, so that others may succeed.
+// ConcernsObject reports whether an error is about the object that was sent, so that other objects may succeed.
 func ConcernsObject(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err) || meta.IsNoMatchError(err)
 }
 
-// An API server names the field in one of these ways; the first is Go's decoder, for a value of the wrong type.
+// An API server names the field in one of these ways; the first is from Go's decoder, for a value of the wrong type.
 var (
 	wrongType    = regexp.MustCompile(`Go struct field \w+\.(\S+) of type`)
 	unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
 )
 
-// fieldIn is the first field that a message names.
+// fieldIn returns the first field that a message names, "" for none.
 func fieldIn(message string) string {
 	for _, pattern := range [...]*regexp.Regexp{wrongType, unknownField} {
 		if found := pattern.FindStringSubmatch(message); found != nil {
@@ -88,7 +88,7 @@ func fieldIn(message string) string {
 	return ""
 }
 
-// Locate adds to an error of the API server the position in the manifest.
+// Locate adds the position in the manifest to an error of the API server.
 func Locate(object *manifest.Object, err error) []error {
 	if unknown := unknownKind(object, err); unknown != nil {
 		return []error{unknown}
@@ -113,7 +113,7 @@ func Locate(object *manifest.Object, err error) []error {
 	return []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err, object.Position(path).String()+": "+what, hint)}
 }
 
-// MayExist is the error of an object that may be stored although its creation failed, nil if it is not.
+// MayExist returns an error if the object may be stored although its creation failed, nil if it is not.
 func MayExist(object *manifest.Object, err error) error {
 	if !kube.MayBeDone(err) || errors.Is(err, context.Canceled) || meta.IsNoMatchError(err) {
 		return nil

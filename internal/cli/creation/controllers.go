@@ -18,9 +18,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
-// CheckControllers returns an error if a Job names our controller and that is not running: the Job would wait forever, as
-// spec.managedBy cannot be changed. A name other than the default is one of ours if batchjob-system has a Lease for it; in
-// another namespace, anyone could have made that up.
+// CheckControllers returns an error if a Job names our controller but no such controller is running: the Job would
+// wait forever, as spec.managedBy cannot be changed. A name other than the default counts as ours if batchjob-system
+// has a Lease for it; in other namespaces, any user might have created the Lease.
 func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Object) error {
 	if c.flags.force {
 		return nil
@@ -60,7 +60,7 @@ func (c *Client) checkController(ctx context.Context, job *manifest.Job, namespa
 	return nil
 }
 
-// notRunning is the error of a Job whose controller has this Lease, or none.
+// notRunning returns the error for a Job whose controller has this Lease, or none.
 func (c *Client) notRunning(job *manifest.Job, lease *explain.Lease) error {
 	what := "it has no Lease"
 	if lease != nil {
@@ -78,7 +78,7 @@ func (c *Client) notRunning(job *manifest.Job, lease *explain.Lease) error {
 		"start it with --leader-elect, leave spec.managedBy unset for the controller built into Kubernetes, or use --force")
 }
 
-// noteRuleNames tells the user if the Job has names of rules, and a controller that does not read them.
+// noteRuleNames prints a notice if the Job has rule names but a controller that does not read them.
 func (f *Flags) noteRuleNames(job *manifest.Job) {
 	if by := job.ManagedBy(); job.Annotation() == "" || by != "" && by != batchv1.JobControllerName {
 		return

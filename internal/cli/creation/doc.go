@@ -1,2 +1,2 @@
-// Package creation makes the objects of manifests what the API server gets, and creates them, for the verbs.
+// Package creation prepares the objects of manifests for the API server and creates them, for the verbs.
 package creation

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// Flags are the manifests that a verb creates, and how.
+// Flags choose the manifests that a verb creates, and how.
 type Flags struct {
 	cmdutil.ManifestFlags
 	kube     *cmdutil.KubeFlags

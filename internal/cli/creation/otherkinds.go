@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// maxNamed is how many skipped objects are listed by name.
+	// maxNamed is the maximum number of skipped objects that are listed by name.
 	maxNamed = 5
-	// kustomizeGroup has the kinds of kustomization.yaml and its parts, which no API server knows.
+	// kustomizeGroup is the group of kustomization.yaml and its parts, which no API server has.
 	kustomizeGroup = "kustomize.config.k8s.io/"
 )
 
-// OtherKinds are the objects of manifests that are not of a verb's own kinds.
+// OtherKinds is the treatment of objects whose kind is not one of the verb's own.
 type OtherKinds int
 
-// What becomes of them.
+// The treatments.
 const (
-	// SkipOthers leaves them out, with one line that names them.
+	// SkipOthers omits them, and names them in one line.
 	SkipOthers OtherKinds = iota
 	// CreateOthers creates them, too.
 	CreateOthers
@@ -43,8 +43,8 @@ const (
 	PassOthers
 )
 
-// Choose removes the objects that are not created from a list, and prints one line about them. own reports whether the
-// verb is about an object: if none is and others are skipped, all objects stay, so that Prepare returns the errors.
+// Choose returns the objects to create, and prints one line about the others. own reports whether an object is of the
+// verb's own kinds: if none is and others are skipped, all objects stay, so that Prepare returns the errors.
 func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bool, pass bool) []*manifest.Object {
 	switch {
 	case pass:
@@ -73,7 +73,7 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 	return chosen
 }
 
-// noteSkipped names objects that are left out, and says what to do for them.
+// noteSkipped names the objects that are omitted, and the flag that includes them.
 func (f *Flags) noteSkipped(skipped []*manifest.Object) {
 	what, them := wording.Count(len(skipped), "objects of other kinds"), "them"
 	if len(skipped) == 1 {
@@ -86,7 +86,8 @@ func (f *Flags) noteSkipped(skipped []*manifest.Object) {
 	fmt.Fprintf(f.warnings, "skipped %s: %s; %s\n", what, listOf(skipped), hint)
 }
 
-// noteNamespace says that -n changes no objects of other kinds: not all of them have a namespace, and only a cluster knows.
+// noteNamespace prints that -n does not change objects of other kinds: not all of them are namespaced, and only a
+// cluster knows which ones are.
 func (f *Flags) noteNamespace(objects []*manifest.Object, own func(*manifest.Object) bool) {
 	given := f.kube.Overrides.Context.Namespace
 	var without []*manifest.Object
@@ -116,7 +117,7 @@ func listOf(objects []*manifest.Object) string {
 	return strings.Join(names, ", ")
 }
 
-// prepareOther checks an object without a Job. Those of other kinds that are only printed stay as they are.
+// prepareOther checks an object without a Job. Objects of other kinds that are only printed stay unchanged.
 func (f *Flags) prepareOther(object *manifest.Object) []error {
 	if cmdutil.IsBatch(object) {
 		path, problem, fix := cmdutil.WhyNoJob(object)
@@ -134,13 +135,14 @@ func (f *Flags) prepareOther(object *manifest.Object) []error {
 	return []error{notForCreate(object)}
 }
 
-// resource is what an API server calls a kind.
+// resource is the API server's resource for a kind.
 type resource struct {
 	schema.GroupVersionResource
 	namespaced bool
 }
 
-// resourceOf returns the resource of a kind. It asks the API server about other kinds than Jobs, once for each.
+// resourceOf returns the resource of a kind. For kinds that are not batch or JobSet, it asks the API server, once for
+// each.
 func (c *Client) resourceOf(ctx context.Context, kind schema.GroupVersionKind) (resource, error) {
 	if kind.Group == batchv1.GroupName || kind.Group == manifest.JobSetGroup {
 		return resource{kind.GroupVersion().WithResource(strings.ToLower(kind.Kind) + "s"), true}, nil
@@ -172,7 +174,7 @@ func (c *Client) resourceOf(ctx context.Context, kind schema.GroupVersionKind) (
 	return resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
 
-// objects returns the client for objects like this one, and the call for errors.
+// objects returns the client for objects of this kind, and the call for errors.
 func (c *Client) objects(ctx context.Context, verb string, object *unstructured.Unstructured) (dynamic.ResourceInterface, apicall.Call, error) {
 	of, err := c.resourceOf(ctx, object.GroupVersionKind())
 	if err != nil {
@@ -186,7 +188,7 @@ func (c *Client) objects(ctx context.Context, verb string, object *unstructured.
 	return c.client.Resource(of.GroupVersionResource).Namespace(call.Namespace), call, nil
 }
 
-// Delete deletes an object that Create returned, unless another one has its name now.
+// Delete deletes an object that Create returned, unless another object has its name now.
 func (c *Client) Delete(ctx context.Context, created *unstructured.Unstructured) error {
 	client, call, err := c.objects(ctx, "delete", created)
 	if err != nil {
@@ -197,7 +199,7 @@ func (c *Client) Delete(ctx context.Context, created *unstructured.Unstructured)
 	return call.Wrap(client.Delete(ctx, created.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background}))
 }
 
-// unknownKind returns the error about a kind that the cluster does not have, nil for other errors.
+// unknownKind returns an error for a kind that the cluster does not have, nil for other errors.
 func unknownKind(object *manifest.Object, err error) error {
 	if _, is := errors.AsType[*meta.NoKindMatchError](err); !is {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-// Prepare turns the manifest into what is sent; offline, it also checks what the API server would.
+// Prepare turns the manifest into the object to send; offline, it also makes the API server's checks.
 func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	jobs := object.Jobs()
 	if len(jobs) == 0 {
@@ -29,7 +29,7 @@ func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	if offline && f.kube.Overrides.Context.Namespace != "" {
 		metadata["namespace"] = f.kube.Overrides.Context.Namespace
 	}
-	// The API server makes these itself.
+	// The API server sets these fields.
 	delete(object.Content, "status")
 	delete(metadata, "creationTimestamp")
 	if len(problems) == 0 && offline {
@@ -43,7 +43,7 @@ func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	return problems
 }
 
-// setUp moves the names of rules in each Job, and sets its managedBy if the flag asks for it.
+// setUp moves the rule names of each Job to its annotation, and sets managedBy if the flag asks for it.
 func (f *Flags) setUp(jobs []*manifest.Job) []error {
 	var problems []error
 	for _, job := range jobs {
@@ -58,12 +58,13 @@ func (f *Flags) setUp(jobs []*manifest.Job) []error {
 	return problems
 }
 
-// notForCreate is the error of an object of another kind.
+// notForCreate returns the error for an object of another kind.
 func notForCreate(object *manifest.Object) error {
 	return object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
 }
 
-// wouldBeRejected returns the errors that an API server would, so that nobody commits a manifest that none accepts.
+// wouldBeRejected returns the errors that an API server would return, so that users do not commit an invalid
+// manifest.
 func (f *Flags) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) []error {
 	var findings []lint.Finding
 	for _, job := range jobs {
@@ -89,7 +90,7 @@ func (f *Flags) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) [
 	return problems
 }
 
-// checkNamespace compares with -n, in kubectl's words.
+// checkNamespace returns kubectl's error if the namespace of the object differs from -n.
 func (f *Flags) checkNamespace(object *manifest.Object) error {
 	given, own := f.kube.Overrides.Context.Namespace, object.Namespace()
 	if given == "" || own == "" || given == own {
@@ -99,7 +100,7 @@ func (f *Flags) checkNamespace(object *manifest.Object) error {
 		"the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation.", own, given, own)
 }
 
-// PrepareOffline makes of the manifest what create would send for our controller. No cluster is asked.
+// PrepareOffline turns the manifest into the object that create would send for our controller, without a cluster.
 func PrepareOffline(object *manifest.Object) []error {
 	f := Flags{kube: cmdutil.NewKubeFlags(), managedBy: controller.DefaultManagedBy, fieldValidation: metav1.FieldValidationStrict}
 	return f.Prepare(object, true)

@@ -37,13 +37,14 @@ const demoExample = `  # Watch eight Jobs for a few minutes
   # How they end, as text
   kubectl batchjob demo --interactive=false`
 
-// begunAgo is how long the simulation has run when it is first shown: some Jobs have failed by then, and most still run.
+// begunAgo is the simulated time that has passed when the view opens: some Jobs have failed by then, and most still
+// run.
 const begunAgo = 50 * time.Second
 
-// limit is how much virtual time passes without a terminal. All Jobs that can end have ended then.
+// limit is the virtual time that passes without a terminal. All Jobs that can end have ended then.
 const limit = 15 * time.Minute
 
-// selected is the Job that is selected at first, and coach what to do first.
+// selected is the Job under the cursor at first, and coach a hint at what to do first.
 const (
 	selected = "montecarlo"
 	coach    = "enter: the map of montecarlo · e: why some of it failed · ?: all keys"
@@ -90,7 +91,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return v.ShowSimulation(ctx, source, snapshot.JobKey{Namespace: sim.Namespace, Name: selected}, coach)
 }
 
-// print shows how all Jobs end.
+// print prints how all Jobs end.
 func (o *Options) print(source *Source) error {
 	reports := source.end(limit)
 	fmt.Fprintf(o.ErrOut, "Simulated without a cluster: %s of virtual time.\n", wording.Duration(limit))

@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// program is the command line that tests run.
+// program runs the command line in tests.
 var program = clitest.ProgramOf(NewCommand)
 
-// viewed is a Source whose clock moves only when the test advances it.
+// viewed is a Source whose clock advances only when the test does it.
 type viewed struct {
 	*Source
 	t   *testing.T
@@ -36,7 +36,7 @@ func newViewed(t *testing.T) *viewed {
 	return v
 }
 
-// after is the Snapshot once so much time has passed since the last one.
+// after advances the clock by wait, and returns the next Snapshot.
 func (v *viewed) after(wait time.Duration, focus snapshot.Focus) *snapshot.Snapshot {
 	v.t.Helper()
 	v.now = v.now.Add(wait)
@@ -64,7 +64,7 @@ func outline(t *testing.T, s *snapshot.Snapshot, name string) *explain.Outline {
 	return nil
 }
 
-// Issue 19: the demo shows what each of the five proposals is about while it happens.
+// Issue 19: the demo shows the subject of each of the five proposals as it happens.
 func TestDemoShowsTheProposals_DEM_01(t *testing.T) {
 	v := newViewed(t)
 	s := v.after(20*time.Second, snapshot.Focus{})
@@ -89,7 +89,7 @@ func TestDemoShowsTheProposals_DEM_01(t *testing.T) {
 	}
 }
 
-// Issue 19: every screen has something to show: pods, logs of pods that run and that failed, and the evidence.
+// Issue 19: every screen has content: pods, logs of running and failed pods, and the evidence.
 func TestDemoHasPodsAndLogs_DEM_02(t *testing.T) {
 	v := newViewed(t)
 	s := v.after(60*time.Second, on("train"))
@@ -142,7 +142,7 @@ func TestDemoAsText_DEM_03(t *testing.T) {
 	}
 }
 
-// What the demo shows first: a failure with its cause, and a large Job that is half done and has failures.
+// The demo starts with a failure with its cause, and with a large Job that is half done and has failures.
 // Requirements: DEM-06
 func TestDemoBeginsWithSomethingToSee(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)

@@ -1,2 +1,2 @@
-// Package demo is the verb demo: a simulated cluster in the interactive view.
+// Package demo implements the verb demo: a simulated cluster in the interactive view.
 package demo

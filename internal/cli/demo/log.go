@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	// maxLines is how many lines of a log are kept, and tails how many logs belong to the evidence, with tailLines each.
+	// maxLines is the maximum number of lines of a log, and tails the number of logs in the evidence, with tailLines
+	// each.
 	maxLines  = 500
 	tails     = 2
 	tailLines = 5
 )
 
-// log returns the last lines that the pod's container has written: one each second, and why it failed.
+// log returns the last lines of the pod's container: one for each second, and why it failed.
 func (s *Source) log(job string, pod *corev1.Pod) (lines []snapshot.LogLine) {
 	started := s.started[pod.UID]
 	if started.IsZero() {
@@ -41,7 +42,7 @@ func (s *Source) log(job string, pod *corev1.Pod) (lines []snapshot.LogLine) {
 	return lines
 }
 
-// tail is the end of a log, for the evidence.
+// tail returns the end of a log, for the evidence.
 func (s *Source) tail(job string, pod *corev1.Pod) explain.LogTail {
 	tail := explain.LogTail{Pod: pod.Name, Container: pod.Spec.Containers[0].Name}
 	lines := s.log(job, pod)

@@ -19,13 +19,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// pace is how often there is a Snapshot, and schedulingTime how long a pod may have no node.
+// pace is the time between Snapshots, and schedulingTime how long a pod may have no node.
 const (
 	pace           = 250 * time.Millisecond
 	schedulingTime = 3 * time.Second
 )
 
-// Source is a simulated cluster, whose time is that of a clock. It implements snapshot.Source.
+// Source is a simulated cluster that follows a clock. It implements snapshot.Source.
 type Source struct {
 	now   func() time.Time
 	pause func(context.Context, time.Duration) error
@@ -36,13 +36,13 @@ type Source struct {
 	jobs   []string
 	parts  map[string]part
 	events *simevents.Recorder
-	// started is when the containers of a pod started.
+	// started has the start time of each pod's containers.
 	started map[types.UID]time.Time
 	focus   snapshot.Focus
 	seq     uint64
 }
 
-// NewSource returns a Source whose Jobs were created so long ago. The time since then passes at once, before the first
+// NewSource returns a Source whose Jobs were created ago before now. That time is simulated before the first
 // Snapshot.
 func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error, ago time.Duration) (*Source, error) {
 	s := &Source{now: now, pause: pause, begun: now().Add(-ago), parts: parts(), started: map[types.UID]time.Time{}}
@@ -62,7 +62,7 @@ func NewSource(now func() time.Time, pause func(context.Context, time.Duration) 
 	return s, nil
 }
 
-// committed keeps what the simulated kubelet does not: when containers start.
+// committed records when containers start, as the simulated kubelet does not.
 func (s *Source) committed(c sim.Commit) {
 	if pod := c.NewPod; pod != nil && pod.Status.Phase == corev1.PodRunning && s.started[pod.UID].IsZero() {
 		s.started[pod.UID] = s.world.Now()
@@ -93,7 +93,7 @@ func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, err
 	return s.snapshot(), nil
 }
 
-// advance lets time pass in the simulated cluster, in which somebody drains a node.
+// advance advances the time in the simulated cluster, in which a node is drained at evictedAfter.
 func (s *Source) advance(to time.Time) {
 	if eviction := s.begun.Add(evictedAfter); s.world.Now().Before(eviction) && to.After(eviction) {
 		s.advance(eviction)
@@ -141,7 +141,7 @@ func (s *Source) open(shown *snapshot.Snapshot, job *batchv1.Job) {
 	}
 }
 
-// input is what an explanation reads.
+// input returns the input of an explanation.
 func (s *Source) input(job *batchv1.Job, pods []*corev1.Pod) explain.Input {
 	input := explain.Input{
 		Now: s.world.Now(), OurName: controller.DefaultManagedBy, Job: job, PodsRead: true, EventsRead: true,
@@ -158,7 +158,7 @@ func (s *Source) input(job *batchv1.Job, pods []*corev1.Pod) explain.Input {
 	return input
 }
 
-// eventsOf are the controller's events about a Job.
+// eventsOf returns the controller's events about a Job.
 func (s *Source) eventsOf(job string) []explain.Event {
 	kept := s.events.Of(job)
 	events := make([]explain.Event, len(kept))
@@ -168,7 +168,7 @@ func (s *Source) eventsOf(job string) []explain.Event {
 	return events
 }
 
-// listed is what a list knows of a Job: its pods that have not ended.
+// listed returns the input that a list has for a Job: its pods that have not ended.
 func (s *Source) listed(job *batchv1.Job) explain.Input {
 	input := explain.Input{Listed: true, Now: s.world.Now(), Job: job}
 	for _, pod := range s.world.Store.PodsOf(job.UID) {
@@ -181,7 +181,7 @@ func (s *Source) listed(job *batchv1.Job) explain.Input {
 	return input
 }
 
-// failing is what a list knows of a Job that has failures: its failed pods, too.
+// failing returns the input that a list has for a Job with failures: its failed pods, too.
 func (s *Source) failing(job *batchv1.Job) explain.Input {
 	input := s.listed(job)
 	input.PodsRead, input.Events = true, s.eventsOf(job.Name)
@@ -193,7 +193,7 @@ func (s *Source) failing(job *batchv1.Job) explain.Input {
 	return input
 }
 
-// pods returns copies of the Job's pods, with what only real nodes report.
+// pods returns copies of the Job's pods, with the fields that only real nodes report.
 func (s *Source) pods(job *batchv1.Job) []*corev1.Pod {
 	pods := s.world.Store.PodsOf(job.UID)
 	for i, pod := range pods {
@@ -203,7 +203,7 @@ func (s *Source) pods(job *batchv1.Job) []*corev1.Pod {
 	return pods
 }
 
-// complete adds to a pod when its containers started, or why no node takes it.
+// complete adds the start times of its containers to a pod, or the reason why it fits no node.
 func (s *Source) complete(pod *corev1.Pod) {
 	started := metav1.NewTime(s.started[pod.UID])
 	switch {
@@ -227,7 +227,7 @@ func (s *Source) complete(pod *corev1.Pod) {
 	}
 }
 
-// end lets virtual time pass without waiting, and explains all Jobs.
+// end advances virtual time by limit without waiting, and explains all Jobs.
 func (s *Source) end(limit time.Duration) (reports []explain.Report) {
 	s.advance(s.world.Now().Add(limit))
 	for _, name := range s.jobs {
@@ -237,7 +237,7 @@ func (s *Source) end(limit time.Duration) (reports []explain.Report) {
 	return reports
 }
 
-// explain returns a report without commands, and without advice that is one: the Jobs are in no cluster.
+// explain returns a report without commands, and without advice that consists of one: the Jobs are in no cluster.
 func (s *Source) explain(in explain.Input, o explain.Options) explain.Report {
 	report := analysis.Explain(in, o)
 	report.Advice = slices.DeleteFunc(report.Advice, func(a explain.Advice) bool {

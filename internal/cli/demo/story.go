@@ -18,16 +18,15 @@ import (
 //go:embed jobs.yaml
 var manifests []byte
 
-// part is what the pods of a Job do and log.
+// part is the behavior and the log of a Job's pods.
 type part struct {
 	acts acts
-	// line is what a pod logs each second, of its index and the number of the line; failure is what a failing container
-	// logs last.
+	// line returns line n of a pod's log, one for each second; failure is the last output of a failing container.
 	line    func(index int32, n int) string
 	failure []string
 }
 
-// acts is a sim.Behavior.
+// acts is a sim.Behavior that is a function.
 type acts func(sim.PodKey) sim.Act
 
 // Act implements sim.Behavior.
@@ -36,7 +35,7 @@ func (a acts) Act(pod sim.PodKey) *sim.Act {
 	return &act
 }
 
-// parts are by the name of the Job.
+// parts returns the parts by name of the Job.
 func parts() map[string]part {
 	return map[string]part{
 		"train":          {train, loss, []string{"config error: learning_rate must be above 0", "exit 42"}},
@@ -62,7 +61,7 @@ func train(pod sim.PodKey) sim.Act {
 	return act
 }
 
-// sweep has three indexes that fail for good, and one that succeeds the second time.
+// sweep has three indexes that fail for good, and one that succeeds at the second attempt.
 func sweep(pod sim.PodKey) sim.Act {
 	act := sim.Act{Delay: 500 * time.Millisecond, Run: vary(pod, 4, 8)}
 	switch {
@@ -72,7 +71,7 @@ func sweep(pod sim.PodKey) sim.Act {
 	return act
 }
 
-// render has a pod that is evicted, takes long to terminate, and is replaced only then.
+// render has a pod that is evicted, takes long to terminate, and is replaced only after that.
 func render(pod sim.PodKey) sim.Act {
 	act := sim.Act{Run: 14 * time.Second, TerminateExit: 143, Terminate: 45 * time.Second}
 	if pod.Nth <= 3 {
@@ -108,7 +107,7 @@ func montecarlo(pod sim.PodKey) sim.Act {
 	return act
 }
 
-// vary returns a number of seconds between least and most, which looks random.
+// vary returns a pseudorandom duration of least to most seconds.
 func vary(pod sim.PodKey, least, most int64) time.Duration {
 	mixed := (uint64(pod.Index+1)*2654435761 + uint64(pod.Nth)*40503) >> 7                                    //nolint:gosec // an index is not negative
 	return time.Duration(least)*time.Second + time.Duration(mixed%uint64((most-least)*1000))*time.Millisecond //nolint:gosec // most is above least

@@ -11,10 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// completedPods is how many failed pods, and how many others, the shell is offered.
+// completedPods is the maximum number of failed pods, and of other pods, that the shell offers.
 const completedPods = 100
 
-// kindQuery asks for the pods of Jobs, or the owners of Jobs, that have this resource.
+// kindQuery returns the query for pods or owners of Jobs, whichever has this resource; the zero value for other
+// resources.
 func kindQuery(resource string) cmdutil.ObjectQuery {
 	if cmdutil.PodKinds()[resource] != "" {
 		return cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Labels: batchv1.JobNameLabel, Limit: completedPods}
@@ -28,8 +29,8 @@ func kindQuery(resource string) cmdutil.ObjectQuery {
 	return cmdutil.ObjectQuery{}
 }
 
-// completeJobsAndOwners completes names of Jobs as CompleteJobs does; of CronJobs, JobSets and pods after their resource; and
-// the resources themselves for a beginning that is no Job's.
+// completeJobsAndOwners completes names of Jobs as CompleteJobs does, names of CronJobs, JobSets and pods after their
+// resource, and the resources themselves if no Job's name has that prefix.
 func completeJobsAndOwners(flags *cmdutil.KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	jobs := cmdutil.CompleteJobs(flags, byFlags)
 	return cmdutil.CompleteKinds(flags, byFlags, kindQuery, func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -40,7 +41,7 @@ func completeJobsAndOwners(flags *cmdutil.KubeFlags, byFlags func() bool) cobra.
 	})
 }
 
-// orResources offers job/, cronjob/, jobset/ and pod/ where there is no Job to offer.
+// orResources returns a function that offers job/, cronjob/, jobset/ and pod/ if there is no Job to offer.
 func orResources(toComplete string, byFlags func() bool) func([]string, cobra.ShellCompDirective) ([]string, cobra.ShellCompDirective) {
 	return func(names []string, directive cobra.ShellCompDirective) ([]string, cobra.ShellCompDirective) {
 		if len(names) > 0 || toComplete == "" || byFlags() {
@@ -50,7 +51,7 @@ func orResources(toComplete string, byFlags func() bool) func([]string, cobra.Sh
 	}
 }
 
-// completePods offers the pods of the Job that is named, failed ones first.
+// completePods offers the pods of the named Job, failed ones first.
 func completePods(flags *cmdutil.KubeFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

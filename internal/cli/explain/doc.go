@@ -1,2 +1,2 @@
-// Package explain is the verb explain-failure: it explains why Jobs failed, or what they wait for.
+// Package explain implements the verb explain-failure: it explains why Jobs failed, or what they wait for.
 package explain

@@ -29,7 +29,7 @@ The causes come first, then the limit or rule that made them final, the end of a
 log, and up to three steps to take; --full has the evidence, too. Without a
 name, it explains all Jobs of the namespace that have failed or are stalled.`
 
-// explainDetails are for the reference.
+// explainDetails is text for the reference only.
 const explainDetails = `It works for every batch/v1 Job, no matter which controller runs it, including
 Jobs that have not failed.
 
@@ -77,7 +77,7 @@ const explainExample = `  # Why did it fail?
   kubectl batchjob why -l team=ml
   kubectl batchjob why cronjob/nightly-report`
 
-// Options are the flags of the explain-failure verb, and what Complete makes of them.
+// Options are the flags of the explain-failure verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube  *cmdutil.KubeFlags
@@ -92,11 +92,11 @@ type Options struct {
 	logLines int64
 	exitCode bool // --exit-status
 	list     bool
-	// from is a bundle, "" for the cluster.
+	// from is the file of a bundle, "" for the cluster.
 	from string
 
 	owners    []jobOwner
-	pods      []string // pod/NAME: one at most
+	pods      []string // from pod/NAME: one at most
 	set       feed.JobSet
 	explainer *cmdutil.Explainer
 }
@@ -168,7 +168,7 @@ func (o *Options) Validate(args []string) error {
 	return o.validateFlags()
 }
 
-// validateFrom is for a bundle, which has one Job.
+// validateFrom checks arguments and flags for a bundle, which has one Job.
 func (o *Options) validateFrom(args []string) error {
 	var err error
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
@@ -199,8 +199,7 @@ func (o *Options) validateFlags() error {
 	return errors.Join(o.output.Validate(), o.color.Validate())
 }
 
-// explainsLive reports whether to open the interactive view: for one whole Job, unless a flag
-// asks for another form.
+// explainsLive reports whether to open the interactive view: for one whole Job, unless a flag asks for another form.
 func (o *Options) explainsLive() bool {
 	return o.from == "" && o.single() && !o.output.IsSet() && o.pod == "" && o.index == "" && !o.full && !o.exitCode && o.interactive.Possible(o.IOStreams)
 }
@@ -210,12 +209,12 @@ func (o *Options) single() bool {
 	return o.from != "" || len(o.pods) == 1 || len(o.Names) == 1 && len(o.owners) == 0
 }
 
-// unnamed reports whether no Jobs were chosen: those that need an explanation are explained.
+// unnamed reports whether no Jobs were chosen: then the failed and stalled ones are explained.
 func (o *Options) unnamed() bool {
 	return !o.single() && len(o.Names)+len(o.owners) == 0 && o.Selector == ""
 }
 
-// Complete makes the clients.
+// Complete creates the clients.
 func (o *Options) Complete() error {
 	var err error
 	if o.from != "" {
@@ -246,8 +245,7 @@ func (o *Options) parseIndexes() (indexset.Set, error) {
 	return set, nil
 }
 
-// Run reads and explains the Jobs. Errors for names that do not exist come after the explanation of
-// the others.
+// Run reads and explains the Jobs. Errors for names that do not exist follow the explanations of the others.
 func (o *Options) Run(ctx context.Context) error {
 	if o.explainsLive() {
 		viewer := o.interactive.Viewer(o.Env, o.color.Display(o.Env))
@@ -342,7 +340,7 @@ func (o *Options) write(report explain.Report) error {
 	return text.Short(o.Out, report, o.textOptions())
 }
 
-// checkFocus refuses a pod or indexes that the Job does not have.
+// checkFocus returns an error for a pod or indexes that the Job does not have.
 func (o *Options) checkFocus(r *explain.Report) error {
 	name, page := "job.batch/"+r.Job.Name, o.textOptions()
 	switch indexes := o.explainer.Options.Indexes; {
@@ -361,7 +359,8 @@ func (o *Options) checkFocus(r *explain.Report) error {
 	return nil
 }
 
-// chosen is what was asked for, with an error for each name that does not exist. Any other error is the last.
+// chosen holds the chosen Jobs and CronJobs, and an error for each name that does not exist. Any other error comes
+// last.
 type chosen struct {
 	jobs     []*unstructured.Unstructured
 	cronJobs []explain.CronJobReport
@@ -433,13 +432,13 @@ func (o *Options) progress(total int) func(int) {
 
 func (o *Options) textOptions() text.Options {
 	options := o.color.TextOptions(o.Env, o.full)
-	if o.from == "" { // Files may be from another cluster.
+	if o.from == "" { // A bundle may be from another cluster.
 		options.Namespace = cmdutil.CurrentNamespace(o.kube)
 	}
 	return options
 }
 
-// namesOf are the names of the Jobs.
+// namesOf returns the names of the Jobs.
 func namesOf(reports []explain.Report) (names []string) {
 	for i := range reports {
 		names = append(names, reports[i].Job.Name)

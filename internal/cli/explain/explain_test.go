@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// CLI-04: rule, pod, container, exit code and the last lines of the log; the other names of
-// the verb are the same.
+// CLI-04: the explanation has the rule, pod, container, exit code and the last lines of the log; the aliases of the
+// verb print the same.
 func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
 	o := clitest.NewExplained(t)
 	first := program.Run(t, o.API, "explain-failure", "train", "--full")
@@ -48,7 +48,7 @@ func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
 	}
 }
 
-// Wrong usage: exit code 2 and one line that says what to do, with no request sent.
+// Wrong usage gives exit code 2 and one line that says what to do, without a request.
 func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 	for _, tc := range []struct{ args, says string }{
 		{"a -A", "across all namespaces"},
@@ -91,7 +91,7 @@ func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 	}
 }
 
-// Mistakes on the command line are reported before all others.
+// Usage errors are reported before all others.
 func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent/kubeconfig")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
@@ -100,7 +100,7 @@ func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
 	}
 }
 
-// JSON and YAML hold the values as the cluster has them; a terminal gets them safe.
+// JSON and YAML contain the values as stored in the cluster; text for a terminal is escaped.
 func TestHostileTextIsSafeOnATerminal_CLI_04(t *testing.T) {
 	o := clitest.NewExplained(t)
 	hostile := "\x1b[2J\u202eevil\r"
@@ -135,7 +135,7 @@ func TestHostileTextIsSafeOnATerminal_CLI_04(t *testing.T) {
 	}
 }
 
-// --pod and --index narrow the answer, and refuse what the Job does not have.
+// --pod and --index narrow the explanation, and reject pods and indexes that the Job does not have.
 func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	indexed := clitest.SimpleJob("ns1", "indexed", 0)
@@ -148,11 +148,11 @@ func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 		o.Pods.Put(pod)
 	}
 	got := program.Run(t, o.API, "explain-failure", "train", "--pod", "train-b")
-	if got.Code != 0 || !strings.Contains(got.Out, "something else") || strings.Count(got.Out, "table is corrupt") != 1 { // The verdict stays that of the Job.
+	if got.Code != 0 || !strings.Contains(got.Out, "something else") || strings.Count(got.Out, "table is corrupt") != 1 { // The verdict is about the Job.
 		t.Errorf("--pod: exit %d, %s", got.Code, got.Out)
 	}
 	got = program.Run(t, o.API, "explain-failure", "indexed", "--index", "1")
-	// The verdict is that of the Job; what follows is about the index.
+	// The verdict is about the Job; the text after it is about the index.
 	if _, rest, _ := strings.Cut(got.Out, "\n\n"); got.Code != 0 || !strings.Contains(rest, "code 11") || strings.Contains(rest, "code 10") || strings.Contains(rest, "code 12") {
 		t.Errorf("--index: exit %d, %s", got.Code, got.Out)
 	}
@@ -180,7 +180,7 @@ func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 	}
 }
 
-// CLI-08: each permission that is missing leaves the rest, with a note and a command.
+// CLI-08: without one of the permissions, the rest is explained, with a notice and a command.
 func TestMissingPermissionsLeaveTheRest_CLI_08(t *testing.T) {
 	for _, tc := range []struct {
 		path, command string

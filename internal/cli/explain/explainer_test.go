@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// ownedBy says whose the Job is.
+// ownedBy sets the Job's controller.
 func ownedBy(job *unstructured.Unstructured, kind, name string) *unstructured.Unstructured {
 	job.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
 		"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": "u", "controller": true,
@@ -41,7 +41,7 @@ func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) 
 	return names, list
 }
 
-// CLI-04: which Jobs are explained: by names, labels, owners, in one namespace or in all.
+// CLI-04: Jobs are chosen by names, labels or owners, in one namespace or in all.
 func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 	inSet := clitest.ExplainedJob("ns1", "set-worker")
 	inSet.SetLabels(map[string]string{"app": "set", jobSetLabel: "set"})
@@ -71,7 +71,7 @@ func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 	}
 }
 
-// cronJob starts Jobs at 03:00 UTC.
+// cronJob returns a CronJob that starts Jobs at 03:00 UTC.
 func cronJob(name string, change func(*batchv1.CronJob)) *batchv1.CronJob {
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: name}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", TimeZone: ptr.To("Etc/UTC")}}
 	if change != nil {
@@ -80,7 +80,7 @@ func cronJob(name string, change func(*batchv1.CronJob)) *batchv1.CronJob {
 	return cj
 }
 
-// A CronJob without Jobs is explained, which is no error; a guess is not made.
+// A CronJob without Jobs is explained, which is not an error; the explanation does not guess.
 // Requirements: CRJ-01, CRJ-03, CLI-06.
 func TestCronJobWithoutJobs(t *testing.T) {
 	o := clitest.NewExplained(t)
@@ -99,7 +99,7 @@ func TestCronJobWithoutJobs(t *testing.T) {
 	}
 }
 
-// Of a CronJob with Jobs, what keeps it from starting more comes first; nothing comes first if it starts them.
+// For a CronJob with Jobs, the reason why it starts no more comes first; if it starts them, nothing does.
 // Requirements: CRJ-02, CRJ-03.
 func TestCronJobComesBeforeItsJobs(t *testing.T) {
 	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"))
@@ -124,7 +124,7 @@ func TestCronJobComesBeforeItsJobs(t *testing.T) {
 	}
 }
 
-// Without permission to read a CronJob or its events, the rest is said, with a note.
+// Without permission to read a CronJob or its events, the rest is explained, with a notice.
 // Requirements: CRJ-05, CLI-08.
 func TestCronJobThatMayNotBeRead(t *testing.T) {
 	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"))
@@ -173,7 +173,7 @@ func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends it at once, with exit code 130 and no half answer.
+// Ctrl-C ends the command immediately, with exit code 130 and no partial output.
 func TestInterruptLeavesNoHalfAnswer_CLI_04(t *testing.T) {
 	for _, args := range [][]string{{"explain-failure", "train"}, {"explain-failure", "-l", "app"}, {"status", "train"}} {
 		o := clitest.NewExplained(t)
@@ -198,7 +198,7 @@ func TestInterruptLeavesNoHalfAnswer_CLI_04(t *testing.T) {
 	}
 }
 
-// A server that dies after it has given the Job leaves what the Job itself tells.
+// If the server dies after it has returned the Job, the explanation uses the Job alone.
 func TestJobIsExplainedWithoutTheRest_CLI_06(t *testing.T) {
 	o := clitest.NewExplained(t)
 	o.API.SetRefuse(func(r *http.Request) *clitest.Status {
@@ -220,8 +220,8 @@ func TestJobIsExplainedWithoutTheRest_CLI_06(t *testing.T) {
 	}
 }
 
-// Pods come in pages, with those of others among them; a token that has expired on the way
-// changes nothing.
+// Pods are listed in pages, together with pods of other Jobs; a continue token that expires meanwhile changes
+// nothing.
 func TestPodsAreReadInPages_CLI_04(t *testing.T) {
 	for _, expires := range []bool{false, true} {
 		o := clitest.NewExplained(t)
@@ -248,13 +248,13 @@ func TestPodsAreReadInPages_CLI_04(t *testing.T) {
 		if r.Counts.Pods == nil || *r.Counts.Pods != 600 || len(r.Causes) != 1 || r.Causes[0].Count != 600 || len(r.Gaps) != 0 {
 			t.Errorf("expires %v: %+v, %d causes, %+v", expires, r.Counts, len(r.Causes), r.Gaps)
 		}
-		if len(r.Pods) != 600 || r.PodsOmitted != 0 { // JSON is for programs: all of them.
+		if len(r.Pods) != 600 || r.PodsOmitted != 0 { // JSON is for programs, so it has all pods.
 			t.Errorf("%d pods are listed, %d are not", len(r.Pods), r.PodsOmitted)
 		}
 	}
 }
 
-// Events of Job train-2 are not told of Job train.
+// Events of Job train-2 are not shown for Job train.
 func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
 	second := clitest.ExplainedJob("ns1", "train-2")
 	o := clitest.NewExplained(t, second)
@@ -270,7 +270,7 @@ func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
 	}
 }
 
-// Jobs are read four at a time, and told in their order.
+// Jobs are read four at a time, and printed in order.
 func TestExplainKeepsOrder_CLI_04(t *testing.T) {
 	var jobs []*unstructured.Unstructured
 	var want []string

@@ -19,13 +19,13 @@ import (
 // jobSetLabel is on every Job of a JobSet.
 const jobSetLabel = "jobset.sigs.k8s.io/jobset-name"
 
-// instantiateAnnotation is on Jobs that kubectl create job --from makes.
+// instantiateAnnotation is on Jobs that kubectl create job --from creates.
 const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 
-// jobOwner is an object whose Jobs are meant.
+// jobOwner names an object whose Jobs are explained.
 type jobOwner struct{ kind, name string }
 
-// ownerKinds are the resources whose Jobs can be named by their owner, with its kind.
+// ownerKinds returns the resources of possible owners of Jobs, with their kinds.
 func ownerKinds() map[string]string {
 	return map[string]string{
 		"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob",
@@ -33,12 +33,12 @@ func ownerKinds() map[string]string {
 	}
 }
 
-// ownerGroups are the API groups of the kinds.
+// ownerGroups returns the API groups of the kinds.
 func ownerGroups() map[string]string {
 	return map[string]string{"CronJob": batchv1.GroupName, "JobSet": "jobset.x-k8s.io"}
 }
 
-// splitOwnerArgs takes arguments such as cronjob/NAME out of args.
+// splitOwnerArgs separates arguments such as cronjob/NAME from the others.
 func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error) {
 	rest, err = cmdutil.SplitKinds(args, ownerKinds(), func(kind, name string) {
 		if o := (jobOwner{kind, name}); !slices.Contains(owners, o) {
@@ -48,8 +48,7 @@ func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error)
 	return owners, rest, err
 }
 
-// owns reports whether the Job belongs to the owner: by its controller, or as a Job of a JobSet
-// by its label.
+// owns reports whether the Job belongs to the owner: by its controller reference, or for a JobSet also by its label.
 func (o jobOwner) owns(job *unstructured.Unstructured) bool {
 	if c := metav1.GetControllerOf(job); c != nil && c.Kind == o.kind && c.Name == o.name {
 		group, _, _ := strings.Cut(c.APIVersion, "/")
@@ -58,7 +57,7 @@ func (o jobOwner) owns(job *unstructured.Unstructured) bool {
 	return o.kind == "JobSet" && job.GetLabels()[jobSetLabel] == o.name
 }
 
-// ofOwner are the Jobs of all that belong to the owner.
+// ofOwner returns the Jobs in all that belong to the owner.
 func ofOwner(all []*unstructured.Unstructured, owner jobOwner) (jobs []*unstructured.Unstructured) {
 	for _, job := range all {
 		if owner.owns(job) {
@@ -68,8 +67,8 @@ func ofOwner(all []*unstructured.Unstructured, owner jobOwner) (jobs []*unstruct
 	return jobs
 }
 
-// explainCronJob explains the CronJob of these Jobs. Without Jobs, it is an error that the CronJob does not exist, or that it may
-// not be read.
+// explainCronJob explains the CronJob of these Jobs. Without Jobs, it returns an error if the CronJob does not exist
+// or may not be read.
 func (o *Options) explainCronJob(ctx context.Context, name string, jobs []*unstructured.Unstructured) (explain.CronJobReport, error) {
 	owned := make([]explain.OwnedJob, len(jobs))
 	for i, job := range jobs {
@@ -93,7 +92,7 @@ func (o *Options) explainCronJob(ctx context.Context, name string, jobs []*unstr
 	return report, nil
 }
 
-// whyNoJobs returns the error for an owner without Jobs of a kind that this program has no client for.
+// whyNoJobs returns the error for an owner without Jobs whose kind this program has no client for.
 func (o *Options) whyNoJobs(owner jobOwner) error {
 	return cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.noJobs(owner),
 		fmt.Sprintf("check whether it exists, and what its events say: kubectl describe %s %s -n %s", strings.ToLower(owner.kind), explain.ShellWord(owner.name), o.set.Namespace))

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// CLI-04: owners are named as kubectl names resources; all else stays an argument.
+// CLI-04: owners are named as in kubectl; other arguments are left.
 func TestOwnersAreNamedAsKubectlNamesThem_CLI_04(t *testing.T) {
 	owners, rest, err := splitOwnerArgs([]string{
 		"train", "cronjob/nightly", "CJ/nightly", "cronjobs.batch/weekly", "jobset/set", "jobsets.jobset.x-k8s.io/set", "job/x", "cronjob", "pod/y", "",
@@ -26,8 +26,8 @@ func TestOwnersAreNamedAsKubectlNamesThem_CLI_04(t *testing.T) {
 	}
 }
 
-// A Job belongs to what controls it, and to the JobSet of its label; not to what merely is
-// named alike, or owns it without controlling it.
+// A Job belongs to its controller, and to the JobSet of its label; not to an object that only has a similar name, or
+// owns it without controlling it.
 func TestJobBelongsToItsController_CLI_04(t *testing.T) {
 	with := func(kind, name string, controller bool, label string) *unstructured.Unstructured {
 		job := clitest.SimpleJob("ns1", "x", 0)

@@ -15,11 +15,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// maxUnnamed is how many Jobs are explained if none is named. Each takes some requests.
+// maxUnnamed is the maximum number of Jobs that are explained if none is named, as each takes several requests.
 const maxUnnamed = 50
 
-// troubled lists the Jobs, and returns those that have failed, will fail, or are stalled as far as lists show; the newest,
-// if there are too many.
+// troubled lists the Jobs, and returns the Jobs that have failed, will fail, or are stalled as far as lists show; if
+// there are too many, only the newest.
 func (o *Options) troubled(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	objects, _, err := o.set.List(ctx)
 	if err != nil {
@@ -57,8 +57,8 @@ func (o *Options) troubled(ctx context.Context) ([]*unstructured.Unstructured, e
 	return found, ctx.Err()
 }
 
-// exitStatus is the error that --exit-status asks for: of failed Jobs before stalled ones, nil for neither. It prints
-// nothing, as the explanation has said it.
+// exitStatus returns the error for --exit-status: about failed Jobs before stalled ones, nil for neither. It is not
+// printed, as the explanation has the same content.
 func (o *Options) exitStatus(reports ...explain.Report) error {
 	if !o.exitCode {
 		return nil

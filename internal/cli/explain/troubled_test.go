@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// stalledJob is a Job whose only pod cannot pull its image.
+// stalledJob adds a Job whose only pod cannot pull its image.
 func stalledJob(t *testing.T, o *clitest.Objects, namespace, name string) {
 	t.Helper()
 	job := clitest.SimpleJob(namespace, name, 0)
@@ -64,7 +64,7 @@ func TestWithoutANameTheNewestJobsAreExplained(t *testing.T) {
 	if names, _ := jobsIn(t, got.Out); len(names) != maxUnnamed || !strings.Contains(got.ErrOut, "the newest 50 of 52 Jobs") {
 		t.Errorf("%d Jobs, %s", len(names), got.ErrOut)
 	}
-	if lists := len(o.Queries("/namespaces/ns1/jobs")); lists > maxUnnamed+1 { // One for the retries of each.
+	if lists := len(o.Queries("/namespaces/ns1/jobs")); lists > maxUnnamed+1 { // one for the retries of each
 		t.Errorf("%d lists of Jobs", lists)
 	}
 }

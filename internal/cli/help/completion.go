@@ -2,7 +2,7 @@ package help
 
 import "github.com/spf13/cobra"
 
-// CompletionLong is the description of the command completion. It has the script that a test runs.
+// CompletionLong is the description of the command completion. A test runs the script in it.
 const CompletionLong = `Print a script that completes kubectl-batchjob in a shell.
 
 You need it only if you run kubectl-batchjob directly. For "kubectl batchjob",
@@ -20,7 +20,7 @@ To load kubectl's own completion, see: kubectl completion --help`
 const completionExample = `  # Complete kubectl-batchjob in the current bash
   source <(kubectl-batchjob completion bash)`
 
-// shellHelp is what the commands below completion say.
+// shellHelp is the help of one shell's completion command.
 type shellHelp struct{ intro, example string }
 
 func shellHelps() map[string]shellHelp {
@@ -46,7 +46,7 @@ func shellHelps() map[string]shellHelp {
 	}
 }
 
-// describeCompletion explains on cobra's completion command what users of kubectl should do instead.
+// describeCompletion replaces the help of cobra's completion command with advice for users of kubectl.
 func describeCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})

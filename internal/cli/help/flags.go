@@ -9,23 +9,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGap is between a flag and its description.
+// flagGap is the number of spaces between a flag and its description.
 const flagGap = 2
 
-// flagLayout is how a list of flags is laid out.
+// flagLayout is the layout of a list of flags.
 type flagLayout struct {
-	// column is where descriptions begin at most.
+	// column is the maximum column at which descriptions begin.
 	column int
-	// brief has one line for each flag: the first of its description, right behind the flag if that is long. The reference
-	// has the rest.
+	// brief prints one line for each flag: the first line of its description, right behind the flag if the flag is
+	// long. The reference has the rest.
 	brief bool
 }
 
 func oneLineEach() flagLayout { return flagLayout{column: 28, brief: true} }
 func inFull() flagLayout      { return flagLayout{column: 30} }
 
-// writeFlags lists the flags of a verb itself. Those that most verbs have are printed by the command options. A server,
-// which has flags for logging, is not for every day: its flags are described in full.
+// writeFlags lists the flags of the verb itself. The command options lists those that most verbs have. The flags of a
+// server, which has flags for logging, are described in full, as it is not for everyday use.
 func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	groups := map[FlagGroup][]*pflag.Flag{}
 	global := false
@@ -63,7 +63,7 @@ func (l flagLayout) write(b *strings.Builder, title string, flags []*pflag.Flag)
 	}
 }
 
-// flag describes one flag, in lines of Width.
+// flag returns the description of one flag, in lines of at most Width.
 func (l flagLayout) flag(f *pflag.Flag, column int) string {
 	syntax, text := flagSyntax(f), l.text(f)
 	lines := wrapText(text, column)
@@ -78,7 +78,7 @@ func (l flagLayout) flag(f *pflag.Flag, column int) string {
 	return strings.Join(lines, "\n")
 }
 
-// text is the description of a flag, with its default.
+// text returns the description of a flag, with its default.
 func (l flagLayout) text(f *pflag.Flag) string {
 	_, text := pflag.UnquoteUsage(f)
 	if l.brief {
@@ -90,7 +90,7 @@ func (l flagLayout) text(f *pflag.Flag) string {
 	return text
 }
 
-// flagSyntax is how a flag is written.
+// flagSyntax returns the syntax of a flag.
 func flagSyntax(f *pflag.Flag) string {
 	syntax := "      --" + f.Name
 	if f.Shorthand != "" && f.ShorthandDeprecated == "" {
@@ -102,7 +102,7 @@ func flagSyntax(f *pflag.Flag) string {
 	return syntax
 }
 
-// ValueOf names the value of a flag, in capitals; a switch has none.
+// ValueOf returns the placeholder for the value of a flag, in capitals; "" for a switch.
 func ValueOf(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch {
@@ -120,7 +120,7 @@ func ValueOf(f *pflag.Flag) string {
 	return strings.ToUpper(name)
 }
 
-// DefaultOf is the default of a flag as help shows it, empty for one that goes without saying.
+// DefaultOf returns the default of a flag as help shows it, "" for a default that is obvious.
 func DefaultOf(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]", "<nil>":
@@ -129,7 +129,7 @@ func DefaultOf(f *pflag.Flag) string {
 	return f.DefValue
 }
 
-// wrapText breaks text into lines of Width that begin with so many spaces. A newline in text stays one.
+// wrapText breaks text into lines of at most Width, indented by indent spaces. It keeps newlines in text.
 func wrapText(text string, indent int) (lines []string) {
 	margin := strings.Repeat(" ", indent)
 	for paragraph := range strings.Lines(text) {

@@ -1,7 +1,7 @@
 package help
 
-// FlagTexts describe the flags that libraries bring, in the words of this program, and some that several verbs have, so
-// that they read the same everywhere.
+// FlagTexts returns descriptions in the words of this program for the flags of libraries, and common ones for flags
+// of several verbs.
 func FlagTexts() map[string]string {
 	return map[string]string{
 		// kubectl's connection flags.

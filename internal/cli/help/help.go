@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// Width is that of the terminals that help has to fit into.
+// Width is the terminal width that help has to fit into.
 const Width = 80
 
 // FlagGroup is the heading under which help and reference show a flag.
@@ -22,12 +22,12 @@ type FlagGroup string
 
 // The groups of flags, in order.
 const (
-	OwnFlags     FlagGroup = ""           // of the verb
-	LoggingFlags FlagGroup = "logging"    // of component-base, which the controller has
-	KubectlFlags FlagGroup = "connection" // of kubectl, which all verbs have that talk to a cluster
+	OwnFlags     FlagGroup = ""           // of the verb itself
+	LoggingFlags FlagGroup = "logging"    // of component-base; only the controller has them
+	KubectlFlags FlagGroup = "connection" // of kubectl; all verbs that connect to a cluster have them
 )
 
-// flagGroupAnnotation is on the flags that are not a verb's own.
+// flagGroupAnnotation marks the flags that are not a verb's own with their group.
 const flagGroupAnnotation = "batchjob.dev/flag-group"
 
 // GroupOf returns the group of a flag.
@@ -38,7 +38,7 @@ func GroupOf(f *pflag.Flag) FlagGroup {
 	return OwnFlags
 }
 
-// verbGroups are the headings of the root's help, in order, with their verbs. What they leave out comes last.
+// verbGroups returns the headings of the root's help, in order, with their verbs. Verbs in no group come last.
 func verbGroups() []struct{ title, verbs string } {
 	return []struct{ title, verbs string }{
 		{"Look at Jobs", "status explain-failure what-if wait logs watch top bundle demo"},
@@ -47,10 +47,11 @@ func verbGroups() []struct{ title, verbs string } {
 	}
 }
 
-// FooterAnnotation of a command has the end of its help.
+// FooterAnnotation is the annotation for the end of a command's help.
 const FooterAnnotation = "batchjob.dev/footer"
 
-// Finish gives all commands below root their groups and the layout of their help. It comes after all verbs.
+// Finish groups all commands below root and sets the layout of their help. It must be called after all verbs were
+// added.
 func Finish(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	describeCompletion(root)
@@ -93,7 +94,7 @@ func EachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// LibraryFlags are the names of those that libraries bring.
+// LibraryFlags returns the names of the flags that libraries define, with their groups.
 func LibraryFlags() map[string]FlagGroup {
 	groups := map[string]FlagGroup{}
 	mark := func(group FlagGroup, add func(*pflag.FlagSet)) {
@@ -109,7 +110,7 @@ func LibraryFlags() map[string]FlagGroup {
 	return groups
 }
 
-// usageOf is what help says after the long description.
+// usageOf returns the help after the long description.
 func usageOf(cmd *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n")
@@ -154,7 +155,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// inOrder returns the commands of cmd, those of a group in the order in which it names them.
+// inOrder returns the commands of cmd; commands in the named group are in the group's order.
 func inOrder(cmd *cobra.Command, title string) []*cobra.Command {
 	children := slices.Clone(cmd.Commands())
 	for _, group := range verbGroups() {

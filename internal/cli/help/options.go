@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// optionsName is the command that lists the flags which the help of other commands leaves out.
+// optionsName is the command that lists the flags which the help of other commands omits.
 const optionsName = "options"
 
-// outputFlags belong to --output, and are the same in all verbs.
+// outputFlags returns the flags that belong to --output, and are the same in all verbs.
 func outputFlags() []string {
 	return []string{"allow-missing-template-keys", "field-manager", "show-managed-fields", "template"}
 }
 
-// isGlobal reports whether a flag is left out of the help of the verbs that have it.
+// isGlobal reports whether the help of verbs omits a flag.
 func isGlobal(f *pflag.Flag) bool {
 	return GroupOf(f) == KubectlFlags || f.Name == "help" || slices.Contains(outputFlags(), f.Name)
 }

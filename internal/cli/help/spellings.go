@@ -10,12 +10,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
-// spellings are names of flags that mean the same. A verb that has one of a pair takes the other, too.
+// spellings returns pairs of flag names that mean the same. A verb that has one flag of a pair accepts the other
+// name, too.
 func spellings() [][2]string {
 	return [][2]string{{"index", "indexes"}, {"failed", "failed-only"}, {"tail", "log-lines"}}
 }
 
-// acceptSpellings has the command take each flag by both of its names.
+// acceptSpellings makes the command accept each flag by both of its names.
 func acceptSpellings(cmd *cobra.Command) {
 	names := map[string]string{}
 	for _, pair := range spellings() {
@@ -38,10 +39,10 @@ func acceptSpellings(cmd *cobra.Command) {
 	})
 }
 
-// maxDistance is how far a flag may be from the one that was meant.
+// maxDistance is the maximum edit distance to a flag that is suggested.
 const maxDistance = 2
 
-// suggestFlag adds to the error for an unknown flag the flag of the command that is most like it.
+// suggestFlag adds the most similar flag of the command to the error for an unknown flag.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	unknown, is := errors.AsType[*pflag.NotExistError](err)
 	if !is || len(unknown.GetSpecifiedName()) < 3 {

@@ -1,4 +1,4 @@
-// Package jobinput reads a Job as it ran, for the verbs that replay it.
+// Package jobinput reads the history of a Job, for the verbs that replay it.
 package jobinput
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// Source is where a Job is: in the cluster, or in a file: a bundle, or a recording of watch.
+// Source locates a Job: in the cluster, or in a file, which is a bundle or a recording of watch.
 type Source struct {
 	cmdutil.Env
 	Kube *cmdutil.KubeFlags
-	// Name is that of the Job; "" is that of the bundle, or the one that was open last in the recording.
+	// Name is the Job's name; "" for the Job of the bundle, or for the Job that the recording showed last.
 	Name string
-	// File is "" for the cluster. Flag is how the verb names one.
+	// File is "" for the cluster. Flag is the verb's flag for files, for hints.
 	File, Flag string
 }
 
-// Read returns what is known of the Job. Notes on what is not go to standard error.
+// Read returns the history of the Job. It prints the gaps in it to standard error.
 func (s Source) Read(ctx context.Context) (*whatif.History, error) {
 	read := s.fromCluster
 	if s.File != "" {
@@ -49,7 +49,7 @@ func (s Source) Read(ctx context.Context) (*whatif.History, error) {
 	return history, nil
 }
 
-// gone is an error about what the cluster no longer has.
+// gone returns the error about data that the cluster no longer has.
 func (s Source) gone(cause error, what string) error {
 	return cmdutil.NewUserError(cmdutil.KindNotFound, cause, what, "if bundle or watch --record kept it, use "+s.Flag+" FILE")
 }
@@ -120,7 +120,7 @@ func (s Source) replay(ctx context.Context) (explain.Input, error) {
 	}
 }
 
-// fromBundle is without a Job if the bundle is about another one.
+// fromBundle returns an input without a Job if the bundle is about another Job.
 func fromBundle(file io.Reader, name string) (explain.Input, error) {
 	contents, err := bundle.Read(file)
 	if err != nil || name != "" && name != contents.Manifest.Name {

@@ -15,10 +15,11 @@ import (
 // cellMissing is kubectl's word for a field that an object does not have.
 const cellMissing = "<none>"
 
-// relaxedPath is a JSONPath as kubectl takes it: .metadata.name, metadata.name, or {.metadata.name}.
+// relaxedPath matches the forms of a JSONPath that kubectl accepts: .metadata.name, metadata.name, or
+// {.metadata.name}.
 var relaxedPath = regexp.MustCompile(`^\{\.?([^{}]+)\}$|^\.?([^{}]+)$`)
 
-// parsePath reads the path of a field.
+// parsePath parses the path of a field.
 func parsePath(text string) (*jsonpath.JSONPath, error) {
 	found := relaxedPath.FindStringSubmatch(text)
 	if found == nil {
@@ -31,11 +32,11 @@ func parsePath(text string) (*jsonpath.JSONPath, error) {
 	return path, nil
 }
 
-// valuesAt are the values that an object has at a path.
+// valuesAt returns the values of an object at a path.
 func valuesAt(path *jsonpath.JSONPath, object map[string]any) []any {
 	results, err := path.FindResults(object)
 	if err != nil {
-		return nil // The path asks for something that is not there, such as an index of an empty list.
+		return nil // The path does not exist, such as an index into an empty list.
 	}
 	var values []any
 	for _, result := range results {
@@ -48,7 +49,7 @@ func valuesAt(path *jsonpath.JSONPath, object map[string]any) []any {
 	return values
 }
 
-// CustomColumns reads the argument of -o custom-columns: HEADER:PATH,…
+// CustomColumns parses the argument of -o custom-columns: HEADER:PATH,…
 func CustomColumns(spec string) (Table, error) {
 	var t Table
 	for _, part := range strings.Split(spec, ",") {
@@ -78,16 +79,16 @@ func (t *Table) addCustom(header, text string) error {
 	return nil
 }
 
-// SortBy orders Jobs by the field at a path, those without it first. Equal ones keep their order.
+// SortBy orders Jobs by the field at a path, Jobs without the field first. The sort is stable.
 type SortBy struct{ path *jsonpath.JSONPath }
 
-// NewSortBy reads the path of --sort-by.
+// NewSortBy parses the path of --sort-by.
 func NewSortBy(text string) (SortBy, error) {
 	path, err := parsePath(text)
 	return SortBy{path}, err
 }
 
-// Sort returns an error if none of the Jobs has the field: its name may be misspelled.
+// Sort sorts the Jobs in place. It returns an error if none of them has the field, as the path may be misspelled.
 func (s SortBy) Sort(jobs []*unstructured.Unstructured) error {
 	keys := make(map[*unstructured.Unstructured]sortKey, len(jobs))
 	for _, job := range jobs {
@@ -105,7 +106,7 @@ func (s SortBy) Sort(jobs []*unstructured.Unstructured) error {
 	return nil
 }
 
-// sortKey is what is compared: nothing comes before numbers, and those before texts, such as times.
+// sortKey orders values: missing ones first, then numbers, then texts, such as times.
 type sortKey struct {
 	kind   int
 	number float64

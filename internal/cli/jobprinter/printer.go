@@ -19,11 +19,11 @@ import (
 
 // Printer writes Jobs in one output format.
 type Printer interface {
-	// Snapshot writes what a get or a list returned: the object itself if single, otherwise a list.
+	// Snapshot writes the result of a get or a list: the object itself if single, otherwise a list.
 	Snapshot(jobs []*unstructured.Unstructured, single bool) error
-	// Rows writes each of these Jobs, in order. If deleted, they show their last state.
+	// Rows writes each of these Jobs, in order. If deleted, the Jobs are gone, and these are their last states.
 	Rows(jobs []*unstructured.Unstructured, deleted bool) error
-	// Signature is equal for two states of a Job if the second needs no row of its own.
+	// Signature is equal for two states of a Job if the second one does not need a new row.
 	Signature(job *unstructured.Unstructured) (string, error)
 }
 
@@ -36,7 +36,7 @@ type TablePrinter struct {
 	fullIndexes bool
 	headers     bool  // still to be written
 	Follow      bool  // more rows will follow
-	widths      []int // so far, if they follow
+	widths      []int // of the columns so far, if more rows follow
 }
 
 // NewTablePrinter returns a printer for a table with these columns.
@@ -81,8 +81,8 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 	return p.write(lines)
 }
 
-// columns leaves room where rows will follow, so that a Job that ends does not shift the table: for the longest STATUS, for
-// WHY, and for what earlier rows had.
+// columns returns the layout of the columns. If more rows follow, it reserves space for the longest STATUS, for WHY,
+// and for the cells of earlier rows, so that a Job that ends does not shift the table.
 func (p *TablePrinter) columns(rows [][]layout.Line) []layout.Column {
 	columns := p.table.layout()
 	if !p.Follow {
@@ -133,7 +133,8 @@ func (p *TablePrinter) Signature(object *unstructured.Unstructured) (string, err
 	return p.table.signature(p.rowOf(object, job, time.Time{}, false)), nil
 }
 
-// ObjectPrinter writes the objects themselves: JSON, YAML and templates. Every new version of a Job is a change.
+// ObjectPrinter writes the objects themselves: JSON, YAML and templates. Every new version of a Job counts as a
+// change.
 type ObjectPrinter struct {
 	Out     io.Writer
 	Printer printers.ResourcePrinter

@@ -10,14 +10,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Fields of ours in a Job that is printed: an explain.Stall, and an explain.Why. The API server has no such fields.
+// Fields that this program adds to a printed Job: an explain.Stall, and an explain.Why. The API server has no such
+// fields.
 const (
 	stalledField = "stalled"
 	whyField     = "why"
 )
 
-// Marked returns the Job with what the outline says about its troubles; the Job itself, as the server sent it, if that is
-// nothing.
+// Marked returns the Job with the stall and the causes of failures from the outline; if there are none, the Job
+// itself, as the server sent it.
 func Marked(job *unstructured.Unstructured, o *explain.Outline) (*unstructured.Unstructured, error) {
 	marked := job
 	mark := func(field string, value any) error {
@@ -44,12 +45,12 @@ func Marked(job *unstructured.Unstructured, o *explain.Outline) (*unstructured.U
 	return marked, nil
 }
 
-// stallOf is the value of the field, nil for none.
+// stallOf returns the value of the field, nil if there is none.
 func stallOf(job *unstructured.Unstructured) *explain.Stall {
 	return valueOf[explain.Stall](job, stalledField)
 }
 
-// whyOf is the value of the field, nil for none.
+// whyOf returns the value of the field, nil if there is none.
 func whyOf(job *unstructured.Unstructured) *explain.Why {
 	why := valueOf[explain.Why](job, whyField)
 	if why == nil || len(why.Causes) == 0 {

@@ -19,10 +19,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// Words in cells, and how long a list of indexes may be.
+// Words in cells, and the length limit of a list of indexes.
 const (
 	None          = "-"    // the API server has no value
-	cellEmpty     = "none" // it has one, and it is an empty list of indexes
+	cellEmpty     = "none" // it has a value, which is an empty list of indexes
 	cellBuiltIn   = "built-in"
 	cellUnknown   = "<unknown>" // kubectl's word for a missing creation time
 	StatusDeleted = "Deleted"   // only in -w, for a Job that is gone
@@ -33,22 +33,22 @@ const (
 type Row struct {
 	Job         *batchv1.Job
 	Now         time.Time
-	Stalled     *explain.Stall // nil for no stall that is known
-	Why         *explain.Why   // nil for no failed pod that is known
-	object      map[string]any // what Job was read from
-	deleted     bool           // the Job is gone, job is its last state
+	Stalled     *explain.Stall // nil if no stall is known
+	Why         *explain.Why   // nil if no failed pod is known
+	object      map[string]any // the object that Job was decoded from
+	deleted     bool           // the Job is gone, and Job is its last state
 	fullIndexes bool           // do not crop index lists
 
-	outlined *explain.Outline // what outline returns, if it was made before
+	outlined *explain.Outline // cached result of outline
 }
 
-// withOutline makes the outline once for all cells.
+// withOutline returns the row with its outline, which is computed once for all cells.
 func (v Row) withOutline() Row {
 	v.outlined = v.outline()
 	return v
 }
 
-// outline is what other views of Jobs make their rows from.
+// outline returns the Job's outline, from which other views of Jobs make their rows, too.
 func (v Row) outline() *explain.Outline {
 	if v.outlined != nil {
 		return v.outlined
@@ -62,7 +62,7 @@ func (v Row) outline() *explain.Outline {
 type column struct {
 	header string
 	cell   func(Row) string
-	ticks  bool                                // changes with time alone, so it is no reason to print a row again
+	ticks  bool                                // changes with time alone, which is no reason to print a row again
 	style  func(*explain.Outline) layout.Style // nil for plain
 	layout layout.Column                       // how it is fitted to a terminal
 }
@@ -72,19 +72,19 @@ const (
 	whyHeader    = "WHY"
 )
 
-// Table is the choice of columns.
+// Table chooses the columns.
 type Table struct {
 	Namespaces bool // NAMESPACE first
 	Wide       bool
-	// Narrow leaves out the columns that do not fit into less than NarrowBelow characters.
+	// Narrow omits the columns that do not fit into a terminal narrower than NarrowBelow.
 	Narrow bool
-	// LabelColumns are labels with a column of their own; ShowLabels is a last column with all.
+	// LabelColumns are labels with a column of their own; ShowLabels adds a last column with all labels.
 	LabelColumns []string
 	ShowLabels   bool
-	custom       []column // in place of all others
+	custom       []column // replaces all other columns
 }
 
-// NarrowBelow is how many characters a terminal has at least that shows all columns of the table that is not wide.
+// NarrowBelow is the least width in characters of a terminal that shows all columns of the table that is not wide.
 const NarrowBelow = 100
 
 func (t Table) columns() []column {
@@ -154,7 +154,7 @@ func (t Table) labelColumns() []column {
 	return columns
 }
 
-// layout is how the columns are laid out.
+// layout returns the layouts of the columns.
 func (t Table) layout() []layout.Column {
 	var columns []layout.Column
 	for _, c := range t.columns() {
@@ -165,7 +165,7 @@ func (t Table) layout() []layout.Column {
 	return columns
 }
 
-// row is the row of one Job, safe for a terminal.
+// row returns the cells of one Job, safe for a terminal.
 func (t Table) row(v Row) []layout.Line {
 	v = v.withOutline()
 	var cells []layout.Line
@@ -179,7 +179,7 @@ func (t Table) row(v Row) []layout.Line {
 	return cells
 }
 
-// signature is equal for two views of a Job that show nothing different but the passing of time.
+// signature is equal for two states of a Job that differ only by the passing of time.
 func (t Table) signature(v Row) string {
 	v = v.withOutline()
 	var b strings.Builder
@@ -192,7 +192,7 @@ func (t Table) signature(v Row) string {
 	return b.String()
 }
 
-// Status is the STATUS of the Job.
+// Status returns the STATUS of the Job.
 func (v Row) Status() string {
 	if v.deleted {
 		return StatusDeleted
@@ -200,8 +200,8 @@ func (v Row) Status() string {
 	return section.RowStatus(v.outline())
 }
 
-// reasonCell is the reason of the condition that decides the STATUS. A Job that is being deleted shows what was decided
-// before.
+// reasonCell returns the reason of the condition that decides the STATUS. A Job that is being deleted shows the
+// reason of its earlier condition.
 func reasonCell(v Row) string {
 	for _, kind := range []batchv1.JobConditionType{
 		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet,
@@ -216,13 +216,13 @@ func reasonCell(v Row) string {
 	return None
 }
 
-// whyCell leaves out the next try for a signature, which has no time.
+// whyCell returns the WHY of the Job. In a signature, which has no time, it omits the next retry.
 func (v Row) whyCell() string { return OrNone(words.Why(v.outline(), v.Now)) }
 
 // Completions returns n/m, or n/1 with the parallelism if the Job is a work queue.
 func (v Row) Completions() string { return section.Completions(v.outline()) }
 
-// Bar draws how far the Job is, in so many columns.
+// Bar draws the progress of the Job, width columns wide.
 func (v Row) Bar(ascii bool, width int) string {
 	return section.ProgressOf(v.outline()).Bar(&section.Frame{ASCII: ascii}, width).String()
 }
@@ -253,8 +253,8 @@ func (v Row) indexes(list string) string {
 	return explain.Crop(list, IndexesLimit)
 }
 
-// ManagedBy also reports that no controller of this name has worked on the Job, as with
-// a mistyped name (MGB-12).
+// ManagedBy returns the controller of the Job. It adds "(no controller)" if no controller of this name has worked on
+// the Job, as with a mistyped name (MGB-12).
 func (v Row) ManagedBy() string {
 	by := cellBuiltIn
 	if v.Job.Spec.ManagedBy != nil {
@@ -270,7 +270,7 @@ func modeCell(v Row) string {
 	return OrNone(string(jobspec.CompletionMode(&v.Job.Spec)))
 }
 
-// uncountedCell is how many finished pods are recorded but not counted yet: succeeded+failed.
+// uncountedCell returns the numbers of finished pods that are recorded but not counted yet: succeeded+failed.
 func uncountedCell(v Row) string {
 	uncounted := v.Job.Status.UncountedTerminatedPods
 	if uncounted == nil {
@@ -279,7 +279,8 @@ func uncountedCell(v Row) string {
 	return wording.Thousands(len(uncounted.Succeeded)) + "+" + wording.Thousands(len(uncounted.Failed))
 }
 
-// Duration stops when the Job finishes. A failed Job has no completionTime: the time of its condition counts.
+// Duration returns the run time, which ends when the Job finishes. A failed Job has no completionTime, so the time of
+// its condition counts.
 func (v Row) Duration() string {
 	ran := section.Ran(v.outline(), v.Now)
 	if ran < 0 {

@@ -62,7 +62,7 @@ func TestTableHasARowForEachPhase_CLI_01_CLI_03(t *testing.T) {
 	}
 }
 
-// MGB-12: the table shows whose a Job is, and says when nobody has worked on it.
+// MGB-12: the table shows the controller of a Job, and reports if it has not worked on the Job.
 func TestTableShowsWhoseAJobIs_MGB_12(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)

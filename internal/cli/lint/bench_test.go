@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// BenchmarkManyJobs checks 5,000 Jobs in one file, which is to take less than 0.6 s on an idle machine.
+// BenchmarkManyJobs checks 5,000 Jobs in one file, which should take less than 0.6 s on an idle machine.
 //
 //	go test ./internal/cli/lint -run '^$' -bench ManyJobs -benchtime 5x -benchmem
 func BenchmarkManyJobs(b *testing.B) {

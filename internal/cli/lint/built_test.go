@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Findings about what a kustomization builds name the object: its fields come from several files.
+// Findings about the output of a kustomization name the object, as its fields come from several files.
 //
 // Requirements: CLI-61
 func TestLintBuildsKustomizations(t *testing.T) {

@@ -1,2 +1,2 @@
-// Package lint is the verb lint: it checks manifests without a cluster.
+// Package lint implements the verb lint: it checks manifests without a cluster.
 package lint

@@ -10,7 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// knownInfos are the infos about documented manifests: the documentation of Kubernetes itself says the same about most.
+// knownInfos returns the expected infos about documented manifests; for most, the documentation of Kubernetes itself
+// says the same.
 func knownInfos() []string {
 	return []string{
 		"kubernetes/active-deadline.yaml deadline-before-retries",
@@ -22,7 +23,7 @@ func knownInfos() []string {
 	}
 }
 
-// Manifests in our own words, with what the documentation of Kubernetes, JobSet and Kueue shows.
+// The manifests show, in our own words, the examples in the documentation of Kubernetes, JobSet and Kueue.
 // Requirements: LNT-02
 func TestDocumentedManifestsHaveNoErrorsAndNoWarnings(t *testing.T) {
 	const root = "testdata/documented"

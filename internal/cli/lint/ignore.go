@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/catalog"
 )
 
-// ignorePrefix begins a comment that ignores findings: batchjob-lint: ignore=ID,ID and then any text.
+// ignorePrefix starts a comment that ignores findings: batchjob-lint: ignore=ID,ID followed by any text.
 const ignorePrefix = "batchjob-lint:"
 
 // ignoreUnknown is the ID of findings about comments that ignore nothing.
@@ -20,7 +20,7 @@ const ignoreUnknown = "ignore-unknown"
 
 const unknownIDFix = "use an ID that lint prints in brackets"
 
-// ignores are the IDs of findings that are not reported in a document.
+// ignores are the IDs of findings that are not reported for a document.
 type ignores struct {
 	everywhere []string
 	lines      map[int][]string // by line of the finding
@@ -30,8 +30,8 @@ func (i *ignores) has(id string, line int) bool {
 	return slices.Contains(i.everywhere, id) || slices.Contains(i.lines[line], id)
 }
 
-// ignoresOf returns what the comments of the object's document ignore, and reports comments that ignore nothing. A
-// document with many objects is read once.
+// ignoresOf returns the IDs that comments of the object's document ignore, and reports invalid comments. It reads a
+// document with many objects only once.
 func (r *lintResult) ignoresOf(object *manifest.Object) *ignores {
 	comments := object.Comments()
 	if len(comments) == 0 {
@@ -62,7 +62,7 @@ func (r *lintResult) ignoresOf(object *manifest.Object) *ignores {
 	return found
 }
 
-// readIgnore reads what follows the prefix.
+// readIgnore parses the text after the prefix.
 func readIgnore(text string) (ids []string, problem string) {
 	words := strings.Fields(text)
 	if len(words) == 0 || !strings.HasPrefix(words[0], "ignore=") {
@@ -90,7 +90,8 @@ func ruleIDs() []string {
 	return ids
 }
 
-// warnUnknown prints a warning for each ID of --ignore that does not exist: another version may have it.
+// warnUnknown prints a warning for each ID of --ignore that does not exist. It is not an error, as another version
+// may have the ID.
 func warnUnknown(out io.Writer, ids []string) {
 	for _, id := range ids {
 		if unknownID(id) {

@@ -17,7 +17,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}
 `
 
-// On the line of the finding, in the line above it, or before the first field for the whole document.
+// A comment works on the line of the finding, in the line above it, or before the first field for the whole document.
 // Requirements: LNT-05
 func TestCommentsIgnoreFindings(t *testing.T) {
 	ttl, completions := "  ttlSecondsAfterFinished: 0", "  completions: 0"
@@ -45,7 +45,7 @@ func TestCommentsIgnoreFindings(t *testing.T) {
 	}
 }
 
-// A list of many objects has one comment for all; what is wrong with a comment is one finding.
+// A list of many objects has one comment for all; an invalid comment is one finding.
 // Requirements: LNT-05
 func TestCommentsOfAListAreReadOnce(t *testing.T) {
 	const item = "- apiVersion: batch/v1\n  kind: Job\n  metadata: {name: NAME}\n  spec: {completions: 0, template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}\n"
@@ -56,7 +56,7 @@ func TestCommentsOfAListAreReadOnce(t *testing.T) {
 	}
 }
 
-// An ID that another version has is no reason to fail.
+// An ID that only another version has is not an error.
 // Requirements: LNT-05
 func TestFlagIgnoresFindings(t *testing.T) {
 	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, twoInfos), "--ignore", "ttl-zero,ttl", "--ignore=no-completions")
@@ -66,7 +66,7 @@ func TestFlagIgnoresFindings(t *testing.T) {
 	}
 }
 
-// Not to be reported is not to count.
+// Ignored findings do not affect the exit code.
 // Requirements: LNT-05
 func TestIgnoredErrorsDoNotFail(t *testing.T) {
 	path := clitest.WriteManifest(t, strings.Replace(twoInfos, "completions: 0", "completions: -1 # batchjob-lint: ignore=negative", 1))

@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 )
 
-// kustomization are the fields of a kustomization.yaml that name patches. Patches are parts of manifests: what they lack
-// is in the base.
+// kustomization holds the fields of a kustomization.yaml that name patches. Patches are partial manifests: the base
+// has the other fields.
 type kustomization struct {
 	Patches               []patchRef `json:"patches"`
 	PatchesJSON6902       []patchRef `json:"patchesJson6902"`
@@ -34,10 +34,10 @@ func kustomizationIn(folder string) string {
 	return folder
 }
 
-// patches are the files that are patches of kustomizations, by their clean paths.
+// patches holds the files that are patches of kustomizations, by their clean paths.
 type patches map[string]bool
 
-// findPatches returns the patches of all kustomizations in the folders of these files, and in the folders above.
+// findPatches returns the patches of all kustomizations in the folders of these files, and in their parents.
 func findPatches(files []string) patches {
 	found, seen := patches{}, map[string]bool{}
 	for _, file := range files {
@@ -47,7 +47,7 @@ func findPatches(files []string) patches {
 		for folder := filepath.Dir(file); !seen[folder]; folder = filepath.Dir(folder) {
 			seen[folder] = true
 			found.read(folder)
-			if filepath.Base(folder) == ".." { // Dir returns its name without "..", not the folder above
+			if filepath.Base(folder) == ".." { // Dir drops ".." instead of returning the parent
 				break
 			}
 		}
@@ -55,8 +55,8 @@ func findPatches(files []string) patches {
 	return found
 }
 
-// read adds the patches of the kustomization in this folder, if there is one. What cannot be read has none: kustomize
-// reports it.
+// read adds the patches of the kustomization in this folder, if there is one. It ignores a kustomization that cannot
+// be read, as kustomize reports it.
 func (p patches) read(folder string) {
 	var k kustomization
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
@@ -81,8 +81,8 @@ func (p patches) add(folder, path string) {
 
 func (p patches) has(file string) bool { return p[filepath.Clean(file)] }
 
-// isKustomization reports whether a file that is not a Kubernetes object is a kustomization without a kind, as most are
-// that a person wrote.
+// isKustomization reports whether a file that is not a Kubernetes object is a kustomization without a kind, which is
+// the usual form.
 func isKustomization(file string) bool {
 	if !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(file)) {
 		return false

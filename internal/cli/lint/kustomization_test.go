@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// folder writes files, whose names may have folders.
+// folder writes files, whose names may contain folders.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -28,7 +28,7 @@ func folder(t *testing.T, files map[string]string) string {
 
 const jobPatch = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {backoffLimit: 2}\n"
 
-// A patch lacks what its base has, and a kustomization is no manifest.
+// Fields missing from a patch are in its base, and a kustomization is not a manifest.
 // Requirements: LNT-02
 func TestKustomizationsAndPatchesAreNoManifests(t *testing.T) {
 	const hint = "patch of kustomizations skipped, check the result: kubectl batchjob lint -k DIR\n"
@@ -77,7 +77,7 @@ func TestKustomizationsAndPatchesAreNoManifests(t *testing.T) {
 	}
 }
 
-// A patch is one also if only its file is named.
+// A patch is recognized even if it is the only file given.
 // Requirements: LNT-02
 func TestAFileThatIsAPatchIsSkipped(t *testing.T) {
 	root := folder(t, map[string]string{"prod/kustomization.yaml": "patches:\n- path: patches/job.yaml\n", "prod/patches/job.yaml": jobPatch})

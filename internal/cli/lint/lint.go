@@ -52,7 +52,7 @@ const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml -o json |
     jq '.findings[] | select(.severity == "error")'`
 
-// notChecked is the last line, where nothing else says that a manifest is not as it should be.
+// notChecked is the last line of a text output without errors.
 const notChecked = "not checked: admission webhooks and policies, quotas, and whether images, ConfigMaps and other objects exist"
 
 // Options are the flags of the lint verb.
@@ -97,11 +97,11 @@ func (o *Options) Validate(args []string) error {
 	return o.manifests.Validate(args)
 }
 
-// gcPercent is how much garbage there may be beside what is in use. Of the CPU time for 5,000 Jobs, Go's default takes a
-// third for the collection of garbage, as the heap grows all the time; twice as much garbage saves a quarter.
+// gcPercent is the garbage allowed, in percent of the live heap. With Go's default, garbage collection takes a third
+// of the CPU time for 5,000 Jobs, as the heap keeps growing; twice the garbage saves a quarter.
 const gcPercent = 200
 
-// Run writes the findings. It returns an error if some of them count, or if something could not be read.
+// Run writes the findings. It returns an error if there are findings that count, or if something could not be read.
 func (o *Options) Run(ctx context.Context) error {
 	debug.SetGCPercent(gcPercent)
 	objects, problems := o.manifests.Read(ctx, o.In)
@@ -122,8 +122,8 @@ func (o *Options) Run(ctx context.Context) error {
 	return errors.Join(unread...)
 }
 
-// lintAll looks at all objects, until ctx ends, and leaves out findings with the ignored IDs. Documents that cannot be
-// read are findings; files that cannot are errors.
+// lintAll checks all objects, until ctx ends, and omits findings with the ignored IDs. A document that cannot be read
+// is a finding; a file that cannot be read is an error.
 func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, ignored ...string) (*lintResult, []error) {
 	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: ignored}
 	unread, documents := splitProblems(problems)
@@ -158,7 +158,7 @@ func notReadable(bad *manifest.Error) lint.Finding {
 	return lint.Finding{ID: id, Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}
 }
 
-// splitProblems returns the problems of files and those of documents.
+// splitProblems separates the problems of files from those of documents.
 func splitProblems(problems []error) (files []error, documents []*manifest.Error) {
 	for _, problem := range problems {
 		if bad, is := errors.AsType[*manifest.Error](problem); is {
@@ -181,11 +181,10 @@ func filesOf(objects []*manifest.Object, documents []*manifest.Error) []string {
 	return slices.Compact(files)
 }
 
-// objectKey is what two objects of a folder cannot have in common. Other folders may be for other clusters, as overlays
-// are.
+// objectKey must be unique for the objects of a folder. Other folders may be for other clusters, as with overlays.
 type objectKey struct{ folder, kind, namespace, name string }
 
-// again reports an object that is there already: kubectl apply would take one for a change of the other.
+// again reports an object that is defined twice: kubectl apply would treat one as an update of the other.
 func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
 	if !cmdutil.IsBatch(object) || object.Name() == "" {
 		return
@@ -210,7 +209,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	}
 	r.count(object)
 	served, changed := cmdutil.AsServed(object)
-	if changed { // the rest is checked as if it were right
+	if changed { // check the rest as if these fields were correct
 		path, problem, fix := cmdutil.WhyNoJob(object)
 		r.about(object, lint.Finding{ID: "api-version-wrong", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix})
 	}
@@ -231,7 +230,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	}
 }
 
-// about adds a finding about an object. A template is named by its language.
+// about adds a finding about an object. For a template, it names the template language.
 func (r *lintResult) about(object *manifest.Object, finding lint.Finding) {
 	at := object.Position(finding.Field)
 	if finding.ID == lint.TemplateID {
@@ -242,7 +241,7 @@ func (r *lintResult) about(object *manifest.Object, finding lint.Finding) {
 	r.add(at, object, finding)
 }
 
-// withoutJob returns the findings about an object without a Job: about its names and types, and otherwise that the Job is
+// withoutJob returns the findings about an object without a Job: invalid names and types, or else that the Job is
 // missing.
 func withoutJob(object *manifest.Object) []lint.Finding {
 	found := lint.CheckNames(lint.Input{Object: object.Content, Written: object.Written})
@@ -283,11 +282,12 @@ func (o *Options) write(result *lintResult) error {
 	return nil
 }
 
-// writeFinding writes it as compilers do, with the object, and the template that Helm made it from.
+// writeFinding writes a finding in the format of compilers, with the object, and the Helm template that it was made
+// from.
 func writeFinding(out io.Writer, f *lintFinding) error {
 	position := manifest.Position{File: f.File, Line: f.Line, Column: f.Column}
 	about := strings.TrimSuffix(f.Object, "/")
-	if f.kustomization != "" { // The position is the object.
+	if f.kustomization != "" { // The position names the object.
 		about = ""
 	}
 	if f.Source != "" {
@@ -304,7 +304,7 @@ func writeFinding(out io.Writer, f *lintFinding) error {
 	return err
 }
 
-// verdict writes the summary, as an error if there are findings that count.
+// verdict prints the summary, or returns it as an error if there are findings that count.
 func (o *Options) verdict(summary lintSummary) error {
 	if summary.Errors > 0 || o.strict && summary.Warnings > 0 {
 		return cmdutil.NewUserError(cmdutil.KindOther, nil, summary.text(), "")

@@ -20,7 +20,7 @@ const (
 	lintWarning = "testdata/lint/warning.yaml"
 )
 
-// Position, severity, text, id, and fix for all that is wrong; PFN-16 to PFN-22 by way of the names.
+// Every problem has a position, severity, text, ID and fix; PFN-16 to PFN-22 are checked by way of the names.
 func TestFindingsHavePositionAndFix_CLI_05_PFN_21(t *testing.T) {
 	got := program.Run(t, nil, "lint", "-f", lintMany)
 	clitest.Golden(t, "lint/many.golden", got.Out)
@@ -51,7 +51,7 @@ func TestFindingsAreYAMLAndJSON_CLI_05(t *testing.T) {
 	}
 }
 
-// summaryOf returns the standard error without the line on what is not checked.
+// summaryOf returns stderr without the line about unchecked problems.
 func summaryOf(got clitest.Result) string { return strings.TrimSuffix(got.ErrOut, notChecked+"\n") }
 
 func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
@@ -102,7 +102,7 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 	}
 }
 
-// A wrong API version or kind is one error, and the rest is checked as if it were right.
+// A wrong API version or kind is one error, and the rest is checked as if they were correct.
 // Requirements: LNT-09
 func TestTheRestIsCheckedBesideAWrongVersion(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\n"
@@ -135,7 +135,8 @@ func TestTheRestIsCheckedBesideAWrongVersion(t *testing.T) {
 	}
 }
 
-// A template is one finding, whether it can be read or not; a manifest with something like an action in it is none.
+// A template is one finding, whether it can be read or not; a manifest with text similar to a template action is not
+// a finding.
 // Requirements: LNT-08
 func TestATemplateIsOneFinding(t *testing.T) {
 	named := func(name string) string { return strings.Replace(clitest.PlainJob, "{name: a}", "{name: "+name+"}", 1) }
@@ -160,7 +161,7 @@ func TestATemplateIsOneFinding(t *testing.T) {
 	}
 }
 
-// The chart is around the folder of the template.
+// The chart is the parent of the template's folder.
 // Requirements: LNT-08
 func TestTheChartOfATemplateIsNamed(t *testing.T) {
 	root := folder(t, map[string]string{"chart/templates/job.yaml": "{{ .Values.job }}\n"})
@@ -169,7 +170,7 @@ func TestTheChartOfATemplateIsNamed(t *testing.T) {
 	}
 }
 
-// The templates of a JobSet are checked as the Jobs that it creates (issue 17).
+// The templates of a JobSet are checked like the Jobs that it creates (issue 17).
 func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	long := strings.Repeat("x", 50)
 	for _, c := range []struct{ text, out, errOut string }{
@@ -213,7 +214,7 @@ func TestVolumesOfAJobSetMayBeMounted(t *testing.T) {
 	}
 }
 
-// Text of a manifest reaches the terminal only in a form that it does not obey.
+// Control characters in a manifest are escaped before they reach the terminal.
 func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: \"\\e[31m\\u202e\"}\nspec: {managedBy: \"\\e]0;x\\a\", \"\\e[2J\": 1}\n"
 	path := clitest.WriteManifest(t, text)
@@ -227,14 +228,14 @@ func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 	}
 }
 
-// A folder with nothing to look at is no error; where nothing could be read, scripts still get their document.
+// A folder with nothing to check is not an error; if nothing can be read, scripts still get their document.
 func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 	pod := clitest.WriteManifest(t, "apiVersion: v1\nkind: Pod\n")
 	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"ignored":0,"infos":0,"jobs":0,"patches":0,"skipped":%d,"warnings":0}}`
 	for _, c := range []struct {
 		args    string
 		code    int
-		skipped int // in the document; -1 without one
+		skipped int // number in the document; -1 without a document
 		errOut  string
 	}{
 		{"-f " + pod, cmdutil.ExitDone, -1, "no findings; 1 object of other kinds skipped\n"},
@@ -256,7 +257,7 @@ func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 	}
 }
 
-// kubectl apply would take the second for a change of the first.
+// kubectl apply would treat the second one as an update of the first.
 func TestTwoJobsOfOneNameAreReported_CLI_05(t *testing.T) {
 	cron := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: '@daily', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}}\n"
 	other := strings.Replace(clitest.PlainJob, "{name: a}", "{name: a, namespace: x}", 1)
@@ -269,7 +270,7 @@ func TestTwoJobsOfOneNameAreReported_CLI_05(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends it between two objects.
+// Ctrl-C ends lint between two objects.
 func TestLintIsInterrupted(t *testing.T) {
 	objects, problems := manifest.Parse("f", []byte(clitest.PlainJob+"---\n"+clitest.PlainJob))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -279,7 +280,7 @@ func TestLintIsInterrupted(t *testing.T) {
 	}
 }
 
-// 20,000 names are one finding, at once (PFN-29).
+// 20,000 names give one finding, immediately (PFN-29).
 func TestManyNamesAreOneFinding_PFN_29(t *testing.T) {
 	var rules strings.Builder
 	for i := range 20_000 {

@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-// lintResult is the output of lint -o json and -o yaml. Fields may be added, but none is renamed, removed, or given
-// another meaning within v1alpha1; texts of messages may change, IDs do not.
+// lintResult is the output of lint -o json and -o yaml. Within v1alpha1, fields may be added, but none is renamed,
+// removed, or given another meaning; texts of messages may change, IDs do not.
 type lintResult struct {
 	// APIVersion is batchjob.dev/v1alpha1.
 	APIVersion string `json:"apiVersion"`
@@ -25,40 +25,40 @@ type lintResult struct {
 	patches   patches
 	skipped   map[string]bool // files
 	ignored   []string
-	documents map[*manifest.Comment]*ignores // by their first comment
+	documents map[*manifest.Comment]*ignores // cache of ignoresOf, by first comment
 }
 
-// lintSummary counts.
+// lintSummary holds the counts.
 type lintSummary struct {
-	// Jobs is how many Jobs, CronJobs and JobSets were looked at.
+	// Jobs is the number of checked Jobs, CronJobs and JobSets.
 	Jobs int `json:"jobs"`
-	// Skipped is how many objects of other kinds were not looked at.
+	// Skipped is the number of objects of other kinds, which are not checked.
 	Skipped int `json:"skipped"`
-	// Patches is how many files were not looked at because a kustomization has them as patches.
+	// Patches is the number of files that are not checked because they are patches of a kustomization.
 	Patches int `json:"patches"`
-	// Ignored is how many findings are not reported because of a comment or --ignore.
+	// Ignored is the number of findings that are not reported because of a comment or --ignore.
 	Ignored  int `json:"ignored"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
 
-	cronJobs, jobSets int // of Jobs, for the text
+	cronJobs, jobSets int // included in Jobs, for the text
 }
 
-// lintFinding is a finding with its place.
+// lintFinding is a finding with its position.
 type lintFinding struct {
-	// File is the path as given, or <stdin>, or for an object of a kustomization a name such as Job/migrate (kustomization
-	// overlays/prod); Line and Column count from 1, and are 0 where they are not known.
+	// File is the path as given, or <stdin>, or for an object of a kustomization a name such as Job/migrate
+	// (kustomization overlays/prod); Line and Column count from 1, and are 0 if unknown.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
-	// Object is what the finding is about, as kind/name; "" for a document that could not be read.
+	// Object is the object of the finding, as kind/name; "" for a document that could not be read.
 	Object string `json:"object"`
 	// Source is the path of the template that Helm made the object from, if its comment says so.
 	Source       string `json:"source,omitempty"`
 	lint.Finding `json:",inline"`
 
-	kustomization string // its folder
+	kustomization string // folder of the kustomization that built the object
 }
 
 // add adds a finding, unless it is ignored; object is nil for a document that cannot be read.
@@ -86,7 +86,7 @@ func (r *lintResult) countSeverity(severity lint.Severity) {
 	}
 }
 
-// ignores reports whether the finding is ignored. A comment cannot ignore what is wrong with comments.
+// ignores reports whether the finding is ignored. Findings about comments cannot be ignored by comments.
 func (r *lintResult) ignores(position manifest.Position, object *manifest.Object, id string) bool {
 	if slices.Contains(r.ignored, id) {
 		return true
@@ -94,8 +94,8 @@ func (r *lintResult) ignores(position manifest.Position, object *manifest.Object
 	return object != nil && id != ignoreUnknown && r.ignoresOf(object).has(id, position.Line)
 }
 
-// skipFile reports whether a file that is no Kubernetes object is something else that may be beside manifests: a
-// kustomization, or a patch of one.
+// skipFile reports whether a file that is not a Kubernetes object is a kustomization or a patch, which may be beside
+// manifests. It counts them.
 func (r *lintResult) skipFile(file string) bool {
 	switch {
 	case file == manifest.Stdin:
@@ -110,7 +110,7 @@ func (r *lintResult) skipFile(file string) bool {
 	return true
 }
 
-// skipPatch counts each file once.
+// skipPatch counts each patch file once.
 func (r *lintResult) skipPatch(file string) {
 	if r.skipped == nil {
 		r.skipped = map[string]bool{}
@@ -121,7 +121,7 @@ func (r *lintResult) skipPatch(file string) {
 	}
 }
 
-// count counts an object that has Jobs.
+// count counts a Job, CronJob or JobSet.
 func (r *lintResult) count(object *manifest.Object) {
 	r.Summary.Jobs++
 	switch cmdutil.BatchKind(object) {
@@ -132,7 +132,7 @@ func (r *lintResult) count(object *manifest.Object) {
 	}
 }
 
-// onlyTemplates keeps, of files that are templates, only the finding that says so.
+// onlyTemplates removes all findings about templates except the one that says that the file is a template.
 func (r *lintResult) onlyTemplates() {
 	first := map[string]int{}
 	for i, f := range r.Findings {
@@ -153,7 +153,7 @@ func (r *lintResult) onlyTemplates() {
 	}
 }
 
-// sort orders by place.
+// sort sorts the findings by position.
 func (r *lintResult) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b lintFinding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -162,7 +162,7 @@ func (r *lintResult) sort() {
 
 func (s lintSummary) skips() bool { return s.Skipped > 0 || s.Patches > 0 }
 
-// text is the summary as a line.
+// text returns the summary as a line.
 func (s lintSummary) text() string {
 	var parts []string
 	for _, c := range []struct {

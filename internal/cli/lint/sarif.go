@@ -78,7 +78,7 @@ type (
 	}
 )
 
-// writeSARIF writes the findings with all rules, so that a scan without findings clears those of the last one.
+// writeSARIF writes the findings with all rules, so that a scan without findings clears the findings of the last one.
 func writeSARIF(out io.Writer, result *lintResult) error {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	indexes := map[string]int{}
@@ -130,25 +130,25 @@ func sarifText(f *lintFinding) string {
 	return text
 }
 
-// fingerprint is the same as long as the finding is about the same field of the same object, wherever that is in the
-// file.
+// fingerprint returns a hash that stays the same as long as the finding is about the same field of the same object,
+// wherever they are in the file.
 func fingerprint(f *lintFinding) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.File, f.Object, f.ID, f.Field}, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// locationOf returns the place in the file, which for the output of helm template on standard input is the template, and
-// for an object of a kustomization the kustomization.
+// locationOf returns the location in the file. For the output of helm template on standard input, it is the template,
+// and for an object of a kustomization the kustomization.
 func locationOf(f *lintFinding) sarifLocation {
 	var location sarifLocation
 	location.Physical.Artifact.URI = uriOf(f.File)
 	switch {
 	case f.kustomization != "":
 		location.Physical.Artifact.URI = uriOf(kustomizationIn(f.kustomization))
-		location.Physical.Region = &sarifRegion{StartLine: 1} // as below
+		location.Physical.Region = &sarifRegion{StartLine: 1} // see below
 	case f.File == manifest.Stdin && f.Source != "":
 		location.Physical.Artifact.URI = uriOf(f.Source)
-		location.Physical.Region = &sarifRegion{StartLine: 1} // code scanning needs a line; that of the template is not known
+		location.Physical.Region = &sarifRegion{StartLine: 1} // code scanning requires a line; the template's line is unknown
 	case f.File == manifest.Stdin:
 		location.Physical.Artifact.URI = "stdin"
 		fallthrough
@@ -161,7 +161,7 @@ func locationOf(f *lintFinding) sarifLocation {
 	return location
 }
 
-// uriOf returns the path as a URI reference, relative if it is.
+// uriOf returns the path as a URI reference, relative if the path is relative.
 func uriOf(path string) string {
 	uri := url.URL{Path: filepath.ToSlash(filepath.Clean(path))}
 	if filepath.IsAbs(path) {

@@ -22,7 +22,7 @@ func readSARIF(t *testing.T, text string) sarifRun {
 	return log.Runs[0]
 }
 
-// Code scanning takes rules, levels and lines from it.
+// The log has the rules, levels and lines that code scanning reads.
 // Requirements: LNT-04
 func TestSARIFHasRulesAndLocations(t *testing.T) {
 	got := program.Run(t, nil, "lint", "-f", lintMany, "-o", "sarif")
@@ -50,7 +50,7 @@ func TestSARIFHasRulesAndLocations(t *testing.T) {
 	}
 }
 
-// A finding that moves in its file is the same; no findings are a log, too.
+// A finding that moves in its file keeps its fingerprint; a log without findings is valid.
 // Requirements: LNT-04
 func TestFingerprintsDoNotChangeWithTheLine(t *testing.T) {
 	path := clitest.WriteManifest(t, twoInfos)
@@ -70,7 +70,7 @@ func TestFingerprintsDoNotChangeWithTheLine(t *testing.T) {
 	}
 }
 
-// Paths are URIs, of the template if Helm says which.
+// Paths are URIs; of the template, if Helm's comment names it.
 // Requirements: LNT-04
 func TestPathsInSARIFAreURIs(t *testing.T) {
 	for path, want := range map[string]string{"./a b/c.yaml": "a%20b/c.yaml", "../a.yaml": "../a.yaml", "/a/b#c.yaml": "file:///a/b%23c.yaml", "a:b.yaml": "./a:b.yaml"} {
@@ -88,7 +88,7 @@ func TestPathsInSARIFAreURIs(t *testing.T) {
 	}
 }
 
-// The lines of the output of helm template help little.
+// Line numbers in the output of helm template help little.
 // Requirements: LNT-04
 func TestTextNamesTheObjectAndItsTemplate(t *testing.T) {
 	text := "---\n# Source: chart/templates/job.yaml\n" + twoInfos
@@ -102,7 +102,7 @@ func TestTextNamesTheObjectAndItsTemplate(t *testing.T) {
 	}
 }
 
-// Who reads "no findings" knows what for.
+// "no findings" is followed by a line about unchecked problems.
 // Requirements: LNT-04
 func TestLastLineSaysWhatIsNotChecked(t *testing.T) {
 	if got := program.Run(t, nil, "lint", "-f", lintFine); got.ErrOut != "no findings in 1 Job\n"+notChecked+"\n" {

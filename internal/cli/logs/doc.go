@@ -1,2 +1,2 @@
-// Package logs is the verb logs: it prints the logs of the pods of Jobs.
+// Package logs implements the verb logs: it prints the logs of the pods of Jobs.
 package logs

@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
 
-// followLogs prints the logs of the Jobs as they are written: watches keep a Follower up to date with the pods of each,
-// and with whether there will be more of them.
+// followLogs prints the logs of the Jobs as they are written: watches update a Follower with the pods of each Job,
+// and with the end of the last Job.
 func (o *Options) followLogs(ctx context.Context, out *output) error {
 	link, stop := o.Connect(ctx, o.client, o.ErrOut)
 	defer stop()
@@ -61,8 +61,8 @@ func (o *Options) followLogs(ctx context.Context, out *output) error {
 	return errors.Join(err, jobs.deleted())
 }
 
-// listFollowed lists the pods of all Jobs. It returns those of Jobs that run, to be watched from there; of the others they
-// are all there are, because they were listed after the Job was read.
+// listFollowed lists the pods of all Jobs. It returns the Pods of running Jobs, to be watched from that list on; for
+// the other Jobs the lists are complete, because they were read after the Job had ended.
 func (o *Options) listFollowed(ctx context.Context, follower *logs.Follower, watch feed.Watch) (watched []*podlogs.Pods, err error) {
 	for _, j := range o.jobs {
 		pods := &podlogs.Pods{PodSet: j.pods, Follower: follower, Watch: watch}
@@ -76,15 +76,15 @@ func (o *Options) listFollowed(ctx context.Context, follower *logs.Follower, wat
 	return watched, nil
 }
 
-// followedJobs ends the following of logs with the last of the Jobs.
+// followedJobs finishes the Follower when the last of the Jobs ends.
 type followedJobs struct {
 	o        *Options
 	follower *logs.Follower
 
-	mu sync.Mutex // of the ends
+	mu sync.Mutex // guards the ends of the Jobs
 }
 
-// first notes which Jobs are gone already.
+// first records which Jobs are already gone.
 func (f *followedJobs) first(present []*unstructured.Unstructured) {
 	for _, j := range f.o.jobs {
 		if j.end == "" && !slices.ContainsFunc(present, func(job *unstructured.Unstructured) bool { return job.GetUID() == j.UID }) {
@@ -118,7 +118,7 @@ func (f *followedJobs) take(updates []feed.Update) error {
 	return nil
 }
 
-// deleted is an error for each Job that was deleted before it finished.
+// deleted returns an error for each Job that was deleted before it finished.
 func (f *followedJobs) deleted() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,13 +20,13 @@ func finishTrain(api *clitest.API) {
 	api.Put(clitest.WithCondition(clitest.LogsJob(), "Complete", "", ""))
 }
 
-// Lines come as they are written, retries join, and it ends with the Job.
+// Lines are printed as they are written, retries are included, and the command ends with the Job.
 func TestFollowedLogsJoinRetries_CLI_07(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	s := program.Start(t, api, clitest.NewEnv(), "logs", "train", "-f")
 	s.WaitErr("job.batch/train has no pods (Running), waiting for them.\n")
 	pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodPending, clitest.Waits("ContainerCreating", "")))
-	pods.Write("train-a/main", "one") // The API server of the test has no log before.
+	pods.Write("train-a/main", "one") // The fake API server has no log before.
 	pods.Put(clitest.RunningPod("a", 1, 1))
 	s.WaitOut("[index 1 attempt 1] one\n")
 	pods.Write("train-a/main", "two")
@@ -85,7 +85,7 @@ func TestLogsFollowReconnects_CLI_07(t *testing.T) {
 	}
 }
 
-// unreachable is what the API server answers when it cannot reach the kubelet that has a log.
+// unreachable returns the API server's response if it cannot reach the kubelet that has a log.
 func unreachable(pod string) *clitest.Status {
 	return &clitest.Status{Code: 500, Message: `Get "https://10.0.0.1:10250/containerLogs/ns1/` + pod + `/main?follow=true": dial tcp 10.0.0.1:10250: connect: connection refused`}
 }
@@ -95,8 +95,8 @@ func onNode(pod *corev1.Pod, node string) *corev1.Pod {
 	return pod
 }
 
-// A kubelet that cannot be reached is no lost connection: the logs of other nodes continue, and so does its own once it is
-// back (issue 17.4).
+// A kubelet that cannot be reached is not a lost connection: the logs of other nodes continue, and so does its own
+// once it can be reached (issue 17.4).
 func TestUnreachableKubeletIsNoLostConnection_CLI_07(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(onNode(clitest.RunningPod("a", 1, 1), "node-1"))
@@ -107,7 +107,7 @@ func TestUnreachableKubeletIsNoLostConnection_CLI_07(t *testing.T) {
 	s.WaitLines(3)
 	pods.Locked(func() {
 		pods.Refuse["train-a"] = unreachable("train-a")
-		pods.Logs["train-a/main"].Ended = true // The API server ends what it has begun.
+		pods.Logs["train-a/main"].Ended = true // The API server ends the open response.
 	})
 	s.WaitErr("Cannot read the log of pod train-a, container main, retrying: the kubelet of node node-1 cannot be reached (dial tcp 10.0.0.1:10250: connect: connection refused)\n")
 	pods.Write("train-b/main", "b two")
@@ -130,7 +130,7 @@ func TestUnreachableKubeletIsNoLostConnection_CLI_07(t *testing.T) {
 	}
 }
 
-// Where the container has ended as well, the log is given up, and nothing else.
+// If the container has ended, too, only its log is given up.
 func TestUnreachableKubeletOfAnEndedContainer(t *testing.T) {
 	for _, follow := range []string{"--follow=false", "--follow"} {
 		api, pods := clitest.NewPods(t, clitest.WithCondition(clitest.LogsJob(), "Failed", "Why", ""))
@@ -163,7 +163,7 @@ func TestLogsFollowStreamEndsEarly_CLI_07(t *testing.T) {
 	}
 }
 
-// --tail counts once: after a lost connection all that is new counts.
+// --tail counts once: after a lost connection, all new lines are printed.
 func TestTailCountsOnce_CLI_07(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
@@ -210,7 +210,7 @@ func TestLogsFollowCap(t *testing.T) {
 	}
 }
 
-// The Job is known to have finished before the watch tells of its last pod.
+// The Job is known to have finished before the watch delivers its last pod.
 func TestLogsFollowReadsThePodThatTheWatchMissed_CLI_07(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Locked(func() { pods.Blind = true })
@@ -260,7 +260,7 @@ func TestLogsFollowDeletedJob(t *testing.T) {
 	}
 }
 
-// What fails later joins.
+// Pods that fail later are included.
 func TestLogsFollowFailed(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))

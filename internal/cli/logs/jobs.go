@@ -21,16 +21,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// completedPods is how many pods the shell is offered.
+// completedPods is the maximum number of pods that the shell offers.
 const completedPods = 100
 
-// loggedJob is a Job whose logs are printed, as it was at the start.
+// loggedJob is a Job whose logs are printed, as at the start.
 type loggedJob struct {
 	*batchv1.Job
 	o       *Options
 	pods    feed.PodSet
-	unknown []string // of --container, not in its template
-	end     feed.End // as it was seen last
+	unknown []string // names of --container that are not in its template
+	end     feed.End // as last seen
 }
 
 func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {
@@ -47,17 +47,17 @@ func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {
 	return j
 }
 
-// labelsIndexes reports whether all pods of the Job have a label with their index: the built-in controller and ours see
-// to that, others and those who make pods to be adopted may not.
+// labelsIndexes reports whether all pods of the Job have a label with their index: the built-in controller and ours
+// set it; other controllers, and clients that create pods for adoption, may not.
 func labelsIndexes(job *batchv1.Job) bool {
 	by := ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName)
 	return !ptr.Deref(job.Spec.ManualSelector, false) && (by == batchv1.JobControllerName || by == controller.DefaultManagedBy)
 }
 
-// label names the Job in notes.
+// label names the Job in notices.
 func (j *loggedJob) label() string { return "job.batch/" + j.Name }
 
-// check compares the flags with the Job.
+// check checks the flags against the Job.
 func (j *loggedJob) check() error {
 	indexes := j.o.options.Indexes
 	if indexes == nil {
@@ -74,7 +74,7 @@ func (j *loggedJob) check() error {
 	return nil
 }
 
-// hasSeveralContainers reports whether more than one container of the template is wanted.
+// hasSeveralContainers reports whether the flags select more than one container of the template.
 func (j *loggedJob) hasSeveralContainers() bool {
 	n, chosen := 0, j.o.options.Containers
 	for _, name := range cmdutil.TemplateContainers(j.Job) {
@@ -85,7 +85,7 @@ func (j *loggedJob) hasSeveralContainers() bool {
 	return n > 1
 }
 
-// unknownContainers is an error for each Job whose template lacks a container of --container.
+// unknownContainers returns an error for each Job whose template lacks a container of --container.
 func (o *Options) unknownContainers() error {
 	var failed []error
 	for _, j := range o.jobs {
@@ -97,8 +97,8 @@ func (o *Options) unknownContainers() error {
 	return errors.Join(failed...)
 }
 
-// chosen reads the Jobs that are named or selected, or those of the pods that are named. It returns an error for each that
-// it cannot read.
+// chosen reads the Jobs that are named or selected, or the Jobs of the named pods. It returns an error for each Job
+// or pod that it cannot read.
 func (o *Options) chosen(ctx context.Context) (jobs []*unstructured.Unstructured, failed []error) {
 	if o.Selector != "" {
 		jobs, _, err := o.set.List(ctx)
@@ -117,7 +117,7 @@ func (o *Options) chosen(ctx context.Context) (jobs []*unstructured.Unstructured
 	return jobs, append(failed, missing...)
 }
 
-// podQuery asks for pods of Jobs.
+// podQuery returns the query for pods of Jobs, the zero value for other resources.
 func podQuery(resource string) cmdutil.ObjectQuery {
 	if cmdutil.PodKinds()[resource] == "" {
 		return cmdutil.ObjectQuery{}

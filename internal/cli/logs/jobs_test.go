@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// evalJob is a Job beside LogsJob that is not Indexed.
+// evalJob returns a Job, besides LogsJob, that is not Indexed.
 func evalJob() *unstructured.Unstructured {
 	job := clitest.LogsJob()
 	job.SetName("eval")
@@ -23,7 +23,7 @@ func evalJob() *unstructured.Unstructured {
 	return job
 }
 
-// evalPod makes a pod of that Job of one that clitest made for train.
+// evalPod turns a pod that clitest made for train into a pod of that Job.
 func evalPod(pod *corev1.Pod) *corev1.Pod {
 	pod.Name = "eval-" + strings.TrimPrefix(pod.Name, "train-")
 	pod.UID = "eval-" + pod.UID
@@ -32,7 +32,7 @@ func evalPod(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// twoJobs run train, with a failed pod and one that runs, and eval, with a failed pod.
+// twoJobs returns a cluster with train, which has a failed and a running pod, and eval, which has a failed pod.
 func twoJobs(t *testing.T) (*clitest.API, *clitest.Pods) {
 	t.Helper()
 	api, pods := clitest.NewPods(t, clitest.LogsJob(), evalJob())
@@ -42,7 +42,7 @@ func twoJobs(t *testing.T) (*clitest.API, *clitest.Pods) {
 	return api, pods
 }
 
-// Issue 17: logs of several Jobs, by name or selector, with the Job in front; and of one pod.
+// Issue 17: logs of several Jobs, by name or selector, with the Job in the prefix; and of one pod.
 func TestLogsOfSeveralJobs(t *testing.T) {
 	api, _ := twoJobs(t)
 	const both = "[eval f]                  eval failed\n" +
@@ -74,7 +74,7 @@ func TestLogsOfSeveralJobs(t *testing.T) {
 	}
 }
 
-// One that does not exist leaves the others.
+// A Job that does not exist does not affect the others.
 func TestLogsOfSeveralJobsOfWhichOneIsMissing(t *testing.T) {
 	api, pods := twoJobs(t)
 	const missing = `job "absent" not found in namespace "ns1"; list what exists with: kubectl get jobs.batch -n ns1` + "\n"
@@ -121,7 +121,7 @@ func TestLogsOfSeveralJobsWithoutTheContainer(t *testing.T) {
 	}
 }
 
-// All are followed until the last has finished, and no more logs at a time than one Job may have.
+// All Jobs are followed until the last has finished; the limit of concurrent logs applies to all Jobs together.
 func TestFollowedLogsOfSeveralJobs_CLI_07(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob(), evalJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
@@ -154,7 +154,7 @@ func TestFollowedLogsOfSeveralJobs_CLI_07(t *testing.T) {
 	}
 }
 
-// One that is deleted is an error, at the end of the others.
+// A deleted Job is an error, reported after the others have ended.
 func TestFollowedLogsOfSeveralJobsOfWhichOneIsDeleted(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob(), evalJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
@@ -173,7 +173,7 @@ func TestFollowedLogsOfSeveralJobsOfWhichOneIsDeleted(t *testing.T) {
 	}
 }
 
-// A pod that is named is followed until it has ended, also from before its start; its Job may go on.
+// A named pod is followed until it has ended, even from before its start; its Job may continue.
 func TestFollowedLogOfOnePod(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodPending, clitest.Waits("ContainerCreating", "")))

@@ -21,7 +21,7 @@ Each line starts with its pod: the Job if there are several, the index and
 attempt, and the container if there are several. --failed prints only what has
 failed. --follow waits for new pods, until the Jobs have finished.`
 
-// logsDetails are for the reference.
+// logsDetails is text for the reference only.
 const logsDetails = `The Jobs are those you name, or those that -l matches when the command starts;
 Jobs created later are ignored. pod/NAME prints the logs of one pod of a Job. If
 one of several does not exist, the exit code is 1 after the logs of the others.
@@ -61,7 +61,7 @@ const logsExample = `  # All logs of a Job, failed pods first
   # Follow one container of every pod, with the server's timestamps
   kubectl batchjob logs train -f -c main --timestamps`
 
-// Options are the flags of the logs verb, and what Complete makes of them.
+// Options are the flags of the logs verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube *cmdutil.KubeFlags
@@ -77,7 +77,7 @@ type Options struct {
 	cmdutil.JobChoice
 	set    feed.JobSet
 	client kube.Interface
-	jobs   []*loggedJob // by name, those that there are at the start
+	jobs   []*loggedJob // by name; only those that exist at the start
 	unread error        // one for each Job or pod that cannot be read
 }
 
@@ -198,7 +198,7 @@ func (o *Options) Run(ctx context.Context) error {
 	run, out := o.readLogs, newOutput(o, cmdutil.SimulatedNodes(ctx, o.client))
 	if o.follow {
 		run = o.followLogs
-		for _, err := range cmdutil.Flatten(o.unread) { // It is an error at the end, too.
+		for _, err := range cmdutil.Flatten(o.unread) { // It is returned as an error at the end, too.
 			fmt.Fprintf(o.ErrOut, "Following the others: %s\n", cmdutil.ErrorLine(err))
 		}
 	}
@@ -209,7 +209,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return errors.Join(err, out.Flush())
 }
 
-// readLogs prints the logs as they are now.
+// readLogs prints the existing logs.
 func (o *Options) readLogs(ctx context.Context, out *output) error {
 	var all []*logs.Pod
 	for _, j := range o.jobs {

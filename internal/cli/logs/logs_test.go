@@ -102,7 +102,7 @@ func TestLogsNonIndexedAndContainers(t *testing.T) {
 	}
 }
 
-// A container that restarts after a failure (OnFailure): the run that failed is the previous one.
+// If a container restarts after a failure (OnFailure), the failed run is the previous one.
 func TestLogsFailedRunBefore(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	again := clitest.RunningPod("again", 4, 1)
@@ -190,7 +190,7 @@ func TestLogPrefixesAreColoredOnATerminal(t *testing.T) {
 	}
 }
 
-// Few at a time, each in one piece, and no pod is held whole.
+// Few logs are read at a time, each is printed in one piece, and no log is held in memory as a whole.
 func TestLogsManyPods(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	var want strings.Builder

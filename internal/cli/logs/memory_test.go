@@ -10,13 +10,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Memory does not depend on the size of a log, nor on the length of its lines.
+// Memory use does not depend on the size of a log or the length of its lines.
 func TestLogsMemory(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.WithLog(clitest.FailedPod("f", 3, 1))
 	pods.Locked(func() { pods.Log("train-f/main").Big, pods.Log("train-f/main").Ended = 200<<20, true })
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.URL()))
-	before := liveHeap() // What other tests have left behind is not the log's.
+	before := liveHeap() // Other tests may have left garbage behind.
 	peak := &peakWriter{}
 	err := program.Execute(t.Context(), []string{"logs", "train"}, genericiooptions.IOStreams{Out: peak, ErrOut: io.Discard}, clitest.NewEnv())
 	if err != nil || peak.written < 200<<20 {

@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// output prints logs, and what the Jobs lack.
+// output prints logs, and notices about missing logs of the Jobs.
 type output struct {
 	*podlogs.Output
 	o *Options
@@ -40,7 +40,7 @@ func (p *output) Found(found logs.Found) error {
 	return p.Output.Found(found)
 }
 
-// missing prints to stderr what a first look at the pods lacks.
+// missing prints to stderr which logs are missing from the first list of the pods.
 func (p *output) missing(found logs.Found) {
 	if names := p.o.options.Pods; len(names) > 0 {
 		for _, name := range names {
@@ -48,7 +48,7 @@ func (p *output) missing(found logs.Found) {
 				fmt.Fprintf(p.o.ErrOut, "Pod %s is gone, along with its logs.\n", cmdutil.OneLine(name))
 			}
 		}
-		return // The other pods are not asked for.
+		return // Only these pods were requested.
 	}
 	for _, j := range p.o.jobs {
 		own := found
@@ -57,8 +57,8 @@ func (p *output) missing(found logs.Found) {
 	}
 }
 
-// missing prints a note about the logs that a Job lacks. found.Sources are those of all Jobs, so a Job without logs gets a
-// note only if no Job has any.
+// missing prints notices about the missing logs of a Job. found.Sources has the logs of all Jobs, so the notice about
+// a Job without logs is printed only if no Job has any.
 func (j *loggedJob) missing(found logs.Found) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32
@@ -135,7 +135,7 @@ func (j *loggedJob) indexes(set indexset.Set, one, many string) {
 	}
 }
 
-// noPods prints what the Job waits for.
+// noPods prints that the Job has no pods, and its state.
 func (j *loggedJob) noPods() {
 	view := jobprinter.Row{Job: j.Job, Now: j.o.Now()}
 	state := analysis.Status(j.Job)

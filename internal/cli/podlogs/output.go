@@ -10,30 +10,30 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 )
 
-// DefaultRequests is how many logs are read at a time by default.
+// DefaultRequests is the default number of logs read concurrently.
 const DefaultRequests = 10
 
-// Output prints lines to stdout, and to stderr what is not read.
+// Output prints log lines to stdout, and notices about unread logs to stderr.
 type Output struct {
 	*printer
 	errOut io.Writer
-	// Missing takes the first look at the pods, for notes on what they lack; nil for none.
+	// Missing is called with the first pods found, to print notices about what they lack; nil for none.
 	Missing func(logs.Found)
 
 	// IsSimulated reports whether a node runs no containers, so that its pods have no logs; nil for never.
 	IsSimulated func(node string) bool
 
 	begun   bool
-	sources int // found at first
+	sources int // number found at first
 	unread  unread
 }
 
-// NewOutput returns one for any number of logs. errOut is written to by several goroutines.
+// NewOutput returns an Output for any number of logs. Several goroutines write to errOut.
 func NewOutput(out, errOut io.Writer, style Style) *Output {
 	return &Output{printer: newPrinter(out, style), errOut: errOut}
 }
 
-// Found makes room for prefixes, and prints what does not begin yet.
+// Found reserves columns for prefixes, and prints which logs are not read yet.
 func (p *Output) Found(found logs.Found) error {
 	p.unstarted(found.Unstarted)
 	if !p.begun {
@@ -49,12 +49,12 @@ func (p *Output) Found(found logs.Found) error {
 	return nil
 }
 
-// unstarted prints to stderr a line for each reason, with the first container that has it.
+// unstarted prints to stderr one line for each reason, with the first container that it applies to.
 func (p *Output) unstarted(all []logs.Unstarted) {
 	groups := map[string][]logs.Unstarted{}
 	var reasons []string
 	for _, u := range all {
-		// Messages name the pod or the image; containers with the same reason are one group.
+		// Messages name the pod or the image, so containers are grouped by reason.
 		reason := whyUnstarted(u).Reason
 		if groups[reason] == nil {
 			reasons = append(reasons, reason)

@@ -24,7 +24,7 @@ type Pods struct {
 	Watch    feed.Watch
 }
 
-// List reads the pods, for Run to watch from there.
+// List reads the pods, and sets the version from which Run watches them.
 func (p *Pods) List(ctx context.Context) error {
 	var err error
 	p.Watch.Version, err = p.list(ctx)
@@ -53,7 +53,7 @@ func (p *Pods) take(kind watch.EventType, pod *corev1.Pod) {
 	p.Follower.Put(logs.NewPod(pod))
 }
 
-// ListLast looks for pods that the watch has not delivered when the Job is known to have finished.
+// ListLast lists the pods once more after the Job has finished, to find pods that the watch has not delivered.
 func (p *Pods) ListLast(ctx context.Context, connection *feed.Connection) error {
 	defer connection.Connected()
 	for {

@@ -15,23 +15,23 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// palette is the foreground colors of prefixes: those that can be read on black and on white.
+// palette holds the foreground colors of prefixes: colors that are legible on black and on white.
 var palette = [...]string{"\x1b[36m", "\x1b[32m", "\x1b[35m", "\x1b[34m", "\x1b[33m", "\x1b[96m", "\x1b[92m", "\x1b[95m", "\x1b[94m"}
 
 const colorOff = "\x1b[0m"
 
-// Style is how lines are printed.
+// Style configures how lines are printed.
 type Style struct {
 	Prefix, Color, Timestamps bool
-	// Jobs reports that there are several, and Containers that a pod has several: prefixes name them.
+	// Jobs and Containers are set if there are several Jobs, or several containers in a pod: prefixes name them.
 	Jobs, Containers bool
-	// Follow has every line written at once.
+	// Follow flushes the output after every line.
 	Follow bool
-	// Concurrency is how many logs are followed at a time.
+	// Concurrency is the number of logs that are followed concurrently.
 	Concurrency int
 }
 
-// printer writes lines, each with the prefix of its source; several goroutines may.
+// printer writes lines, each with the prefix of its source. It is safe for concurrent use.
 type printer struct {
 	Style
 
@@ -45,8 +45,8 @@ func newPrinter(out io.Writer, style Style) *printer {
 	return &printer{Style: style, out: bufio.NewWriterSize(out, 64<<10), single: map[types.UID]string{}}
 }
 
-// arrange makes room for the prefixes of these logs, so that columns are aligned from the first line on. Prefixes name
-// the container as soon as a pod has logs of several.
+// arrange reserves columns for the prefixes of these logs, so that lines are aligned from the first one on. Prefixes
+// name the container once a pod has logs of several.
 func (p *printer) arrange(sources []logs.Source) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *printer) arrange(sources []logs.Source) {
 	}
 }
 
-// label is the prefix without padding and color.
+// label returns the prefix without padding and color.
 func (p *printer) label(s logs.Source) string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -94,7 +94,7 @@ func (p *printer) Line(s logs.Source, line logs.Line) error {
 	if p.Timestamps && line.First && line.Timestamp != "" {
 		_, _ = p.out.WriteString(line.Timestamp + " ")
 	}
-	// A tab is harmless and keeps a log readable; everything else that a terminal obeys is escaped.
+	// A tab is harmless and keeps a log readable; all other control characters are escaped.
 	_, _ = p.out.WriteString(sanitize.Text(string(line.Text)))
 	err := p.out.WriteByte('\n')
 	if p.Follow && err == nil {
@@ -114,14 +114,14 @@ func (p *printer) writePrefix(s logs.Source) {
 	_, _ = p.out.WriteString(label + padding)
 }
 
-// podColor is the same for a pod in every run.
+// podColor returns the color of a pod, the same in every run.
 func podColor(name string) string {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(name))
 	return palette[int(hash.Sum32()%uint32(len(palette)))]
 }
 
-// Flush writes what is buffered.
+// Flush writes the buffered lines.
 func (p *printer) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

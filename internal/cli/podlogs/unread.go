@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// noteLines is how many reasons are printed.
+	// noteLines is the maximum number of reasons that are printed.
 	noteLines = 10
-	// nodeNames is how many nodes a line names; of more, it names the first and the last.
+	// nodeNames is the maximum number of nodes that a line names; of more, it names the first and the last.
 	nodeNames = 3
 )
 
-// unread has the logs that cannot be read, by reason: a line for each would drown everything else where a node is down.
+// unread groups the logs that cannot be read by reason: one line for each log would bury all else if a node is down.
 type unread struct {
 	mu      sync.Mutex
 	count   int
 	reasons []*unreadReason
 }
 
-// unreadReason is why logs cannot be read, and which.
+// unreadReason is one reason why logs cannot be read, with their pods and nodes.
 type unreadReason struct {
-	text      string // of an answer about the log; "" if nodes do not answer
-	simulated bool   // they never will
+	text      string // error of the log request; "" if nodes do not answer
+	simulated bool   // the nodes are simulated and never answer
 	first     *logs.UnreadableError
 	pods      sets.Set[types.UID]
 	nodes     sets.Set[string]
@@ -41,7 +41,7 @@ type unreadReason struct {
 	retried string
 }
 
-// reason returns the one of a failure. u.mu is held.
+// reason returns the unreadReason for a failure, and adds it if it is new. The caller holds u.mu.
 func (u *unread) reason(source logs.Source, failure error, isSimulated func(string) bool) *unreadReason {
 	one := unreadReason{text: cmdutil.LogErrorLine(source.Pod.Node, failure)}
 	if node := source.Pod.Node; node != "" && gather.KubeletFailure(failure) != "" {
@@ -57,7 +57,7 @@ func (u *unread) reason(source logs.Source, failure error, isSimulated func(stri
 	return &one
 }
 
-// Unreadable notes a log that cannot be read; ReportUnread prints it.
+// Unreadable records a log that cannot be read; ReportUnread prints it.
 func (p *Output) Unreadable(failure *logs.UnreadableError) {
 	u := &p.unread
 	u.mu.Lock()
@@ -71,8 +71,8 @@ func (p *Output) Unreadable(failure *logs.UnreadableError) {
 	reason.nodes.Insert(failure.Source.Pod.Node)
 }
 
-// Interrupted reports on stderr that one log is interrupted, and that it continues; of logs that are interrupted for the
-// same reason at the same time, only the first.
+// Interrupted reports on stderr that a log is interrupted, and that it continues if failure is nil. Of several logs
+// that are interrupted for the same reason at the same time, it reports only the first.
 func (p *Output) Interrupted(source logs.Source, failure error) {
 	u, log := &p.unread, cmdutil.OneLine(source.String())
 	u.mu.Lock()
@@ -96,8 +96,8 @@ func (p *Output) Interrupted(source logs.Source, failure error) {
 	fmt.Fprintf(p.errOut, "Cannot read the log of %s, retrying: %s\n", log, cmdutil.LogErrorLine(source.Pod.Node, failure))
 }
 
-// ReportUnread prints a line for each reason for which logs could not be read, and returns an error that counts them, nil
-// if all were read. It comes after all other calls.
+// ReportUnread prints one line for each reason why logs could not be read, and returns an error with their number,
+// nil if all were read. It must be called last.
 func (p *Output) ReportUnread() error {
 	u := &p.unread
 	u.mu.Lock()
@@ -133,7 +133,7 @@ func (r *unreadReason) write(w io.Writer) {
 	}
 }
 
-// nodeList names the nodes.
+// nodeList returns the names of the nodes, abbreviated.
 func (r *unreadReason) nodeList() string {
 	names := sets.List(r.nodes)
 	if len(names) > nodeNames {

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
 
-// noAnswer is what the API server says about a log on a node whose kubelet it cannot reach.
+// noAnswer is the API server's error for a log on a node whose kubelet it cannot reach.
 func noAnswer(node string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: fmt.Sprintf(
 		`Get "https://%s:10250/containerLogs/ns/p/main": dial tcp: lookup %s: no such host`, node, node)}}
@@ -53,7 +53,7 @@ Cannot read the log of pod other, container main: broken
 	}
 }
 
-// A log that can be read again is reported, and so is the next one that is interrupted.
+// Output reports that a log can be read again, and then the next interruption.
 //
 // Requirements: CLI-20
 func TestInterruptedLogsAreReportedOneAtATime(t *testing.T) {

@@ -1,2 +1,2 @@
-// Package progress shows on stderr how far Jobs are, for the verbs that wait for them.
+// Package progress shows the progress of Jobs on stderr, for the verbs that wait for them.
 package progress

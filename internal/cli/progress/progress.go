@@ -21,51 +21,52 @@ import (
 )
 
 const (
-	// period is how often the line on a terminal ticks.
+	// period is how often the line on a terminal is redrawn.
 	period = time.Second
-	// barWidth is how many columns the bar takes.
+	// barWidth is the width of the bar in columns.
 	barWidth = 20
 )
 
-// News is what a progress line is made from.
+// News is the input of a progress line.
 type News struct {
-	Changed, Open        []*batchv1.Job // that have not ended
+	Changed, Open        []*batchv1.Job // unfinished Jobs; Changed has the ones with updates
 	Ended, Failed, Total int
 }
 
-// Progress shows how far Jobs are: on a terminal one line that is rewritten in place, which also ticks, else a line
-// for each visible change. Whatever else goes to that terminal meanwhile is written through Write or around.
+// Progress shows the progress of Jobs: on a terminal one line that is rewritten in place, also as time passes;
+// otherwise a line for each visible change. Other output to that terminal must go through Write or Around.
 type Progress struct {
 	Options
 	env    cmdutil.Env
-	now    func() time.Time // up to which the Jobs are known
-	stalls []*feed.Stalls   // by namespace; none if they are not read
+	now    func() time.Time // the time up to which the Jobs are known
+	stalls []*feed.Stalls   // by namespace; empty if they are not read
 
 	mu    sync.Mutex
 	news  News
 	shown int                        // columns that the line takes now
-	last  map[snapshot.JobKey]string // by Job, the line that was written last
+	last  map[snapshot.JobKey]string // the last line written, by Job
 }
 
-// Options are what a Progress shows.
+// Options choose what a Progress shows.
 type Options struct {
-	Past       string // what Jobs are that have ended, such as "finished"
-	Namespaces bool   // names are shown with them
-	Quiet      bool   // nothing is shown
-	// Why is the command that explains a Job, for those that are stalled; nil for none.
+	Past       string // past participle for ended Jobs, such as "finished"
+	Namespaces bool   // show namespaces with names
+	Quiet      bool   // show nothing
+	// Why returns the command that explains a stalled Job; nil for none.
 	Why func(*batchv1.Job) string
-	// Bar draws a bar on a terminal, with characters of ASCII only if ASCII is set.
+	// Bar draws a bar on a terminal, in ASCII only if ASCII is set.
 	Bar, ASCII bool
 }
 
-// New returns one that writes to env.ErrOut.
+// New returns a Progress that writes to env.ErrOut.
 func New(env cmdutil.Env, o Options) *Progress {
 	return &Progress{Options: o, env: env, now: env.Now, last: map[snapshot.JobKey]string{}}
 }
 
 func (p *Progress) width() int { return p.env.TerminalWidth(p.env.ErrOut) }
 
-// Start shows times up to which the link is known to be alive, and has the line on a terminal tick until stop is called.
+// Start ends all durations at the last time that the link was known to be alive, and redraws the line on a terminal
+// every second until stop is called.
 func (p *Progress) Start(link *feed.Link) (stop func()) {
 	p.now = func() time.Time { return link.AsOf(p.env.Now()) }
 	if p.Quiet || p.width() == 0 {
@@ -84,7 +85,7 @@ func (p *Progress) Start(link *feed.Link) (stop func()) {
 	}
 }
 
-// Show takes news.
+// Show updates the display with news.
 func (p *Progress) Show(news News) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +111,7 @@ func (p *Progress) take(news News) {
 	}
 }
 
-// tick draws the line again, as time has passed.
+// tick redraws the line, as time has passed.
 func (p *Progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +131,7 @@ func (p *Progress) Write(lines []byte) (int, error) {
 	return n, err
 }
 
-// Around makes room for what write writes to the terminal.
+// Around clears the line while write writes to the terminal, and redraws it.
 func (p *Progress) Around(write func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +144,7 @@ func (p *Progress) Around(write func() error) error {
 	return err
 }
 
-// Close removes the line.
+// Close removes the line, and shows nothing anymore.
 func (p *Progress) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +152,7 @@ func (p *Progress) Close() {
 	p.Quiet = true
 }
 
-// clear needs no escape sequence: spaces do.
+// clear overwrites the line with spaces, so that no escape sequence is needed.
 func (p *Progress) clear() {
 	if p.shown > 0 {
 		fmt.Fprintf(p.env.ErrOut, "\r%s\r", strings.Repeat(" ", p.shown))
@@ -164,13 +165,13 @@ func (p *Progress) draw() {
 		p.clear()
 		return
 	}
-	// In the last column some terminals wrap.
+	// Some terminals wrap after the last column.
 	line := layout.Plainly(p.line()).Cut(p.width()-1, "")
 	fmt.Fprintf(p.env.ErrOut, "\r%s%s", line, strings.Repeat(" ", max(0, p.shown-line.Width())))
 	p.shown = line.Width()
 }
 
-// line is the one line of all Jobs.
+// line returns the one line that summarizes all Jobs and shows the first open one.
 func (p *Progress) line() string {
 	news := p.news
 	one := p.state(news.Open[0]) + p.elapsed(news.Open[0])
@@ -195,7 +196,7 @@ func (p *Progress) elapsed(job *batchv1.Job) string {
 	return ", " + jobprinter.Row{Job: job, Now: p.now()}.Duration()
 }
 
-// hint is the command that explains a Job which is stalled.
+// hint returns the command that explains the Job if it is stalled, "" otherwise.
 func (p *Progress) hint(job *batchv1.Job) string {
 	if p.Why == nil || p.Stall(job) == nil {
 		return ""
@@ -203,7 +204,7 @@ func (p *Progress) hint(job *batchv1.Job) string {
 	return "; see: " + sanitize.Line(p.Why(job))
 }
 
-// state is the name and the state, without what passes with time.
+// state returns the name and the state, without durations.
 func (p *Progress) state(job *batchv1.Job) string {
 	name := job.Name
 	if p.Namespaces {
@@ -213,7 +214,7 @@ func (p *Progress) state(job *batchv1.Job) string {
 	return sanitize.Line(name) + "  " + row.Status() + "  " + sanitize.Line(cell(row))
 }
 
-// Describe is the state and the progress of a Job.
+// Describe returns the state and the progress of a Job.
 func (p *Progress) Describe(job *batchv1.Job) string {
 	row := p.row(job)
 	return row.Status() + ", " + cell(row)

@@ -13,7 +13,7 @@ import (
 
 // StallFlag is --fail-if-stalled of a verb that waits for Jobs.
 type StallFlag struct {
-	After time.Duration // 0 for never
+	After time.Duration // 0 for no limit
 }
 
 // AddTo adds the flag.
@@ -30,8 +30,8 @@ func (f *StallFlag) Validate() error {
 	return nil
 }
 
-// StalledError is the error of a verb that has waited for a Job in vain: it names the Job, how long the verb has seen it
-// stalled, why, and the command that explains it.
+// StalledError returns the error of a verb that gives up on a stalled Job. It names the Job, how long the verb has
+// seen it stalled, the reason, and the command that explains it.
 func StalledError(label string, after time.Duration, stall *explain.Stall, why string) error {
 	what := fmt.Sprintf("%s has been stalled for %s", label, wording.Duration(after))
 	if stall != nil {
@@ -40,7 +40,7 @@ func StalledError(label string, after time.Duration, stall *explain.Stall, why s
 	return cmdutil.NewUserError(cmdutil.KindStalled, nil, what, "see: "+why)
 }
 
-// FirstErrors returns the first n errors, and how many more there are as another one of their kind.
+// FirstErrors returns the first n errors, and the number of the others as one more error of their kind.
 func FirstErrors(all []error, n int) []error {
 	if len(all) <= n {
 		return all

@@ -14,20 +14,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// StallLimit is when to give up on Jobs that are stalled.
+// StallLimit is when to give up on stalled Jobs.
 type StallLimit struct {
-	After time.Duration // 0 for never
-	// Notes has it noted once that stalls may not be seen, for what cannot be read.
+	After time.Duration // 0 for no limit
+	// Notes prints one notice if stalls may be missed because something cannot be read.
 	Notes bool
-	// Look reads everything about a Job that lists show as stalled.
+	// Look reads everything about a Job that lists show as stalled, and returns why it is stalled, nil if it is not.
 	Look func(context.Context, *batchv1.Job) (*explain.Stall, error)
-	// Exceeded is called once, after all Jobs that have not ended have been stalled for After, with why each is.
+	// Exceeded is called once, after all unfinished Jobs have been stalled for After, with the reason for each.
 	Exceeded func(map[types.UID]*explain.Stall)
 }
 
-// FollowStalls shows which Jobs are stalled, until stop is called; open are those that have not ended, and stalls has an
-// entry for each of their namespaces, or one for all. Without a limit, whether Jobs finish does not depend on it, so that
-// there is no word on what may not be read.
+// FollowStalls shows which Jobs are stalled, until stop is called. open are the unfinished Jobs, and stalls has an
+// entry for each of their namespaces, or one for all. Without a limit, stalls do not affect whether the verb ends, so
+// missing permissions are not reported.
 func (p *Progress) FollowStalls(ctx context.Context, stalls []*feed.Stalls, open []*batchv1.Job, limit StallLimit) (stop func()) {
 	if p.Quiet && limit.After == 0 {
 		return func() {}
@@ -41,7 +41,7 @@ func (p *Progress) FollowStalls(ctx context.Context, stalls []*feed.Stalls, open
 	var reading sync.WaitGroup
 	for _, s := range stalls {
 		reading.Go(func() {
-			_ = s.Run(ctx, nil, func() []*batchv1.Job { return in(s.Namespace, p.open()) }, func() error { // Its error is the context's.
+			_ = s.Run(ctx, nil, func() []*batchv1.Job { return in(s.Namespace, p.open()) }, func() error { // It returns only the context's error.
 				p.again()
 				patience.check(ctx)
 				return nil
@@ -62,10 +62,10 @@ type patience struct {
 	mu     sync.Mutex
 	stalls feed.StallLimit
 	over   bool
-	noted  bool // what cannot be read
+	noted  bool // the notice about gaps is printed
 }
 
-// check calls Exceeded if the limit is. Lists do not have the warnings about pods, so each Job is read first.
+// check calls Exceeded once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.
 func (w *patience) check(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *patience) check(ctx context.Context) {
 	w.limit.Exceeded(found)
 }
 
-// in returns the Jobs of a namespace, or all with "".
+// in returns the Jobs of a namespace, or all of them with "".
 func in(namespace string, jobs []*batchv1.Job) (found []*batchv1.Job) {
 	for _, job := range jobs {
 		if namespace == "" || job.Namespace == namespace {
@@ -105,14 +105,14 @@ func in(namespace string, jobs []*batchv1.Job) (found []*batchv1.Job) {
 	return found
 }
 
-// open are the Jobs that have not ended.
+// open returns the unfinished Jobs.
 func (p *Progress) open() []*batchv1.Job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.news.Open
 }
 
-// again shows what has changed in Jobs that are as they were.
+// again shows the Jobs once more, as their stalls may have changed although the objects have not.
 func (p *Progress) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Progress) again() {
 	p.take(news)
 }
 
-// row is what is known of a Job.
+// row returns the table row of a Job, with its stall as far as lists show it.
 func (p *Progress) row(job *batchv1.Job) jobprinter.Row {
 	row := jobprinter.Row{Job: job, Now: p.now()}
 	if s := p.stallsOf(job); s != nil {
@@ -131,10 +131,10 @@ func (p *Progress) row(job *batchv1.Job) jobprinter.Row {
 	return row
 }
 
-// Stall is why the Job is stalled as far as lists show, nil if it is not.
+// Stall returns why the Job is stalled as far as lists show, nil if it is not.
 func (p *Progress) Stall(job *batchv1.Job) *explain.Stall { return p.row(job).Stalled }
 
-// stallsOf has the Jobs of the namespace, nil if there are none.
+// stallsOf returns the Stalls for the Job's namespace, nil if there are none.
 func (p *Progress) stallsOf(job *batchv1.Job) *feed.Stalls {
 	for _, s := range p.stalls {
 		if s.Namespace == "" || s.Namespace == job.Namespace {

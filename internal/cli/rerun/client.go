@@ -23,25 +23,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// Client reads families, and creates retries.
+// Client reads families of Jobs (a Job and its retries), and creates retries.
 type Client struct {
 	jobs    feed.JobSet
 	kube    kube.Interface
 	options Options
 }
 
-// Options are how a Client writes.
+// Options configure a Client.
 type Options struct {
 	FieldManager string
-	// Namespace of the Jobs, if it is not that of the flags.
+	// Namespace is the namespace of the Jobs, "" for the namespace of the flags.
 	Namespace string
-	// DryRun has the API server check what is created, and store nothing.
+	// DryRun makes the API server check the new Job, and store nothing.
 	DryRun bool
-	// Out is for warnings of the API server and notes on what was removed.
+	// Out receives warnings of the API server and notices about removed Jobs.
 	Out io.Writer
 }
 
-// New returns a Client of the cluster and namespace of the flags.
+// New returns a Client for the cluster and namespace that the flags choose.
 func New(flags *cmdutil.KubeFlags, options Options) (*Client, error) {
 	config, set, err := cmdutil.NewJobSet(flags, cmdutil.JobChoice{}, options.Out)
 	if err != nil {
@@ -50,7 +50,7 @@ func New(flags *cmdutil.KubeFlags, options Options) (*Client, error) {
 	return NewIn(config, cmp.Or(options.Namespace, set.Namespace), options)
 }
 
-// NewIn returns a Client of a namespace of a cluster.
+// NewIn returns a Client for a namespace of a cluster.
 func NewIn(config *rest.Config, namespace string, options Options) (*Client, error) {
 	jobs, err := cmdutil.NewJobsClient(config)
 	if err != nil {
@@ -64,21 +64,21 @@ func NewIn(config *rest.Config, namespace string, options Options) (*Client, err
 	return &Client{jobs: set, kube: explainer.Client, options: options}, nil
 }
 
-// Target names a Job, or the CronJob whose last failed Job is meant.
+// Target names a Job, or a CronJob for its last failed Job.
 type Target struct {
 	Name    string
 	CronJob bool
-	// NewName is the name of the retry; "" for one that is free.
+	// NewName is the name of the retry; "" for a generated name that is free.
 	NewName string
 }
 
-// Found is a Job to retry, as the API server has it, and its family without the pending ones.
+// Found is a Job to retry, as stored in the API server, and its family without pending Jobs.
 type Found struct {
 	Object  *unstructured.Unstructured
 	Job     *batchv1.Job
 	Family  retry.Family
 	pending []*batchv1.Job
-	// taken are names for the next retry that Jobs outside the family already use.
+	// taken are names for the next retry that Jobs outside the family already have.
 	taken []string
 }
 
@@ -110,13 +110,13 @@ func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
 	return f, c.findTaken(ctx, f)
 }
 
-// findTaken looks for Jobs outside the family that have the name of the next retry, until one is free, or retry.MaxTaken are
-// taken.
+// findTaken records Jobs outside the family that have the name of the next retry, until a name is free, or
+// retry.MaxTaken are taken.
 func (c *Client) findTaken(ctx context.Context, f *Found) error {
 	for len(f.taken) < retry.MaxTaken {
 		_, name := f.Family.Next(f.Job, f.taken)
 		object, err := c.jobs.Get(ctx, name)
-		if kube.IsNotFound(err) || apierrors.IsForbidden(err) { // Creating it shows whether it exists.
+		if kube.IsNotFound(err) || apierrors.IsForbidden(err) { // The creation will report whether it exists.
 			return nil
 		}
 		if err != nil {
@@ -126,7 +126,7 @@ func (c *Client) findTaken(ctx context.Context, f *Found) error {
 		if err != nil {
 			return err
 		}
-		if len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 { // It is interrupted, and will be removed, or it is too late.
+		if len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 { // an interrupted retry, or one created since
 			return nil
 		}
 		f.taken = append(f.taken, name)
@@ -145,7 +145,7 @@ func (c *Client) get(ctx context.Context, target Target) (*unstructured.Unstruct
 	return object, err
 }
 
-// lastFailed returns the newest Job of the CronJob that has failed.
+// lastFailed returns the newest failed Job of the CronJob.
 func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstructured.Unstructured, err error) {
 	objects, _, err := c.jobs.List(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Re
 	return f.Plan(q)
 }
 
-// Plan plans the retry without requests. q has the indexes that ran, for FailedOnly.
+// Plan plans the retry without requests. For FailedOnly, q must have the indexes that ran.
 func (f *Found) Plan(q retry.Request) (*retry.Retry, error) {
 	q.Taken = f.taken
 	plan, err := retry.Make(f.Job, f.Object, f.Family, q)
@@ -213,7 +213,7 @@ func (c *Client) ran(ctx context.Context, family retry.Family) (indexset.Set, er
 	return indexset.Of(ran...), nil
 }
 
-// explainGone adds what is left of a Job that does not exist.
+// explainGone adds to the error for a missing Job that some of its pods remain.
 func (c *Client) explainGone(ctx context.Context, name string, missing error) error {
 	pods, err := gather.CountPods(ctx, c.kube, c.jobs.Namespace, name)
 	if err != nil || pods == 0 {

@@ -23,11 +23,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// cleanupTime is how long the removal of a Job that could not be finished may take.
+// cleanupTime is the time limit for the removal of a Job whose creation could not be finished.
 const cleanupTime = 10 * time.Second
 
-// Create checks permissions, removes retries of the family that were interrupted, and creates the Job and has it run. It
-// returns the Job as it runs. On error, no Job is left, or the error, or a line in Options.Out, names it and says whether it runs.
+// Create checks permissions, removes interrupted retries of the family, creates the Job and makes it run. It returns
+// the running Job. On error, no Job is left, or the error or a line in Options.Out names it and says whether it runs.
 func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	if err := c.check(ctx, plan); err != nil {
 		return nil, err
@@ -44,19 +44,20 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 	return c.make(ctx, f, plan)
 }
 
-// Mark has Stored recognize what is created by a plan, and what the plan before it creates, if any.
+// Mark sets the request ID by which Stored recognizes the plan's Job. The ID is the one of the plan before, if any,
+// so that Stored recognizes the Job of either plan.
 func Mark(plan, before *retry.Retry) {
 	id := string(uuid.NewUUID())
 	if before != nil {
 		id = before.Object.GetAnnotations()[retry.RequestAnnotation]
 	}
-	annotations := plan.Object.GetAnnotations() // A plan has some: those of the family.
+	annotations := plan.Object.GetAnnotations() // A plan has the annotations of its family.
 	annotations[retry.RequestAnnotation] = id
 	plan.Object.SetAnnotations(annotations)
 }
 
-// Stored returns the Job of a marked plan that a Create without an answer has stored, if it runs or has run; otherwise nil, and
-// Create may be called again.
+// Stored returns the Job of a marked plan if it was stored by a Create without a response, and runs or has run;
+// otherwise nil, and Create may be called again.
 func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	object, err := c.jobs.Get(ctx, plan.Object.GetName())
 	if kube.IsNotFound(err) {
@@ -68,13 +69,13 @@ func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.U
 	return object, nil
 }
 
-// isOf reports whether the Job was created by the plan, which was marked if so.
+// isOf reports whether the Job was created by the plan; false if the plan is not marked.
 func isOf(plan *retry.Retry, object *unstructured.Unstructured) bool {
 	id := plan.Object.GetAnnotations()[retry.RequestAnnotation]
 	return id != "" && object.GetAnnotations()[retry.RequestAnnotation] == id
 }
 
-// check asks for the permissions that come after the creation, so that nothing is created without them.
+// check checks the permissions that are needed after the creation, so that nothing is created without them.
 func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 	if plan.Steps == nil {
 		return nil
@@ -85,7 +86,7 @@ func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			continue // Without permission to ask, the attempt shows.
+			continue // Without permission to ask, the attempt will show it.
 		}
 		if !allowed {
 			return c.explainForbidden(subresource, plan, nil)
@@ -94,7 +95,7 @@ func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
 	return nil
 }
 
-// IsAllowed reports whether the user may create retries of every kind; false without an answer.
+// IsAllowed reports whether the user may create all kinds of retries; false without an answer.
 func (c *Client) IsAllowed(ctx context.Context) bool {
 	for _, need := range []struct{ verb, subresource string }{{"create", ""}, {"patch", ""}, {"patch", "status"}} {
 		if allowed, err := c.may(ctx, need.verb, need.subresource); err != nil || !allowed {
@@ -110,7 +111,7 @@ func (c *Client) may(ctx context.Context, verb, subresource string) (bool, error
 	})
 }
 
-// removePending deletes retries whose making was interrupted.
+// removePending deletes retries whose creation was interrupted.
 func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) error {
 	for _, job := range pending {
 		object, err := c.removeWhilePending(ctx, job.Name, job.UID)
@@ -120,16 +121,16 @@ func (c *Client) removePending(ctx context.Context, pending []*batchv1.Job) erro
 		case err != nil && !kube.IsNotFound(err):
 			return err
 		case err == nil && object.GetUID() != job.UID:
-			continue // Somebody else removed it.
+			continue // Another client removed it.
 		}
 		fmt.Fprintf(c.options.Out, "Removed job.batch/%s, whose creation was interrupted.\n", sanitize.Line(job.Name))
 	}
 	return nil
 }
 
-// removeWhilePending deletes a Job unless it runs, or is another one by now. It returns the Job as it was read.
+// removeWhilePending deletes a Job unless it is no longer pending or has another UID. It returns the Job as read.
 func (c *Client) removeWhilePending(ctx context.Context, name string, uid types.UID) (object *unstructured.Unstructured, err error) {
-	err = clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller writes to it, too.
+	err = clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller updates it, too.
 		object, err = c.jobs.Get(ctx, name)
 		if err == nil && object.GetUID() == uid && isPending(object) {
 			err = Remove(ctx, c.jobs, name, uid, object.GetResourceVersion())
@@ -139,7 +140,8 @@ func (c *Client) removeWhilePending(ctx context.Context, name string, uid types.
 	return object, err
 }
 
-// Remove deletes a Job if it is still as it was read; version may be "". Another Job of its name is a conflict.
+// Remove deletes a Job if UID and resourceVersion are unchanged; version may be "". For another Job with its name, it
+// returns a conflict.
 func Remove(ctx context.Context, jobs feed.JobSet, name string, uid types.UID, version string) error {
 	preconditions := &metav1.Preconditions{UID: &uid}
 	if version != "" {
@@ -151,7 +153,7 @@ func Remove(ctx context.Context, jobs feed.JobSet, name string, uid types.UID, v
 	return jobs.Call("delete", name).Wrap(err)
 }
 
-// make creates the Job, and takes the steps that make it run. It returns the Job as it runs.
+// make creates the Job, writes its status and resumes it. It returns the running Job.
 func (c *Client) make(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	created, err := c.send(ctx, f, plan)
 	if created == nil {
@@ -170,7 +172,7 @@ func (c *Client) make(ctx context.Context, f *Found, plan *retry.Retry) (*unstru
 	return resumed, nil
 }
 
-// send creates the Job. If the answer was lost, it returns the Job, if that was stored, and the error.
+// send creates the Job. If the response was lost, it returns the error, and the Job if it was stored.
 func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	name, options := plan.Object.GetName(), metav1.CreateOptions{FieldManager: c.options.FieldManager}
 	if c.options.DryRun {
@@ -197,7 +199,7 @@ func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstru
 		fmt.Sprintf("job.batch/%s may have been created, or may still be", name), "see it with: "+c.statusCommand(name)))
 }
 
-// writeStatus counts the other indexes as completed.
+// writeStatus marks the other indexes as completed.
 func (c *Client) writeStatus(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) error {
 	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
 	_, err := c.jobs.Client.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(created.GetUID()), options, "status")
@@ -209,14 +211,15 @@ func (c *Client) writeStatus(ctx context.Context, plan *retry.Retry, created *un
 	return call.Wrap(err)
 }
 
-// resume has the Job run.
+// resume resumes the Job.
 func (c *Client) resume(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
 	resumed, err := c.jobs.Client.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(created.GetUID()), options)
 	return resumed, c.jobs.Call("patch", name).Wrap(err)
 }
 
-// undo removes a Job that could not be resumed. If the answer to that was lost, it may run, and then there was no failure.
+// undo removes a Job that could not be resumed. If the response to that request was lost, the Job may run, and then
+// undo returns it without an error.
 func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error, mayRun bool) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -233,8 +236,8 @@ func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, f
 	return c.running(object, failure)
 }
 
-// running is the result for a Job that runs. failure, of a request whose answer was lost, was none, unless the user has
-// interrupted the command.
+// running returns the running Job without the error of a request whose response was lost. If the user has interrupted
+// the command, it reports the Job and returns the error.
 func (c *Client) running(object *unstructured.Unstructured, failure error) (*unstructured.Unstructured, error) {
 	if errors.Is(failure, context.Canceled) {
 		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(object.GetName()))

@@ -12,10 +12,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// Replace creates the retry of a Job that has not finished as Create does, and then deletes that Job with its pods: if the
-// creation fails, nothing is lost. On error with a Job, the retry runs and the old Job is left.
+// Replace creates the retry of an unfinished Job like Create, and then deletes the old Job with its pods, so that a
+// failed creation leaves the old Job running. On error with a Job, the retry runs and the old Job may be left.
 func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
-	if allowed, err := c.may(ctx, "delete", ""); err == nil && !allowed { // Without permission to ask, the attempt shows.
+	if allowed, err := c.may(ctx, "delete", ""); err == nil && !allowed { // Without permission to ask, the attempt will show it.
 		call := c.jobs.Call("delete", f.Job.Name)
 		return nil, cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not delete %s %s, and --replace does", call.Resource, call.Where()),
 			fmt.Sprintf("ask for the verb %q on %q, and check it with: %s", "delete", call.GroupResource(), call.CanI()))
@@ -24,7 +24,7 @@ func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*uns
 	if err != nil || c.options.DryRun {
 		return made, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // Two Jobs would do the same work.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // despite Ctrl-C: two Jobs would do the same work
 	defer cancel()
 	name := f.Job.Name
 	if err := Remove(ctx, c.jobs, name, f.Job.UID, ""); err != nil && !kube.IsNotFound(err) {

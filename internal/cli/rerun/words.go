@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// explainRefusal is why the Job is not retried, and what to do.
+// explainRefusal explains why the Job cannot be retried, with a hint.
 func explainRefusal(err error, f *Found) error {
 	var refused *retry.RefusedError
 	if !errors.As(err, &refused) {
@@ -61,7 +61,7 @@ func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 	return "--indexes: the list is empty", ""
 }
 
-// runningHint is what to do about a Job that has not finished: the one to retry can be replaced.
+// runningHint returns the hint for an unfinished Job: to wait, or to replace it if it is the Job to retry.
 func runningHint(running, job *batchv1.Job) string {
 	hint := "wait for it first: kubectl batchjob wait " + running.Name
 	if running.UID == job.UID {
@@ -84,7 +84,7 @@ func nothingMissingText(refused *retry.RefusedError, f *Found) (what, hint strin
 	return fmt.Sprintf("nothing is missing: %s has completed what %s did not", name, f.Job.Name), rerunHint(f.Job)
 }
 
-// readerText is why the controller of a retry is not trusted to read an annotation.
+// readerText says why the controller of a retry is not known to read the annotation.
 func readerText(managedBy string) string {
 	if managedBy == "" || managedBy == batchv1.JobControllerName {
 		return "the built-in controller, which runs the new Job, does not read the annotation"
@@ -92,7 +92,7 @@ func readerText(managedBy string) string {
 	return fmt.Sprintf("nothing shows that the controller %s, which runs the new Job, reads the annotation", managedBy)
 }
 
-// rerunHint is how to run again what is complete.
+// rerunHint returns the hint for rerunning complete indexes.
 func rerunHint(job *batchv1.Job) string {
 	if job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion {
 		return "choose what to run again with --indexes"
@@ -100,11 +100,11 @@ func rerunHint(job *batchv1.Job) string {
 	return ""
 }
 
-// explainForbidden is a permission that is missing after the creation; err is nil if nothing was tried.
+// explainForbidden explains a missing permission for a step after the creation; err is nil if no attempt was made.
 func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err error) error {
 	call := c.jobs.Call("patch", "")
 	if err != nil && !cmdutil.IsMissingPermission(err) {
-		return call.Wrap(err) // A webhook, or a policy.
+		return call.Wrap(err) // from a webhook or a policy
 	}
 	if subresource != "" {
 		call.Resource += "/" + subresource
@@ -116,7 +116,7 @@ func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err err
 	return cmdutil.NewUserError(cmdutil.KindForbidden, err, fmt.Sprintf("you may not patch %s %s, and without it every index would run again", call.Resource, call.Where()), hint)
 }
 
-// explainCreation adds what to do about a name that exists. existing is the Job that has it, nil if that is gone.
+// explainCreation adds a hint if the name is taken. existing is the Job with that name, nil if it is gone.
 func (c *Client) explainCreation(f *Found, existing *unstructured.Unstructured, name string, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -136,7 +136,8 @@ func (c *Client) statusCommand(name string) string {
 	return "kubectl batchjob status " + name + " -n " + c.jobs.Namespace
 }
 
-// explainRemoved is why a created Job could not be resumed: a retry removes those of its family that are not finished.
+// explainRemoved explains why a created Job could not be resumed: it is gone, as a retry removes unfinished retries
+// of its family.
 func explainRemoved(name string, err error, mayHaveRun bool) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -148,19 +149,19 @@ func explainRemoved(name string, err error, mayHaveRun bool) error {
 	return cmdutil.NewUserError(cmdutil.KindServerFailed, err, what, "see what runs: kubectl batchjob status")
 }
 
-// explainLeft is what is left of a created Job that could not be removed.
+// explainLeft describes the state of a created Job that could not be removed.
 func (c *Client) explainLeft(name string, err error, mayRun bool) error {
 	what, hint := "but is suspended and runs nothing", "the next retry removes it, or: kubectl delete job "+name+" -n "+c.jobs.Namespace
 	switch {
 	case mayRun:
 		what, hint = "and it is not known whether it runs", "see it with: "+c.statusCommand(name)
-	case kube.MayBeDone(err): // The answer to its deletion may be lost.
+	case kube.MayBeDone(err): // The response to its deletion may be lost.
 		what = "and may be left suspended; it runs nothing"
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, err, "job.batch/"+name+" was created, "+what, hint)
 }
 
-// RunsText is what the new Job runs.
+// RunsText says which indexes or completions the new Job runs.
 func RunsText(plan *retry.Retry) string {
 	var text string
 	switch all, _, _ := unstructured.NestedInt64(plan.Object.Object, "spec", "completions"); {
@@ -190,7 +191,7 @@ func shown(indexes indexset.Set) string {
 	return explain.Crop(indexes.String(), jobprinter.IndexesLimit)
 }
 
-// DroppedText is why the copy lacks something.
+// DroppedText says why the copy lacks a part of the original.
 func DroppedText(dropped retry.Dropped) string {
 	switch dropped.Kind {
 	case retry.Owner:

@@ -19,13 +19,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// changes are what differs from the Job that is retried.
+// changes are the differences from the retried Job.
 type changes struct {
 	container        string
 	images           []string
 	env              []string
 	requests, limits map[string]string
-	numbers          map[string]*int64 // by the field of the spec, those that were given
+	numbers          map[string]*int64 // by flag; only flags that were given
 	patch, patchFile string
 	edit             bool
 }
@@ -70,7 +70,7 @@ func (c *changes) validate(flags *pflag.FlagSet) error {
 	return c.validateContainers()
 }
 
-// validateContainers checks what changes containers.
+// validateContainers checks the flags that change containers.
 func (c *changes) validateContainers() error {
 	for _, env := range c.env {
 		if name, _, set := strings.Cut(env, "="); name == "" || !set && !strings.HasSuffix(env, "-") {
@@ -87,7 +87,7 @@ func (c *changes) validateContainers() error {
 	return nil
 }
 
-// read reads the file of the patch.
+// read reads the patch file.
 func (c *changes) read(in io.Reader) (err error) {
 	var data []byte
 	switch c.patchFile {
@@ -102,7 +102,7 @@ func (c *changes) read(in io.Reader) (err error) {
 	return err
 }
 
-// apply changes the Job. What decides which indexes there are stays as it is.
+// apply changes the Job. It rejects changes of completions and completionMode, which determine the indexes.
 func (c *changes) apply(ctx context.Context, env cmdutil.Env, job *unstructured.Unstructured) error {
 	before := shape(job)
 	for _, change := range []func(*unstructured.Unstructured) error{c.setContainers, c.setNumbers, c.applyPatch} {
@@ -121,7 +121,7 @@ func (c *changes) apply(ctx context.Context, env cmdutil.Env, job *unstructured.
 	return nil
 }
 
-// shape is what the indexes of a Job depend on.
+// shape describes the fields that determine the indexes of a Job.
 func shape(job *unstructured.Unstructured) string {
 	completions, found, _ := unstructured.NestedInt64(job.Object, "spec", "completions")
 	mode, _, _ := unstructured.NestedString(job.Object, "spec", "completionMode")

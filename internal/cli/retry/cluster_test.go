@@ -52,7 +52,7 @@ func set(value any, path ...string) func(*unstructured.Unstructured) {
 	return func(job *unstructured.Unstructured) { _ = unstructured.SetNestedField(job.Object, value, path...) }
 }
 
-// isOf makes a retry of the Job root of it.
+// isOf makes the Job a retry of the Job root.
 func isOf(root, attempt string) func(*unstructured.Unstructured) {
 	return func(job *unstructured.Unstructured) {
 		job.SetLabels(map[string]string{retry.OfLabel: root})
@@ -69,7 +69,7 @@ func isPending(job *unstructured.Unstructured) {
 	delete(job.Object, "status")
 }
 
-// state is what decides what a Job runs: nothing, all, or all but some indexes.
+// state describes what a Job runs: nothing, all indexes, or all but some.
 func state(job *unstructured.Unstructured) string {
 	switch completed, _, _ := unstructured.NestedString(job.Object, "status", "completedIndexes"); {
 	case job == nil:
@@ -112,7 +112,7 @@ func wantRun(t *testing.T, got clitest.Result, code int, parts ...string) {
 	}
 }
 
-// What was created is shown as it runs.
+// The created Job is printed as it runs.
 func TestRetryIsShown_RTY_19(t *testing.T) {
 	for args, parts := range map[string][]string{
 		"":        {"job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4); the other 4 indexes count as done.\n"},
@@ -148,7 +148,7 @@ func TestRetryWaits_RTY_19(t *testing.T) {
 	}
 }
 
-// What cannot be retried creates nothing.
+// A Job that cannot be retried causes no creation.
 func TestRetryIsRefused_RTY_10_RTY_17(t *testing.T) {
 	ofCronJob := func(job *unstructured.Unstructured) {
 		_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{
@@ -188,7 +188,7 @@ func TestRetryIsRefused_RTY_10_RTY_17(t *testing.T) {
 	}
 }
 
-// The last failed Job of a CronJob is retried, not its last Job.
+// For a CronJob, the last failed Job is retried, not the last Job.
 func TestRetryOfCronJob_RTY_17(t *testing.T) {
 	of := func(created string) func(*unstructured.Unstructured) {
 		return func(job *unstructured.Unstructured) {
@@ -207,7 +207,7 @@ func TestRetryOfCronJob_RTY_17(t *testing.T) {
 	}
 }
 
-// The API server does not answer: nothing is known, and nothing is created.
+// If the API server does not answer, nothing is created.
 func TestRetryWithoutAPIServer_RTY_10(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"))
 	api.API.Server.Close()
@@ -217,7 +217,7 @@ func TestRetryWithoutAPIServer_RTY_10(t *testing.T) {
 	}
 }
 
-// A missing permission is found before anything is created, or leaves nothing.
+// A missing permission is found before anything is created, or leaves nothing behind.
 func TestRetryWithoutPermission_RTY_07(t *testing.T) {
 	const ask = "create selfsubjectaccessreviews"
 	for _, c := range []struct {

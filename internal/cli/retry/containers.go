@@ -38,8 +38,8 @@ func (c *changes) setContainers(job *unstructured.Unstructured) error {
 	return c.unused(job, images, used)
 }
 
-// setContainer changes one container, and notes by which name it was meant. What names no container means those that are
-// regular.
+// setContainer changes one container, and records by which name it was selected. Without a name, flags apply to all
+// regular containers.
 func (c *changes) setContainer(container map[string]any, regular bool, images map[string]string, used map[string]bool) {
 	name, _ := container["name"].(string)
 	meant := func(asked string) bool { return asked == name || asked == "" && regular }
@@ -55,7 +55,7 @@ func (c *changes) setContainer(container map[string]any, regular bool, images ma
 	}
 }
 
-// unused is the error for a container that does not exist.
+// unused returns an error for a named container that does not exist.
 func (c *changes) unused(job *unstructured.Unstructured, images map[string]string, used map[string]bool) error {
 	wanted := []string{c.container}
 	for name := range images {
@@ -97,7 +97,7 @@ func (c *changes) setEnv(container map[string]any) {
 func (c *changes) setResources(container map[string]any) {
 	for kind, quantities := range map[string]map[string]string{"requests": c.requests, "limits": c.limits} {
 		for name, quantity := range quantities {
-			_ = unstructured.SetNestedField(container, quantity, "resources", kind, name) // resources is an object.
+			_ = unstructured.SetNestedField(container, quantity, "resources", kind, name) // resources is always an object
 		}
 	}
 }

@@ -1,2 +1,2 @@
-// Package retry is the verb retry: it reruns what a finished Job did not complete.
+// Package retry implements the verb retry: it reruns what a finished Job did not complete.
 package retry

@@ -17,8 +17,8 @@ func stalledJob(t *testing.T, name string) *unstructured.Unstructured {
 	return failedJob(t, name, set([]any{}, "status", "conditions"))
 }
 
-// --replace creates what is missing of a Job that has not finished, and then deletes that Job: nothing is deleted before the
-// new one runs.
+// --replace creates a retry of an unfinished Job, and then deletes the Job: nothing is deleted before the new Job
+// runs.
 //
 // Requirements: RTY-37
 func TestReplacedJobIsDeletedLast(t *testing.T) {
@@ -31,7 +31,7 @@ func TestReplacedJobIsDeletedLast(t *testing.T) {
 	}
 }
 
-// A Job that cannot be replaced is left as it is, and an error names what is left.
+// A Job that cannot be replaced is left unchanged, and an error names the Job that is left.
 //
 // Requirements: RTY-37
 func TestReplaceLeavesTheJob(t *testing.T) {
@@ -66,7 +66,7 @@ func TestReplaceLeavesTheJob(t *testing.T) {
 	}
 }
 
-// What is only printed says that it runs nothing as it is; what runs from the beginning says nothing.
+// The output says that a printed Job is suspended if more steps are needed to run it.
 //
 // Requirements: RTY-39
 func TestPrintedJobSaysThatItIsSuspended(t *testing.T) {

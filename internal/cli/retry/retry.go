@@ -20,7 +20,7 @@ failed indexes and those that never ran, with their numbers, or the missing
 completions. The flags change the copy. It works with every controller.
 With --wait, the exit code is 3 if the Job fails, and 124 after --timeout.`
 
-// retryDetails are for the reference.
+// retryDetails is text for the reference only.
 const retryDetails = `The exit code is 0 if the Job was created, and complete with --wait; 1 for an
 error, 2 for wrong usage, 130 after Ctrl-C, and 143 after SIGTERM.
 
@@ -57,7 +57,7 @@ const (
 	dryRunServer = "server"
 )
 
-// Options are the flags of the retry verb, and what Complete makes of them.
+// Options are the flags of the retry verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube    *cmdutil.KubeFlags
@@ -129,7 +129,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	cmdutil.MustCompleteFlag(cmd, "indexes", cmdutil.CompleteIndexes(o.kube, true))
 }
 
-// completeJob completes the one Job.
+// completeJob completes the name of the one Job.
 func (o *Options) completeJob(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	return cmdutil.CompleteJobs(o.kube, func() bool { return len(args) > 0 })(cmd, args, toComplete)
 }
@@ -158,7 +158,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	return o.changes.validate(flags)
 }
 
-// exclude reports flags that do not go together.
+// exclude returns a usage error for flags that cannot be combined.
 func (o *Options) exclude(flags *pflag.FlagSet) error {
 	switch {
 	case o.failedOnly && o.request.Indexes != nil:
@@ -195,7 +195,7 @@ func (o *Options) validateTarget(args []string) error {
 	return nil
 }
 
-// Complete makes the printer and the clients, and reads the files of patches.
+// Complete creates the printer and the clients, and reads the patch file.
 func (o *Options) Complete() error {
 	var err error
 	if format := o.print.Format(); format != "" && format != "name" {

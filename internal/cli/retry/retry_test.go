@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Issue 18: wrong usage is explained before anything is read.
+// Issue 18: usage errors are reported before any connection is made.
 func TestRetryUsage_RTY_10(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	program.Rejects(t, nil, "retry", map[string]string{
@@ -50,7 +50,7 @@ spec:
       - {name: side, image: x:1}
 `
 
-// changed is the Job after the changes of the flags.
+// changed returns the Job with the changes of the flags.
 func changed(t *testing.T, args ...string) (*unstructured.Unstructured, error) {
 	t.Helper()
 	job := &unstructured.Unstructured{}
@@ -78,7 +78,7 @@ func changed(t *testing.T, args ...string) (*unstructured.Unstructured, error) {
 	return job, c.apply(context.Background(), clitest.NewEnv(), job)
 }
 
-// Issue 18: what the flags change, and nothing else.
+// Issue 18: the flags change only the fields that they name.
 func TestChanges_RTY_15(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "edit")
 	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/m:1/edited/' \"$1\"\n"), 0o700); err != nil {
@@ -128,7 +128,7 @@ func TestChanges_RTY_15(t *testing.T) {
 	}
 }
 
-// at is the value at a path, in JSON without quotes.
+// at returns the value at a path, as JSON without quotes.
 func at(value any, path string) string {
 	for step := range strings.SplitSeq(path, ".") {
 		switch v := value.(type) {

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// show writes what was created: a line, or the object in the format of -o; and to stderr what it runs.
+// show prints the created Job: a line, or the object in the format of -o; and to stderr the indexes that it runs.
 func (o *Options) show(object *unstructured.Unstructured, plan *retry.Retry) error {
 	for _, dropped := range plan.Dropped {
 		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(rerun.DroppedText(dropped)))
@@ -31,13 +31,14 @@ func (o *Options) show(object *unstructured.Unstructured, plan *retry.Retry) err
 	return err
 }
 
-// stepsNotes are on a Job as it is sent: stored somewhere and applied by others, it would run nothing.
+// stepsNotes is printed with a Job that is not created by this program: created by another client, it would run
+// nothing.
 const stepsNotes = `# This Job is suspended until the verb retry has written its status and resumes it:
 # applied by something else, it runs nothing. For Git, use --by-annotation, with which
 # the controller of this program runs the chosen indexes.
 `
 
-// noteSteps says in a comment that a Job which is only printed needs more than to be created.
+// noteSteps prints, as a comment, that a Job which is only printed needs more than its creation.
 func (o *Options) noteSteps(plan *retry.Retry) {
 	if plan.Steps == nil || o.dryRun == dryRunNone {
 		return

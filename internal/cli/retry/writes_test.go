@@ -17,12 +17,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// The name exists: nothing is changed, and the message tells another retry from any other Job.
+// If the name exists, nothing is changed, and the message distinguishes another retry from any other Job.
 func TestNameOfRetryExists_RTY_06(t *testing.T) {
 	for _, c := range []struct {
 		args, name string
 		change     func(*unstructured.Unstructured)
-		meanwhile  bool // it is created after the family was read
+		meanwhile  bool // the Job is created after the family was read
 		says       string
 	}{
 		{args: "a", name: "a-retry-1", meanwhile: true, says: "job.batch/a-retry-1 exists already; choose another name with --name"},
@@ -65,7 +65,8 @@ func TestNameOfAStrangerIsSkipped(t *testing.T) {
 	}
 }
 
-// However many names strangers have, a retry looks at few of them, and gets a name with a hash. With --name, it looks at none.
+// However many names are taken, a retry checks only a few, and then uses a name with a hash. With --name, it checks
+// none.
 //
 // Requirements: RTY-14
 func TestNamesOfManyStrangers(t *testing.T) {
@@ -102,7 +103,7 @@ func TestScaledDownRetryNamesTheLargerJob(t *testing.T) {
 		"job.batch/a-retry-1 lacks nothing, but job.batch/a, which has more indexes, lacks index 4; run what is missing: kubectl batchjob retry a\n")
 }
 
-// A Job with a manual selector may have a longer name than a label holds; its retries are found all the same.
+// A Job with a manual selector may have a name that is too long for a label; its retries are found anyway.
 //
 // Requirements: RTY-09, RTY-14
 func TestRetryOfALongName(t *testing.T) {
@@ -113,8 +114,8 @@ func TestRetryOfALongName(t *testing.T) {
 	wantRun(t, program.Run(t, api.API, "retry", long), cmdutil.ExitError, "-retry-1 has not finished")
 }
 
-// A second retry replaces the Job of the first between two of its calls: the first reports it, and changes nothing of the
-// other.
+// A second retry replaces the Job of the first between two requests: the first reports it, and does not change the
+// other Job.
 func TestRetryIsOvertaken_RTY_06(t *testing.T) {
 	for _, at := range []string{"patch jobs/status", "patch jobs"} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
@@ -131,7 +132,7 @@ func TestRetryIsOvertaken_RTY_06(t *testing.T) {
 	}
 }
 
-// What an interrupted retry has left is replaced, also if its controller writes to it then, unless it keeps changing.
+// The Job of an interrupted retry is replaced, even if its controller updates it meanwhile, unless it keeps changing.
 func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
 	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "Removed job.batch/a-retry-1, whose creation was interrupted.\n", "job.batch/a-retry-1 created\n")
@@ -166,8 +167,8 @@ func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
 	jobState{"a-retry-1", "held"}.want(t, api)
 }
 
-// Ctrl-C before or after any of its calls leaves nothing, or a Job that runs nothing or what it should; the exit code and the
-// output agree with that.
+// Ctrl-C before or after any of its requests leaves nothing, or a Job that runs nothing or the right indexes; the
+// exit code and the output agree with that.
 func TestCtrlCDuringRetry_RTY_05(t *testing.T) {
 	const all, some = "", "0,1,3,5"
 	for _, c := range []struct {
@@ -212,7 +213,7 @@ func TestCtrlCDuringRetry_RTY_05(t *testing.T) {
 	}
 }
 
-// lose serves the call, and loses its answer.
+// lose serves the call, and drops its response.
 func lose(at string) func(call string, r *http.Request, serve func()) {
 	return func(call string, _ *http.Request, serve func()) {
 		if serve(); call == at {
@@ -231,7 +232,8 @@ func refuse(api *clitest.Writes, name, after string) {
 	}
 }
 
-// The answer to any of its calls is lost: the Job is found by the ID of its request, or removed, and what is said is true.
+// If the response to any of its requests is lost, the Job is found by the ID of its request, or removed, and the
+// message is correct.
 //
 // Requirements: RTY-27
 func TestRetryWithALostAnswer(t *testing.T) {
@@ -255,7 +257,7 @@ func TestRetryWithALostAnswer(t *testing.T) {
 	}
 }
 
-// What is left is not known without reading it: nothing is said of a Job that may run but that.
+// If the Job cannot be read after a lost response, the message says only that it may run.
 //
 // Requirements: RTY-27
 func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
@@ -269,14 +271,14 @@ func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
 		refuse(api, "a-retry-1", at)
 		wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, says)
 	}
-	api := clitest.NewWrites(t, failedJob(t, "a")) // A refusal leaves no doubt.
+	api := clitest.NewWrites(t, failedJob(t, "a")) // A rejected request leaves no doubt.
 	api.Deny("create jobs")
 	if got := program.Run(t, api.API, "retry", "a"); strings.Contains(got.ErrOut, "may have been created") {
 		t.Errorf("%s", got.ErrOut)
 	}
 }
 
-// A Job that was created is named, also if it cannot be printed.
+// A created Job is named even if it cannot be printed.
 //
 // Requirements: RTY-19, RTY-27
 func TestUnprintableRetryIsNamed(t *testing.T) {
@@ -285,7 +287,7 @@ func TestUnprintableRetryIsNamed(t *testing.T) {
 	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
 }
 
-// The controller of the Job may write its status at the moment at which an interrupted retry removes it.
+// The controller of the Job may update its status while an interrupted retry removes it.
 func TestInterruptedRetryMeetsTheController_RTY_05(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"))
 	api.Deny("patch jobs/status", "create selfsubjectaccessreviews")
@@ -302,7 +304,7 @@ func TestInterruptedRetryMeetsTheController_RTY_05(t *testing.T) {
 	jobState{"a-retry-1", "none"}.want(t, api)
 }
 
-// A dry run stores nothing, and leaves what an interrupted retry has left.
+// A dry run stores nothing, and does not remove the Job of an interrupted retry.
 func TestDryRunOfRetry_RTY_16(t *testing.T) {
 	for _, c := range []struct{ args, out, calls string }{
 		{"--dry-run=client", "job.batch/a-retry-1 created (dry run)\n", "[]"},
@@ -347,7 +349,7 @@ func TestFailedOnly_RTY_02(t *testing.T) {
 	}
 }
 
-// What belongs to others is dropped with a warning; a queue of Kueue starts the copy.
+// Labels and owners of other tools are dropped with a warning; a queue of Kueue starts the copy.
 func TestRetryOfOthersJobs_RTY_11_RTY_12(t *testing.T) {
 	job := failedJob(t, "a", func(job *unstructured.Unstructured) {
 		job.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm", "kustomize.toolkit.fluxcd.io/name": "apps", "kueue.x-k8s.io/queue-name": "gpu"})

@@ -30,16 +30,16 @@ import (
 )
 
 const (
-	// cleanupTime is how long what comes after Ctrl-C, a timeout or an error may take.
+	// cleanupTime is the time limit for requests after Ctrl-C, a timeout or an error.
 	cleanupTime = 10 * time.Second
-	// answerTime is how long to look for a Job whose creation got no answer.
+	// answerTime is how long to look for a Job after its creation got no response.
 	answerTime = 30 * time.Second
-	// generatedLength is the length of the random end of a generated name.
+	// generatedLength is the length of the random suffix of a generated name.
 	generatedLength = 5
 )
 
-// read returns the Jobs of the manifests and the objects to be created before them, ready to be sent; or every reason why
-// they cannot be.
+// read returns the Jobs of the manifests and the objects to be created before them, ready to be sent; or all errors
+// in them.
 func (o *Options) read(ctx context.Context) (jobs, others []*manifest.Object, err error) {
 	objects, problems := o.manifests.Read(ctx, o.In)
 	if err := ctx.Err(); err != nil {
@@ -64,12 +64,13 @@ func (o *Options) read(ctx context.Context) (jobs, others []*manifest.Object, er
 	return jobs, others, errors.Join(problems...)
 }
 
-// isJob reports whether the object is, or is meant to be, a Job.
+// isJob reports whether the object is a Job, or is meant to be one.
 func isJob(object *manifest.Object) bool {
 	return cmdutil.IsBatch(object) && cmdutil.BatchKind(object) == "Job"
 }
 
-// checkPermissions asks for the permissions that come after the creation, so that nothing is created without them.
+// checkPermissions checks the permissions that are needed after the creation, so that nothing is created without
+// them.
 func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Object) error {
 	verbs := []string{"create", "list"}
 	if o.remove || o.onCancel == cancelDelete {
@@ -91,7 +92,7 @@ func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Obje
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err != nil || allowed { // Without permission to ask, the attempt shows.
+			if err != nil || allowed { // Without permission to ask, the attempt will show it.
 				continue
 			}
 			call := apicall.Call{Verb: verb, Group: batchv1.GroupName, Resource: "jobs", Namespace: namespace}
@@ -102,7 +103,7 @@ func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Obje
 	return nil
 }
 
-// createOthers creates what the Jobs need, before them.
+// createOthers creates the objects of other kinds, which the Jobs may need.
 func (o *Options) createOthers(ctx context.Context, objects []*manifest.Object) error {
 	for _, object := range objects {
 		err := ctx.Err()
@@ -146,9 +147,10 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 	return tasks, nil
 }
 
-// create creates a Job exactly once. The answer may be lost, so the request has an ID, and the Job a name that is known in
-// advance: the same request can be sent again, and either is stored or meets the Job that the first one stored. Ctrl-C does
-// not interrupt a request that was sent, as that would leave open whether the Job exists.
+// create creates a Job exactly once. As the response may be lost, the request has an ID, and the Job a name that is
+// known in advance: the same request can be repeated, and either stores the Job or conflicts with the Job that the
+// first request stored. Ctrl-C does not cancel a request that was sent, as it would then be unknown whether the Job
+// exists.
 func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
 	interrupted := ctx
 	ctx, cancel := o.linger(ctx)
@@ -157,7 +159,7 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	defer stop()
 	job, generated := &unstructured.Unstructured{Object: object.Content}, object.Name() == ""
 	mark(job, generated)
-	var sent atomic.Bool // An error before that, such as an unknown host, is final.
+	var sent atomic.Bool // An earlier error, such as an unknown host, is final.
 	sending, abort := context.WithCancel(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
 	defer abort()
 	defer context.AfterFunc(interrupted, func() {
@@ -171,7 +173,8 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 		case err == nil:
 			return created, nil
 		case apierrors.IsAlreadyExists(err):
-			// client-go repeats a request that is answered with Retry-After; what was stored may be ours.
+			// client-go repeats a request if the response has Retry-After; the stored Job may be from the first
+			// request.
 			stored, getErr := o.jobsOf(job).Get(ctx, job.GetName(), metav1.GetOptions{})
 			if getErr == nil && idOf(stored) == idOf(job) {
 				return stored, nil
@@ -188,19 +191,19 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	}
 }
 
-// jobsOf returns the client of the Job's namespace.
+// jobsOf returns the client for the Job's namespace.
 func (o *Options) jobsOf(job *unstructured.Unstructured) dynamic.ResourceInterface {
 	return o.jobs.Namespace(cmp.Or(job.GetNamespace(), o.namespace))
 }
 
-// settle finds or creates a Job, after the answer to its creation was lost.
+// settle finds or creates a Job after the response to its creation was lost.
 func (o *Options) settle(ctx context.Context, job *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
 	for pause := o.Retry.First; ; pause = min(2*pause, o.Retry.Max) {
 		stored, getErr := o.jobsOf(job).Get(ctx, job.GetName(), metav1.GetOptions{})
 		switch found := getErr == nil; {
 		case found && idOf(stored) == idOf(job):
 			return stored, nil
-		case !kube.MayBeDone(err) && (found || kube.IsNotFound(getErr)): // The first request would have been met.
+		case !kube.MayBeDone(err) && (found || kube.IsNotFound(getErr)): // The first request's Job would have been found.
 			return nil, err
 		}
 		if o.Timing().Pause(ctx, pause, nil) != nil {
@@ -224,7 +227,7 @@ func idOf(job *unstructured.Unstructured) string {
 	return job.GetAnnotations()[retry.RequestAnnotation]
 }
 
-// mark gives a Job an ID by which the sender knows it, and a name instead of generateName.
+// mark sets the ID of the request on a Job, and replaces generateName by a name.
 func mark(job *unstructured.Unstructured, generated bool) {
 	annotations := job.GetAnnotations()
 	if annotations == nil {
@@ -232,7 +235,7 @@ func mark(job *unstructured.Unstructured, generated bool) {
 	}
 	annotations[retry.RequestAnnotation] = string(uuid.NewUUID())
 	job.SetAnnotations(annotations)
-	if base := job.GetGenerateName(); generated { // As the API server generates it.
+	if base := job.GetGenerateName(); generated { // as the API server generates it
 		job.SetName(base[:min(len(base), validation.DNS1123LabelMaxLength-generatedLength)] + rand.String(generatedLength))
 	}
 }

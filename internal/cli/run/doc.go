@@ -1,2 +1,2 @@
-// Package run is the verb run: it creates Jobs, follows them, and exits with their result.
+// Package run implements the verb run: it creates Jobs, follows them, and exits with their result.
 package run

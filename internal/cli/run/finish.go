@@ -27,17 +27,18 @@ import (
 )
 
 const (
-	// explainTime is how long reading what belongs to the Jobs may take at the end, and canceledTime after Ctrl-C, when
-	// a CI system waits a few seconds before it ends the process.
+	// explainTime is the time limit for reading reports at the end, and canceledTime the limit after Ctrl-C, when a
+	// CI system waits a few seconds before it ends the process.
 	explainTime  = time.Minute
 	canceledTime = 3 * time.Second
-	// explainedLines is how many log lines an explanation shows, and timeoutLines how many Jobs a timeout lists.
+	// explainedLines is the number of log lines in an explanation, and timeoutLines the maximum number of Jobs that a
+	// timeout lists.
 	explainedLines = 10
 	timeoutLines   = 10
 )
 
-// finish explains failures, writes the report, and leaves the Jobs as the flags say. err is why they are not followed to
-// their end, nil if they were.
+// finish explains failures, writes the report, and deletes or keeps the Jobs, according to the flags. err is why the
+// Jobs are not followed to their end, nil if they were.
 func (r *runner) finish(ctx context.Context, err error) error {
 	r.progress.Close()
 	if ctx.Err() != nil {
@@ -68,7 +69,7 @@ func (r *runner) finish(ctx context.Context, err error) error {
 	return errors.Join(problems...)
 }
 
-// cancel does what --on-cancel says, after a last look at the Jobs for the report.
+// cancel applies --on-cancel, after reading the Jobs once more for the report.
 func (r *runner) cancel(ctx context.Context) error {
 	look, stop := r.o.limit(context.WithoutCancel(ctx), canceledTime)
 	defer stop()
@@ -89,7 +90,7 @@ func (r *runner) cancel(ctx context.Context) error {
 	return errors.Join(ctx.Err(), err, r.writeReport(look, ctx.Err()))
 }
 
-// leave suspends a Job that runs, or only notes that it does.
+// leave suspends a running Job, or prints that it keeps running.
 func (r *runner) leave(ctx context.Context, a *attempt) error {
 	if r.o.onCancel == cancelKeep {
 		r.note(fmt.Sprintf("Interrupted: %s keeps running; delete it with: %s", r.label(a), deleteCommand(a)))
@@ -108,7 +109,7 @@ func (r *runner) leave(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// result is what the command ends with; err is why the Jobs are not followed to their end, nil if they were.
+// result returns the error of the command; err is why the Jobs are not followed to their end, nil if they were.
 func (r *runner) result(err error) error {
 	switch {
 	case errors.Is(err, errTimeout):
@@ -135,7 +136,7 @@ func (r *runner) result(err error) error {
 	return errors.Join(lost...)
 }
 
-// timeoutError has a line for each Job that has not ended.
+// timeoutError returns an error with a line for each unfinished Job.
 func (r *runner) timeoutError() error {
 	var lines []error
 	for _, job := range r.open() {
@@ -148,7 +149,7 @@ func (r *runner) timeoutError() error {
 	return errors.Join(lines...)
 }
 
-// stalledError has a line for each Job that has not ended.
+// stalledError returns an error with a line for each unfinished Job.
 func (r *runner) stalledError() error {
 	var lines []error
 	for _, job := range r.open() {
@@ -157,7 +158,7 @@ func (r *runner) stalledError() error {
 	return errors.Join(progress.FirstErrors(lines, timeoutLines)...)
 }
 
-// readReports reads what is known of the Jobs, and returns those that have not ended.
+// readReports reads the missing reports on the Jobs, and returns the unfinished ones.
 func (r *runner) readReports(ctx context.Context) (open []*attempt) {
 	for _, t := range r.tasks {
 		a := t.last()
@@ -171,7 +172,7 @@ func (r *runner) readReports(ctx context.Context) (open []*attempt) {
 	return open
 }
 
-// explainAll explains to stderr why Jobs have failed, or have not ended.
+// explainAll prints to stderr why Jobs have failed or have not finished.
 func (r *runner) explainAll() error {
 	var reports []explain.Report
 	for _, t := range r.tasks {
@@ -195,7 +196,7 @@ func (r *runner) explainAll() error {
 	return text.Explanations(r.o.ErrOut, analysis.List(reports), options)
 }
 
-// deleteAll deletes all Jobs and their retries, and what was created for them. The error names those that are left.
+// deleteAll deletes all Jobs, their retries, and the objects created for them. The error names the objects that are left.
 func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	ctx, stop := o.limit(context.WithoutCancel(ctx), cleanupTime)
 	defer stop()
@@ -206,7 +207,7 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 			switch err := rerun.Remove(ctx, o.setOf(a), a.job.Name, a.job.UID, ""); {
 			case err == nil:
 				deleted = append(deleted, "job.batch/"+sanitize.Line(a.job.Name))
-			case !kube.IsNotFound(err) && !apierrors.IsConflict(err): // Another Job of its name is a conflict.
+			case !kube.IsNotFound(err) && !apierrors.IsConflict(err): // If another Job has its name, the error is a conflict.
 				failed = append(failed, left("delete", a, err))
 			}
 		}
@@ -226,7 +227,7 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	return errors.Join(failed...)
 }
 
-// inNamespace is the flag for an object's namespace, "" for none.
+// inNamespace returns the flag for an object's namespace, "" if it has none.
 func inNamespace(object *unstructured.Unstructured) string {
 	if namespace := object.GetNamespace(); namespace != "" {
 		return " -n " + namespace
@@ -234,7 +235,7 @@ func inNamespace(object *unstructured.Unstructured) string {
 	return ""
 }
 
-// left is the error for a Job that is not as it should be left.
+// left returns the error for a Job that could not be deleted or suspended.
 func left(verb string, a *attempt, err error) error {
 	return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot %s job.batch/%s, which is left as it is: %s", verb, a.job.Name, cmdutil.ErrorLine(err)),
 		"delete it with: "+deleteCommand(a))
@@ -244,8 +245,8 @@ func deleteCommand(a *attempt) string {
 	return fmt.Sprintf("kubectl delete job %s -n %s", a.job.Name, a.job.Namespace)
 }
 
-// limit returns a context that is canceled after d. It has no deadline, because client-go gives up before one that it
-// foresees.
+// limit returns a context that is canceled after d. It has no deadline, because client-go fails early if it expects
+// to exceed one.
 func (o *Options) limit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancel(ctx)
 	stop := o.After(d, cancel)

@@ -14,14 +14,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 )
 
-// tailLines is how many last lines of a failed pod are printed, and written to a report.
+// tailLines is the number of last lines of a failed pod that are printed, and written to a report.
 const (
 	tailLines = 20
-	// maxTailLine is how much of a line a report has, in bytes.
+	// maxTailLine is the maximum length of a line in a report, in bytes.
 	maxTailLine = 4096
 )
 
-// aside writes beside the progress, which may be on the same terminal.
+// aside writes beside the progress line, which may be on the same terminal.
 type aside struct {
 	progress *progress.Progress
 	out      io.Writer
@@ -35,7 +35,7 @@ func (a aside) Write(text []byte) (n int, err error) {
 	return n, err
 }
 
-// logOptions are for the logs of all containers.
+// logOptions returns the options for the logs of all containers.
 func (r *runner) logOptions(namespace string) logs.Options {
 	return logs.Options{
 		Selection: logs.Selection{AllContainers: true}, TailLines: -1, Concurrency: r.o.concurrency, Now: r.o.Now,
@@ -59,7 +59,7 @@ type followedLogs struct {
 	out *podlogs.Output
 }
 
-// addFollowers makes a Follower for each namespace.
+// addFollowers adds a Follower for each namespace.
 func (r *runner) addFollowers(ctx context.Context) {
 	for _, t := range r.tasks {
 		namespace := t.last().job.Namespace
@@ -70,16 +70,16 @@ func (r *runner) addFollowers(ctx context.Context) {
 	}
 }
 
-// printLogs prints logs until they end. Without the permission to read them, the Jobs are followed all the same.
+// printLogs prints logs until they end. Without the permission to read them, the Jobs are still followed.
 func (r *runner) printLogs(ctx context.Context, follower *followedLogs, cancel context.CancelCauseFunc) {
-	defer func() { _ = follower.out.ReportUnread() }() // It is no error: the result is that of the Jobs.
+	defer func() { _ = follower.out.ReportUnread() }() // It is not an error: the result depends only on the Jobs.
 	if err := follower.Run(ctx); err != nil && !r.isRefusal(ctx, err) {
 		cancel(err)
 	}
 }
 
-// followPods has the logs of a Job followed. The returned function, for when the Job has ended, looks for pods that the
-// watch has not delivered.
+// followPods follows the logs of a Job. The returned function is to be called after the Job has ended; it looks for
+// pods that the watch has not delivered.
 func (r *runner) followPods(ctx context.Context, a *attempt) (last func(context.Context)) {
 	follower := r.followers[a.job.Namespace]
 	if follower == nil {
@@ -94,7 +94,7 @@ func (r *runner) followPods(ctx context.Context, a *attempt) (last func(context.
 	return func(ctx context.Context) { r.isRefusal(ctx, pods.ListLast(ctx, r.link.Open())) }
 }
 
-// isRefusal reports that pods or logs may not be read, and notes that once.
+// isRefusal reports whether pods or logs may not be read, and prints that once.
 func (r *runner) isRefusal(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
@@ -111,7 +111,7 @@ func (r *runner) isRefusal(ctx context.Context, err error) bool {
 func (r *runner) printTails(ctx context.Context, a *attempt) error {
 	out := r.logOutput(ctx, false)
 	err := r.readTails(ctx, a, out)
-	_ = out.ReportUnread() // It is no error: the result is that of the Jobs.
+	_ = out.ReportUnread() // It is not an error: the result depends only on the Jobs.
 	if err != nil && r.isRefusal(ctx, err) {
 		err = nil
 	}

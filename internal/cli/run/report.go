@@ -23,7 +23,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// writeReport writes the report that --junit asks for, if any; ended is why the Jobs are not followed to their end. The context limits the reading of logs, not the writing.
+// writeReport writes the report of --junit, if any. ended is why the Jobs are not followed to their end. The context
+// limits the reading of logs, not the writing.
 func (r *runner) writeReport(ctx context.Context, ended error) error {
 	if r.report == nil {
 		return nil
@@ -39,14 +40,15 @@ func (r *runner) writeReport(ctx context.Context, ended error) error {
 		suites = append(suites, t.suite(r.whyUnfinished(t.last(), ended)))
 	}
 	report := r.report
-	r.report = nil // Ctrl-C may come before the end.
+	r.report = nil // Ctrl-C may come before the end and must not write it again.
 	if err := report.Write(suites); err != nil {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot write --junit: "+err.Error(), "")
 	}
 	return nil
 }
 
-// suite is the report on a Job and its retries; unfinished is why the last one has not ended, or is no more, else nil.
+// suite returns the report on a Job and its retries; unfinished is why the last one has not ended, or no longer
+// exists, else nil.
 func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 	first, last := t.attempts[0], t.last()
 	suite := junit.Suite{Name: first.job.Name, Timestamp: first.job.CreationTimestamp.UTC().Format("2006-01-02T15:04:05")}
@@ -63,7 +65,7 @@ func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 		suite.Cases = c.ofIndexes(ptr.Deref(last.job.Spec.Completions, 0))
 	}
 	failed := slices.ContainsFunc(suite.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil })
-	if len(suite.Cases) == 0 || last.end != feed.Complete && !failed { // The Job failed for a reason of its own.
+	if len(suite.Cases) == 0 || last.end != feed.Complete && !failed { // or the Job failed for a reason of its own
 		job := c.of(noIndex)
 		job.Time = suite.Time
 		suite.Cases = append(suite.Cases, job)
@@ -71,7 +73,7 @@ func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 	return suite
 }
 
-// whyUnfinished is why a Job has not ended, or is no more; nil if it has.
+// whyUnfinished returns why a Job has not ended, or no longer exists; nil if it has ended.
 func (r *runner) whyUnfinished(a *attempt, ended error) *junit.Problem {
 	switch {
 	case a.isLost():
@@ -97,17 +99,17 @@ type cases struct {
 	unfinished *junit.Problem // see whyUnfinished
 }
 
-// outcome is what an attempt has done.
+// outcome is the result of an attempt.
 type outcome struct {
 	*attempt
 	pods                    map[int32]*explain.PodInfo // see podsByIndex
 	runs, completed, failed indexset.Set
 }
 
-// noIndex is where the last failed pod of a Job without indexes is.
+// noIndex is the key of the last failed pod of a Job without indexes.
 const noIndex = int32(-1)
 
-// podsByIndex is the last pod of each index.
+// podsByIndex returns the last pod of each index.
 func podsByIndex(report *explain.Report) map[int32]*explain.PodInfo {
 	last := map[int32]*explain.PodInfo{}
 	if report == nil {
@@ -132,7 +134,7 @@ func hasFailed(pod *explain.PodInfo) bool {
 	return pod != nil && pod.Phase == string(corev1.PodFailed) && pod.Stopped == ""
 }
 
-// of is the test case of an index, or of the Job: its last outcome, and the failures before.
+// of returns the test case of an index, or of the Job: its last outcome, and earlier failures in the output.
 func (c *cases) of(index int32) junit.Case {
 	out := junit.Case{Class: c.class, Name: fmt.Sprintf("index %d", index)}
 	if index == noIndex {
@@ -162,7 +164,7 @@ func (c *cases) of(index int32) junit.Case {
 	return out
 }
 
-// state reports whether the attempt was made to run an index, or the Job, and how that ended.
+// state reports whether the attempt was to run an index, or the Job, and how that ended.
 func (o *outcome) state(index int32) (runs, completed, failed bool) {
 	if index == noIndex {
 		return true, o.end == feed.Complete, o.end == feed.Failed
@@ -170,7 +172,7 @@ func (o *outcome) state(index int32) (runs, completed, failed bool) {
 	return o.runs.Contains(index), o.completed.Contains(index), o.failed.Contains(index) || o.end != "" && hasFailed(o.pods[index])
 }
 
-// failure is why an index, or the Job, has failed.
+// failure returns why an index, or the Job, has failed.
 func (o *outcome) failure(index int32) *junit.Problem {
 	p := &junit.Problem{Type: "Failed", Message: "failed; its pods are gone"}
 	if pod := o.pods[index]; pod != nil {
@@ -186,7 +188,7 @@ func (o *outcome) failure(index int32) *junit.Problem {
 	return p
 }
 
-// whySkipped is why an index has neither completed nor failed.
+// whySkipped returns why an index has neither completed nor failed.
 func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
 	what := "did not run"
 	if pod != nil {
@@ -203,7 +205,7 @@ func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
 	return what
 }
 
-// ran is how long a pod ran, 0 if that is not known.
+// ran returns how long a pod ran, 0 if that is unknown.
 func ran(pod *explain.PodInfo) junit.Seconds {
 	if pod == nil || pod.Started == nil || pod.Ended == nil {
 		return 0

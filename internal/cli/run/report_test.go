@@ -63,7 +63,7 @@ func TestReportHasTerminationMessages_RUN_13(t *testing.T) {
 	}
 }
 
-// ended is an attempt of an Indexed Job that ended, with the indexes that have completed and failed.
+// ended returns an ended attempt of an Indexed Job, with its completed and failed indexes.
 func ended(end feed.End, completions int32, completed, failed string, pods ...explain.PodInfo) *attempt {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train"}}
 	job.Spec.CompletionMode, job.Spec.Completions = ptr.To(batchv1.IndexedCompletion), &completions
@@ -73,7 +73,7 @@ func ended(end feed.End, completions int32, completed, failed string, pods ...ex
 	return &attempt{job: job, end: end, report: report}
 }
 
-// pod is a pod of an index.
+// pod returns a pod of an index.
 func pod(index int32, phase corev1.PodPhase) explain.PodInfo {
 	p := explain.PodInfo{Name: fmt.Sprintf("p%d", index), Index: &index, Phase: string(phase), Attempt: 1}
 	if phase == corev1.PodFailed {
@@ -82,7 +82,7 @@ func pod(index int32, phase corev1.PodPhase) explain.PodInfo {
 	return p
 }
 
-// lineOf is a test case on one line.
+// lineOf returns a test case as one line.
 func lineOf(c junit.Case) string {
 	switch {
 	case c.Failure != nil:
@@ -145,7 +145,7 @@ index 5 failure Failed: failed; its pods are gone`},
 	}
 }
 
-// 10,000 indexes, every second of which failed twice, take no longer than a moment.
+// A report on 10,000 indexes, half of which failed twice, is fast.
 func TestReportOfAHugeJob_RUN_13(t *testing.T) {
 	const n = 10_000
 	var pods []explain.PodInfo
@@ -165,7 +165,7 @@ func TestReportOfAHugeJob_RUN_13(t *testing.T) {
 	}
 }
 
-// alternate is "0,2,4,…", of n indexes.
+// alternate returns n even indexes: "0,2,4,…".
 func alternate(n int) string {
 	var indexes []int32
 	for i := range n {
@@ -174,7 +174,7 @@ func alternate(n int) string {
 	return indexset.Of(indexes...).String()
 }
 
-// A Job with 2^31 indexes has a test case for each of those that have pods, and shares one among neighbors that ended alike.
+// A Job with 2^31 indexes has one test case for each index with pods; neighbors with the same result share one.
 // Requirements: RUN-13
 func TestReportOfMoreIndexesThanTestCasesHasRanges(t *testing.T) {
 	const most = math.MaxInt32
@@ -200,7 +200,7 @@ indexes 13-2147483646 skipped: did not run: the Job failed: FailJob: rule 0 matc
 	}
 }
 
-// Of 200,000 indexes that failed, 10,000 have test cases, and the rest one; so have those that did not run.
+// Of 200,000 failed indexes, 10,000 have their own test cases, and the rest share one; likewise for skipped indexes.
 // Requirements: RUN-13
 func TestReportHasNoMoreTestCasesThanCIReads(t *testing.T) {
 	suite := (&task{attempts: []*attempt{ended(feed.Failed, 400_000, "", alternate(200_000))}}).suite(nil)

@@ -11,12 +11,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// maxCases is how many indexes a Job may have for a test case each, and how many test cases of each result a larger Job
-// has: the API server accepts 2^31 indexes.
+// maxCases is the maximum number of indexes for which each index has its own test case, and the maximum number of
+// test cases per result in a larger Job: the API server accepts 2^31 indexes.
 const maxCases = 10_000
 
-// ofIndexes has a test case for each index. In a Job with more than maxCases indexes, neighbors without pods that ended
-// alike share a test case.
+// ofIndexes returns a test case for each index. In a Job with more than maxCases indexes, neighbors without pods that
+// have the same result share a test case.
 func (c *cases) ofIndexes(completions int32) []junit.Case {
 	if completions <= maxCases {
 		out := make([]junit.Case, 0, completions)
@@ -39,7 +39,7 @@ func (c *cases) ofIndexes(completions int32) []junit.Case {
 	return inOrder(results[:])
 }
 
-// resultOf is a number for each result.
+// resultOf numbers the results.
 func resultOf(c *junit.Case) int {
 	switch {
 	case c.Failure != nil:
@@ -52,7 +52,8 @@ func resultOf(c *junit.Case) int {
 	return 3
 }
 
-// casesOfResult are the first maxCases test cases with one result, and how many indexes have no test case of their own.
+// casesOfResult holds the first maxCases test cases with one result, and the number of indexes without a test case of
+// their own.
 type casesOfResult struct {
 	list []caseOfIndexes
 	more int
@@ -74,7 +75,7 @@ func (r *casesOfResult) add(indexes indexset.Interval, c junit.Case) {
 	r.list = append(r.list, caseOfIndexes{indexes.First, c})
 }
 
-// rest is the test case of the indexes that have none of their own.
+// rest returns the test case of the indexes without one of their own.
 func (r *casesOfResult) rest() junit.Case {
 	like := &r.list[0]
 	c := junit.Case{Class: like.Class, Name: wording.Plural(int64(r.more), "more index", "more indexes"), Skipped: like.Skipped, Error: like.Error}
@@ -84,7 +85,7 @@ func (r *casesOfResult) rest() junit.Case {
 	return c
 }
 
-// inOrder are the test cases of all results by index, and then those of the rest.
+// inOrder returns the test cases of all results by index, followed by the test cases of the rest.
 func inOrder(results []casesOfResult) []junit.Case {
 	var all []caseOfIndexes
 	var rest []junit.Case

@@ -25,7 +25,7 @@ the Jobs unless the manifest or --managed-by names another.
 Exit codes: 0 complete, 1 error, 2 wrong usage, 3 a Job has failed,
 4 stalled (--fail-if-stalled), 124 timeout, 130 Ctrl-C, 143 SIGTERM`
 
-// runDetails are for the reference.
+// runDetails is text for the reference only.
 const runDetails = `The Jobs are created as create does. If one of them cannot be created, those
 created before are deleted again. Objects of other kinds are skipped; with
 --all-kinds, they are created before the Jobs, and --rm deletes them, too.
@@ -84,7 +84,7 @@ const stalledAfter = 10 * time.Minute
 func logWords() []string    { return []string{logsAll, logsFailed, logsNone} }
 func cancelWords() []string { return []string{cancelKeep, cancelSuspend, cancelDelete} }
 
-// Options are the flags of the run verb, and what Complete makes of them.
+// Options are the flags of the run verb, and the values that complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube      *cmdutil.KubeFlags
@@ -104,7 +104,7 @@ type Options struct {
 
 	creator   *creation.Client
 	others    []*unstructured.Unstructured // created before the Jobs, with --all-kinds
-	namespace string                       // of Jobs that name none
+	namespace string                       // of Jobs that do not name one
 	jobs      dynamic.NamespaceableResourceInterface
 	explainer *cmdutil.Explainer
 }
@@ -181,7 +181,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	return o.manifests.Validate(args)
 }
 
-// complete makes the clients.
+// complete creates the clients.
 func (o *Options) complete() error {
 	config, set, err := cmdutil.NewJobSet(o.kube, cmdutil.JobChoice{}, o.ErrOut)
 	if err != nil {
@@ -202,7 +202,7 @@ func (o *Options) complete() error {
 	return err
 }
 
-// Run creates the Jobs and follows them. Whatever can be wrong before is found out first.
+// Run creates the Jobs and follows them. It makes all checks that need no created Job first.
 func (o *Options) Run(ctx context.Context) error {
 	objects, others, err := o.read(ctx)
 	if err != nil {

@@ -76,7 +76,7 @@ func TestRunFollowsToTheEnd_RUN_01(t *testing.T) {
 	}
 }
 
-// Whatever cannot be created as asked is not created at all.
+// If a Job cannot be created as requested, nothing is created.
 //
 // Requirements: MGB-17, RUN-03
 func TestRunCreatesNothingForADeadController(t *testing.T) {
@@ -182,7 +182,7 @@ func TestMissingPermissions_RUN_04(t *testing.T) {
 	}
 }
 
-// Without the permission to read logs, the Jobs are followed, and one line says so.
+// Without the permission to read logs, the Jobs are followed, and one line reports it.
 func TestLogsThatMayNotBeRead_RUN_04(t *testing.T) {
 	for _, resource := range []string{"/log", "/pods"} {
 		server := newServer(t)
@@ -255,7 +255,7 @@ func TestCancel_RUN_07(t *testing.T) {
 	}
 }
 
-// A cleanup that the API server does not answer ends after ten seconds, and says what is left.
+// If the API server does not answer a cleanup, it ends after ten seconds, and the Jobs that are left are printed.
 func TestCleanupIsBounded_RUN_07(t *testing.T) {
 	server := newServer(t)
 	server.deletion = make(chan struct{})
@@ -289,7 +289,7 @@ func TestDeletedMeanwhile_RUN_02(t *testing.T) {
 	expect(t, s, cmdutil.ExitError, "", "error: job.batch/train was deleted before it finished\n")
 }
 
-// A Job may be gone before it is seen.
+// A Job may be gone before the first watch event.
 func TestDeletedAtOnce_RUN_02(t *testing.T) {
 	server := newServer(t)
 	server.vanish = true
@@ -297,7 +297,7 @@ func TestDeletedAtOnce_RUN_02(t *testing.T) {
 	expect(t, s, cmdutil.ExitError, "", "error: job.batch/train was deleted before it finished\n")
 }
 
-// A retry runs what is missing, and its result is that of the command.
+// A retry runs the missing indexes, and its result is the result of the command.
 func TestRetry_RUN_09(t *testing.T) {
 	server := newServer(t)
 	report := filepath.Join(t.TempDir(), "r.xml")
@@ -305,7 +305,7 @@ func TestRetry_RUN_09(t *testing.T) {
 	s.WaitErr("train  Running")
 	server.failTrain()
 	s.WaitErr("job.batch/train-retry-1 created (retry 1 of 1). It runs index 1; the other 2 indexes count as done.\n")
-	s.WaitOut("boom") // Logs of different pods are in no order.
+	s.WaitOut("boom") // Logs of different pods are in no particular order.
 	retried := ofJob(clitest.TrainPod("c", 1, 1, corev1.PodSucceeded, clitest.Exited(0)), "train-retry-1")
 	server.Pods.WithLog(retried, "better")
 	server.finish("train-retry-1", "Complete", "", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
@@ -319,7 +319,7 @@ func TestRetry_RUN_09(t *testing.T) {
 	}
 }
 
-// ofJob is the pod as one of another Job.
+// ofJob returns the pod with another Job as its owner.
 func ofJob(pod *corev1.Pod, job string) *corev1.Pod {
 	pod.Labels["job"] = job
 	pod.OwnerReferences[0].Name, pod.OwnerReferences[0].UID = job, types.UID("ns1-"+job)
@@ -344,7 +344,7 @@ func TestRetriesEnd_RUN_09(t *testing.T) {
 		"Cannot retry job.batch/train: you may not patch jobs in namespace \"ns1\", and without it every index would run again\n")
 }
 
-// Whether a Job was stored is found out before anything else, so that no Job runs that nobody follows, and none runs twice.
+// run finds out whether a Job was stored before it continues, so that no Job runs unwatched, and none runs twice.
 //
 // Requirements: RUN-14
 func TestCreationWithoutAnAnswerIsMadeOnce(t *testing.T) {
@@ -382,7 +382,7 @@ func TestCreationWithoutAnAnswerIsMadeOnce(t *testing.T) {
 	}
 }
 
-// client-go sends a request again by itself if the answer asks for that.
+// client-go repeats a request by itself if the response has Retry-After.
 //
 // Requirements: RUN-14
 func TestCreationThatWasRepeatedIsFollowed(t *testing.T) {
@@ -403,7 +403,7 @@ func TestCreationThatWasRepeatedIsFollowed(t *testing.T) {
 	}
 }
 
-// What admission has refused was not stored: there is nothing to look for.
+// A Job that admission has rejected was not stored, so run does not look for it.
 //
 // Requirements: RUN-14
 func TestFailingWebhookIsReportedAtOnce(t *testing.T) {
@@ -417,7 +417,7 @@ func TestFailingWebhookIsReportedAtOnce(t *testing.T) {
 	}
 }
 
-// A Job of the same name that somebody else creates meanwhile is not ours, and is not deleted.
+// A Job of the same name that another client creates meanwhile is not ours, and is not deleted.
 //
 // Requirements: RUN-14
 func TestCreationThatSomebodyElseMadeIsNotFollowed(t *testing.T) {
@@ -435,7 +435,7 @@ func TestCreationThatSomebodyElseMadeIsNotFollowed(t *testing.T) {
 	}
 }
 
-// If nothing answers any more, the error says that the Job may exist, and how to find out.
+// If the API server stops answering, the error says that the Job may exist, and how to find out.
 //
 // Requirements: RUN-14
 func TestCreationThatIsNeverAnswered(t *testing.T) {
@@ -460,7 +460,7 @@ func TestCreationThatIsNeverAnswered(t *testing.T) {
 	expect(t, s, cmdutil.ExitError, "", "cannot find out whether job.batch/other was created: ", "kubectl get job other -n ns1")
 }
 
-// A retry waits for the end of an outage, whether the API server reports it or a proxy does.
+// A retry waits for the end of an outage, reported by the API server or by a proxy.
 func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
 	server := newServer(t)
 	server.outage = []clitest.Status{{Code: 503, Reason: "ServiceUnavailable", Message: "etcd"}, {Code: 502, Message: "Bad Gateway"}, {Code: 504, Reason: "Timeout", Message: "too slow"}}
@@ -475,7 +475,8 @@ func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
 	}
 }
 
-// A retry that was stored, and whose answer was lost, is the attempt, whatever it has done since: there is no second one.
+// A retry that was stored although its response was lost becomes the attempt, whatever it has done since; no second
+// one is created.
 func TestRetryWithoutAnAnswerIsMadeOnce_RUN_09_RUN_10(t *testing.T) {
 	failed := map[string]any{"failed": int64(1)}
 	for what, c := range map[string]struct {
@@ -505,7 +506,7 @@ func TestRetryWithoutAnAnswerIsMadeOnce_RUN_09_RUN_10(t *testing.T) {
 	}
 }
 
-// A request that arrives late is met by the next one, which is the same to its sender.
+// A request that is stored late conflicts with the next one, which has the same ID.
 //
 // Requirements: RUN-09, RUN-10
 func TestRetryThatArrivesLateIsFollowed(t *testing.T) {
@@ -536,7 +537,7 @@ func TestInterruptedOutageNamesTheRetry(t *testing.T) {
 	expect(t, s, cmdutil.ExitInterrupted, "", "job.batch/other-retry-1 may have been created; see whether it was with: kubectl get job other-retry-1 -n ns1")
 }
 
-// A retry that somebody else has created meanwhile is not taken for the own one.
+// A retry that another client has created meanwhile is not followed.
 func TestRetryOfSomebodyElseIsNotFollowed_RUN_09(t *testing.T) {
 	server := newServer(t)
 	server.outage = []clitest.Status{{Code: 503, Message: "later"}}
@@ -574,7 +575,7 @@ func TestSeveralNamespaces_RUN_01_RUN_09(t *testing.T) {
 	}
 }
 
-// failingWriter is a stdout that is gone.
+// failingWriter is a stdout that fails.
 type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
@@ -623,7 +624,7 @@ func TestProgressOnATerminal_RUN_01(t *testing.T) {
 	}
 }
 
-// A lost connection is waited for.
+// run waits for a lost connection.
 func TestLostConnection_RUN_10(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train))
@@ -642,7 +643,7 @@ func TestLostConnection_RUN_10(t *testing.T) {
 	expect(t, s, cmdutil.ExitDone, "[index 0 attempt 1] one\n[index 0 attempt 1] two\n", "Lost connection", "Complete")
 }
 
-// No more than --max-log-requests logs are open at a time, and no line is lost.
+// At most --max-log-requests logs are open at a time, and no line is lost.
 func TestLogsOfAThousandPods_RUN_05(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, strings.ReplaceAll(train, ": 3", ": 1000")), "--max-log-requests=7")
@@ -679,7 +680,7 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// run ends by itself where nothing can go on: after ten minutes, with the explanation and an exit code of its own.
+// run gives up if no Job can continue: after ten minutes, with the explanation and its own exit code.
 //
 // Requirements: RUN-15
 func TestRunGivesUpOnAStalledJob(t *testing.T) {

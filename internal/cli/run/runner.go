@@ -35,14 +35,14 @@ var (
 type runner struct {
 	o         *Options
 	report    *junit.File // nil for none
-	several   bool        // namespaces
+	several   bool        // the Jobs are in several namespaces
 	progress  *progress.Progress
 	link      *feed.Link
-	watch     feed.Watch                   // that others are copies of
+	watch     feed.Watch                   // template that is copied for each watch
 	followers map[string]*followedLogs     // by namespace; empty unless all logs are printed
-	unread    sync.Once                    // notes that logs cannot be read
-	watching  sync.WaitGroup               // for pods
-	stalls    map[types.UID]*explain.Stall // once errStalled has ended it
+	unread    sync.Once                    // for the notice that logs cannot be read
+	watching  sync.WaitGroup               // for the goroutines that watch pods
+	stalls    map[types.UID]*explain.Stall // set before errStalled ends the run
 
 	mu    sync.Mutex
 	tasks []*task
@@ -56,8 +56,8 @@ func newRunner(o *Options, tasks []*task, report *junit.File) *runner {
 	return r
 }
 
-// run follows the Jobs, and does what is to be done at the end. The timeout cancels; it is no deadline, because client-go
-// gives up before a deadline that it foresees.
+// run follows the Jobs, and then calls finish. The timeout cancels the context instead of setting a deadline, because
+// client-go fails early if it expects to exceed one.
 func (r *runner) run(ctx context.Context) error {
 	o := r.o
 	following, cancel := context.WithCancelCause(ctx)
@@ -77,7 +77,7 @@ func (r *runner) run(ctx context.Context) error {
 	return r.finish(ctx, r.follow(following, cancel))
 }
 
-// followStalls ends following once all Jobs left have been stalled for too long.
+// followStalls cancels following once all unfinished Jobs have been stalled for too long.
 func (r *runner) followStalls(following context.Context, cancel context.CancelCauseFunc) (stop func()) {
 	o, namespaces := r.o, sets.New[string]()
 	for _, t := range r.tasks {
@@ -96,12 +96,12 @@ func (r *runner) followStalls(following context.Context, cancel context.CancelCa
 	})
 }
 
-// why is the command that explains a Job.
+// why returns the command that explains a Job.
 func (r *runner) why(job *batchv1.Job) string {
 	return cmdutil.WhyCommand(r.o.kube, job.Namespace, job.Name)
 }
 
-// follow returns when all Jobs have ended and their logs are printed, or with the reason why not.
+// follow returns nil when all Jobs have ended and their logs are printed, or else the reason why it stopped.
 func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) error {
 	var reading, running sync.WaitGroup
 	if r.o.logs == logsAll {
@@ -126,12 +126,12 @@ func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) err
 	stopWatching()
 	r.watching.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, errTimeout) && !errors.Is(cause, errStalled) || len(r.open()) > 0 {
-		return cause // nil if all is over
+		return cause // nil if all Jobs have ended
 	}
 	return nil
 }
 
-// followTask follows a Job and its retries. watching is for their pods.
+// followTask follows a Job and its retries. watching is the context for their pods.
 func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 	for {
 		a := t.last()
@@ -173,7 +173,7 @@ func (r *runner) followJob(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// take notes changes of a Job; all reports that the updates have every Job there is.
+// take applies updates of a Job; all is set if they are the complete first list.
 func (r *runner) take(a *attempt, updates []feed.Update, all bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,7 +195,7 @@ func (r *runner) take(a *attempt, updates []feed.Update, all bool) error {
 	return nil
 }
 
-// show shows the progress, in which a Job has changed. r.mu is held.
+// show updates the progress after a change of one Job. The caller holds r.mu.
 func (r *runner) show(changed *attempt) {
 	news := progress.News{Total: len(r.tasks)}
 	for _, t := range r.tasks {
@@ -213,7 +213,7 @@ func (r *runner) show(changed *attempt) {
 	r.progress.Show(news)
 }
 
-// open are the Jobs that have not ended.
+// open returns the unfinished Jobs.
 func (r *runner) open() (open []*batchv1.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +234,7 @@ func (r *runner) explain(ctx context.Context, a *attempt) *explain.Report {
 	return &report
 }
 
-// retry adds an attempt that runs what the last one has not completed. The end of an outage is waited for.
+// retry adds an attempt that runs what the last one has not completed. It retries until an API outage is over.
 func (r *runner) retry(ctx context.Context, t *task) error {
 	a := t.last()
 	client, err := rerun.New(r.o.kube, rerun.Options{
@@ -261,7 +261,7 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 	}
 }
 
-// isOutage reports whether the API server did not answer, or it, or a proxy before it, cannot serve now.
+// isOutage reports whether the API server did not answer, or the server or a proxy is temporarily unavailable.
 func isOutage(err error) bool {
 	return slices.ContainsFunc(cmdutil.Flatten(err), func(err error) bool {
 		if _, explained := errors.AsType[*cmdutil.UserError](err); !explained {
@@ -274,7 +274,8 @@ func isOutage(err error) bool {
 	})
 }
 
-// createRetry adds an attempt, and returns what it sent last. If that got no answer, it may be stored, or be yet.
+// createRetry adds an attempt, and returns the plan that it sent last. If the request got no response, the Job may
+// already exist or may still be created.
 func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task, sent *retry.Retry) (*retry.Retry, error) {
 	if sent != nil {
 		if made, err := client.Stored(ctx, sent); err != nil || made != nil {
@@ -293,8 +294,8 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 	return plan, r.addRetry(t, plan, made, err)
 }
 
-// sendRetry creates a Job that runs what is missing. It returns the plan if that was sent. before is what was sent before, which
-// may be stored only now: both have the same ID, so the Job of either is found.
+// sendRetry creates a Job that runs the missing indexes or completions. It returns the plan if it was sent. before is
+// the plan sent before, whose Job may be stored only now: both plans have the same ID, so either Job is found.
 func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, before *retry.Retry) (*retry.Retry, *unstructured.Unstructured, error) {
 	found, err := client.Find(ctx, rerun.Target{Name: t.last().job.Name})
 	if err != nil {
@@ -305,14 +306,14 @@ func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, b
 		return nil, nil, err
 	}
 	rerun.Mark(plan, before)
-	// What is created in spite of Ctrl-C is known then, so that --on-cancel is about it, too.
+	// Finish the request despite Ctrl-C, so that --on-cancel applies to the new Job, too.
 	sending, cancel := r.o.linger(ctx)
 	defer cancel()
 	made, err := client.Create(sending, found, plan)
 	return plan, made, err
 }
 
-// addRetry adds a Job that was made by a plan, unless that failed.
+// addRetry adds the Job that was created from the plan, unless err is set.
 func (r *runner) addRetry(t *task, plan *retry.Retry, made *unstructured.Unstructured, err error) error {
 	if err != nil {
 		return err
@@ -331,7 +332,7 @@ func (r *runner) addRetry(t *task, plan *retry.Retry, made *unstructured.Unstruc
 	return nil
 }
 
-// withoutHint leaves out what to do, which may be about flags of retry.
+// withoutHint returns the error without its hint, which may be about flags of retry.
 func withoutHint(err error) string {
 	var all []string
 	for _, err := range cmdutil.Flatten(err) {

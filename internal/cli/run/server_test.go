@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// server stands before the fake API, and takes what run writes.
+// server wraps the fake API, and handles the writes of run.
 type server struct {
 	*clitest.Objects
 	t *testing.T
@@ -28,13 +28,13 @@ type server struct {
 	writes  []string          // METHOD NAME[/SUBRESOURCE], in order
 	forbid  []string          // "VERB RESOURCE"
 	exists  string            // a name that cannot be created
-	vanish  bool              // what is created is deleted at once
-	outage  []clitest.Status  // answers to what is created after the first Job
-	stores  func(name string) // the outage loses only the answer, after this; nil for what is not stored
+	vanish  bool              // created Jobs are deleted at once
+	outage  []clitest.Status  // responses to creations after the first Job's
+	stores  func(name string) // called after storing a Job whose response the outage loses; nil if it is not stored
 	first   bool              // the outage begins with the first Job
-	delays  bool              // what the outage loses is stored when the next request comes
+	delays  bool              // a Job that the outage loses is stored when the next request arrives
 	delayed *unstructured.Unstructured
-	// retryAfter has client-go repeat what the outage loses.
+	// retryAfter makes client-go repeat requests that the outage loses.
 	retryAfter bool
 	deletion   chan struct{}
 }
@@ -151,7 +151,7 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 	clitest.WriteJSON(w, http.StatusCreated, job.Object)
 }
 
-// put stores a Job as the API server does.
+// put stores a Job with the fields that the API server sets.
 func (s *server) put(job *unstructured.Unstructured, namespace string) {
 	job.SetNamespace(namespace)
 	job.SetUID(types.UID("ns1-" + job.GetName()))
@@ -160,7 +160,7 @@ func (s *server) put(job *unstructured.Unstructured, namespace string) {
 	s.API.Put(job)
 }
 
-// job returns the Job of that name, or nil.
+// job returns the Job of that name, nil if there is none.
 func (s *server) job(name string) *unstructured.Unstructured {
 	s.API.Mu.Lock()
 	defer s.API.Mu.Unlock()
@@ -200,7 +200,7 @@ func (s *server) patch(w http.ResponseWriter, name, kind string, body []byte) {
 	clitest.WriteJSON(w, http.StatusOK, s.job(name).Object)
 }
 
-// finish has a Job end with a condition, after changes of its status.
+// finish ends a Job with a condition, after changes of its status.
 func (s *server) finish(name, condition, reason string, status map[string]any) {
 	job := s.job(name)
 	for field, value := range status {
@@ -210,7 +210,7 @@ func (s *server) finish(name, condition, reason string, status map[string]any) {
 	s.API.Put(clitest.WithCondition(job, condition, reason, ""))
 }
 
-// others serves ConfigMaps, and which kinds there are. Those named "taken" exist.
+// others serves ConfigMaps and discovery. ConfigMaps named "taken" exist.
 func (s *server) others(w http.ResponseWriter, r *http.Request, path string) bool {
 	name, found := strings.CutPrefix(path, "api/v1/namespaces/ns1/configmaps")
 	switch {

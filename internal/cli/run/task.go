@@ -19,12 +19,12 @@ type task struct {
 
 func (t *task) last() *attempt { return t.attempts[len(t.attempts)-1] }
 
-// attempt is a Job, as it was seen last.
+// attempt is a Job, as last seen.
 type attempt struct {
 	object *unstructured.Unstructured
 	job    *batchv1.Job
 	end    feed.End
-	report *explain.Report // once it was read
+	report *explain.Report // nil until it is read
 	tails  tails           // for a report
 }
 
@@ -33,15 +33,15 @@ func newAttempt(object *unstructured.Unstructured) (*attempt, error) {
 	return &attempt{object: object, job: job}, err
 }
 
-// setOf is the Job alone.
+// setOf returns a JobSet with only this Job.
 func (o *Options) setOf(a *attempt) feed.JobSet {
 	return feed.JobSet{Client: o.jobs.Namespace(a.job.Namespace), Namespace: a.job.Namespace, Names: []string{a.job.Name}}
 }
 
-// isLost reports that the Job was deleted before it finished.
+// isLost reports whether the Job was deleted before it finished.
 func (a *attempt) isLost() bool { return a.end == feed.Deleted || a.end == feed.Replaced }
 
-// take notes an update, and reports whether it is about this Job.
+// take applies an update, and reports whether it is about this Job.
 func (a *attempt) take(u *feed.Update) (bool, error) {
 	if u.UID != a.job.UID {
 		return false, nil
@@ -57,7 +57,7 @@ func (a *attempt) take(u *feed.Update) (bool, error) {
 	return true, nil
 }
 
-// endLine is how the Job ended.
+// endLine returns a line that says how the Job ended.
 func (r *runner) endLine(a *attempt) string {
 	switch {
 	case a.isLost():

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// BenchmarkManyIndexes simulates a Job of 100,000 indexes to its end (SIM-06).
+// BenchmarkManyIndexes simulates a Job with 100,000 indexes to its end (SIM-06).
 //
 //	go test ./internal/cli/simulate -run '^$' -bench ManyIndexes -benchtime 1x
 func BenchmarkManyIndexes(b *testing.B) {

@@ -1,2 +1,2 @@
-// Package simulate is the verb simulate: it runs a Job in a virtual cluster.
+// Package simulate implements the verb simulate: it runs a Job in a virtual cluster.
 package simulate

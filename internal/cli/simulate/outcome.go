@@ -17,8 +17,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// checkOutcome returns an error if the report does not show what the flags asked for: a --pods flag matched no pod, or
-// the limit cut the run off.
+// checkOutcome returns an error if the report does not show what the flags requested: a --pods flag matched no pod,
+// or the run was cut off by the limit.
 func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 	var problems []error
 	for _, flag := range o.podsFlags {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// addPodsFrom adds --pods-from, and the flags of the cluster that it reads.
+// addPodsFrom adds --pods-from, and the connection flags that it needs.
 func (o *Options) addPodsFrom(cmd *cobra.Command) {
 	o.source = jobinput.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
 	cmd.Flags().StringVar(&o.source.Name, "pods-from", "", "Job, or recording, whose pods show what pods do.\nA recording is a file of watch --record.")
@@ -23,7 +23,7 @@ func (o *Options) addPodsFrom(cmd *cobra.Command) {
 	})
 }
 
-// validatePodsFrom finds out whether --pods-from names a Job or a file.
+// validatePodsFrom determines whether --pods-from names a Job or a file.
 func (o *Options) validatePodsFrom() error {
 	if info, err := os.Stat(o.source.Name); err == nil && info.Mode().IsRegular() {
 		o.source.Name, o.source.File = "", o.source.Name
@@ -38,7 +38,7 @@ func (o *Options) validatePodsFrom() error {
 	return err
 }
 
-// behavior is what the flags say that pods do; --pods takes precedence over --pods-from.
+// behavior returns the pods' behavior from the flags; --pods takes precedence over --pods-from.
 func (o *Options) behavior(ctx context.Context, job *batchv1.Job) (sim.Behavior, error) {
 	pods := flaggedPods{flags: o.podsFlags, init: map[string]bool{}, rest: sim.Script{{Index: -1, Act: *defaultAct()}}}
 	for i := range job.Spec.Template.Spec.InitContainers {

@@ -19,10 +19,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-// maxListed is how many Jobs an error lists.
+// maxListed is the maximum number of Jobs that an error lists.
 const maxListed = 10
 
-// read returns the Job that was named, or the only one of the manifests, as create would send it.
+// read returns the named Job, or the only one in the manifests, as create would send it.
 func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	all, problems := o.readAll(ctx)
 	switch {
@@ -37,7 +37,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.warn(chosen) // What is prepared has the managedBy of this program.
+	o.warn(chosen) // before managedBy is set to this program's controller
 	if bad := creation.PrepareOffline(chosen.Object); len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
@@ -45,8 +45,8 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name, chosen.Name())), job)
 }
 
-// warn prints what would keep the Job from running in a cluster, but not here; and which rules sidecars match, which end
-// with 0 here unless a flag says otherwise.
+// warn prints problems that would keep the Job from running in a cluster, but not in the simulation; and which rules
+// match sidecars, which exit with 0 in the simulation unless a flag says otherwise.
 func (o *Options) warn(job *manifest.Job) {
 	for _, f := range lint.Check(cmdutil.LintInput(job)) {
 		if f.ID == lint.MisspelledManagedBy || f.ID == lint.RuleMatchesSidecars && f.Severity == lint.Warning {
@@ -63,7 +63,7 @@ func (o *Options) readAll(ctx context.Context) (jobs []*manifest.Job, problems [
 	return jobs, problems
 }
 
-// choose returns the Job that was named, or the only one.
+// choose returns the named Job, or the only one.
 func (o *Options) choose(all []*manifest.Job) (*manifest.Job, error) {
 	matching := all
 	if o.name != "" {
@@ -95,12 +95,12 @@ func names(jobs []*manifest.Job) []string {
 	return all
 }
 
-// completeName completes the names of the Jobs in the files that the command line has so far.
+// completeName completes the names of the Jobs in the files given so far.
 func (o *Options) completeName(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 || o.manifests.Validate(nil) != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	o.In = strings.NewReader("") // The shell's is not the command's.
+	o.In = strings.NewReader("") // The shell's stdin is not the command's.
 	all, _ := o.readAll(cmd.Context())
 	found := slices.Compact(slices.Sorted(slices.Values(names(all)))) // Cobra may have read -f twice.
 	return cmdutil.WithPrefix(found, toComplete), cobra.ShellCompDirectiveNoFileComp

@@ -12,14 +12,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// defaultRun is how long a container runs.
+// defaultRun is the default run time of a container.
 const defaultRun = time.Second
 
-// podsFlag is a --pods flag.
+// podsFlag is a parsed --pods flag.
 type podsFlag struct {
 	text string
 
-	// indexes and attempt select pods; those of all indexes if there are none, and of all attempts if it is 0.
+	// indexes and attempt select pods; an empty indexes selects all, and so does an attempt of 0.
 	indexes indexset.Set
 	attempt int
 
@@ -28,10 +28,10 @@ type podsFlag struct {
 	run, terminate      time.Duration
 	runGiven, disrupted bool
 
-	matched bool // a pod
+	matched bool // the flag matched a pod
 }
 
-// parsePodsFlags reads the --pods flags.
+// parsePodsFlags parses the --pods flags.
 func parsePodsFlags(texts []string) ([]*podsFlag, error) {
 	var flags []*podsFlag
 	for _, text := range texts {
@@ -44,7 +44,7 @@ func parsePodsFlags(texts []string) ([]*podsFlag, error) {
 	return flags, nil
 }
 
-// parsePodsFlag reads one flag, such as index=0-4,attempt=1,exit=42.
+// parsePodsFlag parses one flag, such as index=0-4,attempt=1,exit=42.
 func parsePodsFlag(text string) (*podsFlag, error) {
 	f := &podsFlag{text: text, run: defaultRun}
 	for word := range strings.SplitSeq(text, ",") {
@@ -97,7 +97,7 @@ func exitCode(value string) (int32, error) {
 	return int32(code), err
 }
 
-// sceneNumber reads a number from least on; exit codes are never above 255.
+// sceneNumber parses a number from least to 255, the largest exit code.
 func sceneNumber(value string, least int) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > 255 {
@@ -114,15 +114,16 @@ func sceneDuration(value string) (time.Duration, error) {
 	return d, nil
 }
 
-// flaggedPods are pods that do what --pods flags say, and others that follow rest.
+// flaggedPods is the behavior of pods that --pods flags define; other pods follow rest.
 type flaggedPods struct {
 	flags []*podsFlag
-	// init are the names of init containers.
+	// init contains the names of init containers.
 	init map[string]bool
 	rest sim.Behavior
 }
 
-// Act implements sim.Behavior. The last flag that matches the attempt decides, and after it those that name a container.
+// Act implements sim.Behavior. The last flag that matches the attempt applies, followed by later flags that name a
+// container.
 func (p flaggedPods) Act(pod sim.PodKey) *sim.Act {
 	var act *sim.Act
 	for _, flag := range p.flags {
@@ -141,7 +142,7 @@ func (f *podsFlag) matches(pod sim.PodKey) bool {
 	return (f.indexes.IsEmpty() || f.indexes.Contains(pod.Index)) && (f.attempt == 0 || f.attempt == pod.Attempt)
 }
 
-// apply returns what a pod does by a flag, after what it does by earlier ones; nil for none.
+// apply returns the act of a pod with this flag applied to act, the act after earlier flags; act may be nil.
 func (p flaggedPods) apply(flag *podsFlag, act *sim.Act) *sim.Act {
 	if act == nil || flag.container == "" {
 		act = defaultAct()
@@ -163,5 +164,5 @@ func (p flaggedPods) apply(flag *podsFlag, act *sim.Act) *sim.Act {
 	return act
 }
 
-// defaultAct is that of pods that no --pods flag is about.
+// defaultAct returns the act of a pod without --pods flags.
 func defaultAct() *sim.Act { return &sim.Act{Run: defaultRun, TerminateExit: 143, Restarting: true} }

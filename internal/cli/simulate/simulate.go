@@ -32,7 +32,7 @@ Pods run for a second and succeed, unless --pods says otherwise:
   run=10m, terminate=30s    how long it runs, also after it is deleted
   disrupted                 the cluster evicts the pod`
 
-// simulateDetails are for the reference.
+// simulateDetails is text for the reference only.
 const simulateDetails = `The Job runs with this program's controller, and its outcome is explained as by
 explain-failure. So you can try out a podFailurePolicy, a successPolicy or a
 limit before it matters. Failure rules may have names, as in create. Nothing is
@@ -87,7 +87,7 @@ type Options struct {
 	output    cmdutil.DocumentFlag
 	full      bool
 
-	source    jobinput.Source // of what pods do
+	source    jobinput.Source // of the pods' behavior
 	podsFlags []*podsFlag
 	name      string // of the Job, "" for the only one
 }
@@ -150,7 +150,7 @@ func (o *Options) Validate(args []string) error {
 	return o.color.Validate()
 }
 
-// Run plays the Job and explains it.
+// Run simulates the Job and explains it.
 func (o *Options) Run(ctx context.Context) error {
 	job, err := o.read(ctx)
 	if err != nil {
@@ -168,7 +168,7 @@ func (o *Options) Run(ctx context.Context) error {
 		options.MaxPods = -1
 	}
 	report := analysis.Explain(input, options)
-	report.Advice = nil // It is about pods that are nowhere, and so are the commands.
+	report.Advice = nil // The pods exist nowhere, so advice and commands would be useless.
 	for i := range report.Causes {
 		report.Causes[i].Command = ""
 	}
@@ -189,20 +189,22 @@ func (o *Options) writeText(report explain.Report, begun time.Time) error {
 }
 
 const (
-	// maxCompletions is how many a Job may have that is simulated to its end. A pod takes five writes: it is created, starts, ends,
-	// is recorded, and is collected. Of Jobs with more completions, only so much is simulated as takes a few seconds.
+	// maxCompletions is the maximum number of completions of a Job that is simulated to its end. A pod takes five
+	// writes: it is created, starts, ends, is recorded, and is collected. A Job with more completions is simulated
+	// only for fewWrites writes, which take a few seconds.
 	maxCompletions = 100_000
 	maxWrites      = 8 * maxCompletions
 	fewWrites      = 64_000
-	// succeededPods is how many of those that succeeded stay for the explanation, and maxPods how many there may be at once:
-	// 200 MB are enough for them.
+	// succeededPods is the number of succeeded pods that are kept for the explanation, and maxPods the maximum number
+	// of pods at once: they take 200 MB.
 	succeededPods = 5_000
 	maxPods       = 16_000
-	// memoryLimit is where garbage is collected more often, in bytes. With half of it, 100,000 indexes take a fifth longer.
+	// memoryLimit is the heap size in bytes from which garbage is collected more often. With half of it, 100,000
+	// indexes take a fifth longer.
 	memoryLimit = 150 << 20
 )
 
-// play lets virtual time pass until the Job has finished, or the limit is reached.
+// play advances virtual time until the Job has finished, or the limit is reached.
 func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
 	debug.SetMemoryLimit(memoryLimit)
 	pods, err := o.behavior(ctx, job)

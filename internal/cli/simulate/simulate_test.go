@@ -18,7 +18,7 @@ import (
 
 const stories = "../../../examples/stories/"
 
-// simulated is the report on what happens to the Job of a file.
+// simulated returns the report on a simulation of the Job in a file.
 func simulated(t *testing.T, args ...string) explain.Report {
 	t.Helper()
 	got := program.Run(t, nil, append([]string{"simulate", "-o", "json", "-f"}, args...)...)
@@ -32,7 +32,7 @@ func simulated(t *testing.T, args ...string) explain.Report {
 	return r
 }
 
-// A policy can be tried without a cluster: PFN-30, PFP-05, BLI-17, SUC-03 as their stories have them.
+// A policy can be tried without a cluster: PFN-30, PFP-05, BLI-17, and SUC-03 as in the stories of their KEPs.
 func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	named := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
@@ -63,7 +63,7 @@ func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
 	}
 }
 
-// What the flags asked for and did not get is an error, below the report.
+// A flag without effect is an error, below the report.
 func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 	named := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
 	perIndex := stories + "kep-3850-story-1-one-retry-per-suite.yaml"
@@ -97,7 +97,7 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 	}
 }
 
-// No controller would run the Job, whatever the simulation shows.
+// No controller would run the Job, although the simulation does.
 func TestMisspelledManagedByIsReported_MGB_12(t *testing.T) {
 	const warning = "warning: PATH:1:74: managedBy \"batchjob.dev/contoller\" looks like a misspelling of batchjob.dev/controller"
 	file := clitest.WriteManifest(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {managedBy: batchjob.dev/contoller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}")
@@ -107,7 +107,7 @@ func TestMisspelledManagedByIsReported_MGB_12(t *testing.T) {
 	}
 }
 
-// create's --validate is no flag of simulate.
+// simulate does not have create's flag --validate.
 func TestUnknownFieldIsRejectedWithoutCreatesFlags(t *testing.T) {
 	file := clitest.WriteManifest(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {backofLimit: 3, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}")
 	got := program.Run(t, nil, "simulate", "-f", file)
@@ -116,7 +116,7 @@ func TestUnknownFieldIsRejectedWithoutCreatesFlags(t *testing.T) {
 	}
 }
 
-// Names may be in the rules, as KEP-4443 has them, and the Job in a CronJob.
+// Names may be in the rules, as in KEP-4443, and the Job in a CronJob.
 func TestCronJobWithNamesInItsRulesIsSimulated_PFN_23(t *testing.T) {
 	manifest := `{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: "0 3 * * *", jobTemplate: {spec: {
   podFailurePolicy: {rules: [{name: Corrupt, action: FailJob, onExitCodes: {operator: In, values: [42]}}]},
@@ -177,7 +177,7 @@ spec:
 ---
 ` + clitest.JobSet
 
-// One of several Jobs is chosen by name, those of a JobSet too (issue 17).
+// One of several Jobs is chosen by name, including the Jobs of a JobSet (issue 17).
 func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
 	file := clitest.WriteManifest(t, manyJobs)
 	for name, reason := range map[string]string{
@@ -214,7 +214,7 @@ func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
 	}
 }
 
-// The pods do what those of a Job in the cluster did, unless --pods says otherwise.
+// The pods repeat the behavior of a Job's pods in the cluster, unless --pods says otherwise.
 func TestPodsOfAJobAreRepeated(t *testing.T) {
 	o := clitest.NewExplained(t)
 	file := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
@@ -276,7 +276,7 @@ func TestPodsThatTheSimulatedJobStoppedAreOneLine(t *testing.T) {
 	}
 }
 
-// A sidecar that is killed at the end of each pod makes a rule without containerName ignore all failures.
+// Sidecars that are killed at the end of each pod make a rule without containerName ignore all failures.
 //
 // Requirements: FCT-08
 func TestSidecarsShowWhichRulesTheyMatch(t *testing.T) {

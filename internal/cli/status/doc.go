@@ -1,2 +1,2 @@
-// Package status is the verb status: it prints Jobs, and follows them.
+// Package status implements the verb status: it prints Jobs, and follows them.
 package status

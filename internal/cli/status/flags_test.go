@@ -9,7 +9,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// threeJobs are a, b and c of ns1 with 3, 20 and no succeeded pods; c has no status at all.
+// threeJobs returns a cluster with the Jobs a, b and c in ns1 with 3, 20 and no succeeded pods; c has no status at
+// all.
 func threeJobs(t *testing.T) *clitest.API {
 	t.Helper()
 	c := clitest.SimpleJob("ns1", "c", 0)
@@ -18,7 +19,7 @@ func threeJobs(t *testing.T) *clitest.API {
 	return clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 20), c)
 }
 
-// Issue 17: what kubectl users reach for in a list.
+// Issue 17: the list flags that users of kubectl expect.
 func TestFlagsOfKubectlGet(t *testing.T) {
 	api := threeJobs(t)
 	for args, want := range map[string]string{
@@ -45,7 +46,7 @@ func TestFlagsOfKubectlGet(t *testing.T) {
 	}
 }
 
-// Each of them says what is wrong with its value, or what it does not combine with.
+// Each flag reports an invalid value, and flags that it cannot be combined with.
 func TestBadValuesOfListFlags(t *testing.T) {
 	program.Rejects(t, threeJobs(t), "status", map[string]string{
 		"--sort-by {.a":                      `"{.a" is not a JSONPath of a field, such as .metadata.name`,
@@ -62,7 +63,7 @@ func TestBadValuesOfListFlags(t *testing.T) {
 	})
 }
 
-// A Job that is not there, or has no problem, is no List where one Job was asked for.
+// If one Job was named, and does not exist or has no problem, no List is printed.
 func TestOneJobIsNoList(t *testing.T) {
 	api := threeJobs(t)
 	for _, args := range []string{"nobody -o json", "a --problems -o json"} {
@@ -72,7 +73,7 @@ func TestOneJobIsNoList(t *testing.T) {
 	}
 }
 
-// Text of the cluster is safe in columns of one's own.
+// Text of the cluster is escaped in custom columns.
 func TestCustomColumnsAreSafe(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 1)
 	_ = unstructured.SetNestedField(job.Object, "x\x1b[2J\ty", "metadata", "annotations", "note")

@@ -10,14 +10,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
 )
 
-// needsStalls reports whether what is printed depends on which Jobs are stalled.
+// needsStalls reports whether the output depends on which Jobs are stalled.
 func (o *Options) needsStalls() bool {
 	_, names := o.printer.(*jobprinter.NamePrinter)
 	return !names || o.problems
 }
 
-// markStalls reads which Jobs are stalled, and notes it in them. With --problems, others than those with a problem are left
-// out.
+// markStalls reads which Jobs are stalled, and returns the Jobs marked accordingly. With --problems, it returns only
+// Jobs with a problem.
 func (o *Options) markStalls(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	if !o.needsStalls() {
 		return objects, nil
@@ -44,7 +44,7 @@ func (o *Options) markStalls(ctx context.Context, objects []*unstructured.Unstru
 	return marked, ctx.Err()
 }
 
-// mark notes in a Job that it is stalled, or what it failed of, and reports whether it has a problem.
+// mark marks a Job with its stall and the causes of its failures, and reports whether it has a problem.
 func (o *Options) mark(object *unstructured.Unstructured, job *batchv1.Job) (marked *unstructured.Unstructured, problem bool, err error) {
 	outline := o.stalls.Outline(job, nil, o.Now())
 	marked, err = jobprinter.Marked(object, &outline)

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// withStatus is a Job of ns1 with so many pods that are active and ready.
+// withStatus returns a Job of ns1 with these numbers of active and ready pods.
 func withStatus(name string, active, ready int64) *unstructured.Unstructured {
 	job := clitest.SimpleJob("ns1", name, 0)
 	job.Object["status"].(map[string]any)["active"] = active
@@ -24,7 +24,7 @@ func withStatus(name string, active, ready int64) *unstructured.Unstructured {
 	return job
 }
 
-// refusal is the event that no pod of the Job could be created.
+// refusal returns the event that no pod of the Job could be created.
 func refusal(job *unstructured.Unstructured, message string) *corev1.Event {
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: job.GetName() + ".1"}, Type: "Warning", Reason: "FailedCreate", Message: message,
@@ -33,7 +33,7 @@ func refusal(job *unstructured.Unstructured, message string) *corev1.Event {
 	}
 }
 
-// pendingPod is one of the Job, whose container waits.
+// pendingPod returns a pod of the Job whose container waits.
 func pendingPod(job *unstructured.Unstructured, reason string) *corev1.Pod {
 	pod := clitest.EndedPod(job, job.GetName()+"-a", 0, "")
 	pod.Labels["batch.kubernetes.io/job-name"] = job.GetName()
@@ -41,7 +41,8 @@ func pendingPod(job *unstructured.Unstructured, reason string) *corev1.Pod {
 	return pod
 }
 
-// stalledJobs are healthy, image (no image), refused (no ServiceAccount), and zero (parallelism 0), beside one that failed.
+// stalledJobs returns a cluster with the Jobs healthy, image (no image), refused (no ServiceAccount), and zero
+// (parallelism 0), and a failed one.
 func stalledJobs(t *testing.T) *clitest.Objects {
 	t.Helper()
 	image, refused, zero := withStatus("image", 2, 0), withStatus("refused", 0, 0), withStatus("zero", 0, 0)
@@ -55,7 +56,7 @@ func stalledJobs(t *testing.T) *clitest.Objects {
 	return o
 }
 
-// cells are the words of a column by the name of the Job; the table has one word in each cell but the last.
+// statuses returns the STATUS by name of the Job; no cell of the table but the last contains a space.
 func statuses(out string) map[string]string {
 	found := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
@@ -65,7 +66,7 @@ func statuses(out string) map[string]string {
 	return found
 }
 
-// Issue 17, point 3: the list shows which Jobs are stalled and why, for two requests.
+// Issue 17, point 3: the list shows which Jobs are stalled and why, with two more requests.
 func TestListShowsStalledJobs_CLI_06(t *testing.T) {
 	o := stalledJobs(t)
 	got := program.Run(t, o.API, "status", "-o", "wide")
@@ -99,7 +100,7 @@ func TestListShowsStalledJobs_CLI_06(t *testing.T) {
 	}
 }
 
-// Issue 17, point 3: a list of Jobs that run, or have ended, costs no more than before.
+// Issue 17, point 3: a list of Jobs that run or have ended costs no additional request.
 func TestHealthyJobsCostNoRequest(t *testing.T) {
 	o := clitest.NewObjects(t, withStatus("a", 2, 2), withStatus("b", 2, 1), clitest.FailedJob("c"))
 	for _, args := range []string{"status", "status -o json", "status a b --problems"} {
@@ -111,7 +112,7 @@ func TestHealthyJobsCostNoRequest(t *testing.T) {
 	}
 }
 
-// Issue 17, point 3: --problems is for scripts, too, and -o json has why in a field of its own.
+// Issue 17, point 3: --problems works for scripts, too, and -o json has the reason in a field of its own.
 func TestProblemsAreAFilter_CLI_06(t *testing.T) {
 	o := stalledJobs(t)
 	if got := program.Run(t, o.API, "status", "--problems", "-o", "name"); got.Out != "job.batch/image\njob.batch/lost\njob.batch/refused\njob.batch/zero\n" {
@@ -146,7 +147,7 @@ func TestProblemsAreAFilter_CLI_06(t *testing.T) {
 	}
 }
 
-// A Job with a failed index cannot succeed, however many others run, unless it has a successPolicy.
+// A Job with a failed index cannot succeed, however many other indexes run, unless it has a successPolicy.
 func TestProblemsIncludeJobsThatWillFail_CLI_06(t *testing.T) {
 	failing := withStatus("failing", 2, 2)
 	spared := withStatus("spared", 2, 2)
@@ -161,7 +162,7 @@ func TestProblemsIncludeJobsThatWillFail_CLI_06(t *testing.T) {
 	}
 }
 
-// CLI-08: without permission, the list is as it was, and one line names what is missing.
+// CLI-08: without the permissions, the list shows no stalls, and one line names what is missing.
 func TestListWithoutPermissionForStalls_CLI_08(t *testing.T) {
 	o := stalledJobs(t)
 	o.API.SetRefuse(func(r *http.Request) *clitest.Status {
@@ -182,7 +183,7 @@ func TestListWithoutPermissionForStalls_CLI_08(t *testing.T) {
 	}
 }
 
-// Issue 17, point 3: a list that is live reads again and again, and prints what has changed.
+// Issue 17, point 3: a list that is followed rereads stalls, and prints what has changed.
 func TestWatchedListShowsStalls_CLI_06(t *testing.T) {
 	job := withStatus("train", 1, 0)
 	o := clitest.NewObjects(t, job)
@@ -205,7 +206,7 @@ func TestWatchedListShowsStalls_CLI_06(t *testing.T) {
 	}
 }
 
-// With --problems, a Job has its first row when it has a problem, and another when that is over.
+// With --problems, the first row of a Job is printed when it has a problem, and another one when that is over.
 func TestWatchedProblemsBeginWithOne(t *testing.T) {
 	api := clitest.NewAPI(t, withStatus("a", 1, 1), withStatus("b", 1, 1))
 	s := watching(t, api, clitest.NewEnv(), "--no-headers", "--problems")

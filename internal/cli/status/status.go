@@ -21,7 +21,7 @@ single named Job, which on a terminal is an interactive view.
 STATUS is Stalled for a running Job that makes no progress. WHY is what most of
 its failed pods failed of, or what blocks it. -o wide has all columns.`
 
-// statusDetails are for the reference.
+// statusDetails is text for the reference only.
 const statusDetails = `STATUS is the state as kubectl shows it, or Stalled for a running Job that makes
 no progress, as far as its status, its pending pods and the warnings about it
 show; explain-failure knows more. FailureTarget and SuccessCriteriaMet mean that
@@ -52,13 +52,13 @@ const statusExample = `  # The Jobs in the current namespace
   # Columns of your own
   kubectl batchjob status -o custom-columns=JOB:.metadata.name,WHY:.why.text`
 
-// Output formats beside those of cli-runtime.
+// Output formats besides those of PrintFlags.
 const (
 	formatWide    = "wide"
 	formatColumns = "custom-columns"
 )
 
-// Options are the flags of the status verb, and what Complete makes of them.
+// Options are the flags of the status verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube  *cmdutil.KubeFlags
@@ -80,7 +80,7 @@ type Options struct {
 	printer   jobprinter.Printer
 	order     jobprinter.SortBy
 	stalls    *feed.Stalls
-	noted     bool // that stalls may be missing
+	noted     bool // the notice that stalls may be missing was printed
 }
 
 // NewCommand returns the command status, with its flags.
@@ -128,7 +128,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 		".metadata.creationTimestamp", ".metadata.name", ".stalled.since", ".status.completionTime", ".status.failed", ".status.startTime", ".status.succeeded"))
 }
 
-// Validate checks arguments and flags; its errors are usage errors, in kubectl's words where it has some.
+// Validate checks arguments and flags; its errors are usage errors, in kubectl's words if kubectl has the same error.
 func (o *Options) Validate(args []string) error {
 	if err := o.ValidateChoice(args); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (o *Options) Validate(args []string) error {
 	return o.color.Validate()
 }
 
-// validateTable checks flags that shape the table.
+// validateTable checks the flags that shape the table.
 func (o *Options) validateTable() error {
 	format := o.print.Format()
 	if (o.showLabels || len(o.labels) > 0) && format != "" && format != formatWide {
@@ -158,7 +158,7 @@ func (o *Options) validateTable() error {
 	return nil
 }
 
-// Complete makes the names, the printer and the client.
+// Complete parses the names, and creates the printer and the client.
 func (o *Options) Complete(args []string) error {
 	var err error
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
@@ -230,9 +230,9 @@ func (o *Options) Run(ctx context.Context) error {
 	return o.printJobs(ctx, jobs, false)
 }
 
-// printJobs prints those that are wanted, in the order that is wanted, each with what is known of its stall.
+// printJobs prints the Jobs, with their stalls, in the order of --sort-by; with --problems, only Jobs with a problem.
 func (o *Options) printJobs(ctx context.Context, jobs []*unstructured.Unstructured, single bool) error {
-	missing := len(jobs) == 0 && len(o.Names) > 0 // An error for each name says so.
+	missing := len(jobs) == 0 && len(o.Names) > 0 // Each name has an error already.
 	jobs, err := o.markStalls(ctx, jobs)
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (o *Options) printSummary(ctx context.Context) error {
 	return text.Summary(o.Out, report, options)
 }
 
-// printNamed prints the Jobs that it gets, and returns an error for each that it does not.
+// printNamed prints the named Jobs, and returns an error for each that cannot be read.
 func (o *Options) printNamed(ctx context.Context) error {
 	jobs, failed := o.set.GetAll(ctx)
 	feed.SortJobs(jobs)

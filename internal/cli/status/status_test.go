@@ -144,7 +144,7 @@ func TestStatusReadsInChunks(t *testing.T) {
 	}
 }
 
-// Only get, list and watch of jobs are ever asked for; of pods and events too for the summary of one Job.
+// status only gets, lists and watches jobs; for the summary of one Job also pods and events.
 func TestStatusOnlyReads_CLI_08(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 0))
 	api.SetRefuse(func(r *http.Request) *clitest.Status {

@@ -9,8 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// CLI-01: one Job by name is a summary on one screen; anything else about the form, or
-// several Jobs, is the table.
+// CLI-01: one Job by name is a one-screen summary; with several Jobs, or a flag about the form, it is the table.
 func TestOneJobByNameIsASummary_CLI_01(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	summary := program.Run(t, o.API, "status", "train")

@@ -16,22 +16,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// follower prints Jobs and then every visible change of them.
+// follower prints Jobs, and then every visible change of them.
 type follower struct {
 	*Options
 	mu   sync.Mutex
 	jobs map[snapshot.JobKey]*followedJob
 }
 
-// followedJob is a Job as it was seen last.
+// followedJob is a Job as last seen.
 type followedJob struct {
 	object  *unstructured.Unstructured
 	job     *batchv1.Job
 	printed string // the signature of its last row; "" for none
 }
 
-// follow ends with the context's error, or with an error that is not retried. An error of the first list ends it, and so do
-// names of which none exists.
+// follow returns the context's error, or an error that is not retried: any error of the first list, or errors about
+// the names if none of them exists.
 func (o *Options) follow(ctx context.Context) error {
 	f := &follower{Options: o, jobs: map[snapshot.JobKey]*followedJob{}}
 	link, stop := o.Connect(ctx, o.explainer.Client, o.ErrOut)
@@ -55,7 +55,7 @@ func (o *Options) follow(ctx context.Context) error {
 	return f.run(ctx, jobs)
 }
 
-// run follows Jobs, and reads again and again which of them are stalled.
+// run follows Jobs, and rereads periodically which of them are stalled.
 func (f *follower) run(ctx context.Context, jobs *feed.Jobs) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return jobs.Run(ctx) })
@@ -65,7 +65,7 @@ func (f *follower) run(ctx context.Context, jobs *feed.Jobs) error {
 	return group.Wait()
 }
 
-// all are the Jobs as they were seen last.
+// all returns the Jobs as last seen.
 func (f *follower) all() []*batchv1.Job {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *follower) all() []*batchv1.Job {
 	return jobs
 }
 
-// again prints Jobs that look different since their stalls were read again.
+// again prints Jobs that look different after their stalls were reread.
 func (f *follower) again() error {
 	cmdutil.NoteStalls(f.ErrOut, f.stalls.Gaps(), &f.noted)
 	f.mu.Lock()
@@ -84,7 +84,7 @@ func (f *follower) again() error {
 	return f.print(slices.SortedFunc(maps.Keys(f.jobs), feed.CompareKeys))
 }
 
-// take prints the last row of each Job that is gone, and then those that look different from their last row.
+// take prints the last row of each deleted Job, and then the Jobs that look different from their last row.
 func (f *follower) take(updates []feed.Update) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,8 +111,8 @@ func (f *follower) take(updates []feed.Update) error {
 	return f.print(changed)
 }
 
-// print prints those of the Jobs that look different from their last row. With --problems, a Job has its first row when it
-// has a problem.
+// print prints the Jobs that look different from their last row. With --problems, the first row of a Job is printed
+// when it has a problem.
 func (f *follower) print(keys []snapshot.JobKey) error {
 	var news []*unstructured.Unstructured
 	for _, key := range keys {
@@ -137,7 +137,7 @@ func (f *follower) print(keys []snapshot.JobKey) error {
 	return f.printer.Rows(news, false)
 }
 
-// remove prints the last row of a Job that is gone; nothing for one in whose place another comes.
+// remove prints the last row of a deleted Job; nothing if another Job replaces it.
 func (f *follower) remove(u *feed.Update) error {
 	last := f.jobs[u.Key]
 	delete(f.jobs, u.Key)

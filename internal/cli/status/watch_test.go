@@ -32,7 +32,7 @@ func TestRowsFollowTheirJobs_CLI_07(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "bee", 1))
 	s := watching(t, api, clitest.NewEnv())
 	s.WaitLines(3)
-	api.Put(clitest.SimpleJob("ns1", "a", 1)) // nothing visible
+	api.Put(clitest.SimpleJob("ns1", "a", 1)) // no visible change
 	api.Put(clitest.SimpleJob("ns1", "a", 2))
 	api.Put(clitest.SimpleJob("ns1", "c", 0))
 	api.Remove(clitest.SimpleJob("ns1", "bee", 1))
@@ -62,7 +62,7 @@ func TestExpiredVersionListsAgain_CLI_07(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 1))
 	s := watching(t, api, clitest.NewEnv(), "--no-headers")
 	s.WaitLines(2)
-	// While nobody watches: a changes, b goes, c comes; the history is lost.
+	// During the outage, a changes, b is deleted, c is created, and the history expires.
 	api.SetRefuse(func(*http.Request) *clitest.Status {
 		return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "starting"}
 	})
@@ -109,7 +109,7 @@ func TestExpiredAnswerIsSilent_CLI_07(t *testing.T) {
 	}
 }
 
-// hangUp takes so many connections at an address, and ends them without an answer.
+// hangUp accepts connections at an address, and closes them without a response.
 func hangUp(t *testing.T, address string, connections int) {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -153,7 +153,7 @@ func TestFollowSurvivesAServerRestart_CLI_07(t *testing.T) {
 	}
 }
 
-// Leaving while the connection is lost does not bring it back.
+// An interruption while the connection is lost does not report that it is restored.
 func TestFollowInterruptedWhileLost_CLI_07(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := watching(t, api, clitest.NewEnv())
@@ -165,7 +165,7 @@ func TestFollowInterruptedWhileLost_CLI_07(t *testing.T) {
 	}
 }
 
-// impatient returns an environment in which Jobs that may not be watched are read again at once.
+// impatient returns an environment in which Jobs that may not be watched are reread immediately.
 func impatient() cmdutil.Env {
 	env := clitest.NewEnv()
 	env.Ticker = func(d time.Duration) (<-chan time.Time, func()) {

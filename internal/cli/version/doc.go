@@ -1,2 +1,2 @@
-// Package version is the verb version.
+// Package version implements the verb version.
 package version

@@ -18,11 +18,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// changer suspends, resumes and deletes Jobs for the view. It makes each change while it holds the lock of the retrier, for
-// whose end the view waits.
+// changer suspends, resumes and deletes Jobs for the view. It holds the retrier's lock during each change, so that
+// the view waits for it at its end.
 type changer struct{ *retrier }
 
-// changeTime is how long a change may take: once confirmed, it does not end with the view.
+// changeTime is the time limit for a change, which does not end with the view once it is confirmed.
 const changeTime = 10 * time.Second
 
 func (c changer) IsAllowed(ctx context.Context, change screen.Change, namespace string) bool {
@@ -55,7 +55,7 @@ func (c changer) Apply(ctx context.Context, change screen.Change, job snapshot.J
 	return errors.New(cmdutil.ErrorLine(err))
 }
 
-// send makes the request. The UID is a precondition: another Job may have the name by now.
+// send makes the request. The UID is a precondition, as another Job may have the name by now.
 func (c changer) send(ctx context.Context, change screen.Change, job snapshot.JobKey, uid types.UID) error {
 	jobs, err := cmdutil.NewJobsClient(c.config)
 	if err != nil {

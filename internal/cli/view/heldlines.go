@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// HeldLines keeps what libraries write while the view has the terminal, and prints it when
-// it is gone.
+// HeldLines buffers the output of libraries while the view has the terminal, until Release prints it.
 type HeldLines struct {
 	mu   sync.Mutex
 	text []byte
-	out  io.Writer // once the view is gone
+	out  io.Writer // nil until Release
 }
 
-// maxHeld is how much is kept.
+// maxHeld is the maximum number of buffered bytes.
 const maxHeld = 16 << 10
 
 func (h *HeldLines) Write(data []byte) (int, error) {
@@ -26,11 +25,11 @@ func (h *HeldLines) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Release prints what was held, and passes on to out what is written later.
+// Release prints the buffered output to out, and later output directly.
 func (h *HeldLines) Release(out io.Writer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.out = out
-	_, _ = out.Write(h.text) // A terminal that is gone is noticed elsewhere.
+	_, _ = out.Write(h.text) // Other code reports a terminal that is gone.
 	h.text = nil
 }

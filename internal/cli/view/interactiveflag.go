@@ -14,10 +14,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// interactiveVariable turns the interactive view off for good, if it is false.
+// interactiveVariable turns the interactive view off permanently, if it is false.
 const interactiveVariable = "BATCHJOB_INTERACTIVE"
 
-// ciVariables are set by CI systems, some of which have a terminal in which nobody types.
+// ciVariables are set by CI systems, some of which have a terminal without a user.
 //
 //nolint:gochecknoglobals // a constant
 var ciVariables = []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "CODEBUILD_BUILD_ID"}
@@ -25,7 +25,7 @@ var ciVariables = []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF
 // InteractiveFlag is --interactive, and --read-only.
 type InteractiveFlag struct {
 	wanted bool
-	// given reports whether --interactive is on the command line, where it outranks the environment.
+	// given reports whether --interactive is on the command line, where it overrides the environment.
 	given    func() bool
 	readOnly bool
 	noted    sync.Once
@@ -38,13 +38,13 @@ func (f *InteractiveFlag) AddTo(cmd *cobra.Command) {
 	f.given = func() bool { return cmd.Flags().Changed("interactive") }
 }
 
-// Viewer returns the view that the flags ask for.
+// Viewer returns a Viewer configured by the flags.
 func (f *InteractiveFlag) Viewer(env cmdutil.Env, display cmdutil.Display) *Viewer {
 	return &Viewer{Env: env, Display: display, ReadOnly: f.readOnly}
 }
 
-// Possible reports whether there is a terminal for the interactive view, and somebody who may want it. It prints a note if
-// the terminal cannot show it.
+// Possible reports whether there is a terminal for the interactive view, and a user who may want it. It prints a
+// notice if the terminal cannot show it.
 func (f *InteractiveFlag) Possible(streams genericiooptions.IOStreams) bool {
 	if !f.wanted || !onTerminal(streams.In) || !onTerminal(streams.Out) {
 		return false
@@ -58,7 +58,8 @@ func (f *InteractiveFlag) Possible(streams genericiooptions.IOStreams) bool {
 	return f.given != nil && f.given() || !isSwitchedOff(os.Getenv)
 }
 
-// isSwitchedOff reports whether the environment asks for text: by the switch, or as it is that of a CI system.
+// isSwitchedOff reports whether the environment asks for text: by interactiveVariable, or by a variable of a CI
+// system.
 func isSwitchedOff(environ func(string) string) bool {
 	if wanted, err := strconv.ParseBool(environ(interactiveVariable)); err == nil {
 		return !wanted

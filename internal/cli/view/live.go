@@ -20,25 +20,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// DefaultLogLines is how many last lines of the logs that matter most belong to the evidence, if nobody says otherwise.
+// DefaultLogLines is the default number of last lines of the most relevant logs in the evidence.
 const DefaultLogLines = 10
 
-// Live is a live source of the Jobs that were chosen.
+// Live is a live source of the chosen Jobs.
 type Live struct {
 	kube    *cmdutil.KubeFlags
 	choice  cmdutil.JobChoice
 	set     feed.JobSet
 	source  *live.Source
 	retrier *retrier
-	// jobs is the client of all namespaces, and connect makes a source of another set.
+	// jobs is the client for all namespaces, and connect creates a source for another set.
 	jobs    dynamic.NamespaceableResourceInterface
 	connect func(feed.JobSet) (*live.Source, error)
-	// start runs the source in place of the one that ran before; Run sets it.
+	// start stops the previous source, and runs the current one; Run sets it.
 	start func()
 }
 
-// OpenLive makes the clients. Warnings of the API server, and of missing permissions, go to warnings; logLines is how many last lines of logs belong to
-// the evidence, 0 for none.
+// OpenLive creates the clients. Warnings of the API server and notices about missing permissions are written to
+// warnings. logLines is the number of last lines of logs in the evidence, 0 for none.
 func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice, warnings io.Writer, env cmdutil.Env) (*Live, error) {
 	config, set, err := cmdutil.NewJobSet(kube, choice, warnings)
 	if err != nil {
@@ -60,14 +60,14 @@ func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice,
 	return v, err
 }
 
-// connectLive makes the clients of a source for the Jobs of set. The set's own client may be of one namespace or of all.
+// connectLive creates a source for the Jobs of set. The set's own client may be for one namespace or for all.
 func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdutil.Env) (*live.Source, error) {
 	typed, err := cmdutil.NewExplainer(config, env.Now)
 	if err != nil {
 		return nil, err
 	}
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // Watches are few, and opened one after the other.
+	config.QPS = -1 // There are few watches, opened one after the other.
 	jobs, err := cmdutil.NewJobsClient(config)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdut
 	}), nil
 }
 
-// Check reads the Jobs that were named, before the terminal is taken over: credentials may
-// have to be asked for, and a typing error is an error.
+// Check reads the chosen Jobs before the view takes over the terminal: a credential plugin may prompt, and a mistyped
+// name is to be an error.
 func (v *Live) Check(ctx context.Context) error {
 	if len(v.choice.Names) == 0 {
 		options := v.set.Options()
@@ -92,10 +92,10 @@ func (v *Live) Check(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// CurrentNamespace is the one that kubectl uses where none is given, "" if other flags choose the cluster.
+// CurrentNamespace returns the namespace that kubectl uses without -n, "" if other flags choose the cluster.
 func (v *Live) CurrentNamespace() string { return cmdutil.CurrentNamespace(v.kube) }
 
-// Single is the one Job that was named, zero if there is not exactly one.
+// Single returns the one Job that was named, the zero key if there is not exactly one.
 func (v *Live) Single() snapshot.JobKey {
 	if len(v.choice.Names) != 1 {
 		return snapshot.JobKey{}
@@ -103,13 +103,13 @@ func (v *Live) Single() snapshot.JobKey {
 	return snapshot.JobKey{Namespace: v.set.Namespace, Name: v.choice.Names[0]}
 }
 
-// Retrier creates retries of Jobs of the cluster.
+// Retrier returns a Retrier for Jobs of the cluster.
 func (v *Live) Retrier() screen.Retrier { return v.retrier }
 
-// Changer suspends, resumes and deletes Jobs of the cluster.
+// Changer returns a Changer for Jobs of the cluster.
 func (v *Live) Changer() screen.Changer { return changer{v.retrier} }
 
-// What is the set in words.
+// What describes the set of Jobs in words.
 func (v *Live) What() string {
 	what := "namespace " + v.set.Namespace
 	if v.choice.AllNamespaces {
@@ -124,7 +124,7 @@ func (v *Live) What() string {
 	return what
 }
 
-// Label names a Job as people of this view know it.
+// Label names a Job for the user, with its namespace if the view shows all namespaces.
 func (v *Live) Label(key snapshot.JobKey) string {
 	if v.choice.AllNamespaces {
 		return "job.batch/" + key.Name + " in namespace " + key.Namespace
@@ -132,7 +132,7 @@ func (v *Live) Label(key snapshot.JobKey) string {
 	return "job.batch/" + key.Name
 }
 
-// Run keeps the source going for as long as use works with it, and returns once no retry is being created.
+// Run runs the source while use works with it, and returns once no retry is being created.
 func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

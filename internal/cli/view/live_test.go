@@ -55,8 +55,8 @@ func gapsOf(s *snapshot.Snapshot) string {
 	return strings.Join(texts, "\n")
 }
 
-// Issue 6.6, 6.1: the list of Jobs follows what is created, changed and deleted, sorted; it is another list only when
-// something in it is another.
+// Issue 6.6, 6.1: the list follows created, changed and deleted Jobs, sorted; its pointer changes only if its content
+// does.
 func TestLiveListFollowsTheJobs(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "b", 1), clitest.SimpleJob("ns2", "other", 1))
 	s := startLive(t, api)
@@ -82,7 +82,7 @@ func TestLiveListFollowsTheJobs(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6: a single name is watched by a field selector, and once: the open Job follows the list.
+// Issue 6.6: a single name is watched by a field selector, and only once: the open Job uses the list's watch.
 func TestLiveNameIsWatchedOnceByAFieldSelector(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 1))
 	s := startLive(t, api, "b")
@@ -106,7 +106,7 @@ func TestLiveNameIsWatchedOnceByAFieldSelector(t *testing.T) {
 	}
 }
 
-// Issue 6.6, MGB-12: a Job that nobody works on is told of once it has been so for a while.
+// Issue 6.6, MGB-12: a Job that no controller works on is reported after a while.
 func TestLiveJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 0)
 	delete(job.Object, "status")
@@ -120,8 +120,8 @@ func TestLiveJobOfNobodyIsReported_MGB_12(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6: only what is open is watched, and of what was open nothing is kept. Nothing is written, and nothing is left
-// running (end looks).
+// Issue 6.6: only the open Job is watched, and nothing is kept of a Job that is closed. Nothing is written, and
+// nothing keeps running (end checks that).
 func TestOnlyTheOpenJobIsWatched(t *testing.T) {
 	train, other := clitest.ExplainedJob("ns1", "train"), clitest.ExplainedJob("ns1", "other")
 	api := newFakeLive(t, train, other)
@@ -149,7 +149,7 @@ func TestOnlyTheOpenJobIsWatched(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6: what the watches tell of the open Job is in the next report; a report that was handed out stays as it is.
+// Issue 6.6: watch events of the open Job are in the next report; reports that were returned before stay unchanged.
 func TestLiveReportHasWhatTheWatchesBring(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	delete(train.Object["status"].(map[string]any), "conditions")
@@ -174,7 +174,7 @@ func TestLiveReportHasWhatTheWatchesBring(t *testing.T) {
 	s.end()
 }
 
-// familyOf is the Jobs of the family and how they stand, and with what text.
+// familyOf returns the Jobs of the family with their states and causes.
 func familyOf(s *snapshot.Snapshot) string {
 	if s.Job == nil || s.Job.Report == nil || s.Job.Report.Family == nil {
 		return ""
@@ -187,8 +187,8 @@ func familyOf(s *snapshot.Snapshot) string {
 	return strings.Join(all, ", ") + ": " + f.Text
 }
 
-// RTY-23: the open Job is shown with its family as it grows and changes, also where only this Job is listed; the causes
-// are those of the pods of retries that have failed.
+// RTY-23: the open Job is shown with its family as it grows and changes, even if only this Job is listed; the causes
+// are from the pods of failed retries.
 func TestLiveReportHasTheFamily_RTY_23(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
@@ -217,7 +217,8 @@ func TestLiveReportHasTheFamily_RTY_23(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6, CLI-07: through a restart of the server there is a mark since when nothing is told, and it goes away.
+// Issue 6.6, CLI-07: during a restart of the server, snapshots have the time since which they are stale; afterwards
+// they do not.
 func TestServerRestartIsMarked_CLI_07(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	s := startLive(t, api)
@@ -243,7 +244,7 @@ func TestServerRestartIsMarked_CLI_07(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6, CLI-07: versions that have expired are no lost connection.
+// Issue 6.6, CLI-07: expired resourceVersions do not count as a lost connection.
 func TestExpiredVersionsAreNoLostConnection_CLI_07(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
@@ -274,10 +275,10 @@ func TestExpiredVersionsAreNoLostConnection_CLI_07(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6, CLI-08: who may not read pods or events sees the Job, and what is missing; from time to time it is tried
-// again.
+// Issue 6.6, CLI-08: a user who may not read pods or events sees the Job, and the gap; the reads are retried from
+// time to time.
 func TestForbiddenPodsAreTriedAgain_CLI_08(t *testing.T) {
-	// Events of the Job and of its pods are asked for apart, and the list asks for what its rows show.
+	// Events of the Job and of its pods are separate requests, and the list makes requests for its rows.
 	for resource, questions := range map[string]int{"pods": 2, "events": 3} {
 		train := clitest.ExplainedJob("ns1", "train")
 		api := newFakeLive(t, train)
@@ -310,7 +311,7 @@ func TestForbiddenPodsAreTriedAgain_CLI_08(t *testing.T) {
 	}
 }
 
-// Issue 6.6: who may list pods and not watch them sees them, and the gap.
+// Issue 6.6: a user who may list pods but not watch them sees the pods, and the gap.
 func TestForbiddenWatchIsAGap_CLI_08(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
@@ -331,7 +332,7 @@ func TestForbiddenWatchIsAGap_CLI_08(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6, CLI-07: a refusal of Jobs ends it: at once at the start, later when it lasts.
+// Issue 6.6, CLI-07: a refusal to read Jobs ends the view: immediately at the start, later only if it lasts.
 func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	s := startLive(t, api)
@@ -352,7 +353,7 @@ func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
 	}
 }
 
-// Issue 6.6: a Job that is deleted stays with its last report; one that is created under its name is another.
+// Issue 6.6: a deleted Job keeps its last report; a new Job with its name is a different one.
 func TestDeletedJobKeepsItsLastReport(t *testing.T) {
 	t.Run("of a list", func(t *testing.T) { testDeletedJob(t, "jobs 2") })
 	t.Run("alone", func(t *testing.T) { testDeletedJob(t, "jobs 1", "train") })
@@ -386,7 +387,7 @@ func testDeletedJob(t *testing.T, jobWatches string, names ...string) {
 	s.untilWatching(jobWatches + " pods 1 events 2")
 	third := again.DeepCopy()
 	third.SetUID("third")
-	api.api.Put(third) // The deletion was not seen.
+	api.api.Put(third) // No deletion event was sent.
 	s.until("there is a third", func(got *snapshot.Snapshot) bool { return got.Job.Report.Job.UID == "third" && podNames(got) == "" })
 	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "never"}})
 	s.until("one that never was", func(got *snapshot.Snapshot) bool {
@@ -395,7 +396,7 @@ func testDeletedJob(t *testing.T, jobWatches string, names ...string) {
 	s.end()
 }
 
-// Issue 6.4: the last lines of the logs that tell most are in the evidence, and are read once.
+// Issue 6.4: the last lines of the most relevant logs are in the evidence, and are read once.
 func TestLogTailsAreReadOnce(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
@@ -426,7 +427,7 @@ func TestLogTailsAreReadOnce(t *testing.T) {
 	c.end()
 }
 
-// Issue 6.3: the open pod, again when it changes, and what is left of it when it is gone.
+// Issue 6.3: the open pod is read again when it changes, and keeps its last state after it is gone.
 func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
@@ -438,7 +439,7 @@ func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	key := snapshot.JobKey{Namespace: "ns1", Name: "train"}
 	s.source.Look(snapshot.Focus{Job: key, Pod: "train-a"})
 	got := s.until("the pod is there", func(got *snapshot.Snapshot) bool { return got.Pod != nil })
-	if got.Pod.Name != "train-a" || len(got.Pod.Events) != 1 || got.Pod.Gone || got.Job == nil || api.requests("/jobs?") > 5 { // list and watch of all and of the Job, list of its family
+	if got.Pod.Name != "train-a" || len(got.Pod.Events) != 1 || got.Pod.Gone || got.Job == nil || api.requests("/jobs?") > 5 { // list and watch of all Jobs and of this Job, list of its family
 		t.Errorf("%+v", got.Pod)
 	}
 	s.untilWatching("jobs 2 pods 1 events 2")
@@ -461,7 +462,7 @@ func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	s.end()
 }
 
-// An API server that hangs is noticed; what is known stays as of its last answer, whatever the time is (issue 17.2).
+// A hanging API server is detected; snapshots stay at the time of its last response (issue 17.2).
 func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 1)
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
@@ -493,8 +494,8 @@ func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6, CLI-06, PRP-23: the Lease of the Job's controller is read again before it looks expired, and the nodes of
-// pods that do not end are looked at.
+// Issue 6.6, CLI-06, PRP-23: the Lease of the Job's controller is reread before it looks expired, and the nodes of
+// pods that do not end are read.
 func TestLeaseAndNodesAreLookedAt_CLI_06(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 1)
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"

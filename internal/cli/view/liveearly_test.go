@@ -18,7 +18,7 @@ func tellsOf(reason string) func(*snapshot.Snapshot) bool {
 	}
 }
 
-// Issue 6.6: an event that comes before its pod is told once the pod is there, whatever the pod is called.
+// Issue 6.6: an event that arrives before its pod is shown once the pod is there, whatever the pod is called.
 func TestEventWaitsForItsPod(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
@@ -36,7 +36,7 @@ func TestEventWaitsForItsPod(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.6: which pods there are is known before their events are looked through.
+// Issue 6.6: pods are listed before their events are searched.
 func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)

@@ -30,8 +30,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// fakeLive stands before the other fakes, and serves what only a live.Source asks for: single pods, and watches of
-// events. It knows which watches are open.
+// fakeLive wraps the other fakes, and serves the additional requests of a live.Source: single pods, and watches of
+// events. It counts the open watches.
 type fakeLive struct {
 	t    *testing.T
 	api  *clitest.API
@@ -39,7 +39,7 @@ type fakeLive struct {
 	rest *clitest.Objects
 
 	mu      sync.Mutex
-	open    map[string]int // watches, by the last part of the path
+	open    map[string]int // open watches, by the last part of the path
 	asked   []string
 	events  []*corev1.Event
 	lease   *coordinationv1.Lease // nil for none
@@ -125,7 +125,7 @@ func (l *fakeLive) count(kind string, n int) {
 	l.open[kind] += n
 }
 
-// watching is how many watches are open: "jobs 1 pods 0 events 0".
+// watching returns the numbers of open watches: "jobs 1 pods 0 events 0".
 func (l *fakeLive) watching() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,19 +198,19 @@ type liveSession struct {
 	done   chan error
 }
 
-// startLive looks at all Jobs of ns1, or at those of the names.
+// startLive starts a source for all Jobs of ns1, or for the named ones.
 func startLive(t *testing.T, api *fakeLive, names ...string) *liveSession {
 	t.Helper()
 	return startLiveWith(t, api, DefaultLogLines, names...)
 }
 
-// startLiveWith is startLive with so many lines of logs in the evidence.
+// startLiveWith is startLive with logLines lines of logs in the evidence.
 func startLiveWith(t *testing.T, api *fakeLive, logLines int64, names ...string) *liveSession {
 	t.Helper()
 	return startLiveAs(t, api, logLines, func(*cmdutil.Env) {}, names...)
 }
 
-// startLiveAs is startLiveWith in another environment.
+// startLiveAs is startLiveWith with a changed environment.
 func startLiveAs(t *testing.T, api *fakeLive, logLines int64, change func(*cmdutil.Env), names ...string) *liveSession {
 	t.Helper()
 	clock := clitest.NewClock()
@@ -241,15 +241,15 @@ func (s *liveSession) latest() *snapshot.Snapshot {
 	return &snapshot.Snapshot{}
 }
 
-// until lets time pass until a Snapshot is as it should be.
+// until advances the clock until a Snapshot satisfies ok.
 func (s *liveSession) until(what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	s.t.Helper()
 	return s.untilStepping(what, ok, func() { s.clock.Advance(100 * time.Millisecond) })
 }
 
-// untilWithin is until in small steps of the clock, which hardly moves from the limit on: what is there
-// for a while only is not missed by a source that gets no processor. Waits end at once from then on, so
-// that one which began late ends too.
+// untilWithin is until in small steps of the clock, which hardly advances after the limit: a source that gets no CPU
+// time then does not miss a temporary state. From then on, waits end immediately, so that waits which began late end,
+// too.
 func (s *liveSession) untilWithin(limit time.Duration, what string, ok func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	s.t.Helper()
 	end := s.clock.Now().Add(limit)
@@ -277,7 +277,7 @@ func (s *liveSession) untilStepping(what string, ok func(*snapshot.Snapshot) boo
 	return latest
 }
 
-// pass lets so much time pass.
+// pass lets d pass.
 func (s *liveSession) pass(d time.Duration) {
 	s.t.Helper()
 	end := s.clock.Now().Add(d)
@@ -291,7 +291,7 @@ func (s *liveSession) untilWatching(want string) {
 	})
 }
 
-// open looks at a Job of ns1, and waits for its report.
+// open opens a Job of ns1, and waits for its report.
 func (s *liveSession) open(name string) *snapshot.Snapshot {
 	s.t.Helper()
 	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: name}})
@@ -300,7 +300,7 @@ func (s *liveSession) open(name string) *snapshot.Snapshot {
 	})
 }
 
-// end interrupts, and checks that nothing is left and nothing was written.
+// end interrupts the source, and checks that nothing keeps running and nothing was written.
 func (s *liveSession) end() {
 	s.t.Helper()
 	s.cancel()
@@ -309,7 +309,7 @@ func (s *liveSession) end() {
 	}
 }
 
-// ended waits for the end, and returns why it came.
+// ended waits for the end of the source, and returns its error.
 func (s *liveSession) ended() (err error) {
 	s.t.Helper()
 	clitest.WaitFor(s.t, func() bool {

@@ -25,13 +25,14 @@ func withUID(job *unstructured.Unstructured, uid types.UID) *unstructured.Unstru
 	return job
 }
 
-// Issue 6, CLI-07: a Job that ends and is deleted at once is kept as it was last, whatever of it was seen.
+// Issue 6, CLI-07: the last state of a Job that is deleted as soon as it ends is kept, even if only the deletion is
+// seen.
 func TestJobThatIsDeletedAtItsEndIsKept(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 3), clitest.SimpleJob("ns1", "c", 3))
 	s := startLive(t, api)
 	s.untilWatching("jobs 1 pods 0 events 0")
 	first := s.until("they are there", func(got *snapshot.Snapshot) bool { return rowNames(got) == "ns1/a ns1/b ns1/c" })
-	api.api.Remove(clitest.CompleteJob("a")) // The only news of its end.
+	api.api.Remove(clitest.CompleteJob("a")) // the only event about its end
 	one := s.until("it is gone", func(got *snapshot.Snapshot) bool { return rowNames(got) == "ns1/b ns1/c" })
 	if goneJobs(one) != "ns1-a Complete" || goneJobs(first) != "" {
 		t.Errorf("gone: %q, before: %q", goneJobs(one), goneJobs(first))
@@ -39,7 +40,7 @@ func TestJobThatIsDeletedAtItsEndIsKept(t *testing.T) {
 	api.api.Put(withUID(clitest.SimpleJob("ns1", "b", 0), "b2"))
 	s.until("b is another", func(got *snapshot.Snapshot) bool { return goneJobs(got) == "ns1-a Complete, ns1-b Running" })
 	api.api.Mu.Lock()
-	api.api.Jobs = nil // Nothing is told of it, until the list is read again.
+	api.api.Jobs = nil // No event is sent, so only the next list shows it.
 	api.api.Mu.Unlock()
 	api.api.Put(withUID(clitest.SimpleJob("ns1", "c", 0), "c2"))
 	api.api.Expire()
@@ -59,10 +60,10 @@ func sorted(list string) []string {
 	return parts
 }
 
-// unreadable is the status of a Job that makes no sense to this program.
+// unreadable is the status of a Job that cannot be decoded.
 const unreadable = "Unreadable"
 
-// Issue 6: a Job that makes no sense ends nothing: it is told that it makes none, and it goes on when it makes some.
+// Issue 6: a Job that cannot be decoded ends nothing: it is reported, and shown again once it can be decoded.
 func TestUnreadableJobEndsNothing(t *testing.T) {
 	t.Run("of a list", func(t *testing.T) { testUnreadableJob(t, "jobs 2") })
 	t.Run("alone", func(t *testing.T) { testUnreadableJob(t, "jobs 1", "train") })

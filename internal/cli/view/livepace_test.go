@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Issue 6: a thousand changes at once are one Snapshot; a finished Job is not explained again, one that runs is each
-// second.
+// Issue 6: a thousand changes at once result in one Snapshot; a finished Job is not explained again, a running one is
+// explained every second.
 func TestManyChangesAreOneSnapshot(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train, clitest.SimpleJob("ns1", "second", 1))

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// costs are the requests that a focus makes besides those of the list, in a namespace with two Jobs; and the source.
+// costs returns the requests for a focus in a namespace with two Jobs, without the requests for the list; and the source.
 func costs(t *testing.T, focus snapshot.Focus) ([]string, *liveSession) {
 	t.Helper()
 	train := clitest.ExplainedJob("ns1", "train")
@@ -32,8 +32,8 @@ func costs(t *testing.T, focus snapshot.Focus) ([]string, *liveSession) {
 
 func logsRead(api *fakeLive) bool { return api.requests("/log?") > 0 }
 
-// requestsSince are the requests after the first n, without the versions that watches begin at, and without the pulse, which
-// comes with time.
+// requestsSince returns the requests after the first n, without the resourceVersions of watches, and without the
+// health probes, which depend on time.
 func requestsSince(api *fakeLive, n int) []string {
 	version := regexp.MustCompile(`(resourceVersion|timeoutSeconds)=\d+`)
 	api.mu.Lock()
@@ -47,14 +47,15 @@ func requestsSince(api *fakeLive, n int) []string {
 	return requests
 }
 
-// Resting on a Job asks what opening it asks; opening it then asks nothing, and neither does going back.
+// Resting the cursor on a Job makes the same requests as opening it; opening it then makes none, and neither does
+// going back.
 // Requirements: VIE-05
 func TestPreviewCostsWhatOpeningCosts(t *testing.T) {
 	key := snapshot.JobKey{Namespace: "ns1", Name: "train"}
 	opened, s := costs(t, snapshot.Focus{Job: key})
 	s.end()
 	rested, s := costs(t, snapshot.Focus{Job: key, Preview: true})
-	// Some requests come again with time.
+	// Some requests are repeated over time.
 	slices.Sort(opened)
 	slices.Sort(rested)
 	opened, rested = slices.Compact(opened), slices.Compact(rested)
@@ -68,7 +69,7 @@ func TestPreviewCostsWhatOpeningCosts(t *testing.T) {
 		s.pass(2 * time.Second)
 	}
 	for _, request := range requestsSince(s.api, before) {
-		if !strings.Contains(request, "retry-of") { // Retries are looked for again and again.
+		if !strings.Contains(request, "retry-of") { // The search for retries is repeated.
 			t.Errorf("opening what was previewed asks %q", request)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// refuseWatches refuses the watches of what the path ends with; "" for all.
+// refuseWatches rejects watches of paths with this suffix; "" for all.
 func (l *fakeLive) refuseWatches(suffix string) {
 	l.api.SetRefuse(func(r *http.Request) *clitest.Status {
 		if strings.HasSuffix(r.URL.Path, suffix) && r.URL.Query().Get("watch") == "true" {
@@ -21,7 +21,8 @@ func (l *fakeLive) refuseWatches(suffix string) {
 	})
 }
 
-// Issue 6, CLI-08: who may only get and list sees all, a little later, and is told so; nothing is stale for it.
+// Issue 6, CLI-08: a user who may only get and list sees everything, a little later, with a notice; nothing counts as
+// stale.
 func TestListsReplaceAForbiddenWatch(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	delete(train.Object["status"].(map[string]any), "conditions")
@@ -58,24 +59,25 @@ func TestListsReplaceAForbiddenWatch(t *testing.T) {
 	s.end()
 }
 
-// Issue 6, CLI-07: who may not list Jobs anymore is shown nothing that is old for long.
+// Issue 6, CLI-07: a user who may no longer list Jobs does not see old data for long.
 func TestForbiddenListShowsNothingOld(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	api.refuseWatches("/jobs")
 	s := startLive(t, api)
 	s.open("a")
-	// At the start, a refusal ends it at once: both the Job and the list must have been read.
+	// At the start, a refusal ends the source immediately: both the Job and the list must have been read.
 	s.until("the list is there", func(got *snapshot.Snapshot) bool { return got.Jobs != nil })
 	api.rest.RefusePath("/jobs", http.StatusForbidden, "Forbidden")
 	began := s.clock.Now()
-	// A refusal that lasts for a minute ends it.
+	// A refusal that lasts a minute ends the source.
 	s.untilWithin(30*time.Second, "it is stale", func(got *snapshot.Snapshot) bool { return strings.Contains(got.Link.Why, "you may not list jobs") })
 	if err := s.ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindForbidden || s.clock.Now().Sub(began) < time.Minute {
 		t.Errorf("%v, after %s", err, s.clock.Now().Sub(began))
 	}
 }
 
-// Issue 6.3, CLI-08: a log whose opening was refused for a while is read when it may be; until then it is told why.
+// Issue 6.3, CLI-08: a log that temporarily could not be opened is read once it can be; until then the reason is
+// shown.
 func TestRefusedLogIsTriedAgain(t *testing.T) {
 	for _, status := range []*clitest.Status{
 		{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}, {Code: 500, Reason: "InternalError", Message: "trouble"},
@@ -101,7 +103,7 @@ func TestRefusedLogIsTriedAgain(t *testing.T) {
 	}
 }
 
-// Issue 6.3, CLI-08: who may not get the pod is told so where its log would be.
+// Issue 6.3, CLI-08: a user who may not get the pod sees the reason in place of its log.
 func TestRefusedPodIsShownInPlaceOfItsLog_CLI_08(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.RunningPod("a", 1, 1))
@@ -134,7 +136,7 @@ func TestRefusedPodIsShownInPlaceOfItsLog_CLI_08(t *testing.T) {
 	s.end()
 }
 
-// Issue 6: what has not changed is the same in each Snapshot: a recording does not write it again.
+// Issue 6: unchanged parts are shared between Snapshots, so that a recording does not write them again.
 func TestUnchangedPartsAreShared(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.RunningPod("a", 1, 1))

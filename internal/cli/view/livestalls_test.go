@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// CLI-06, issue 17: the list shows a stall that begins and one that ends, without a watch of pods or events. A list of Jobs
-// that run costs nothing but its own watch.
+// CLI-06, issue 17: the list shows the begin and the end of a stall, without watching pods or events. For a list of
+// running Jobs, the only cost is its own watch.
 func TestLiveListShowsStalls_CLI_06(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "train", 0)
 	status := job.Object["status"].(map[string]any)
@@ -39,7 +39,7 @@ func TestLiveListShowsStalls_CLI_06(t *testing.T) {
 	s.end()
 }
 
-// CLI-08: what may not be read is a gap of the list, and no end.
+// CLI-08: a forbidden read is a gap in the list, and does not end it.
 func TestLiveListHasGapsForStalls_CLI_08(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "train", 0))
 	api.rest.RefusePath("/events", 403, "Forbidden")

@@ -11,7 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Issue 6.4: a log that could not be read for the evidence is read later, once; one that is gone is not asked for again.
+// Issue 6.4: a log that could not be read for the evidence is read later, once; a log that is gone is not requested
+// again.
 func TestMissingLogTailIsReadLater(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
@@ -60,7 +61,7 @@ func evidenceLines(s *snapshot.Snapshot) string {
 	return strings.Join(lines, "\n")
 }
 
-// Issue 6.4: explain-failure --log-lines says how many lines belong to the evidence.
+// Issue 6.4: explain-failure --log-lines sets the number of lines in the evidence.
 func TestLogLinesAreAsManyAsAskedFor(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	for _, lines := range []int64{0, 3} {
@@ -82,7 +83,7 @@ func TestLogLinesAreAsManyAsAskedFor(t *testing.T) {
 	}
 }
 
-// Issue 6.4: the number of lines reaches the source, and is ten where nothing is said.
+// Issue 6.4: the number of lines reaches the source, and is ten by default.
 func TestLogLinesAreTenByDefault(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, clitest.NewAPI(t).URL()))
 	choice := cmdutil.JobChoice{Names: []string{"train"}}

@@ -19,48 +19,48 @@ import (
 )
 
 const (
-	// How much of the end of a log is kept: lines, bytes of all of them, bytes of one.
+	// The part of a log's end that is kept: lines, bytes in total, bytes of one line.
 	maxLiveLines = 5000
 	maxLiveLog   = 4 << 20
 	maxLiveLine  = 16 << 10
 
-	// logRetry is how long after a failure a log is read again.
+	// logRetry is the delay before a log is read again after a failure.
 	logRetry = 30 * time.Second
 )
 
-// liveLog is the log that is read: its end, as it is written.
+// liveLog follows one container's log and keeps its tail.
 type liveLog struct {
 	client    kube.Interface
 	env       cmdutil.Env
 	namespace string
 	target    snapshot.LogTarget
-	touched   func()        // asks for a Snapshot
-	news      chan struct{} // of the pod
+	touched   func()        // requests a Snapshot
+	news      chan struct{} // signals a change of the pod
 
-	line []byte // as far as its parts have come; of the goroutine that reads
+	line []byte // incomplete last line; only the reading goroutine uses it
 
 	mu        sync.Mutex
 	pod       live.PodState
-	book      *logs.Pod // what is known of the pod's logs; nil if it is not there
+	book      *logs.Pod // the pod's containers and logs; nil if the pod does not exist
 	answered  bool      // there is something to show
 	container string
-	lines     []snapshot.LogLine // only appended to and cut in front: Snapshots share it
+	lines     []snapshot.LogLine // only appended to and cut at the front, as Snapshots share it
 	bytes     int
 	dropped   int
 	ended     bool
 	why       string
-	again     bool          // the lines are those of a reading that failed, until another has one
+	again     bool          // the lines are from a failed read, and are dropped at the first line of the next one
 	shown     *snapshot.Log // nil if something has changed
 }
 
-// openLiveLog makes the log of a container.
+// openLiveLog returns a function that creates the log of a container.
 func openLiveLog(client kube.Interface, env cmdutil.Env) func(string, snapshot.LogTarget, func()) live.Log {
 	return func(namespace string, target snapshot.LogTarget, touched func()) live.Log {
 		return &liveLog{client: client, env: env, namespace: namespace, target: target, touched: touched, news: make(chan struct{}, 1)}
 	}
 }
 
-// SetPod takes what is known of the pod.
+// SetPod updates the state of the pod.
 func (l *liveLog) SetPod(pod live.PodState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +74,7 @@ func (l *liveLog) SetPod(pod live.PodState) {
 	}
 }
 
-// Run reads the log to its end, as soon as there is one.
+// Run reads the log to its end, once there is one.
 func (l *liveLog) Run(ctx context.Context) error {
 	for {
 		source, ready := l.choose()
@@ -101,7 +101,7 @@ func (l *liveLog) Run(ctx context.Context) error {
 	}
 }
 
-// choose finds the container, and reports whether it has a log to read. If not, the Snapshots have why.
+// choose finds the container, and reports whether it has a log to read. If not, Snapshots have the reason.
 func (l *liveLog) choose() (logs.Source, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,15 +155,15 @@ func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
 	return tail.Run(ctx)
 }
 
-// forget drops what a reading before has found, once. l.mu is held.
+// forget drops the lines of a previous read, once. The caller holds l.mu.
 func (l *liveLog) forget() {
 	if l.again {
 		l.again, l.lines, l.bytes, l.dropped, l.shown = false, nil, 0, 0, nil
 	}
 }
 
-// finish notes how the reading ended, and reports whether no other is of any use: all was read, or there is nothing to
-// be read.
+// finish records how the read ended, and reports whether another read is useless: everything was read, or there is
+// nothing to read.
 func (l *liveLog) finish(source logs.Source, err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +181,7 @@ func (l *liveLog) finish(source logs.Source, err error) bool {
 	return isGone
 }
 
-// report notes what to show besides the lines. l.mu is held.
+// report sets the status that is shown besides the lines. The caller holds l.mu.
 func (l *liveLog) report(why string, ended bool) {
 	if l.answered && l.why == why && l.ended == ended {
 		return
@@ -190,7 +190,7 @@ func (l *liveLog) report(why string, ended bool) {
 	l.touched()
 }
 
-// interrupted takes why the log cannot be read for now, and nil when it can again: it makes nothing else stale.
+// interrupted reports why the log temporarily cannot be read, nil when it can again. It makes nothing else stale.
 func (l *liveLog) interrupted(node string, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,7 +205,7 @@ func (l *liveLog) interrupted(node string, failure error) {
 	l.report(what+", retrying: "+cmdutil.LogErrorLine(node, failure), false)
 }
 
-// print takes a line, or a part of a long one, of which the beginning is kept.
+// print adds a line, or a part of a long line, of which the beginning is kept.
 func (l *liveLog) print(line logs.Line) error {
 	if line.First {
 		l.line = l.line[:0]
@@ -222,7 +222,7 @@ func (l *liveLog) print(line logs.Line) error {
 	return nil
 }
 
-// add appends a line, and drops from the front what is too much.
+// add appends a line, and drops lines beyond the limits from the front.
 func (l *liveLog) add(at time.Time, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,7 +238,7 @@ func (l *liveLog) add(at time.Time, text string) {
 	l.touched()
 }
 
-// Snapshot is the log as it is now: the one of before if nothing in it has changed.
+// Snapshot returns the current log: the previous pointer if nothing has changed.
 func (l *liveLog) Snapshot() *snapshot.Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -34,8 +34,8 @@ func (s *liveSession) untilLog(what string, ok func(*snapshot.Log) bool) *snapsh
 	return s.until(what, func(got *snapshot.Snapshot) bool { return got.Log != nil && ok(got.Log) }).Log
 }
 
-// Issue 6.3, CLI-07: a log comes as it is written, neither repeats nor loses a line over connections, and ends with its
-// container. A lost connection of it makes nothing else stale.
+// Issue 6.3, CLI-07: a log is shown as it is written, neither repeats nor loses a line over reconnects, and ends with
+// its container. Its lost connection makes nothing else stale.
 func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.RunningPod("a", 1, 1))
@@ -48,7 +48,7 @@ func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 	if got.Log.Container != "main" || got.Log.Ended || got.Log.Why != "" || got.Log.Lines[0].Time != clitest.Now() {
 		t.Errorf("%+v", got.Log)
 	}
-	// It stays lost until that was seen.
+	// The connection stays lost until the Snapshot shows it.
 	api.api.SetRefuse(func(r *http.Request) *clitest.Status {
 		if strings.HasSuffix(r.URL.Path, "/log") {
 			panic(http.ErrAbortHandler)
@@ -71,8 +71,8 @@ func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 	s.end()
 }
 
-// A kubelet that cannot be reached is no lost connection: the log keeps its lines, and continues once it is back
-// (issue 17.4).
+// A kubelet that cannot be reached is not a lost connection: the log keeps its lines, and continues once the kubelet
+// answers (issue 17.4).
 func TestLiveLogOfAnUnreachableKubelet_CLI_07(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	pod := clitest.RunningPod("a", 1, 1)
@@ -100,7 +100,7 @@ func TestLiveLogOfAnUnreachableKubelet_CLI_07(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.3: why there is no log, in words; and it comes once there is one.
+// Issue 6.3: the reason for a missing log is shown; the log follows once there is one.
 func TestMissingLogHasItsReason(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.TrainPod("a", 1, 1, corev1.PodPending, clitest.Waits("ImagePullBackOff", "no such image")))
@@ -129,7 +129,7 @@ func TestMissingLogHasItsReason(t *testing.T) {
 	s.end()
 }
 
-// Issue 6.3, CLI-08: without the permission it says so, and is read when it may be.
+// Issue 6.3, CLI-08: without the permission, the reason is shown, and the log is read once it is allowed.
 func TestForbiddenLogIsReadOnceItMayBe_CLI_08(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.RunningPod("a", 1, 1))
@@ -145,7 +145,7 @@ func TestForbiddenLogIsReadOnceItMayBe_CLI_08(t *testing.T) {
 	s.end()
 }
 
-// Issue 6: what is kept of a log is bounded, in lines and in bytes; what was handed out stays.
+// Issue 6: the kept part of a log is bounded, in lines and in bytes; earlier Snapshots stay unchanged.
 func TestLiveLogIsBounded(t *testing.T) {
 	l := &liveLog{touched: func() {}}
 	l.report("", false)

@@ -16,7 +16,7 @@ import (
 // namespaces changes the namespace of a live view.
 type namespaces struct{ live *Live }
 
-// Namespaces changes the namespace of the list; nil if Jobs were named.
+// Namespaces returns a tui.Namespaces that changes the namespace of the list; nil if Jobs were named.
 func (v *Live) Namespaces() tui.Namespaces {
 	if len(v.choice.Names) > 0 {
 		return nil
@@ -49,7 +49,7 @@ func (n namespaces) Open(namespace string) (snapshot.Source, string, error) {
 	return source, v.What(), nil
 }
 
-// explainedNamespaces have Sources whose errors are for users.
+// explainedNamespaces opens Sources whose errors are explained for users.
 type explainedNamespaces struct{ tui.Namespaces }
 
 func (e explainedNamespaces) Open(namespace string) (snapshot.Source, string, error) {

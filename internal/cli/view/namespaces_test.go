@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// N reads the Jobs of all namespaces in place of those of one, whose watch ends.
+// N shows the Jobs of all namespaces instead of one, whose watch ends.
 // Requirements: VIE-10
 func TestViewChangesItsNamespace(t *testing.T) {
 	api := newWritable(t)

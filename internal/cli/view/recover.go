@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// recovered is f with a panic as an error: one in a goroutine would end the process with the
-// terminal as the interactive view left it.
+// recovered returns f with panics turned into errors: a panic in a goroutine would end the process and leave the
+// terminal as the interactive view has set it.
 func recovered(f func() error) func() error {
 	return func() (err error) {
 		defer func() {
@@ -21,10 +21,10 @@ func recovered(f func() error) func() error {
 	}
 }
 
-// maxCallers is how many functions an error names.
+// maxCallers is the maximum number of functions that an error names.
 const maxCallers = 12
 
-// callers are the functions that led to a panic, the last first: "source.go:123 < source.go:45".
+// callers returns the functions that led to a panic, the last first: "source.go:123 < source.go:45".
 func callers() string {
 	pcs := make([]uintptr, maxCallers)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])

@@ -20,15 +20,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// fieldManager is that of what the view writes.
+// fieldManager is the field manager of the view's writes.
 const fieldManager = "kubectl-batchjob"
 
 // retrier creates retries for the view.
 type retrier struct {
 	config *rest.Config
-	// out is for what has no place in the view, once that has ended.
+	// out receives messages that cannot be shown in the view, once it has ended.
 	out io.Writer
-	// creating is held until a creation is done or undone.
+	// creating is held until a creation is complete or undone.
 	creating sync.Mutex
 }
 
@@ -65,7 +65,7 @@ func (r *retrier) Find(ctx context.Context, job snapshot.JobKey) (*screen.Retrya
 	}}, nil
 }
 
-// create prints the result as well if it was interrupted: the view may have ended before.
+// create also prints the result if it was interrupted: the view may have ended before.
 func (r *retrier) create(ctx context.Context, client *rerun.Client, found *rerun.Found, plan *retry.Retry, replaces bool) error {
 	r.creating.Lock()
 	defer r.creating.Unlock()
@@ -83,10 +83,10 @@ func (r *retrier) create(ctx context.Context, client *rerun.Client, found *rerun
 	if err == nil || errors.Is(err, context.Canceled) && len(cmdutil.Flatten(err)) == 1 {
 		return err
 	}
-	return errors.New(cmdutil.ErrorLine(err)) // An interruption that left something is more than an interruption.
+	return errors.New(cmdutil.ErrorLine(err)) // An interruption that leaves a Job behind is reported as an error.
 }
 
-// wait returns once no creation is under way. It is for the end of the view, which interrupts it.
+// wait returns once no creation is in progress. It is called at the end of the view, which interrupts a creation.
 func (r *retrier) wait() {
 	r.creating.Lock()
 	defer r.creating.Unlock()

@@ -28,12 +28,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// writable stands before fakeLive, and serves what a retry asks for and writes.
+// writable wraps fakeLive, and serves the reads and writes of a retry.
 type writable struct {
 	*fakeLive
 	// forbidden is the subresource of jobs that may not be patched.
 	forbidden string
-	// hangs is the method whose requests get no answer.
+	// hangs is the method whose requests get no response.
 	hangs string
 
 	mu      sync.Mutex
@@ -83,7 +83,7 @@ func (w *writable) review(out http.ResponseWriter, body []byte) {
 	clitest.WriteJSON(out, http.StatusCreated, review)
 }
 
-// write does what the three writes of a retry and its removal do.
+// write handles the writes of a retry and of its removal.
 func (w *writable) write(out http.ResponseWriter, r *http.Request, path []string, body []byte) {
 	job := &unstructured.Unstructured{}
 	if r.Method == http.MethodPost {
@@ -113,7 +113,7 @@ func (w *writable) write(out http.ResponseWriter, r *http.Request, path []string
 	clitest.WriteJSON(out, http.StatusOK, job.Object)
 }
 
-// job is a Job as it is stored, nil for none.
+// job returns the stored Job, nil if there is none.
 func (w *writable) job(name string) *unstructured.Unstructured {
 	w.api.Mu.Lock()
 	defer w.api.Mu.Unlock()
@@ -124,7 +124,7 @@ func (w *writable) job(name string) *unstructured.Unstructured {
 	return w.api.Jobs[i]
 }
 
-// formOpened reports whether the form has read the Job: everything else lists and watches.
+// formOpened reports whether the form has read the Job: all other code lists and watches.
 func (w *writable) formOpened() bool { return w.requests("/jobs/sweep") > 0 }
 
 func (w *writable) written() []string {
@@ -139,7 +139,7 @@ func (w *writable) reviewed() []string {
 	return slices.Clone(w.reviews)
 }
 
-// failedSweep is a failed Job of ten indexes, of which 3, 7 and 9 did not complete.
+// failedSweep returns a failed Job with ten indexes, of which 3, 7 and 9 did not complete.
 func failedSweep() *unstructured.Unstructured {
 	job := clitest.WithCondition(clitest.SimpleJob("ns1", "sweep", 7), "Failed", "FailedIndexes", "")
 	job.Object["spec"] = map[string]any{
@@ -151,7 +151,7 @@ func failedSweep() *unstructured.Unstructured {
 	return job
 }
 
-// viewSession is a view of a cluster whose keys come from a test.
+// viewSession is a view of a cluster that a test controls by keys.
 type viewSession struct {
 	t        *testing.T
 	keys     *io.PipeWriter
@@ -196,7 +196,7 @@ func (s *viewSession) press(keys string) {
 	}
 }
 
-// pressUntil presses keys again and again: they do nothing before what they are for has been read, nor later.
+// pressUntil presses keys repeatedly: they have no effect before the data they need has been read, nor afterwards.
 func (s *viewSession) pressUntil(keys string, ok func() bool) {
 	s.t.Helper()
 	clitest.WaitFor(s.t, func() bool {
@@ -228,12 +228,12 @@ func (s *viewSession) confirm(api *writable) {
 	s.pressUntil("\ry", func() bool { return len(api.written()) > 0 })
 }
 
-// Issue 18: R, enter and y create the retry that the verb creates, and the view goes to it.
+// Issue 18: R, enter and y create the same retry as the verb, and the view opens it.
 func TestViewCreatesRetry_RTY_30_36(t *testing.T) {
 	api := newWritable(t, failedSweep())
 	s := startView(t, api)
 	s.confirm(api)
-	s.pressUntil("", func() bool { return api.requests("metadata.name%3Dsweep-retry-1") > 0 }) // It looks at the new Job.
+	s.pressUntil("", func() bool { return api.requests("metadata.name%3Dsweep-retry-1") > 0 }) // The view opens the new Job.
 	s.end()
 	if got := strings.Join(api.reviewed()[:3], ", "); got != "ns1 create jobs, ns1 patch jobs, ns1 patch jobs/status" {
 		t.Errorf("it asked for %s", got)
@@ -249,7 +249,7 @@ func TestViewCreatesRetry_RTY_30_36(t *testing.T) {
 	}
 }
 
-// R replaces a Job that has not finished as retry --replace does.
+// R replaces an unfinished Job like retry --replace.
 //
 // Requirements: RTY-37
 func TestViewReplacesAStalledJob(t *testing.T) {
@@ -266,7 +266,7 @@ func TestViewReplacesAStalledJob(t *testing.T) {
 	}
 }
 
-// Issue 18: a view that ends during a creation returns once that is undone.
+// Issue 18: a view that ends during a creation returns once the creation is undone.
 func TestViewWaitsForTheUndo_RTY_33(t *testing.T) {
 	api := newWritable(t, failedSweep())
 	api.hangs = http.MethodPatch
@@ -285,7 +285,7 @@ func TestViewWaitsForTheUndo_RTY_33(t *testing.T) {
 	}
 }
 
-// Issue 18: what the end of the view leaves behind is printed.
+// Issue 18: a Job that is left at the end of the view is printed.
 func TestViewReportsWhatIsLeft_RTY_33(t *testing.T) {
 	api := newWritable(t, failedSweep())
 	api.hangs = http.MethodPatch
@@ -301,7 +301,7 @@ func TestViewReportsWhatIsLeft_RTY_33(t *testing.T) {
 	}
 }
 
-// allKeys is every key that a keyboard has in a terminal, but R and those that end or suspend the program.
+// allKeys returns all keys that a keyboard has in a terminal, except R and the keys that end or suspend the program.
 func allKeys() (keys []string) {
 	for c := byte(' '); c <= '~'; c++ {
 		if c != 'R' && c != 'q' {
@@ -311,9 +311,9 @@ func allKeys() (keys []string) {
 	return append(keys, "\t", "\r", "\x7f", "\x02", "\x04", "\x06", "\x0c", "\x15", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[Z", "\x1bOP", "\x1b[5~", "\x1b[6~")
 }
 
-// No key leads to a write without a confirmation.
+// Without a confirmation, no key writes to the cluster.
 func TestOtherKeysDoNotWrite_RTY_35(t *testing.T) {
-	t.Chdir(t.TempDir()) // w writes files.
+	t.Chdir(t.TempDir()) // The key w writes files.
 	api := newWritable(t, failedSweep())
 	s := startView(t, api)
 	s.pressUntil("", func() bool { return len(api.reviewed()) == 3 })
@@ -323,7 +323,7 @@ func TestOtherKeysDoNotWrite_RTY_35(t *testing.T) {
 			s.press(screen + key + strings.Repeat(escape, 4))
 		}
 	}
-	s.pressUntil("R", func() bool { return api.formOpened() }) // All keys before have had their effect.
+	s.pressUntil("R", func() bool { return api.formOpened() }) // All earlier keys have had their effect.
 	s.end()
 	if api.requests("metadata.name%3Dsweep") == 0 {
 		t.Error("the Job was not opened")
@@ -333,7 +333,7 @@ func TestOtherKeysDoNotWrite_RTY_35(t *testing.T) {
 	}
 }
 
-// Issue 18: without a permission, R does nothing, and with --read-only, none is asked for.
+// Issue 18: without a permission, R does nothing, and with --read-only, no permission is checked.
 func TestViewHidesRetry_RTY_34(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--read-only"}} {
 		api := newWritable(t, failedSweep())

@@ -19,11 +19,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// framesPerSecond is how often the terminal is written to at most. Bubble Tea's 60 cost a
-// percent of a core with nothing to do.
+// framesPerSecond is the maximum rate of writes to the terminal. Bubble Tea's default of 60 costs a percent of a core
+// when idle.
 const framesPerSecond = 20
 
-// A terminal keeps its title on a stack (xterm's window operations); those that cannot
+// These sequences push and pop the terminal's title (xterm's window operations); terminals without this feature
 // ignore both.
 const (
 	pushTitle = "\x1b[22;2t"
@@ -34,12 +34,12 @@ const (
 type Viewer struct {
 	cmdutil.Env
 	Display cmdutil.Display
-	// ReadOnly leaves out what writes to the cluster.
+	// ReadOnly disables all actions that write to the cluster.
 	ReadOnly bool
 }
 
-// Show runs the view until the user or the Source ends it, and leaves the explanation or the list on
-// the terminal. The error is an interruption for Ctrl-C, or why the Source has ended.
+// Show runs the view until the user or the Source ends it, and leaves the explanation or the list on the terminal.
+// The error is context.Canceled after Ctrl-C, or the error of the Source.
 func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -58,7 +58,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	environ := v.environ()
 	program := tea.NewProgram(model, tea.WithInput(v.In), tea.WithOutput(v.Out), tea.WithFPS(framesPerSecond),
 		tea.WithoutSignalHandler(), tea.WithEnvironment(environ))
-	// The signals end ctx; a view that quits restores the terminal.
+	// Signals end ctx; a view that quits restores the terminal.
 	stop := context.AfterFunc(ctx, program.Quit)
 	defer stop()
 	fmt.Fprint(v.Out, pushTitle)
@@ -82,14 +82,14 @@ func (v *Viewer) ShowJob(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 	return v.showOne(ctx, kube, name, tui.StartJob, DefaultLogLines)
 }
 
-// ShowExplanation opens the interactive view of one Job with its explanation. logLines is how many last lines of logs
-// belong to the evidence, 0 for none.
+// ShowExplanation opens the interactive view of one Job with its explanation. logLines is the number of last lines of
+// logs in the evidence, 0 for none.
 func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, name string, logLines int64) error {
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
-// ShowSimulation opens the interactive view of Jobs that are in no cluster, with the cursor on one of them. coach is what to
-// do first, in a line that is shown until a key is pressed.
+// ShowSimulation opens the interactive view of Jobs that are in no cluster, with the cursor on one of them. coach is
+// a hint at what to do first, shown until a key is pressed.
 func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source, selected snapshot.JobKey, coach string) error {
 	return v.Show(ctx, tui.Options{
 		Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
@@ -112,22 +112,21 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 	})
 }
 
-// leave writes what stays on the terminal above the prompt of the shell.
+// leave prints the text that stays on the terminal above the shell's prompt.
 func (v *Viewer) leave(text string, environ []string) {
 	if text != "" {
 		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), text)
 	}
 }
 
-// environ is what the view sees of the environment: --color has been decided already.
+// environ returns the environment for the view, without NO_COLOR if --color overrides it.
 func (v *Viewer) environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return v.Display.Color && strings.HasPrefix(variable, "NO_COLOR=")
 	})
 }
 
-// save writes a Snapshot into a new file of the working directory, for its owner only:
-// logs are in it.
+// save writes a Snapshot into a new file in the working directory, readable only by its owner, as it contains logs.
 func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
 	name := "batchjob"
 	if opened := s.Focus.Opened().Job; !opened.IsZero() {
@@ -141,7 +140,7 @@ func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
 	return name, errors.Join(snapshot.Write(file, s), file.Close())
 }
 
-// explained is a Source whose errors are for users.
+// explained is a Source whose errors are explained for users.
 type explained struct{ snapshot.Source }
 
 func (e explained) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, error) {
@@ -152,7 +151,7 @@ func (e explained) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, e
 	return s, cmdutil.ExplainError(err)
 }
 
-// CreateFile makes a file that is not there yet.
+// CreateFile creates a file, and fails if it exists.
 func CreateFile(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -161,7 +160,7 @@ func CreateFile(name string) (*os.File, error) {
 	return file, err
 }
 
-// Clock is that of a recording that is played.
+// Clock is the clock for playing a recording.
 type Clock struct{ Env cmdutil.Env }
 
 // Now returns the time of the environment.

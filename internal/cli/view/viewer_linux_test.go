@@ -27,11 +27,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
 )
 
-// viewVariable makes the test binary show a view in place of running tests.
+// viewVariable makes the test binary show a view instead of running tests.
 const viewVariable = "BATCHJOB_TEST_VIEW"
 
-// faulty is a Source that shows a list of Jobs, and does what its name says when the test
-// gives it the signal.
+// faulty is a Source that shows a list of Jobs, and fails as its name says when the test sends the signal.
 type faulty struct {
 	name string
 	now  <-chan os.Signal
@@ -60,7 +59,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// showFaulty is the process that TestViewRestoresTheTerminal looks at.
+// showFaulty runs in the process that TestViewRestoresTheTerminal observes.
 func showFaulty(name string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -91,7 +90,7 @@ func showFaulty(name string) {
 	os.Exit(cmdutil.ExitCode(err))
 }
 
-// openPTY is a terminal of 80x24.
+// openPTY opens a terminal of 80x24.
 func openPTY(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, slave, err := tmux.OpenPTY(80, 24)
@@ -102,12 +101,12 @@ func openPTY(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// Issue 6: the terminal is restored, and the last picture left, however the view ends.
+// Issue 6: however the view ends, the terminal is restored, and the last screen is left on it.
 func TestViewRestoresTheTerminal(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		code int
-		last string // on the terminal once the alternate screen is left
+		last string // on the terminal after the alternate screen
 	}{
 		{"panic in the view", cmdutil.ExitError, "error: the interactive view crashed"},
 		{"panic in a source", cmdutil.ExitError, "error: the interactive view crashed"},
@@ -129,14 +128,14 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out leash.Output
-			go func() { _, _ = io.Copy(&out, master) }() // It ends with the terminal.
+			go func() { _, _ = io.Copy(&out, master) }() // ends with the terminal
 			watchdog := time.AfterFunc(2*clitest.Patience, func() { _ = cmd.Process.Kill() })
 			defer watchdog.Stop()
 			clitest.WaitFor(t, func() bool { return strings.Contains(out.String(), "the-job") }, out.String)
 			if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // The exit code is looked at below.
+			_ = cmd.Wait() // The exit code is checked below.
 			after, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
 			if err != nil {
 				t.Fatal(err)
@@ -163,13 +162,13 @@ func TestViewRestoresTheTerminal(t *testing.T) {
 	}
 }
 
-// afterScreen is what came after the alternate screen was left.
+// afterScreen returns the output after the alternate screen.
 func afterScreen(out string) string {
 	_, after, _ := strings.Cut(out, "\x1b[?1049l")
 	return after
 }
 
-// Issue 6: a panic in the goroutines of the live source is an error with the place.
+// Issue 6: a panic in a goroutine of the live source becomes an error with its position.
 func TestGuarded(t *testing.T) {
 	err := recovered(func() error { panic("boom\x1b[2J") })()
 	if err == nil || !strings.Contains(err.Error(), `crashed: boom\x1b[2J (viewer_linux_test.go:`) || cmdutil.ExitCode(err) != cmdutil.ExitError {
@@ -180,7 +179,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// A terminal that cannot show the view is an expected reason to print text, but not an obvious one.
+// If the terminal cannot show the view, a notice says why text is printed.
 func TestDumbTerminalGetsANote(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	_, terminal := openPTY(t)

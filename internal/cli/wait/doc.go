@@ -1,2 +1,2 @@
-// Package wait is the verb wait: it waits until Jobs have finished.
+// Package wait implements the verb wait: it waits until Jobs have finished.
 package wait

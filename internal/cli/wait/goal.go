@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
-// The kinds of values of --for.
+// The kinds of goals that --for can set.
 const (
 	goalFinished  = "finished"
 	goalComplete  = "complete"
@@ -28,21 +28,21 @@ const (
 
 const goalForms = "finished, complete, failed, delete, condition=NAME[=VALUE], jsonpath={PATH}[=VALUE]"
 
-// conditionMet is how waiting for a condition or a JSONPath ends.
+// conditionMet is the end of waiting for a condition or a JSONPath.
 const conditionMet = feed.End("ConditionMet")
 
-// goal is what to wait for.
+// goal is the state that --for waits for.
 type goal struct {
 	kind string
 	// verb, past and pending are for "cannot VERB", "2 of 3 PAST" and "PENDING: train".
 	verb, past, pending string
-	// isMet is for conditions and JSONPaths; nil for others.
+	// isMet is set for conditions and JSONPaths; nil for others.
 	isMet func(*batchv1.Job, *unstructured.Unstructured) (bool, error)
-	// ofStatus reports that a Job that has finished will not meet it anymore.
+	// ofStatus is set if a finished Job can no longer reach the goal.
 	ofStatus bool
 }
 
-// parseGoal reads --for. Its errors are usage errors.
+// parseGoal parses --for. Its errors are usage errors.
 func parseGoal(text string) (*goal, error) {
 	kind, what, _ := strings.Cut(text, "=")
 	switch kind = strings.ToLower(kind); kind {
@@ -86,7 +86,7 @@ func newCondition(isMet func(*batchv1.Job, *unstructured.Unstructured) (bool, er
 	}
 }
 
-// parsePath reads {PATH}, {PATH}=VALUE, or the same without braces, as kubectl wait does.
+// parsePath parses {PATH}, {PATH}=VALUE, or the same without braces, as kubectl wait does.
 func parsePath(text string) (*goal, error) {
 	path, value, hasValue := strings.Cut(text, "}=")
 	switch {
@@ -114,7 +114,7 @@ func parsePath(text string) (*goal, error) {
 	return newCondition(isMet, strings.HasPrefix(path, "{.status")), nil
 }
 
-// allAre reports whether there are results of a JSONPath, and all of them are the value.
+// allAre reports whether a JSONPath has results, and all of them equal the value.
 func allAre(value string, found []reflect.Value) (bool, error) {
 	for _, result := range found {
 		switch got := result.Interface().(type) {
@@ -129,7 +129,7 @@ func allAre(value string, found []reflect.Value) (bool, error) {
 	return len(found) > 0, nil
 }
 
-// endOf returns how the wait for a Job ends after an update, "" if it does not end yet. job is its latest state.
+// endOf returns how waiting for a Job ends after an update, "" if it does not end yet. job is its latest state.
 func (g *goal) endOf(job *batchv1.Job, u *feed.Update) (feed.End, error) {
 	if g.kind == goalDelete {
 		return u.Gone, nil

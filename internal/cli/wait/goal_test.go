@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// What kubectl wait can wait for (issue 17).
+// wait supports all goals of kubectl wait (issue 17).
 func TestWaitForWhatKubectlWaitsFor_CLI_03(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.FailedJob("bad"), clitest.SimpleJob("ns1", "running", 3),
 		clitest.WithCondition(clitest.SimpleJob("ns1", "paused", 3), "Suspended", "JobSuspended", "it is"))
@@ -67,7 +67,7 @@ func TestWaitForAChangeThatKubectlWaitsFor_CLI_03(t *testing.T) {
 		name, args string
 		steps      func(api *clitest.API)
 		code       int
-		want       string // stdout and stderr
+		want       string // in stdout and stderr
 	}{
 		{"condition", "a --for=condition=FailureTarget", func(api *clitest.API) {
 			api.Put(clitest.WithCondition(job("a"), "FailureTarget", "x", "y"))
@@ -96,7 +96,7 @@ func TestWaitForAChangeThatKubectlWaitsFor_CLI_03(t *testing.T) {
 	}
 }
 
-// A Job that loses the labels of -l is not deleted.
+// A Job that no longer has the labels of -l is not deleted.
 func TestWaitForDeletionIsNotFooledByLabels_CLI_03(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := waiting(t, api, "-l", "app=a", "--for=delete")
@@ -139,7 +139,7 @@ func TestWaitPrintsAResultForScripts_CLI_03(t *testing.T) {
 	}
 }
 
-// resultLine is a WaitResult on one line; "" for none.
+// resultLine returns a WaitResult as one line; "" for none.
 func resultLine(t *testing.T, document string) string {
 	t.Helper()
 	if document == "" {

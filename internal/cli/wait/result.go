@@ -8,44 +8,44 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// waitResult is the output of wait -o json and -o yaml. Fields may be added, but none is renamed, removed, or given
-// another meaning within v1alpha1.
+// waitResult is the output of wait -o json and -o yaml. Within v1alpha1, fields may be added, but none is renamed,
+// removed, or given another meaning.
 type waitResult struct {
 	// APIVersion is batchjob.dev/v1alpha1.
 	APIVersion string `json:"apiVersion"`
 	// Kind is WaitResult.
 	Kind string `json:"kind"`
-	// ExitCode is that of the command.
+	// ExitCode is the exit code of the command.
 	ExitCode int `json:"exitCode"`
-	// Jobs are those that were waited for. It is never null.
+	// Jobs are the Jobs that the command waited for. It is never null.
 	Jobs []jobResult `json:"jobs"`
 }
 
-// jobResult is how waiting for one Job has ended.
+// jobResult is the result for one Job.
 type jobResult struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Outcome is Complete, Failed, Deleted, Replaced (deleted, and another one created), ConditionMet (with
-	// --for=condition or jsonpath), or Waiting: it was still waited for.
+	// --for=condition or jsonpath), or Waiting (not ended when the command did).
 	Outcome feed.End `json:"outcome"`
-	// Reason is that of the Job's condition Complete or Failed, or the kind of problem that stalls a Job, such as
-	// ImagePull; "" for other outcomes.
+	// Reason is the reason of the Job's condition Complete or Failed, or the kind of problem that stalls a Job, such
+	// as ImagePull; "" for other outcomes.
 	Reason string `json:"reason"`
-	// Stalled reports whether the Job was still waited for and is stalled.
+	// Stalled is set if the outcome is Waiting and the Job is stalled.
 	Stalled bool `json:"stalled,omitempty"`
-	// Message is why the Job has failed, or how far it is, on one line.
+	// Message is why the Job has failed, or its progress, on one line.
 	Message string `json:"message"`
-	// FailedIndexes is that of the status, such as "1,3-5", and FailedIndexList has each index.
+	// FailedIndexes is the field of the status, such as "1,3-5", and FailedIndexList has each index.
 	FailedIndexes   string  `json:"failedIndexes,omitempty"`
 	FailedIndexList []int32 `json:"failedIndexList,omitempty"`
-	// Cause is what decided that the Job has failed, as far as it could be read.
+	// Cause is the cause of the Job's failure, as far as it could be read.
 	Cause *explain.DecidingCause `json:"cause,omitempty"`
 }
 
-// stillWaiting is the outcome of a Job that was still waited for.
+// stillWaiting is the outcome of a Job that had not ended when the command did.
 const stillWaiting = feed.End("Waiting")
 
-// writeResult writes all Jobs, and how they ended; nothing before the Jobs are known.
+// writeResult writes the outcome of all Jobs; nothing if the Jobs are not known yet.
 func (w *waiter) writeResult(err error) error {
 	if w.byKey == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Issue 17, point 3: who waits sees that the Job is stalled, and why; with --timeout=0 too.
+// Issue 17, point 3: wait shows that the Job is stalled, and why; with --timeout=0, too.
 func TestWaitShowsStalls_CLI_06(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "train", 0)
 	o := clitest.NewObjects(t, job)
@@ -34,7 +34,7 @@ func TestWaitShowsStalls_CLI_06(t *testing.T) {
 	}
 }
 
-// stalledTrain returns a cluster with a Job whose only pod is pending for the given reason, seen by a list.
+// stalledTrain returns a cluster with a Job whose only pod is pending for the reason that change sets.
 func stalledTrain(t *testing.T, change func(*corev1.Pod)) *clitest.Objects {
 	t.Helper()
 	job := clitest.SimpleJob("ns1", "train", 0)
@@ -69,7 +69,7 @@ func TestWaitGivesUpOnStalledJobs(t *testing.T) {
 	}
 }
 
-// What may go on by itself is waited for: pods that are gated or that no node has room for.
+// wait does not give up on Jobs that may continue by themselves: with pods that are gated, or that fit no node.
 //
 // Requirements: RUN-15
 func TestWaitIsPatientWithQueuedJobs(t *testing.T) {

@@ -24,7 +24,7 @@ jsonpath={PATH}[=VALUE]; it ends early if that cannot happen anymore.
 Exit codes: 0 it happened, 1 error, 2 wrong usage, 3 a Job has failed,
 4 stalled (--fail-if-stalled), 124 timeout, 130 Ctrl-C, 143 SIGTERM`
 
-// waitDetails are for the reference.
+// waitDetails is text for the reference only.
 const waitDetails = `The Jobs are those you name, or with -l or --all, those that exist when the
 command starts; Jobs created later are ignored. A Job whose outcome is decided
 while pods are still terminating (FailureTarget, SuccessCriteriaMet) has not
@@ -67,13 +67,13 @@ const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it f
   # In a script: 0 if complete, 3 if failed, 124 if not finished yet
   kubectl batchjob wait train --timeout=0 --quiet`
 
-// errWaitTimeout is the cause of a context that --timeout ended.
+// errWaitTimeout is the cause of a context canceled by --timeout.
 var errWaitTimeout = errors.New("timed out")
 
-// errStalled is the cause of a context that --fail-if-stalled ended.
+// errStalled is the cause of a context canceled by --fail-if-stalled.
 var errStalled = errors.New("stalled")
 
-// Options are the flags of the wait verb, and what Complete makes of them.
+// Options are the flags of the wait verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube *cmdutil.KubeFlags
@@ -89,7 +89,7 @@ type Options struct {
 	quiet   bool
 
 	set feed.JobSet
-	// explainer explains why a Job has failed. Without one, the reason is the reason and message of the Failed condition.
+	// explainer explains why a Job has failed. If it is nil, the reason is taken from the Failed condition.
 	explainer *cmdutil.Explainer
 }
 
@@ -146,7 +146,7 @@ func (o *Options) Validate(args []string) error {
 	return err
 }
 
-// Complete makes the names and the client.
+// Complete parses the names and creates the client.
 func (o *Options) Complete(args []string) error {
 	var err error
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
@@ -156,7 +156,7 @@ func (o *Options) Complete(args []string) error {
 	return err
 }
 
-// verdict is why a Job has failed, nil if that cannot be read.
+// verdict returns why a Job has failed, nil if that cannot be read.
 func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) *explain.Verdict {
 	if o.explainer == nil {
 		return nil
@@ -168,7 +168,8 @@ func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) *
 	return &report.Verdict
 }
 
-// Run waits. The timeout cancels; it is no deadline, because client-go gives up before a deadline that it foresees.
+// Run waits. The timeout cancels the context instead of setting a deadline, because client-go fails early if it
+// expects to exceed one.
 func (o *Options) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -204,7 +205,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return err
 }
 
-// label names a Job as kubectl does, with its namespace where that is not known.
+// label names a Job as kubectl does, with its namespace if there may be several.
 func (o *Options) label(namespace, name string) string {
 	if o.AllNamespaces {
 		return fmt.Sprintf("job.batch/%s -n %s", name, namespace)

@@ -66,7 +66,7 @@ func TestWaitEndsWhenTheOutcomeIsCertain_CLI_03(t *testing.T) {
 		args  string
 		steps func(api *clitest.API)
 		code  int
-		want  string // in either stream
+		want  string // in stdout or stderr
 	}{
 		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "job.batch/a Complete in 32s\n"},
 		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "job.batch/a Failed: PodFailurePolicy_OOM"},
@@ -103,7 +103,7 @@ func TestWaitEndsWhenTheOutcomeIsCertain_CLI_03(t *testing.T) {
 	}
 }
 
-// CLI-03: a decided outcome is shown, and is no end.
+// CLI-03: a decided outcome is shown, but does not end the wait.
 func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := waiting(t, api, "a")
@@ -130,7 +130,7 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 	}
 }
 
-// screen is what a terminal of one growing page shows after s.
+// screen returns what a terminal that never scrolls shows after s.
 func screen(s string) string {
 	var lines []string
 	var line []rune
@@ -206,7 +206,7 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 	}
 }
 
-// The time that a Job runs is known up to the last answer (issue 17.2).
+// The duration of a Job is known up to the last response (issue 17.2).
 func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	clock := clitest.NewClock()
@@ -313,7 +313,7 @@ func TestWaitInterrupted(t *testing.T) {
 	}
 }
 
-// The time runs out when the test says so: before the API server has answered, and while the command watches.
+// The test ends the time limit: before the API server has answered, and while the command watches.
 func TestWaitEndsAtItsTimeout_CLI_03(t *testing.T) {
 	good := "job.batch/good Complete in 32s\n"
 	for _, tc := range []struct {

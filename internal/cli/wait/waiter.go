@@ -21,10 +21,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// errOver ends the watch: the waiter's result is certain.
+// errOver ends the watch when the waiter's result is final.
 var errOver = errors.New("the outcome is certain")
 
-// timeoutLines is how many Jobs a timeout lists.
+// timeoutLines is the maximum number of Jobs that a timeout lists.
 const timeoutLines = 10
 
 // waiter follows Jobs until the outcome is certain.
@@ -38,20 +38,20 @@ type waiter struct {
 
 	jobs   []*waitedJob // by namespace and name
 	byKey  map[snapshot.JobKey]*waitedJob
-	result error                        // once errOver was returned
-	stalls map[types.UID]*explain.Stall // once giveUpStalled was called
+	result error                        // set before errOver is returned
+	stalls map[types.UID]*explain.Stall // set before giveUpStalled is called
 }
 
-// waitedJob is a Job that was there at the start, as it was seen last.
+// waitedJob is a Job that existed at the start, as last seen.
 type waitedJob struct {
 	job *batchv1.Job
 	end feed.End
-	why string // it has failed
-	// cause is what decided that, nil if it is not known.
+	why string // the reason for its failure
+	// cause is the cause of its failure, nil if unknown.
 	cause *explain.DecidingCause
 }
 
-// condition is that with which the Job has ended, nil if it has not.
+// condition returns the condition that ended the Job, nil if it has not ended.
 func (j *waitedJob) condition() *batchv1.JobCondition {
 	if j.end != feed.Complete && j.end != feed.Failed {
 		return nil
@@ -82,7 +82,7 @@ func (w *waiter) run(ctx context.Context) error {
 		names = append(names, job.Name)
 	}
 	if o.goal.kind == goalDelete {
-		// Without the selector: a Job that loses its labels is not deleted.
+		// Drop the selector: a Job that no longer has the labels is not deleted.
 		jobs.Set.Selector, jobs.Set.Names = "", names
 	}
 	if o.explainer != nil {
@@ -98,7 +98,7 @@ func (w *waiter) run(ctx context.Context) error {
 	return jobs.Run(ctx)
 }
 
-// checkPresent returns an error if Jobs that were chosen do not exist, unless that is what is waited for.
+// checkPresent returns an error if chosen Jobs do not exist, unless --for=delete is given.
 func (w *waiter) checkPresent(set feed.JobSet, first []*unstructured.Unstructured) error {
 	missing := set.Missing(first)
 	switch {
@@ -116,7 +116,7 @@ func (w *waiter) checkPresent(set feed.JobSet, first []*unstructured.Unstructure
 	return cmdutil.NewUserError(cmdutil.KindNotFound, nil, what+set.Call("list", "").Where(), "")
 }
 
-// take notes changes, and prints how Jobs end.
+// take applies updates, and prints how Jobs end.
 func (w *waiter) take(updates []feed.Update) error {
 	var running []*batchv1.Job
 	for i := range updates {
@@ -161,7 +161,7 @@ func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
 	return w.printEnd(waited)
 }
 
-// isLoss reports that a Job was deleted that is not waited for to be.
+// isLoss reports whether a Job was deleted although --for=delete was not given.
 func (w *waiter) isLoss(end feed.End) bool {
 	return w.options.goal.kind != goalDelete && (end == feed.Deleted || end == feed.Replaced)
 }
@@ -197,7 +197,7 @@ func (w *waiter) endLine(waited *waitedJob) string {
 	return line
 }
 
-// why is one line, and what decided that the Job failed, nil if that is not known.
+// why returns the reason for the failure as one line, and its cause, nil if unknown.
 func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) (string, *explain.DecidingCause) {
 	if verdict := w.verdict(object); verdict != nil {
 		return verdict.WithReason(), verdict.Cause
@@ -206,7 +206,7 @@ func (w *waiter) why(job *batchv1.Job, object *unstructured.Unstructured) (strin
 	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message), nil
 }
 
-// tally is the labels of the Jobs by how they ended, and the Jobs that have not.
+// tally holds the labels of the Jobs by outcome, and the unfinished Jobs.
 type tally struct {
 	lost, complete, failed []string
 	open                   []*batchv1.Job
@@ -243,7 +243,7 @@ func (w *waiter) lossOf(end feed.End) string {
 
 func (w *waiter) label(job *batchv1.Job) string { return w.options.label(job.Namespace, job.Name) }
 
-// settle returns errOver, and sets the result, when nothing that may come can change it.
+// settle sets the result and returns errOver when no update can change it anymore.
 func (w *waiter) settle(t tally) error {
 	goal := w.options.goal
 	switch {
@@ -262,14 +262,14 @@ func (w *waiter) settle(t tally) error {
 	return errOver
 }
 
-// giveUp reports that the other Jobs are not waited for.
+// giveUp prints that the command no longer waits for the other Jobs.
 func (w *waiter) giveUp(t tally) {
 	if n := len(t.open); n > 0 {
 		fmt.Fprintf(w.progress, "Not waiting for %s: %s has failed, so not all can %s.\n", wording.Count(n, "more"), sanitize.Line(t.failed[0]), w.options.goal.verb)
 	}
 }
 
-// timeoutError has a line for each Job that has not ended.
+// timeoutError returns an error with a line for each unfinished Job.
 func (w *waiter) timeoutError() error {
 	what := fmt.Sprintf("timed out after %s", w.options.timeout)
 	if w.options.timeout == 0 {
@@ -292,7 +292,7 @@ func (w *waiter) timeoutError() error {
 	return errors.Join(lines...)
 }
 
-// stalledError has a line for each Job that has not ended.
+// stalledError returns an error with a line for each unfinished Job.
 func (w *waiter) stalledError() error {
 	var lines []error
 	for _, job := range w.tally().open {

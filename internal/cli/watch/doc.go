@@ -1,2 +1,2 @@
-// Package watch is the verb watch: it shows Jobs live, in the interactive view or as lines.
+// Package watch implements the verb watch: it shows Jobs live, in the interactive view or as lines.
 package watch

@@ -14,19 +14,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// exitStatus decides when --exit-status ends the command, and with which result.
+// exitStatus decides when --exit-status ends the command, and its result.
 type exitStatus struct {
 	names []string
 	label func(snapshot.JobKey) string
 
-	jobs map[snapshot.JobKey]*explain.Outline // as they were seen last
-	// failed only grows: a Job that fails is not made good by another of the same name.
+	jobs map[snapshot.JobKey]*explain.Outline // as last seen
+	// failed only grows: a later Job of the same name does not undo a failure.
 	failed sets.Set[string]
 	lost   []string
 	list   *snapshot.Jobs
 }
 
-// observe takes what is shown, and reports whether there is nothing more to wait for.
+// observe processes a Snapshot, and reports whether the command can end.
 func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 	if s.Jobs == nil || s.Jobs == e.list {
 		return e.done()
@@ -54,10 +54,10 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 	return e.done()
 }
 
-// hasFinished reports whether the Job had finished when it was seen last, which may be in the change that deleted it.
+// hasFinished reports whether the Job had finished when last seen, which may be in its deletion event.
 func hasFinished(o *explain.Outline) bool { return feed.EndOfFate(o.Fate) != "" }
 
-// take notes the state of a Job.
+// take records the state of a Job.
 func (e *exitStatus) take(key snapshot.JobKey, job *explain.Outline) {
 	e.jobs[key] = job
 	if feed.EndOfFate(job.Fate) == feed.Failed {
@@ -65,7 +65,7 @@ func (e *exitStatus) take(key snapshot.JobKey, job *explain.Outline) {
 	}
 }
 
-// leave notes that a Job is gone, and how.
+// leave records that a Job is gone, and whether it had finished.
 func (e *exitStatus) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
 	if i := slices.IndexFunc(e.list.Gone, is); i >= 0 && hasFinished(&e.list.Gone[i]) {
 		e.take(key, &e.list.Gone[i])
@@ -75,7 +75,7 @@ func (e *exitStatus) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
 	delete(e.jobs, key)
 }
 
-// missing looks for Jobs that were named, and went before the first list.
+// missing records named Jobs that were gone before the first list.
 func (e *exitStatus) missing() {
 	for _, name := range e.names {
 		is := func(o explain.Outline) bool { return o.Name == name }
@@ -97,7 +97,7 @@ func (e *exitStatus) done() bool {
 	return len(e.jobs) > 0
 }
 
-// result is nil if all are complete.
+// result returns nil if all Jobs are complete.
 func (e *exitStatus) result() error {
 	switch {
 	case len(e.lost) > 0:

@@ -20,35 +20,34 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// plainPause is how long a Job whose numbers change has no other line.
+// plainPause is the minimum time between two lines of a Job that differ only in numbers.
 const plainPause = time.Second
 
-// plainView prints a line for each change of what a Source shows: words only, for logs and
-// screen readers.
+// plainView prints a line for each change of a Source: words only, for logs and screen readers.
 type plainView struct {
 	out, errOut io.Writer
 	now         func() time.Time
 	namespaces  bool
-	// job is the one whose problems and causes are printed, too; zero for none.
+	// job is the Job whose problems and causes are printed, too; zero for none.
 	job snapshot.JobKey
 
 	jobs    map[snapshot.JobKey]*printedJob
-	printed map[string]bool // of the one Job
-	of      string          // the key and UID of that Job
-	lost    snapshot.Link   // as it was printed, zero while it is not lost
+	printed map[string]bool // what was printed about job
+	of      string          // namespace, name and UID of job
+	lost    snapshot.Link   // as printed; zero while connected
 	listed  *snapshot.Jobs
 	report  *explain.Report
-	noted   bool // that stalls may be missing
+	noted   bool // the notice that stalls may be missing was printed
 }
 
-// printedJob is what was printed of a Job.
+// printedJob is the last line printed for a Job.
 type printedJob struct {
 	uid          string
 	line, status string
 	at           time.Time
 }
 
-// follow prints until the Source or done ends it.
+// follow prints until the Source ends or done returns true.
 func (v *plainView) follow(ctx context.Context, source snapshot.Source, done func(*snapshot.Snapshot) bool) error {
 	v.jobs, v.printed = map[snapshot.JobKey]*printedJob{}, map[string]bool{}
 	source.Look(snapshot.Focus{Job: v.job})
@@ -82,7 +81,7 @@ func (v *plainView) show(s *snapshot.Snapshot) {
 	}
 }
 
-// link reports on stderr when the connection fails, and when it is back.
+// link reports on stderr when the connection fails, and when it is restored.
 func (v *plainView) link(s *snapshot.Snapshot) {
 	if line := cmdutil.LinkLine(v.lost, s.Link, s.Time); line != "" {
 		fmt.Fprintf(v.errOut, "%s  %s\n", v.clock(s.Time), line)
@@ -114,7 +113,7 @@ func (v *plainView) list(s *snapshot.Snapshot) {
 	}
 }
 
-// flush prints what waited for its turn.
+// flush prints the changes that plainPause has held back.
 func (v *plainView) flush(s *snapshot.Snapshot) {
 	if s == nil || s.Jobs == nil {
 		return
@@ -124,8 +123,8 @@ func (v *plainView) flush(s *snapshot.Snapshot) {
 	}
 }
 
-// jobLine prints one Job if it looks different, not more often than once in plainPause unless
-// its status has changed.
+// jobLine prints one Job if its line has changed; unless its status has changed or now is set, at most once per
+// plainPause.
 func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 	key := feed.KeyOfOutline(o)
 	job := v.jobs[key]
@@ -158,7 +157,7 @@ func (v *plainView) clock(at time.Time) string {
 	return at.In(v.now().Location()).Format("15:04:05")
 }
 
-// plainLine is the state of a Job in words.
+// plainLine returns the state of a Job in words.
 func plainLine(o *explain.Outline) string {
 	parts := []string{section.RowStatus(o), doneOf(o)}
 	if o.Active > 0 {
@@ -186,7 +185,7 @@ func plainLine(o *explain.Outline) string {
 	return wording.Join(", ", strings.Join(parts, ", "), stallOf(o))
 }
 
-// stallOf is why the Job is stalled, "" if it is not.
+// stallOf returns why the Job is stalled, "" if it is not.
 func stallOf(o *explain.Outline) string {
 	switch {
 	case o.Neglected:
@@ -214,8 +213,8 @@ func orBuiltIn(managedBy string) string {
 	return managedBy
 }
 
-// details prints what the numbers of the one Job do not show: problems, causes of failures, conditions,
-// each once.
+// details prints facts about the one Job that its line does not show: problems, causes of failures, conditions, each
+// once.
 func (v *plainView) details(at time.Time, r *explain.Report) {
 	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
 	if of := r.Job.Namespace + "/" + r.Job.Name + "/" + r.Job.UID; of != v.of {
@@ -226,7 +225,7 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 	}
 	for i := range r.Causes {
 		if r.Causes[i].Stopped != "" || r.Causes[i].Consequence {
-			continue // The Job itself stopped these pods: no cause of its state.
+			continue // The Job itself stopped these pods, so they did not cause its state.
 		}
 		line := "cause: " + wording.Join("; ", r.Causes[i].Text, section.CauseRule(&r.Causes[i]))
 		v.once(at, key, line, line)
@@ -241,8 +240,8 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 	}
 }
 
-// once prints what was not printed before. Texts may hold numbers that change, so what names
-// them.
+// once prints a line unless one with the same key, what, was printed before. The text is not the key, as it may
+// contain numbers that change.
 func (v *plainView) once(at time.Time, key snapshot.JobKey, what, line string) {
 	if !v.printed[what] {
 		v.printed[what] = true

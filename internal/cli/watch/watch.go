@@ -24,7 +24,7 @@ Without a terminal, or with --plain, it prints a line for each change. With
 --exit-status, it exits when all Jobs have finished: with 0, or with 3 if one
 has failed.`
 
-// watchDetails are for the reference.
+// watchDetails is text for the reference only.
 const watchDetails = `R retries a failed Job, Z suspends or resumes a Job, and ctrl+d deletes it, each
 after a confirmation; no other key writes to the cluster, and with --read-only,
 none does. The view reconnects automatically when the connection to the API
@@ -56,7 +56,7 @@ const watchExample = `  # The Jobs in the current namespace, live
   kubectl batchjob watch train --record train.jsonl
   kubectl batchjob watch --replay train.jsonl --speed 10`
 
-// Options are the flags of the watch verb, and what Complete makes of them.
+// Options are the flags of the watch verb, and the values derived from them.
 type Options struct {
 	cmdutil.Env
 	kube        *cmdutil.KubeFlags
@@ -185,7 +185,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return err
 }
 
-// show draws or prints what comes.
+// show draws or prints the Snapshots of the source.
 func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.Live) error {
 	end := &exitStatus{names: o.Names, label: live.Label}
 	var err error
@@ -200,7 +200,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		switch {
 		case o.exitStatus:
 			options.EndWhen = end.observe
-		case o.record == "": // A recording is of one set of Jobs.
+		case o.record == "": // A recording has only one set of Jobs.
 			options.Namespaces = live.Namespaces()
 		}
 		err = o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)
@@ -237,7 +237,7 @@ func (o *Options) play(ctx context.Context) error {
 	return o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)
 }
 
-// recordingIn is the recording that a bundle has, or the file itself.
+// recordingIn returns the recording in a bundle, or the file itself.
 func recordingIn(file *bufio.Reader) (io.Reader, error) {
 	if !bundle.Is(file) {
 		return file, nil
@@ -246,7 +246,7 @@ func recordingIn(file *bufio.Reader) (io.Reader, error) {
 	return bytes.NewReader(recording), err
 }
 
-// fileError is what a file of a flag met. The cluster has no part in it.
+// fileError returns an error about the file of a flag.
 func fileError(flag string, err error) error {
 	return cmdutil.NewUserError(cmdutil.KindOther, err, flag+": "+err.Error(), "")
 }

@@ -37,7 +37,7 @@ func TestWatchUsage(t *testing.T) {
 	})
 }
 
-// liveEnvironment is a test's with a clock that goes on: a live source paces itself by it.
+// liveEnvironment returns a test environment whose clock advances: a live source paces itself by it.
 func liveEnvironment() cmdutil.Env {
 	env := clitest.NewEnv()
 	began := time.Now()
@@ -45,7 +45,7 @@ func liveEnvironment() cmdutil.Env {
 	return env
 }
 
-// untimed cuts the time of day off each line.
+// untimed removes the time of day from each line.
 func untimed(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -55,7 +55,7 @@ func untimed(text string) string {
 	return b.String()
 }
 
-// Issue 6.7: --plain, and whatever is no terminal, gets a line for each change.
+// Issue 6.7: with --plain, or without a terminal, each change is a line.
 func TestWatchPlain(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 1))
 	s := program.Start(t, api, liveEnvironment(), "watch")
@@ -74,14 +74,14 @@ func TestWatchPlain(t *testing.T) {
 	}
 }
 
-// Issue 6: --exit-status as in ux.md.
+// Issue 6: --exit-status works as in ux.md.
 func TestWatchExitStatus(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		args  string
 		steps func(api *clitest.API)
 		code  int
-		want  string // in either stream
+		want  string // in stdout or stderr
 	}{
 		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "a  Complete"},
 		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "a  Failed"},
@@ -112,7 +112,7 @@ func TestWatchUnknownJob(t *testing.T) {
 	}
 }
 
-// Issue 6.5: what was recorded is played without a cluster, and files are not overwritten.
+// Issue 6.5: a recording is played without a cluster, and files are not overwritten.
 func TestWatchRecordAndReplay(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "watch.jsonl")
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3))
@@ -140,7 +140,7 @@ func TestWatchRecordAndReplay(t *testing.T) {
 	}
 }
 
-// script is a Source of given Snapshots, then of an error.
+// script is a Source of given Snapshots, and then of an error.
 type script struct {
 	left []*snapshot.Snapshot
 	end  error
@@ -157,8 +157,8 @@ func (s *script) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
 	return next, nil
 }
 
-// Issue 6.7: one Job is told of in more than numbers, each thing once, hostile text made
-// visible; numbers come once in a second, and the last ones at the end.
+// Issue 6.7: for one Job, problems and causes are printed, each once, with hostile text escaped; numbers are printed
+// once per second, and the last ones at the end.
 func TestPlainTellsOfOneJob(t *testing.T) {
 	at := clitest.Now()
 	moment := func(after time.Duration, succeeded int32, change func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -192,7 +192,7 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 			s.Job.Report.Verdict = explain.Verdict{Fate: explain.FateFailed, Sentence: "It failed."}
 		}),
 	}}
-	// Another Job of the name is told of from the beginning, also in what looks the same.
+	// Another Job with the name is printed from the beginning, including lines that are the same.
 	again := moment(1300*time.Millisecond, 5, cause(1))
 	again.Jobs.Items[0].UID, again.Job.Report.Job.UID = "another", "another"
 	source.left = append(source.left, again)
@@ -223,7 +223,7 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	}
 }
 
-// What --exit-status makes of what it sees.
+// observe and result decide the exit status from the Snapshots.
 func TestWatchedEnd(t *testing.T) {
 	job := func(name, uid string, fate explain.Fate) explain.Outline {
 		return explain.Outline{Namespace: "ns", Name: name, UID: uid, Fate: fate}
@@ -276,7 +276,7 @@ func TestWatchedEnd(t *testing.T) {
 	}
 }
 
-// Issue 17, point 3: a Job that makes no progress has a line of its own, with the cause; what may not be read is named once.
+// Issue 17, point 3: a stalled Job has a line of its own, with the cause; a missing permission is reported once.
 func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 0)
 	job.Object["spec"].(map[string]any)["parallelism"] = int64(0)
@@ -296,7 +296,8 @@ func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
 	}
 }
 
-// "Yet" is for Jobs that may come: after a deletion, the line on that is all there is to say.
+// The notice "No jobs found yet" is for Jobs that may come: after a deletion, only the line about the deletion is
+// printed.
 func TestPlainNotesOnceThatThereAreNoJobs_CLI_08(t *testing.T) {
 	at := clitest.Now()
 	of := func(after time.Duration, items ...explain.Outline) *snapshot.Snapshot {

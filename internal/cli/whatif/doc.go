@@ -1,2 +1,2 @@
-// Package whatif is the verb what-if: it replays a Job that ran with other policies.
+// Package whatif implements the verb what-if: it replays a finished Job with other policies.
 package whatif

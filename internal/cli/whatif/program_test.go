@@ -2,5 +2,5 @@ package whatif
 
 import "github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 
-// program is the command line that tests run.
+// program runs the command line in tests.
 var program = clitest.ProgramOf(NewCommand)

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// explain-failure quotes what-if, and the command of the advice leads to what it quotes.
+// explain-failure quotes what-if, and the command in the advice prints the quoted result.
 func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 	both := clitest.ProgramOf(NewCommand, explainverb.NewCommand)
 	for _, name := range []string{"backoff-limit", "backoff-limit.builtin"} {

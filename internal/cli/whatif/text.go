@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// maxIndexes is how much of a list of indexes is shown, in bytes.
+// maxIndexes is the maximum length in bytes of a printed list of indexes.
 const maxIndexes = 40
 
 // write writes a comparison as text.
@@ -34,7 +34,7 @@ func write(out io.Writer, c *whatif.Comparison) error {
 	return nil
 }
 
-// titles are those of the rows of the table.
+// titles are the titles of the table's rows.
 var titles = [...]string{
 	"OUTCOME", "DURATION", "PODS STARTED", "ESTIMATED PODS", "SUCCEEDED", "FAILED", "FAILED INDEXES", "POD TIME", "WASTED POD TIME",
 }
@@ -94,7 +94,7 @@ func changesText(changes []whatif.Change) string {
 	return cmdutil.OneLine(strings.Join(texts, ", "))
 }
 
-// decisions are the words for each kind: of what attempt of what index.
+// decisions are formats for each kind of decision, with the attempt and the index.
 var decisions = map[whatif.DecisionKind]string{
 	whatif.PodCreated:     "attempt %d%s starts",
 	whatif.FailureCounted: "the failure of attempt %d%s is counted",

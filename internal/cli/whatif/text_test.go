@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// A replay that gave up is no Job that would not have finished.
+// A replay that gave up is not reported as an unfinished Job.
 // Requirements: WIF-06
 func TestReplayThatGaveUpSaysSo(t *testing.T) {
 	for _, gaveUp := range []bool{false, true} {

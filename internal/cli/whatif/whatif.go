@@ -30,7 +30,7 @@ successPolicy. -f reads a file with some of them, or a manifest of the Job, from
 which all are taken: one that it lacks is removed. --set FIELD=VALUE sets one,
 and removes it if VALUE is empty.`
 
-// whatIfDetails are for the reference.
+// whatIfDetails is text for the reference only.
 const whatIfDetails = `Both columns of the table are replays. If the replay with the policies that the
 Job had differs from what really happened, for example because pods are gone,
 that is shown, too.
@@ -90,7 +90,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	return cmd
 }
 
-// completeFields leaves the value to the user.
+// completeFields completes the field; the user has to type the value.
 func completeFields(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, field := range whatif.Fields() {
@@ -119,7 +119,7 @@ func (o *Options) Validate(args []string) error {
 	return o.readPolicies()
 }
 
-// readPolicies reads those of the file, and then those of --set, which take precedence.
+// readPolicies reads the policies of the file and of --set, which takes precedence.
 func (o *Options) readPolicies() (err error) {
 	if o.policies, err = o.readFile(); err != nil {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading policies from %s: %v", o.file, err), "")

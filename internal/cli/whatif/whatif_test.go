@@ -25,7 +25,7 @@ import (
 
 const recordings = "../../../pkg/explain/analysis/testdata/recorded/"
 
-// serve is a fake API server with a recorded Job and its pods.
+// serve starts a fake API server with a recorded Job and its pods.
 func serve(t *testing.T, name string) *clitest.Objects {
 	t.Helper()
 	return serveWith(t, name, func(*corev1.Pod) {})
@@ -57,7 +57,7 @@ func unstructuredJob(t *testing.T, job *batchv1.Job) *unstructured.Unstructured 
 	return &unstructured.Unstructured{Object: content}
 }
 
-// The comparison as text, and as JSON.
+// The comparison is printed as text, and as JSON.
 func TestPoliciesAreCompared_WIF_06(t *testing.T) {
 	o := serve(t, "failed-indexes")
 	got := program.Run(t, o.API, "what-if", "failed-indexes", "--set", "backoffLimitPerIndex=3")
@@ -79,7 +79,7 @@ func TestPoliciesAreCompared_WIF_06(t *testing.T) {
 	}
 }
 
-// A replay that differs from what happened says so, in text that is safe for a terminal.
+// A replay that differs from what happened is reported, in text that is safe for a terminal.
 func TestReplayThatDiffersSaysSo(t *testing.T) {
 	c, err := recorded.Load(recordings + "backoff-limit.yaml")
 	if err != nil {
@@ -122,7 +122,7 @@ func TestPoliciesAreRead(t *testing.T) {
 	}
 }
 
-// What cannot be answered is an error with a clear message, and nothing is printed.
+// A comparison that is not possible is an error with a clear message, and nothing is printed.
 func TestWhatCannotBeAnsweredIsAnError_WIF_04(t *testing.T) {
 	odd := serve(t, "backoff-limit")
 	invalid := clitest.WriteManifest(t, "parallelism: 3")
@@ -164,7 +164,7 @@ func TestWhatCannotBeAnsweredIsAnError_WIF_04(t *testing.T) {
 	}
 }
 
-// Of a Job that is gone, its pods may remain, which do not have its policies.
+// The pods of a deleted Job may remain, but they do not have its policies.
 func TestJobThatIsGoneMayBeRecorded_WIF_03(t *testing.T) {
 	o := serve(t, "backoff-limit")
 	c, err := recorded.Load(recordings + "backoff-limit.yaml")
@@ -187,7 +187,7 @@ func TestFieldsAreCompleted(t *testing.T) {
 	}
 }
 
-// A recording needs no cluster, and has the pods that were there while it was made.
+// A recording needs no cluster, and has the pods that existed while it was made.
 func TestJobIsReadFromARecording(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	file := filepath.Join(t.TempDir(), "watch.jsonl")
@@ -228,7 +228,7 @@ func record(t *testing.T, file, name string) {
 	}
 }
 
-// oneSnapshot is a source of one.
+// oneSnapshot is a source of a single Snapshot.
 type oneSnapshot struct{ snapshot *snapshot.Snapshot }
 
 func (*oneSnapshot) Look(snapshot.Focus) {}
