@@ -1,6 +1,11 @@
 // Package podspec finds problems for which the API server rejects a pod template. It has the rules of
 // k8s.io/kubernetes/pkg/apis/core/validation, as of Kubernetes 1.37, for the fields that are common in Jobs; a test in
 // test/integration compares it with a real API server.
+//
+//	pod template as written, without defaults ─► Check ─► Problems, in the order of the fields
+//
+// It is pure. Messages quote the template: the caller makes them safe for a terminal. Fields that few Jobs have are not
+// checked: the fields for Windows, for in-tree volumes (iscsi, rbd and others), and for security profiles.
 package podspec
 
 import (
