@@ -11,7 +11,7 @@ import (
 // Dropped is something in the original Job that its copy does not have.
 type Dropped struct {
 	Kind DroppedKind
-	// Name is that of the label, annotation or owner ("JobSet/train"), or the number of a rule.
+	// Name is the name of the label, annotation or owner ("JobSet/train"), or the number of a rule.
 	Name string
 }
 
