@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// Recording collects what the reports on one Job show, one after the other. A report on another Job begins anew.
+// Recording collects the contents of successive reports on one Job. A report on another Job restarts it.
 type Recording struct {
 	last   *explain.Report
 	pods   map[string]*explain.Pod
@@ -47,7 +47,7 @@ func (r *Recording) Add(report *explain.Report) {
 	}
 }
 
-// Input returns what is known of the Job; its Job is nil without any report.
+// Input returns the collected data about the Job; its Job is nil without any report.
 func (r *Recording) Input() explain.Input {
 	if r.last == nil {
 		return explain.Input{}
