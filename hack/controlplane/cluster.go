@@ -319,7 +319,7 @@ func (c *cluster) serverArgs() []map[string]string {
 	if c.audited != "" {
 		args = append(args, map[string]string{"key": "audit-policy-file", "value": c.auditPolicy()},
 			map[string]string{"key": "audit-log-path", "value": filepath.Join(c.dir, "audit.log")},
-			map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // The log is read as one file; the default is 100 MB.
+			map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // It is read as one file; default: 100 MB.
 	}
 	return args
 }

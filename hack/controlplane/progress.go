@@ -61,8 +61,7 @@ func (p *progress) show() {
 	}
 }
 
-// state describes work in progress: how much of it is done, the elapsed time, and how long the
-// rest will take at the same speed.
+// state describes work in progress: the part done, the elapsed time, and an estimate of the remaining time.
 func state(permille int64, elapsed time.Duration) string {
 	text := elapsed.Round(time.Second).String()
 	if permille < 50 {

@@ -2,7 +2,7 @@ package docgen
 
 import "strings"
 
-// prose turns the description of a command into Markdown: indented lines become a block of code, and the rest is text.
+// prose converts the description of a command to Markdown: indented lines become code blocks, the rest text.
 func prose(long string) string {
 	var b strings.Builder
 	inBlock := false
