@@ -26,7 +26,7 @@ type Cause struct {
 	Action   batchv1.PodFailurePolicyAction `json:"action,omitempty"`
 }
 
-// Failure is how a pod failed. It is comparable.
+// Failure describes how a pod failed. It is comparable.
 type Failure struct {
 	// Exit is the exit of the container that failed; zero if no container explains the failure.
 	Exit `json:",inline"`
@@ -46,7 +46,7 @@ type Failure struct {
 	Restarted Exit `json:"restarted,omitzero"`
 }
 
-// Exit is how a container ended. It is comparable.
+// Exit describes how a container ended. It is comparable.
 type Exit struct {
 	Container string `json:"container,omitempty"`
 	ExitCode  int32  `json:"exitCode,omitempty"`

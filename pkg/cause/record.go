@@ -13,7 +13,7 @@ const Annotation = "batchjob.dev/cause"
 // Record is the content of an event about pods that failed for one cause.
 type Record struct {
 	Cause
-	// Pod is the first of the pods.
+	// Pod is the name of the first pod.
 	Pod string `json:"pod,omitempty"`
 	// Others is set for the event that counts all causes without an event of their own. The Cause is one of them.
 	Others bool `json:"others,omitempty"`
