@@ -48,7 +48,7 @@ const (
 
 // Theme maps styles to terminal sequences; the zero Theme has no sequences.
 type Theme struct {
-	// open holds the sequence that begins each style; each ends with reset.
+	// open maps each style to the sequence that begins it; reset ends it.
 	open map[Style]string
 }
 
