@@ -20,9 +20,9 @@ type DroppedKind string
 
 // The kinds of dropped things.
 const (
-	Owner         DroppedKind = "Owner"         // an owner, which would take the copy for its own Job
-	Tool          DroppedKind = "Tool"          // an owner, whose controller would treat the copy as its own Job
-	Selector      DroppedKind = "Selector"      // a label or annotation by which a deployment tool identifies its objects
+	Owner         DroppedKind = "Owner"         // an owner, whose controller would treat the copy as its own Job
+	Tool          DroppedKind = "Tool"          // a label or annotation by which a deployment tool identifies its objects
+	Selector      DroppedKind = "Selector"      // a manual selector, which would claim the pods of both Jobs
 	SuccessPolicy DroppedKind = "SuccessPolicy" // a success policy that would end the copy before it runs
 )
 
