@@ -15,7 +15,7 @@ import (
 const (
 	// collectorLatency is the delay of the garbage collector.
 	collectorLatency = 50 * time.Millisecond
-	// podGCPeriod is how long the pod garbage collector waits before it acts.
+	// podGCPeriod is the delay of the pod garbage collector.
 	podGCPeriod = 20 * time.Second
 )
 
@@ -157,7 +157,7 @@ func (g *collector) limitSucceeded(c Commit) {
 	})
 }
 
-// namespacePeriod is how often the namespace controller checks for remaining objects.
+// namespacePeriod is the interval at which the namespace controller checks for remaining objects.
 const namespacePeriod = 5 * time.Second
 
 // TerminateNamespace deletes the namespace: no object can be created anymore, and all Jobs and pods in it are deleted,

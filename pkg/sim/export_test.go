@@ -12,7 +12,7 @@ import (
 // ValidateStatus returns the errors with which the API server rejects a write to /status.
 func ValidateStatus(old, next *batchv1.Job) field.ErrorList { return validateStatus(old, next) }
 
-// WhyGaveUp returns why the World gave up, or "".
+// WhyGaveUp returns the reason why the World gave up, or "".
 func WhyGaveUp(w *World) string { return w.gaveUp }
 
 // Step runs the next event, if there is one until the limit.

@@ -21,7 +21,7 @@ const Forever time.Duration = -1
 
 // Act is the behavior of a pod: how long it runs, how it ends, and how long it takes to terminate.
 type Act struct {
-	// Delay is how long it takes to schedule and start the pod.
+	// Delay is the additional time to schedule and start the pod.
 	Delay time.Duration
 	Run   time.Duration
 	// Exit is the exit code of the named container, or of all containers if the name is "". OtherExit is the exit code
@@ -62,7 +62,7 @@ type ContainerEnd struct {
 	Name   string
 	Exit   int32
 	Reason string
-	// Run is how long the container runs, if the pod is Restarting.
+	// Run is the run time of the container, if the pod is Restarting.
 	Run time.Duration
 }
 

@@ -24,7 +24,7 @@ type origin struct {
 	void func() bool
 }
 
-// EventKind is what triggers an event.
+// EventKind is the trigger of an event.
 type EventKind uint8
 
 const (
@@ -98,7 +98,7 @@ func (e *Event) At() time.Time { return e.at }
 // Number returns the position of the event among all events ever scheduled, from 1.
 func (e *Event) Number() uint64 { return e.number }
 
-// Kind returns what triggers the event.
+// Kind returns the trigger of the event.
 func (e *Event) Kind() EventKind { return e.kind }
 
 // Process returns the controller process that the event is for, or the zero Process.

@@ -43,7 +43,7 @@ type process struct {
 	lists podList
 	// waiting are Jobs that are due, but have no free worker.
 	waiting []types.UID
-	// nextCall is when the rate limit allows the next call.
+	// nextCall is the time at which the rate limit allows the next call.
 	nextCall time.Time
 }
 
@@ -51,7 +51,7 @@ type process struct {
 type ProcessOptions struct {
 	// Lag is the longest delay of a watch event; 0 for the World's Lag.
 	Lag time.Duration
-	// Clock is how far the process's clock is ahead.
+	// Clock is the time by which the process's clock is ahead.
 	Clock time.Duration
 	// JobsOlder and PodsOlder are the ages of the first lists. The Runtime lists pods after Jobs, both with quorum
 	// reads: pods must not be older.

@@ -21,7 +21,7 @@ type routine struct {
 	stop func()
 }
 
-// Knowledge is what a process knew: the versions up to which its watches had delivered all events.
+// Knowledge holds the versions up to which the watches of a process had delivered all events.
 type Knowledge struct {
 	process    *process
 	jobs, pods int64

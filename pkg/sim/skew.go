@@ -15,7 +15,7 @@ type skewedClock struct {
 	grain time.Duration
 }
 
-// offset is how far a clock is ahead from some time on.
+// offset is the time by which a clock is ahead, from a given time on.
 type offset struct {
 	at time.Time
 	by time.Duration

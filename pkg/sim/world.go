@@ -41,9 +41,9 @@ type Options struct {
 	SucceededPods int
 	// MaxPods limits the pods that exist at once: RunUntil gives up beyond it. 0 for no limit.
 	MaxPods int
-	// QPS is how many API calls per second the controller's client may make; 0 for no limit.
+	// QPS is the maximum number of API calls per second by the controller's client; 0 for no limit.
 	QPS float64
-	// Workers is how many Jobs are synced at once; 0 for no limit.
+	// Workers is the maximum number of Jobs synced at once; 0 for no limit.
 	Workers int
 	// OnSync, if set, is called with the duration of each sync, in virtual time.
 	OnSync func(took time.Duration)
@@ -72,7 +72,7 @@ type World struct {
 	current *routine
 	busy    int
 	calls   int
-	// gaveUp is why RunUntil gave up, or "".
+	// gaveUp is the reason why RunUntil gave up, or "".
 	gaveUp  string
 	kubelet kubelet
 	collector
@@ -81,7 +81,7 @@ type World struct {
 	processes []*process
 	started   []time.Time
 	journal   Journal
-	// awayUntil is when the API server is reachable again, skew how far the clocks of new processes are ahead.
+	// awayUntil is the end of an outage of the API server, skew the time by which the clocks of new processes are ahead.
 	awayUntil time.Time
 	skew      time.Duration
 	ctx       context.Context
