@@ -27,7 +27,7 @@ type Comparison struct {
 	// Actual is the replay with the Job's own policies, New the replay with the changed ones.
 	Actual Result `json:"actual"`
 	New    Result `json:"new"`
-	// FirstDifference is the first decision that differs; nil if none does.
+	// FirstDifference is the point where the replays diverge; nil if they do not.
 	FirstDifference *Divergence `json:"firstDifference,omitempty"`
 	// NotReproduced lists the differences between Actual and what really happened.
 	NotReproduced []Difference `json:"notReproduced,omitempty"`

@@ -26,7 +26,7 @@ type History struct {
 	PodsKnown int
 	// observed is when the Job was observed, and decided when its outcome was decided, both relative to its creation.
 	observed, decided time.Duration
-	// toggles are when the Job was suspended and resumed.
+	// toggles suspend and resume the Job as its users did.
 	toggles []edit
 	// maxWrites and maxPods limit a replay that may not end.
 	maxWrites, maxPods int
@@ -49,7 +49,7 @@ type edit struct {
 type observer struct {
 	in    *explain.Input
 	begun time.Time
-	// decided is when the outcome of the Job was decided, zero if it is undecided.
+	// decided is the time when the outcome of the Job was decided, zero if it is undecided.
 	decided           time.Time
 	completed, failed indexset.Set
 	// created and stopped are when the controller created and deleted pods, and failures are the events about failed

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// ending is how the known part of a pod's life ends.
+// ending is the kind of end of the known part of a pod's life.
 type ending uint8
 
 const (
@@ -29,11 +29,11 @@ const (
 // attempt is the behavior of one pod.
 type attempt struct {
 	name string
-	// created is when the pod was created, relative to the Job's creation.
+	// created is the time of the pod's creation, relative to the Job's.
 	created time.Duration
 	act     sim.Act
 	ending  ending
-	// known is how long after its creation the behavior of the pod is known.
+	// known is the time after the pod's creation up to which its behavior is known.
 	known time.Duration
 	// assumed reports whether the pod is gone and its end is a guess.
 	assumed bool
