@@ -39,9 +39,9 @@ var components = []component{
 type purpose string
 
 const (
-	forAll  purpose = "all"  // for make demo, as fast as possible
-	forDemo purpose = "demo" // for make test, as fast as possible
-	forTest purpose = "test" // what make test needs, as soon as possible
+	forAll  purpose = "all"  // everything, optimized
+	forDemo purpose = "demo" // for make demo, as fast as possible
+	forTest purpose = "test" // for make test, as fast as possible
 )
 
 var needed = map[purpose][]string{
