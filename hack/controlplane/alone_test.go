@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Two commands with the same lock never run at once: each finds no file of the other. One that is killed or fails does not
-// keep the lock.
+// Commands with the same lock never run at the same time: each finds no file of another one. A killed or failed command
+// does not keep the lock.
 func TestCommandsRunAlone(t *testing.T) {
 	dir := t.TempDir()
 	path, busy := filepath.Join(dir, "controller.lock"), filepath.Join(dir, "busy")
@@ -33,7 +33,7 @@ func TestCommandsRunAlone(t *testing.T) {
 	if code := exitCode([]string{"alone", path, "sh", "-c", "exit 7"}); code != 7 {
 		t.Errorf("exit %d", code)
 	}
-	// make down deletes the lock while it holds it; whoever waits for the old file takes a new one.
+	// make down deletes the lock file while it holds the lock; a process that waits for the old file locks a new one.
 	if err := alone(context.Background(), path, []string{"rm", path}); err != nil {
 		t.Error(err)
 	}

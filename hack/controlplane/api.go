@@ -48,12 +48,12 @@ func newAPI(kubeconfig, pki string) (*api, error) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
-	// No proxy: the server is on this machine whatever the environment says.
+	// No proxy: the server is on this machine, whatever the environment says.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{cert}}}
 	return &api{server: string(match[1]), client: &http.Client{Transport: transport, Timeout: 10 * time.Second}}, nil
 }
 
-// do sends body and decodes the response into result, unless that is nil.
+// do sends body and decodes the response into result, unless result is nil.
 func (a *api) do(ctx context.Context, method, path, contentType string, body []byte, result any) error {
 	req, err := http.NewRequestWithContext(ctx, method, a.server+path, bytes.NewReader(body))
 	if err != nil {
@@ -128,9 +128,8 @@ func (a *api) nodesReady(ctx context.Context, want int) error {
 	return nil
 }
 
-// podsGetNodes returns an error unless a pod without a node would be admitted with
-// one. That requires the default service account, and the policy to be in force
-// (which takes the API server a moment).
+// podsGetNodes returns an error unless the API server would assign a node to a new pod. That requires the default
+// service account, and the policy to be in force, which takes the API server a moment.
 func (a *api) podsGetNodes(ctx context.Context) error {
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"probe","namespace":"default"},` +
 		`"spec":{"containers":[{"name":"probe","image":"probe"}]}}`

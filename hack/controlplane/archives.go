@@ -23,15 +23,15 @@ import (
 )
 
 const (
-	// What setup-envtest reads: each archive, with its SHA-512.
+	// The index that setup-envtest reads: each archive, with its SHA-512.
 	archiveIndex = "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml"
-	// A network that has not answered by then is taken for none.
+	// Without a response by then, the machine counts as offline.
 	indexTimeout = 5 * time.Second
 	maxIndex     = 10 << 20
 	maxBinary    = 1 << 30
 )
 
-// archives are etcd and kube-apiserver as Kubernetes' own projects build them for envtest.
+// archives provides etcd and kube-apiserver as built by the Kubernetes projects for envtest.
 type archives struct {
 	index    string // its URL
 	download bool
@@ -43,7 +43,7 @@ func newArchives(out io.Writer) *archives {
 	return &archives{index: archiveIndex, download: os.Getenv("CONTROLPLANE_DOWNLOAD") != "off", client: http.DefaultClient, out: out}
 }
 
-// archive is one of the index.
+// archive is an entry of the index.
 type archive struct {
 	patch       int // of its version
 	sha512, url string
@@ -51,8 +51,7 @@ type archive struct {
 
 var errNoDownload = errors.New("CONTROLPLANE_DOWNLOAD is off")
 
-// fetch puts etcd and kube-apiserver into dir. They are there only if their checksum is
-// that of the index.
+// fetch downloads etcd and kube-apiserver into dir. It leaves them there only if their checksum matches the index.
 func (a *archives) fetch(ctx context.Context, dir string) error {
 	if !a.download {
 		return errNoDownload
@@ -92,8 +91,8 @@ func (a *archives) find(ctx context.Context) (archive, error) {
 	return list[len(list)-1], nil
 }
 
-// parseIndex returns the archives of this minor release and machine, the newest last. The
-// index is YAML of a fixed form: a line with the name, and below it its hash and selfLink.
+// parseIndex returns the archives of this minor release and machine, newest last. The index is YAML in a fixed form: a
+// line with the name, followed by its hash and selfLink.
 func parseIndex(text string) []archive {
 	name := regexp.QuoteMeta("envtest-"+minor(kubeVersion)) + `\.(\d+)-` + runtime.GOOS + "-" + runtime.GOARCH + `\.tar\.gz`
 	entry := regexp.MustCompile(`(?m)^\s+` + name + `:\s*\n\s+hash: ([0-9a-f]{128})\s*\n\s+selfLink: (https?://\S+)\s*$`)
@@ -124,7 +123,7 @@ func (a *archives) get(ctx context.Context, url string) (*http.Response, error) 
 	return response, nil
 }
 
-// save downloads an archive, and returns an error unless it has the right checksum.
+// save downloads an archive, and returns an error if its checksum is wrong.
 func (a *archives) save(ctx context.Context, found archive, path string, p *progress) error {
 	response, err := a.get(ctx, found.url)
 	if err != nil {
@@ -147,7 +146,7 @@ func (a *archives) save(ctx context.Context, found archive, path string, p *prog
 	return file.Close()
 }
 
-// counter moves a progress while it is read.
+// counter updates a progress as it is read.
 type counter struct {
 	from      io.Reader
 	done, all int64
@@ -161,7 +160,7 @@ func (c *counter) Read(data []byte) (int, error) {
 	return n, err
 }
 
-// unpack writes the named files of an archive into dir, and nothing else of it.
+// unpack writes only the named files of an archive into dir.
 func unpack(path, dir string, names ...string) error {
 	file, err := os.Open(path)
 	if err != nil {

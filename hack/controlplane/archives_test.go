@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// tarball packs files, by name.
+// tarball packs files, given by name.
 func tarball(t *testing.T, files map[string]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -97,7 +97,7 @@ func TestArchiveIsDownloaded(t *testing.T) {
 	if built, _ := os.ReadFile(calls); strings.Contains(string(built), "kube-apiserver") {
 		t.Errorf("built %q all the same", built)
 	}
-	// The newest of this minor release, where .10 is after .9.
+	// The newest of this minor release; .10 is newer than .9.
 	if want := "/" + minor(kubeVersion) + ".10, and verifying its SHA-512"; !strings.Contains(out.String(), want) {
 		t.Errorf("printed %q without %q", &out, want)
 	}
@@ -106,7 +106,7 @@ func TestArchiveIsDownloaded(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong with a download, the binaries are built, and nothing of it is kept.
+// If a download fails in any way, its files are removed, and the binaries are built.
 func TestFailedDownloadIsBuiltInstead(t *testing.T) {
 	good := tarball(t, map[string]string{"etcd": "store", "kube-apiserver": "server"})
 	half := tarball(t, map[string]string{"etcd": "store"})

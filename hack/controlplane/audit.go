@@ -23,10 +23,10 @@ func (c *cluster) writeAuditPolicy() error {
 	return os.WriteFile(c.auditPolicy(), policy, 0o644)
 }
 
-// everybody stands for all users in --audit.
+// everybody means all users in --audit.
 const everybody = "*"
 
-// auditRules are what is logged; the first rule that matches decides.
+// auditRules returns the rules of the audit policy; the first matching rule decides.
 func auditRules(user string) []map[string]any {
 	if user == everybody {
 		return callRules()
@@ -34,18 +34,18 @@ func auditRules(user string) []map[string]any {
 	users, answered := []string{user}, []string{"RequestReceived"}
 	pods := []map[string]any{{"resources": []string{"pods"}}}
 	return []map[string]any{
-		// Pods that the user creates, with the name that the API server generates.
+		// Pods that the user creates, with their generated names.
 		{"level": "RequestResponse", "omitManagedFields": true, "users": users, "verbs": []string{"create"}, "resources": pods, "omitStages": answered},
-		// Changes of pods by anybody, when they arrive and when they are answered: no stored version shows who made one.
+		// Changes of pods by any user, at the request and at the response: no stored version shows who made a change.
 		{"level": "Metadata", "verbs": []string{"patch", "update"}, "resources": pods},
-		// All else that the user does.
+		// All other requests of the user.
 		{"level": "Metadata", "users": users, "omitStages": answered},
 		{"level": "None"},
 	}
 }
 
-// callRules log the writes of pods, Jobs and statuses of Jobs by everybody, each once, when it is answered: the entry also
-// says when the request arrived.
+// callRules log the writes of pods, Jobs and Job statuses by all users, each once, at the response: the entry also has
+// the time of the request.
 func callRules() []map[string]any {
 	return []map[string]any{
 		{

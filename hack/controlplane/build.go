@@ -16,19 +16,19 @@ import (
 	"strings"
 )
 
-// builder provides the binaries: it builds them, or links to those that are there already.
+// builder provides the binaries: it builds them, or links to existing ones.
 type builder struct {
 	source  string // this module
-	cache   string // holds a folder per version, with all or as needed, the lock, and temporary folders
+	cache   string // holds a folder per version, with all binaries or only the needed ones, the lock, and temporary folders
 	bin     string // one of these folders
 	purpose purpose
-	found   map[string]string // what need not be built, by name; for forDemo and forTest
-	note    string            // about those that cannot be used
+	found   map[string]string // binaries that need not be built, by name; for forDemo and forTest
+	note    string            // explains why installed binaries are not used
 	fetch   func(ctx context.Context, dir string) error
 	goTool  string
 	out     io.Writer
 
-	// For another release than that of this module (KUBE_VERSION); else nil.
+	// For a release other than this module's (KUBE_VERSION); otherwise nil.
 	release *release
 	base    *builder
 }
@@ -45,7 +45,7 @@ func newBuilder(source string, p purpose) (*builder, error) {
 	}
 	b := &builder{source: source, cache: cache, bin: filepath.Join(cache, key), purpose: forAll, goTool: "go", out: os.Stderr}
 	if p == forAll || has(b.bin, needed[forAll]...) {
-		return b, nil // all of them will do for any purpose
+		return b, nil // the complete set serves any purpose
 	}
 	b.purpose = p
 	b.found, b.note = findInstalled()
@@ -54,7 +54,7 @@ func newBuilder(source string, p purpose) (*builder, error) {
 	return b, nil
 }
 
-// versionKey identifies a set of binaries by everything they depend on.
+// versionKey identifies a set of binaries by all of their inputs.
 func versionKey(source string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, ldflags, compilerFlags(forDemo), compilerFlags(forTest), runtime.GOOS, runtime.GOARCH)
@@ -82,7 +82,7 @@ func (b *builder) missing() []string {
 	return slices.DeleteFunc(slices.Clone(needed[b.purpose]), func(name string) bool { return has(b.bin, name) })
 }
 
-// build provides what is missing.
+// build provides the missing components.
 func (b *builder) build(ctx context.Context) error {
 	switch {
 	case len(b.missing()) == 0:
@@ -121,8 +121,7 @@ func (b *builder) lock(ctx context.Context) (unlock func(), err error) {
 	})
 }
 
-// link makes links to binaries that are there already. The folder is complete then, for
-// tools that expect all binaries in one.
+// link links to existing binaries. The folder is complete then, for tools that expect all binaries in one folder.
 func (b *builder) link() error {
 	if b.note != "" {
 		fmt.Fprintln(b.out, b.note)
@@ -137,7 +136,7 @@ func (b *builder) link() error {
 		}
 		fmt.Fprintf(b.out, "Using %s\n", found)
 		final := filepath.Join(b.bin, name)
-		_ = os.Remove(final) // may point to one that is gone
+		_ = os.Remove(final) // it may point to a removed file
 		if err := os.Symlink(found, final); err != nil {
 			return err
 		}
@@ -145,8 +144,7 @@ func (b *builder) link() error {
 	return nil
 }
 
-// download fetches the API server and its store, if they are missing. If that fails they
-// are built.
+// download fetches the API server and etcd, if they are missing. If the download fails, they are built.
 func (b *builder) download(ctx context.Context) error {
 	if b.fetch == nil || has(b.bin, "etcd", "kube-apiserver") {
 		return nil
@@ -175,8 +173,8 @@ func (b *builder) place(temp string, names ...string) error {
 	return nil
 }
 
-// tempDir creates a directory next to the final one, so that binaries can be renamed,
-// and removes what killed builds have left. The caller holds the lock.
+// tempDir creates a directory next to the final one, so that binaries can be renamed, and removes the remains of killed
+// builds. The caller holds the lock.
 func (b *builder) tempDir() (string, error) {
 	old, err := filepath.Glob(filepath.Join(b.cache, ".build-*"))
 	if err != nil {
@@ -226,7 +224,7 @@ func (b *builder) compile(ctx context.Context, names []string) error {
 	return b.place(temp, names...)
 }
 
-// command is a call of Go in this module that the environment does not change.
+// command returns a Go command in this module that is independent of the environment.
 func (b *builder) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := command(ctx, b.goTool, args...)
 	cmd.Dir = b.source

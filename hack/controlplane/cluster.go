@@ -28,7 +28,7 @@ var policyFile string
 
 const clusterName = "batchjob"
 
-// serverComponents are the components that kwokctl starts, by its names.
+// serverComponents are the components that kwokctl starts, by its names for them.
 var serverComponents = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kwok-controller"}
 
 // cluster is one running control plane with all of its files, below dir.
@@ -38,8 +38,8 @@ type cluster struct {
 	kwok       string // dir/kwok: kwokctl's state
 	state      string // dir/kwok/clusters/batchjob
 	kubeconfig string
-	audited    string   // whose requests are logged, in addition to changes of pods; no log if empty
-	release    *release // nil for that of this module
+	audited    string   // the user whose requests are logged, in addition to changes of pods; no log if empty
+	release    *release // nil for this module's release
 	gates      string   // feature gates, as on a command line
 	out        io.Writer
 }
@@ -53,7 +53,7 @@ func newCluster(dir, bin string) *cluster {
 	}
 }
 
-// up starts the cluster, unless it runs. It removes an incomplete one first.
+// up starts the cluster, unless it is running. It first removes an incomplete one.
 func (c *cluster) up(ctx context.Context, nodes int) error {
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (c *cluster) up(ctx context.Context, nodes int) error {
 	err = c.start(ctx, nodes)
 	p.stop(err)
 	if err != nil {
-		// The processes end, their logs are kept.
+		// The processes are stopped, but their logs are kept.
 		return errors.Join(err, stopProcesses(c.dir))
 	}
 	c.hint()
@@ -101,7 +101,7 @@ func (c *cluster) lock(ctx context.Context) (func(), error) {
 	})
 }
 
-// healthy returns nil if every component runs and the cluster can run pods.
+// healthy returns nil if every component is running and the cluster can run pods.
 func (c *cluster) healthy(ctx context.Context) error {
 	if err := c.allRun(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c *cluster) healthy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A busy cluster gets time to answer: replacing it would lose its contents.
+	// A busy cluster gets time to respond: replacing it would lose its contents.
 	if err := c.wait(ctx, "the API server does not serve", client.serving); err != nil {
 		return err
 	}
@@ -184,8 +184,7 @@ func (c *cluster) prepare(ctx context.Context, client *api, nodes int) error {
 	})
 }
 
-// wait repeats probe until it succeeds. It gives up after a minute, or at once if a
-// process has ended.
+// wait repeats probe until it succeeds. It gives up after a minute, or at once if a process has exited.
 func (c *cluster) wait(ctx context.Context, what string, probe func(context.Context) error) error {
 	deadline := time.Now().Add(time.Minute)
 	for {
@@ -246,14 +245,13 @@ func node(i int) map[string]any {
 		"spec": map[string]any{"podCIDR": fmt.Sprintf("10.%d.0.0/16", i%256)},
 		"status": map[string]any{
 			"allocatable": room, "capacity": room,
-			// Requests of the API server to the kubelet go to kwok, on this machine.
+			// Requests from the API server to the kubelet go to kwok, on this machine.
 			"addresses": []map[string]string{{"type": "InternalIP", "address": "127.0.0.1"}, {"type": "Hostname", "address": name}},
 		},
 	}
 }
 
-// config returns the configuration of kwokctl and kwok: their settings, then our
-// stages, which replace kwok's.
+// config returns the configuration of kwokctl and kwok: their settings, then our stages, which replace kwok's.
 func (c *cluster) config() ([]byte, error) {
 	ports, err := freePorts(5)
 	if err != nil {
@@ -272,8 +270,8 @@ func (c *cluster) config() ([]byte, error) {
 			"kubeControllerManagerPort": ports[3], "kwokControllerPort": ports[4],
 		}, "componentsPatches": c.patches()},
 		map[string]any{"apiVersion": group, "kind": "KwokConfiguration", "options": map[string]any{
-			// Pods change state many at a time; kwok's default is 4. The rest are its
-			// defaults, which it leaves out once there is such an object.
+			// Many pods change state at once; kwok's default is 4. The other values are kwok's defaults, which it does
+			// not apply if there is such an object.
 			"podPlayStageParallelism": 16, "nodePlayStageParallelism": 4, "nodeLeaseParallelism": 4,
 			"podsOnNodeSyncParallelism": 1, "nodeLeaseDurationSeconds": 40, "cidr": "10.0.0.1/24",
 			"enableDebuggingHandlers": true,
@@ -301,7 +299,7 @@ func (c *cluster) config() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// manager returns the program that runs Kubernetes' own controllers.
+// manager returns the path of the program that runs Kubernetes' own controllers.
 func (c *cluster) manager() string {
 	if has(c.bin, "kube-controller-manager") {
 		return filepath.Join(c.bin, "kube-controller-manager")
@@ -309,20 +307,19 @@ func (c *cluster) manager() string {
 	return filepath.Join(c.bin, "kube-job-controller")
 }
 
-// serverArgs are the API server's arguments in addition to kwokctl's.
+// serverArgs returns the API server's arguments in addition to kwokctl's.
 func (c *cluster) serverArgs() []map[string]string {
-	// As strict as clusters get: the creator of a Job's pods needs permission to block its
-	// deletion.
+	// As strict as clusters get: to create a Job's pods, a user needs permission to block the Job's deletion.
 	args := []map[string]string{
 		{"key": "enable-admission-plugins", "value": "OwnerReferencesPermissionEnforcement"},
-		// Nothing routes the addresses of Services here: the API server finds the endpoints of a webhook's Service itself,
-		// as on the clusters of large providers, and says so if there are none.
+		// Service addresses are not routed here: the API server resolves the endpoints of a webhook's Service itself,
+		// as on the clusters of large providers, and reports if there are none.
 		{"key": "enable-aggregator-routing", "value": "true"},
 	}
 	if c.audited != "" {
 		args = append(args, map[string]string{"key": "audit-policy-file", "value": c.auditPolicy()},
 			map[string]string{"key": "audit-log-path", "value": filepath.Join(c.dir, "audit.log")},
-			map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // It is read as one file; the default is 100 MB.
+			map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // It is read as one file; default: 100 MB.
 	}
 	return args
 }
@@ -334,7 +331,7 @@ func (c *cluster) version() string {
 	return c.release.version
 }
 
-// patches are the arguments of components in addition to kwokctl's.
+// patches returns the arguments of components in addition to kwokctl's.
 func (c *cluster) patches() []any {
 	gates := slices.DeleteFunc([]string{c.release.serverGates(), c.gates}, func(s string) bool { return s == "" })
 	server, manager := append(c.serverArgs(), c.release.serverArgs()...), []map[string]string{}
@@ -345,13 +342,13 @@ func (c *cluster) patches() []any {
 		manager = append(manager, map[string]string{"key": "feature-gates", "value": c.gates})
 	}
 	if has(c.bin, "kube-controller-manager") {
-		// By default, it deletes pods that have ended when there are more than 12,500.
+		// By default, it deletes pods that have ended if there are more than 12,500.
 		manager = append(manager, map[string]string{"key": "terminated-pod-gc-threshold", "value": "0"})
 	}
 	// A Job of 100,000 pods fills etcd's default quota of 2 GiB before the first compaction.
 	quota := []map[string]string{{"key": "quota-backend-bytes", "value": strconv.Itoa(8 << 30)}}
-	// Nodes that others add have kubelets of their own. That somebody else holds the Lease of a node is not
-	// enough: kwok ignores that for pods if it happens to start their controller before that of nodes.
+	// Nodes that other tools add have their own kubelets. A Lease of the node held by such a kubelet is not enough:
+	// kwok ignores it for pods if it starts their controller before the node controller.
 	ours := []map[string]string{
 		{"key": "manage-all-nodes", "value": "false"},
 		{"key": "manage-nodes-with-annotation-selector", "value": kwokNode + "=fake"},
@@ -364,8 +361,8 @@ func (c *cluster) patches() []any {
 	}
 }
 
-// environment limits kwokctl to this cluster's directory and binaries, regardless of
-// the user's KUBECONFIG and KWOK_ settings.
+// environment limits kwokctl to this cluster's directory and binaries, regardless of the user's KUBECONFIG and KWOK_
+// settings.
 func (c *cluster) environment(inherited []string) []string {
 	var env []string
 	for _, v := range inherited {
@@ -378,9 +375,8 @@ func (c *cluster) environment(inherited []string) []string {
 		"PATH="+c.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// freePorts finds unused ports on loopback. They are below the ephemeral ports, so
-// that no outgoing connection takes one first, and start at random, so that two calls
-// rarely collide.
+// freePorts finds unused ports on loopback. They are below the ephemeral ports, so that no outgoing connection takes
+// one first, and begin at random, so that two calls rarely collide.
 func freePorts(n int) ([]int, error) {
 	const first, count = 20000, 12000
 	start := rand.IntN(count)

@@ -35,13 +35,13 @@ var components = []component{
 	{"kubectl", "the client, Kubernetes " + kubeVersion},
 }
 
-// purpose is what a control plane is for.
+// purpose is the use of a control plane.
 type purpose string
 
 const (
 	forAll  purpose = "all"  // everything, optimized
-	forDemo purpose = "demo" // what make demo needs, as soon as possible
-	forTest purpose = "test" // what make test needs, as soon as possible
+	forDemo purpose = "demo" // for make demo, as fast as possible
+	forTest purpose = "test" // for make test, as fast as possible
 )
 
 var needed = map[purpose][]string{
@@ -50,7 +50,7 @@ var needed = map[purpose][]string{
 	forTest: {"etcd", "kube-apiserver", "kubectl"},
 }
 
-// Packages that only the control plane has, and those that our tests have, too, but not the plugin.
+// Packages that only the control plane uses, and packages that our tests also use, but not the plugin.
 var (
 	ofControlPlane = []string{
 		"k8s.io/kubernetes/...", "k8s.io/apiserver/...", "k8s.io/kube-aggregator/...", "k8s.io/apiextensions-apiserver/pkg/apiserver/...",
@@ -61,9 +61,9 @@ var (
 	}
 )
 
-// compilerFlags are those for a purpose. Without inlining, packages take a quarter less time to
-// compile. What the plugin or the tests have as well is compiled as for them, so that Go's build
-// cache has it once. Measurements need optimized binaries.
+// compilerFlags returns the flags for a purpose. Without inlining, packages take a quarter less time to compile.
+// Packages that the plugin or the tests share are compiled with their flags, so that Go's build cache has them once.
+// Measurements need optimized binaries.
 func compilerFlags(p purpose) []string {
 	var patterns []string
 	switch p {
@@ -79,13 +79,12 @@ func compilerFlags(p purpose) []string {
 	return flags
 }
 
-// has reports whether dir has the components. Each is renamed into place, so one that
-// exists is complete.
+// has reports whether dir has the components. Each is renamed into place, so an existing file is complete.
 func has(dir string, names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !exists(filepath.Join(dir, name)) })
 }
 
-// describe lists components for people.
+// describe lists components with descriptions for users.
 func describe(names []string) string {
 	var list []string
 	for _, c := range components {

@@ -29,7 +29,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	}
 }
 
-// source is a module folder in miniature.
+// source creates a minimal module folder.
 func source(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,8 +39,8 @@ func source(t *testing.T) string {
 	return dir
 }
 
-// fakeGo is a `go` that records what it builds, and "builds" each by the given shell lines,
-// which see the path to write as $out.
+// fakeGo creates a `go` that records its builds, and "builds" each with the given shell lines, which get the output
+// path as $out.
 func fakeGo(t *testing.T, lines string) (tool, calls string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func testBuilder(t *testing.T, lines string) (b *builder, calls string) {
 	return &builder{source: source(t), cache: cache, bin: filepath.Join(cache, "key"), purpose: forAll, goTool: tool, out: io.Discard}, calls
 }
 
-// files lists a folder; a folder that does not exist is empty.
+// files lists a folder; a missing folder is empty.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -124,8 +124,8 @@ func TestVersionsAreThoseOfTheModule(t *testing.T) {
 	}
 }
 
-// Go's build cache has the libraries of Kubernetes once: for the plugin, its tests, and the
-// control plane. Compiling them takes minutes.
+// The plugin, its tests and the control plane share the compiled libraries of Kubernetes in Go's build cache. Compiling
+// them takes minutes.
 func TestLibrariesAreThoseOfThePlugin(t *testing.T) {
 	plugin, err := os.ReadFile("../../go.mod")
 	if err != nil {
@@ -240,7 +240,7 @@ func TestLockWaits(t *testing.T) {
 		got <- err
 	}()
 	<-waiting
-	os.Remove(path) // as down does: the waiter must not take a deleted file for the lock
+	os.Remove(path) // as down does: a deleted file must not count as the lock
 	unlock()
 	if err := <-got; err != nil {
 		t.Fatal(err)

@@ -16,9 +16,8 @@ import (
 	"strings"
 )
 
-// findInstalled looks for binaries that need not be built, of the same minor release:
-// those of KUBEBUILDER_ASSETS, those that setup-envtest has downloaded, and kwok's in PATH.
-// note says why KUBEBUILDER_ASSETS is not used.
+// findInstalled looks for binaries of the same minor release that need not be built: in KUBEBUILDER_ASSETS, in the
+// downloads of setup-envtest, and kwok in PATH. note explains why KUBEBUILDER_ASSETS is not used.
 func findInstalled() (found map[string]string, note string) {
 	found = map[string]string{}
 	servers := []string{"etcd", "kube-apiserver", "kube-controller-manager", "kubectl"}
@@ -48,8 +47,7 @@ func findInstalled() (found map[string]string, note string) {
 	return found, note
 }
 
-// assetFolders returns KUBEBUILDER_ASSETS, then the folders of setup-envtest for this minor
-// release, newest first.
+// assetFolders returns KUBEBUILDER_ASSETS, then the folders of setup-envtest for this minor release, newest first.
 func assetFolders() []string {
 	var folders []string
 	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
@@ -75,7 +73,7 @@ func assetFolders() []string {
 
 var versionPattern = regexp.MustCompile(`v\d+\.\d+\.\d+`)
 
-// version returns what a binary prints as its version; "unknown" if it cannot be run.
+// version returns the version that a binary prints; "unknown" if it cannot be run.
 func version(path string) string {
 	output, err := exec.Command(path, "--version").Output()
 	if found := versionPattern.Find(output); err == nil && found != nil {
@@ -92,7 +90,7 @@ func minor(version string) string {
 	return version
 }
 
-// sourceKey identifies the binaries that were found; it is empty without any.
+// sourceKey identifies the binaries found; it is empty if there are none.
 func sourceKey(found map[string]string) string {
 	if len(found) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// isolate hides what is installed on the machine, and returns a folder for PATH.
+// isolate hides the programs installed on the machine, and returns a folder in PATH.
 func isolate(t *testing.T) (path string) {
 	t.Helper()
 	path = t.TempDir()
@@ -22,7 +22,7 @@ func isolate(t *testing.T) (path string) {
 	return path
 }
 
-// program makes a program that prints its version.
+// program creates a program that prints its version.
 func program(t *testing.T, path, version string) {
 	t.Helper()
 	write(t, path, "#!/bin/sh\necho 'version "+version+" (x)'\n", 0o755)
@@ -56,7 +56,7 @@ func TestInstalledBinariesAreUsed(t *testing.T) {
 	}
 }
 
-// Another minor release may lack what the tests are about, and kwok's flags change.
+// Another minor release may lack features that the tests need, and kwok's flags change.
 func TestOtherVersionsAreNotUsed(t *testing.T) {
 	path := isolate(t)
 	assets := t.TempDir()
@@ -69,7 +69,7 @@ func TestOtherVersionsAreNotUsed(t *testing.T) {
 	if len(found) > 0 || note != "Not using KUBEBUILDER_ASSETS: the version of its kube-apiserver is v1.30.2, and this needs v1.37." {
 		t.Errorf("found %v, %q", found, note)
 	}
-	program(t, filepath.Join(path, "kwok"), kwokVersion) // kwokctl is still another one
+	program(t, filepath.Join(path, "kwok"), kwokVersion) // kwokctl still has another version
 	if found, _ := findInstalled(); len(found) > 0 {
 		t.Errorf("found %v", found)
 	}
@@ -94,7 +94,7 @@ func TestSetupEnvtestsBinariesAreFound(t *testing.T) {
 	}
 }
 
-// Without them everything is as on a machine that has none, and in the same folder.
+// Without installed binaries, the key is empty, so the folder is the same as on a machine without any.
 func TestFolderNamesWhatIsLinked(t *testing.T) {
 	if got := sourceKey(nil); got != "" {
 		t.Errorf("%q without anything found", got)

@@ -1,18 +1,16 @@
 //go:build unix
 
-// Command controlplane builds a real Kubernetes control plane from Go modules
-// and runs it, with nodes that only pretend (kwok), for tests and demos:
+// Command controlplane builds a real Kubernetes control plane from Go modules and runs it, with simulated nodes (kwok),
+// for tests and demos:
 //
 //	go -C hack/controlplane run . build   # etcd, kube-apiserver, … into a cache folder
 //	go -C hack/controlplane run . path    # where they are
 //	go -C hack/controlplane run . up      # a cluster in .cluster/ of the project
 //	go -C hack/controlplane run . down    # … and nothing of it is left
 //
-// With KUBE_VERSION=v1.33.13 in the environment, build, path and up are about that
-// release of Kubernetes.
+// With KUBE_VERSION=v1.33.13 in the environment, build, path and up use that release of Kubernetes.
 //
-// It uses nothing but the standard library, so that it starts at once although
-// its module requires all of Kubernetes.
+// It imports only the standard library, so that it starts at once although its module requires all of Kubernetes.
 package main
 
 import (
@@ -47,7 +45,7 @@ KUBE_VERSION=v1.33.13 in the environment makes it another release of Kubernetes.
 DIR is .cluster in the project unless given; a relative DIR starts at the project's root.
 `
 
-// errUsage has been reported to the user already.
+// errUsage means that the error has already been reported to the user.
 var errUsage = errors.New("usage")
 
 func main() { os.Exit(exitCode(os.Args[1:])) }
@@ -73,13 +71,13 @@ func exitOf(ctx context.Context, err error) int {
 		return 2
 	}
 	if exit := (*aloneError)(nil); errors.As(err, &exit) {
-		return exit.code // The command has said why.
+		return exit.code // The command has reported its error.
 	}
 	fmt.Fprintln(os.Stderr, "error:", err)
 	return 1
 }
 
-// runAlone runs a command while nobody else holds a file.
+// runAlone runs a command while it holds the lock on a file.
 func runAlone(ctx context.Context, args []string) error {
 	if len(args) < 2 {
 		return usageError("alone takes a file and a command")
@@ -91,7 +89,7 @@ func runAlone(ctx context.Context, args []string) error {
 	return err
 }
 
-// aloneError is the exit code of the command that failed.
+// aloneError is the exit code of a command that failed.
 type aloneError struct{ code int }
 
 func (e *aloneError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
@@ -106,7 +104,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if !filepath.IsAbs(o.dir) {
-		// `go -C` changes the directory, so a relative path would be surprising.
+		// `go -C` changes the directory, so a path relative to it would be surprising.
 		o.dir = filepath.Join(filepath.Dir(filepath.Dir(source)), o.dir)
 	}
 	if o.verb == "down" {
@@ -138,7 +136,7 @@ func run(ctx context.Context, args []string) error {
 	return c.up(ctx, o.nodes)
 }
 
-// options are those of the command line.
+// options are the options on the command line.
 type options struct {
 	verb    string
 	purpose purpose

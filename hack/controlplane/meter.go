@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// perPackage is what any package costs to compile, in bytes of source: it imports others.
+// perPackage is the fixed cost of compiling any package, in bytes of source: it imports others.
 const perPackage = 30_000
 
-// meter reads what `go build -v` prints, a line for each package that it compiles, and
-// moves a progress.
+// meter parses the output of `go build -v`, a line for each compiled package, and updates a progress.
 type meter struct {
 	weights   map[string]int64 // by import path: the size of its source
 	all, done int64
@@ -23,7 +22,7 @@ type meter struct {
 	other     bytes.Buffer
 }
 
-// meter lists the packages that the build will compile, which Go's build cache lacks.
+// meter lists the packages that the build will compile because Go's build cache lacks them.
 func (b *builder) meter(ctx context.Context, packages []string) (*meter, error) {
 	const format = `{{if .Stale}}{{.ImportPath}} {{.Dir}} {{join .GoFiles " "}}{{end}}`
 	args := append(compilerFlags(b.purpose), "-deps", "-f", format)
@@ -70,5 +69,5 @@ func (m *meter) Write(data []byte) (int, error) {
 	}
 }
 
-// rest returns what was not about progress.
+// rest returns the output that is not about progress.
 func (m *meter) rest() []byte { return append(m.other.Bytes(), m.partial...) }

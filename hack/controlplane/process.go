@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// command returns a child process in a process group of its own: Ctrl-C reaches it
-// only through ctx, and then also ends all that it started (compilers).
+// command returns a child process in its own process group: Ctrl-C reaches it only through ctx, and then also ends the
+// processes that it started (compilers).
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -27,8 +27,8 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// lock takes an exclusive lock, which the kernel releases when this process ends.
-// waiting is called once if another process holds it.
+// lock acquires an exclusive lock, which the kernel releases when this process ends. waiting is called once if another
+// process holds it.
 func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	for told := false; ; {
 		f, err := tryLock(path)
@@ -104,7 +104,7 @@ func commandLines() (map[int][]string, error) {
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			if err != nil || len(data) == 0 {
-				continue // it ended meanwhile, or it is a kernel thread or a zombie
+				continue // it has ended in the meantime, or is a kernel thread or a zombie
 			}
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			if err == nil {
@@ -138,7 +138,7 @@ func stopProcesses(dir string) error {
 				return err
 			}
 			for _, p := range left {
-				_ = syscall.Kill(p.pid, signal) // it may have ended meanwhile
+				_ = syscall.Kill(p.pid, signal) // it may have ended in the meantime
 			}
 			time.Sleep(100 * time.Millisecond)
 		}

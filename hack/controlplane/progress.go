@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// progress is a line about work that is going on: how far it is, and how long it took at the
-// end. On a terminal the line is drawn again each second.
+// progress is a line about work in progress: the part done, and at the end the time it took. On a terminal, the line is
+// redrawn each second.
 type progress struct {
 	out      io.Writer
 	line     string
 	started  time.Time
 	permille atomic.Int64 // done so far; 0 if that is unknown
-	shown    int64        // what has been printed without a terminal
+	shown    int64        // the part that has been printed without a terminal
 	quit     chan struct{}
 	ended    chan struct{}
 }
@@ -29,7 +29,7 @@ func startProgress(out io.Writer, line string) *progress {
 	return p
 }
 
-// at sets how much of the work is done.
+// at sets the part of the work that is done.
 func (p *progress) at(done, all int64) {
 	if all > 0 {
 		p.permille.Store(min(1000*done/all, 1000))
@@ -61,12 +61,11 @@ func (p *progress) show() {
 	}
 }
 
-// state describes work in progress: how much of it is done, the elapsed time, and how long the
-// rest will take at the same speed.
+// state describes work in progress: the part done, the elapsed time, and an estimate of the remaining time.
 func state(permille int64, elapsed time.Duration) string {
 	text := elapsed.Round(time.Second).String()
 	if permille < 50 {
-		return text // too early to tell
+		return text // too early to estimate
 	}
 	left := time.Duration(float64(elapsed) * float64(1000-permille) / float64(permille))
 	return fmt.Sprintf("%d%%, %s, about %s left", permille/10, text, left.Round(5*time.Second))
@@ -81,7 +80,7 @@ func (p *progress) stop(err error) {
 		what = "failed after " + what
 	}
 	if isTerminal(p.out) {
-		fmt.Fprintf(p.out, "\r\033[K%s ", p.line) // over what was drawn
+		fmt.Fprintf(p.out, "\r\033[K%s ", p.line) // over the previous text
 	}
 	fmt.Fprintln(p.out, what)
 }

@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// release is a Kubernetes release other than that of this module's go.mod. Only the
-// API server and Kubernetes' own controllers are built of it; all else is the same.
+// release is a Kubernetes release other than this module's go.mod requires. Only the API server and Kubernetes' own
+// controllers are built from it; the other components stay the same.
 type release struct {
 	version string // v1.33.13
 	minor   int    // 33
@@ -27,8 +27,7 @@ type release struct {
 
 var releasePattern = regexp.MustCompile(`^v1\.(\d+)\.\d+$`)
 
-// parseRelease parses the environment variable KUBE_VERSION; nil is the release of
-// this module.
+// parseRelease parses the environment variable KUBE_VERSION; it returns nil for this module's release.
 func parseRelease(version string) (*release, error) {
 	if version == "" || version == kubeVersion {
 		return nil, nil
@@ -65,8 +64,7 @@ func (r *release) policyVersion() string {
 	return "v1alpha1"
 }
 
-// serverArgs returns the arguments that make the API server serve the policy, if it does
-// not by default.
+// serverArgs returns the arguments that make the API server serve the policy, if it does not by default.
 func (r *release) serverArgs() []map[string]string {
 	version := r.policyVersion()
 	if version == "v1" {
@@ -83,7 +81,7 @@ func (r *release) serverGates() string {
 	return "MutatingAdmissionPolicy=true"
 }
 
-// own returns the components that are built from the release.
+// own are the components that are built from the release.
 var own = []string{"kube-apiserver", "kube-controller-manager"}
 
 // forRelease returns a builder for another release.
@@ -107,7 +105,7 @@ func (b *builder) forRelease(r *release) (*builder, error) {
 	return &other, nil
 }
 
-// buildRelease builds the binaries of another release, with links to those that are the same.
+// buildRelease builds the binaries of another release, with links to the ones that stay the same.
 func (b *builder) buildRelease(ctx context.Context) error {
 	if err := b.base.build(ctx); err != nil {
 		return err
@@ -134,7 +132,7 @@ func (b *builder) fillRelease(ctx context.Context, module string) error {
 		final := filepath.Join(b.bin, name)
 		switch {
 		case !slices.Contains(own, name):
-			_ = os.Remove(final) // may point to a folder that is gone
+			_ = os.Remove(final) // it may point to a removed folder
 			if err := os.Symlink(filepath.Join(b.base.bin, name), final); err != nil {
 				return err
 			}
@@ -155,11 +153,11 @@ func (b *builder) fillRelease(ctx context.Context, module string) error {
 	return nil
 }
 
-// writeModule creates a module in dir that requires the release: with the requirements of
-// its go.mod, but published modules instead of the directories of its repository.
+// writeModule creates a module in dir that requires the release: with the requirements of its go.mod, but published
+// modules instead of the directories of its repository.
 func (b *builder) writeModule(ctx context.Context, dir string) error {
 	cmd := command(ctx, b.goTool, "mod", "download", "-json", "k8s.io/kubernetes@"+b.release.version)
-	cmd.Dir = dir // no module, so that none is changed
+	cmd.Dir = dir // outside of any module, so that no go.mod is changed
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	answer, err := cmd.Output()
 	if ctx.Err() != nil {
@@ -190,7 +188,7 @@ func (b *builder) writeModule(ctx context.Context, dir string) error {
 
 var stagingPath = regexp.MustCompile(`\./staging/src/(k8s\.io/[a-z0-9-]+)`)
 
-// goMod is the release's go.mod, made that of a module which requires the release.
+// goMod converts the release's go.mod to the go.mod of a module that requires the release.
 func (r *release) goMod(upstream []byte) ([]byte, error) {
 	const line = "module k8s.io/kubernetes\n"
 	if !bytes.Contains(upstream, []byte(line)) || !stagingPath.Match(upstream) {
@@ -204,8 +202,8 @@ func (r *release) goMod(upstream []byte) ([]byte, error) {
 // makeOf builds one component in the module and moves it into place.
 func (b *builder) makeOf(ctx context.Context, name, module string) error {
 	made := filepath.Join(module, name)
-	// -mod=mod: the checksums are not listed beforehand. Go verifies them with its
-	// checksum database, unless the machine is configured otherwise.
+	// -mod=mod: the checksums are not listed in a go.sum. Go verifies them with its checksum database, unless the
+	// machine is configured otherwise.
 	cmd := command(ctx, b.goTool, "build", "-mod=mod", "-buildvcs=false", "-ldflags", b.release.ldflags(), "-o", made, "./cmd/"+name)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)

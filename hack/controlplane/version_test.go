@@ -29,7 +29,7 @@ func TestSupportedReleasesAreParsed(t *testing.T) {
 	}
 }
 
-// upstreamMod is a go.mod of k8s.io/kubernetes in miniature.
+// upstreamMod is a minimal go.mod of k8s.io/kubernetes.
 const upstreamMod = "module k8s.io/kubernetes\n\ngo 1.24.0\n\nrequire (\n\tgithub.com/a/b v1.2.3\n\tk8s.io/api v0.0.0\n)\n\n" +
 	"replace (\n\tk8s.io/api => ./staging/src/k8s.io/api\n\tk8s.io/kube-proxy => ./staging/src/k8s.io/kube-proxy\n)\n"
 
@@ -49,8 +49,8 @@ func TestGoModIsThatOfTheRelease(t *testing.T) {
 	}
 }
 
-// Another release has a folder of its own, with two binaries of its own, and leaves the
-// folder and the key of this module's release alone.
+// Another release has its own folder, with two binaries of its own, and does not change the folder and the key of this
+// module's release.
 func TestAnotherReleaseHasItsOwnFolder(t *testing.T) {
 	mod := filepath.Join(t.TempDir(), "kubernetes.mod")
 	write(t, mod, upstreamMod, 0o644)
@@ -95,7 +95,7 @@ grep -qs 'require k8s.io/kubernetes v1.33.13' go.mod && echo "1.33: $arguments" 
 	}
 }
 
-// What the API server is started with, and what kwok's configuration looks like.
+// The API server's flags and kwok's configuration depend on the release.
 func TestFlagsFollowTheRelease(t *testing.T) {
 	for _, c := range []struct {
 		release *release

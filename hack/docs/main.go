@@ -1,6 +1,5 @@
-// Command docs writes docs/reference.md from the commands of the plugin, and
-// docs/explanation.md from the types of its JSON; with -check it checks that they are up to
-// date.
+// Command docs writes docs/reference.md from the commands of the plugin, and docs/explanation.md from the types of its
+// JSON and their comments; with -check, it checks that they are up to date.
 package main
 
 import (

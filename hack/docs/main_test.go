@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// make generate-check fails for a file that is not what the code says.
+// make generate-check fails if a file does not match the code.
 func TestCheckFailsForAStaleFile(t *testing.T) {
 	const text = "kubectl batchjob status --watch\n"
 	file := filepath.Join(t.TempDir(), "reference.md")

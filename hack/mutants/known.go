@@ -18,8 +18,8 @@ func regressionsIn(requirements string) (list []regression) {
 	return list
 }
 
-// knownBugs is the table of known bugs and what finds them: first those of the built-in controller,
-// then how many bugs were planted in all.
+// knownBugs returns the table of the built-in controller's known bugs and the tests that find them, followed by the
+// total number of planted bugs.
 func knownBugs(regressions []regression, mutants []mutant, results []result) string {
 	var b strings.Builder
 	b.WriteString("| bug | upstream | planted as | what finds it first |\n|---|---|---|---|\n")
@@ -43,7 +43,7 @@ func cell(lines []string) string {
 	return strings.Join(lines, "<br>")
 }
 
-// finder is the test that found a bug, without the package where the name says enough.
+// finder returns the test that found a bug, and its package.
 func finder(m mutant, results []result) string {
 	r, planted := resultOf(m.name(), results)
 	switch {
@@ -56,7 +56,7 @@ func finder(m mutant, results []result) string {
 	return fmt.Sprintf("`%s` %s", strings.ReplaceAll(test, "|", `\|`), pkg)
 }
 
-// others counts all bugs that were planted, by the package whose tests found them.
+// others counts all planted bugs, by the package whose tests found them.
 func others(mutants []mutant, results []result) string {
 	planted, caught, found := 0, 0, map[string]int{}
 	for _, m := range mutants {

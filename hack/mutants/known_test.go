@@ -15,8 +15,8 @@ const (
 	allOfREGs = 33
 )
 
-// TestDocumentationHasTheKnownBugs_STO_06 compares the tables in docs/proof with the results of
-// the last run, which make mutants-doc keeps, and with what make prove finds. -rewrite writes them.
+// TestDocumentationHasTheKnownBugs_STO_06 compares the tables in docs/proof with the results of the last run, which
+// make mutants-doc saves, and with the bugs that make prove finds. -rewrite updates the tables.
 func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
 	requirements, err := os.ReadFile("../../docs/requirements.md")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
 	hasTable(t, "../../docs/proof/interleavings.md", "proved bugs", proved(slices.Concat(mutants, subtle)))
 }
 
-// hasTable fails if the page has another table, or rewrites it.
+// hasTable fails if the page has a different table, or rewrites the page.
 func hasTable(t *testing.T, page, name, table string) {
 	t.Helper()
 	document, err := os.ReadFile(page)
@@ -61,7 +61,7 @@ func hasTable(t *testing.T, page, name, table string) {
 	}
 }
 
-// replaced returns the document with another table.
+// replaced returns the document with its table replaced.
 func replaced(t *testing.T, document, name, table string) string {
 	begin, end := "<!-- "+name+" -->\n", "<!-- end of the "+name+" -->\n"
 	before, rest, _ := strings.Cut(document, begin)
@@ -72,8 +72,8 @@ func replaced(t *testing.T, document, name, table string) string {
 	return before + begin + table + end + after
 }
 
-// TestResultsAreKept_STO_06: a run that was interrupted is continued, and forgets bugs that are not in the
-// table anymore.
+// TestResultsAreKept_STO_06: an interrupted run is continued, without the results of bugs that are no longer in the
+// table.
 func TestResultsAreKept_STO_06(t *testing.T) {
 	file := t.TempDir() + "/results.json"
 	r, err := readResults(file)

@@ -1,12 +1,12 @@
-// Command mutants tests the tests: it plants one bug at a time, most of them bugs that the
-// built-in controller really had, and requires that some test fails.
+// Command mutants tests the tests: it plants one bug at a time, most of them bugs that the built-in controller really
+// had, and requires that some test fails.
 //
 //	go run ./hack/mutants [-table FILE] [-only REGEXP] [-list] [-prove] [-results FILE] [-timeout DURATION] [-args FLAGS] [PACKAGES]
 //
-// The bugs are in mutants.txt, or in another table, such as subtle.txt. The source tree does
-// not change: the compiler gets the planted text as an overlay. Each bug takes about half a
-// minute. With -results, a bug that has a result in the file is not planted again. With -prove,
-// the model checker alone has to find each bug, in the small world that the table names.
+// The bugs are in mutants.txt, or in another table, such as subtle.txt. The source tree does not change: the compiler
+// gets the planted text as an overlay. Each bug takes about half a minute. With -results, a bug that already has a
+// result in the file is skipped. With -prove, the model checker alone has to find each bug, in the small world that the
+// table names.
 package main
 
 import (
@@ -61,7 +61,7 @@ type options struct {
 	list, prove          bool
 }
 
-// suite is what tests a bug: packages, with flags for go test, and a time limit for each.
+// suite is the set of tests for a bug: packages, flags for go test, and a time limit for each package.
 type suite struct {
 	packages, flags []string
 	timeout         time.Duration
@@ -96,7 +96,7 @@ func run(o options, tested suite) error {
 	}
 	known.keep(mutants)
 	chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return known.has(m.name()) })
-	if o.prove { // That no world shows anything without a bug is what make prove is for.
+	if o.prove { // make prove itself checks that no world shows a violation without a bug.
 		return plantAll(chosen, known, func(m mutant) suite { return tested.exploring(m.world) })
 	}
 	if failure, err := tested.testAll(""); err != nil || failure != "" {
@@ -142,7 +142,7 @@ func plantAll(mutants []mutant, known *results, suiteOf func(mutant) suite) erro
 	return nil
 }
 
-// plant runs the tests with the bug, and returns which test failed, if one did.
+// plant runs the tests with the bug, and returns the test that failed, if any.
 func (m mutant) plant(dir string, tested suite) (verdict string, caught bool) {
 	overlay, err := m.overlay(dir)
 	if err != nil {
@@ -171,10 +171,10 @@ func (s suite) testAll(overlay string) (failure string, err error) {
 	return "", nil
 }
 
-// failed is what go test prints if a test failed, panicked, or crashed the runtime: not if it was not built.
+// failed matches the output of go test if a test failed, panicked, or crashed the runtime, but not if the build failed.
 var failed = regexp.MustCompile(`(?m)^(--- FAIL|panic|fatal error): `)
 
-// test returns which test of a package failed, and an error if they did not run to an end.
+// test returns the failed test of a package, and an error if the tests were not completed.
 func (s suite) test(overlay, name string) (failure string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*s.timeout)
 	defer cancel()
@@ -195,7 +195,7 @@ func goTool(args ...string) *exec.Cmd { return goToolContext(context.Background(
 
 func goToolContext(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.WaitDelay = 10 * time.Second // What go started may keep its output open.
+	cmd.WaitDelay = 10 * time.Second // Processes started by go may keep its output open.
 	return cmd
 }
 

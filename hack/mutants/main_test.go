@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Only a test that fails or panics catches a bug: not one that is not built, and not the end of the time.
+// Only a test that fails or panics catches a bug, not a build failure or a timeout.
 func TestOnlyAFailureCatchesABug_STO_06(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "go.mod", "module example.com/m\n")

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// proved is the table of the worlds in which make prove finds bugs, and of the bugs that none of its worlds has, by
-// the reason.
+// proved returns the table of the worlds in which make prove finds bugs, and of the bugs outside of all worlds, by
+// reason.
 func proved(mutants []mutant) string {
 	in, outside, found := map[string]int{}, map[string][]string{}, 0
 	for _, m := range mutants {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// result is what the tests made of one bug.
+// result is the result of testing one bug.
 type result struct {
 	Bug    string `json:"bug"`
 	Caught bool   `json:"caught"`
-	// By is the package and the test that failed first, or why no test did.
+	// By is the package and the test that failed first, or the reason why no test failed.
 	By string `json:"by"`
 }
 
@@ -32,8 +32,7 @@ func resultOf(bug string, list []result) (_ result, planted bool) {
 	return list[at], true
 }
 
-// results are kept in a file, so that a run that was interrupted can be continued. Without
-// a file, they are forgotten.
+// results are kept in a file, so that an interrupted run can be continued. Without a file, they are not saved.
 type results struct {
 	file string
 	list []result
@@ -60,7 +59,7 @@ func (r *results) has(bug string) bool {
 	return planted
 }
 
-// keep forgets the results of bugs that are not in the table anymore.
+// keep removes the results of bugs that are no longer in the table.
 func (r *results) keep(mutants []mutant) {
 	r.list = slices.DeleteFunc(r.list, func(known result) bool {
 		return !slices.ContainsFunc(mutants, func(m mutant) bool { return m.name() == known.Bug })

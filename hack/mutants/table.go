@@ -7,11 +7,12 @@ import (
 
 // mutant is one bug: text in a file, and its replacement.
 type mutant struct {
-	// ids are the requirements that the bug breaks, title is what it does.
+	// ids are the requirements that the bug breaks, title is its effect.
 	ids, title string
 	file       string
 	old, new   string
-	// world is a small world in which make prove finds the bug, outside why none has it. Each bug has one of them.
+	// world is a small world in which make prove finds the bug, outside the reason why no world has it. Each bug has
+	// one of the two.
 	world, outside string
 }
 
@@ -25,10 +26,9 @@ func (m mutant) apply(source string) (string, error) {
 	return strings.Replace(source, m.old, m.new, 1), nil
 }
 
-// parse reads the table: bugs are separated by empty lines, and lines that begin with # are
-// comments. Each bug has a line with its ids and its title, the file, the world in which make prove
-// finds it, or why no world has it, and the lines to replace, after "-", and to put in their place,
-// after "+". (A tab follows both, and is dropped.)
+// parse parses the table: bugs are separated by empty lines, and lines that begin with # are comments. Each bug has a
+// line with its ids and its title, the file, the world in which make prove finds it, or the reason why no world has it,
+// the lines to replace, after "-", and their replacement, after "+". (A tab follows both, and is dropped.)
 //
 //	REG-01: what it does
 //	pkg/reconcile/record.go
@@ -76,7 +76,7 @@ func parseBlock(block string) (m mutant, err error) {
 	return m, nil
 }
 
-// place takes the line with the world that has the bug, or with the reason why none does.
+// place parses the line with the bug's world, or with the reason why no world has it.
 func (m *mutant) place(line string) (taken bool) {
 	key, value, _ := strings.Cut(line, ": ")
 	switch key {

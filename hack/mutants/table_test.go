@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every text to replace is found, once, in its file. Whoever moves it moves it in mutants.txt
-// too. PRV-08: each bug names a world, or the reason why no world has it.
+// Every text to replace occurs once in its file. If you move such a text, update mutants.txt too. PRV-08: each bug
+// names a world, or the reason why no world has it.
 func TestTextsToReplaceAreInTheCode(t *testing.T) {
 	subtle, err := os.ReadFile("subtle.txt")
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// frame is what a terminal shows for some seconds.
+// frame is the content of a terminal for some seconds.
 type frame struct {
 	seconds float64
 	caption string
 	lines   [][]cell
 }
 
-// size is how many characters it shows.
+// size returns the number of characters in the frame.
 func (f *frame) size() (n int) {
 	for _, line := range f.lines {
 		n += len(line)
@@ -28,7 +28,7 @@ func (f *frame) size() (n int) {
 // frameMark begins the line before a frame.
 const frameMark = "\f"
 
-// readFrames reads a picture, or several. Equal ones in sequence are one.
+// readFrames reads one or several frames. Equal successive frames are merged.
 func readFrames(r io.Reader) ([]frame, error) {
 	frames := []frame{{}}
 	state := look{}
@@ -63,7 +63,7 @@ func readFrames(r io.Reader) ([]frame, error) {
 	return frames, scanner.Err()
 }
 
-// joinLast makes one of the last two frames if they are equal.
+// joinLast merges the last two frames if they are equal.
 func joinLast(frames []frame) []frame {
 	if len(frames) < 2 {
 		return frames
@@ -76,8 +76,9 @@ func joinLast(frames []frame) []frame {
 	return frames[:len(frames)-1]
 }
 
-// renderFilm draws the frames beside each other, and moves them past a window. A line that several frames have is drawn
-// once. It needs no script, so that it moves in an <img>. Readers who want less motion see the frame with most on it.
+// renderFilm draws the frames side by side, and moves them past a window. A line that several frames contain is drawn
+// once. It needs no script, so that it also moves in an <img>. Readers who prefer reduced motion see the frame with the
+// most characters.
 func renderFilm(title string, frames []frame) string {
 	var all [][]cell
 	height, total, still := 0, 0.0, 0
@@ -113,7 +114,7 @@ func renderFilm(title string, frames []frame) string {
 	return b.String()
 }
 
-// define draws a line that has not been drawn yet, and returns its id; "" for an empty line.
+// define draws a line unless it is already drawn, and returns its id; "" for an empty line.
 func define(b *strings.Builder, ids map[string]string, line []cell) string {
 	var drawn strings.Builder
 	drawLine(&drawn, line, 0)

@@ -25,7 +25,8 @@ func drawn(t *testing.T, output string) string {
 	}
 }
 
-// Frames are shown for their time. Equal ones are one, and a line that several have is drawn once.
+// Each frame is shown for its time. Equal successive frames are merged, and a line that several frames share is drawn
+// once.
 func TestFilmSharesLines_DEM_04(t *testing.T) {
 	film := drawn(t, "\f1 \nsame\nfirst\n\f1 \nsame\nfirst\n\f2 a key\nsame\n\x1b[31mlast\x1b[0m\n")
 	for text, want := range map[string]int{
@@ -43,8 +44,8 @@ func TestFilmSharesLines_DEM_04(t *testing.T) {
 	}
 }
 
-// The recording at the top of README is small, moves without a script, and stands still for readers who want that (issue
-// 19).
+// The recording at the top of README is small, moves without a script, and stands still for readers who prefer reduced
+// motion (issue 19).
 func TestRecordingSuitsREADME_DEM_04(t *testing.T) {
 	svg, err := os.ReadFile("../../docs/images/demo.svg")
 	if err != nil {

@@ -2,11 +2,10 @@
 //
 //	picture 'TITLE' < output > picture.svg
 //
-// Output of several frames becomes an animation that repeats: each frame begins with a line of a form feed, the seconds
-// that it is shown for, and optionally a caption.
+// Output of several frames becomes an animation that repeats: each frame begins with a line of a form feed, the number
+// of seconds to show it, and optionally a caption.
 //
-// Colors and attributes are those of the SGR sequences in the output; without any, words
-// that matter to readers are colored.
+// Colors and attributes come from the SGR sequences in the output; without any, important words are colored.
 package main
 
 import (
@@ -80,8 +79,8 @@ func begin(b *strings.Builder, title string, width float64, height int) {
 	fmt.Fprintf(b, `<text x="50%%" y="22" text-anchor="middle" fill="#8b949e">%s</text>`+"\n", html.EscapeString(title))
 }
 
-// drawLine draws backgrounds and blocks as shapes, so that there are no gaps, and the rest
-// as text. Each run of text has its own position, because the widths of fonts differ.
+// drawLine draws backgrounds and blocks as shapes, so that there are no gaps, and the rest as text. Each run of text
+// has its own position, because the widths of fonts differ.
 func drawLine(b *strings.Builder, line []cell, top float64) {
 	for i := 0; i < len(line); {
 		end := i + 1
@@ -122,7 +121,8 @@ func drawRun(b *strings.Builder, run []cell, x, top float64) {
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes(run, fill), html.EscapeString(strings.ReplaceAll(text, " ", noBreak)))
 }
 
-// attributes are those of a run of text. A font may lack other than ASCII characters: their width is set.
+// attributes returns the attributes of a run of text. A font may lack non-ASCII characters, so the width of a run of
+// them is set.
 func attributes(run []cell, fill string) (all string) {
 	first := run[0]
 	if first.r >= 0x80 && len(run) > 1 {
@@ -143,7 +143,7 @@ func attributes(run []cell, fill string) (all string) {
 	return all
 }
 
-// noBreak is a space that no browser collapses; newer ones ignore xml:space.
+// noBreak is a space that browsers do not collapse; newer ones ignore xml:space.
 const noBreak = "\u00a0"
 
 func orElse(color, other string) string {

@@ -13,7 +13,7 @@ type look struct {
 	bold, faint, reverse, underline bool
 }
 
-// cell is one column.
+// cell is one character cell of the terminal.
 type cell struct {
 	r    rune
 	look look
@@ -30,7 +30,7 @@ func (c cell) joins(first cell) bool {
 
 var sequence = regexp.MustCompile("\x1b\\[([0-9;:]*)m")
 
-// parse parses a line that starts with a look, and returns the look at its end.
+// parse parses a line that begins with a look, and returns the look at its end.
 func parse(line string, l look) ([]cell, look) {
 	var cells []cell
 	put := func(text string) {
@@ -77,7 +77,7 @@ func (l look) apply(parameters string) look {
 	return l
 }
 
-// attribute is a single parameter.
+// attribute applies a single parameter.
 func (l *look) attribute(c int) {
 	switch {
 	case c >= 30 && c <= 37:
@@ -112,13 +112,13 @@ func (l *look) mode(c int) {
 	}
 }
 
-// basic are the 16 colors.
+// basic are the 16 basic colors.
 var basic = []string{
 	"#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
 	"#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc",
 }
 
-// extended parses 5;n or 2;r;g;b.
+// extended parses the parameters of an extended color: 5;n or 2;r;g;b.
 func extended(codes []int) (color string, used int) {
 	switch {
 	case len(codes) >= 4 && codes[0] == 2:
@@ -147,7 +147,7 @@ func indexed(n int) string {
 	return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
 }
 
-// styled reports whether any cell has a look.
+// styled reports whether any cell has a look other than the default.
 func styled(lines [][]cell) bool {
 	for _, line := range lines {
 		for _, c := range line {
@@ -159,7 +159,7 @@ func styled(lines [][]cell) bool {
 	return false
 }
 
-// words are those that matter to readers.
+// words are patterns for important words, with their colors.
 var words = []struct {
 	pattern *regexp.Regexp
 	color   string
@@ -171,7 +171,7 @@ var words = []struct {
 	{regexp.MustCompile(`^NAME .*`), "#8b949e"},
 }
 
-// colorWords colors all words of the first kind that occurs in the line.
+// colorWords colors all words of the first pattern that occurs in the line.
 func colorWords(line []cell) {
 	var b strings.Builder
 	for _, c := range line {

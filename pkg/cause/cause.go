@@ -1,5 +1,5 @@
-// Package cause holds why a pod failed, as a value: events and explanations group failures
-// by it, events carry it (Record), and its words are here, so that both use the same ones.
+// Package cause describes why a pod failed, as a comparable value. Events and explanations group failures by it, events
+// carry it (Record), and both use the wording defined here.
 package cause
 
 import (
@@ -14,48 +14,48 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Cause is a Failure, and what the podFailurePolicy decided about it. It is comparable: two pods
-// failed for the same cause if theirs are equal.
+// Cause is a Failure and the verdict of the podFailurePolicy. It is comparable: two pods failed for the same cause if
+// their Causes are equal.
 type Cause struct {
 	Failure
-	// Judged reports whether the podFailurePolicy was asked. Rule matched then, with Action,
-	// or is failurepolicy.NoRule; RuleName is "" for a rule without a name (KEP-4443).
+	// Judged reports whether the podFailurePolicy was evaluated. If so, Rule is the matching rule, with its Action, or
+	// failurepolicy.NoRule. RuleName is "" for a rule without a name (KEP-4443).
 	Judged   bool                           `json:"judged,omitempty"`
 	Rule     int32                          `json:"rule"`
 	RuleName string                         `json:"ruleName,omitempty"`
 	Action   batchv1.PodFailurePolicyAction `json:"action,omitempty"`
 }
 
-// Failure is how a pod failed. It is comparable.
+// Failure describes how a pod failed. It is comparable.
 type Failure struct {
-	// Exit is that of the container that failed; zero if no container explains the failure.
+	// Exit is the exit of the container that failed; zero if no container explains the failure.
 	Exit `json:",inline"`
 	// Condition is the pod condition that a rule matched, or DisruptionTarget.
 	Condition corev1.PodConditionType `json:"condition,omitempty"`
-	// ConditionReason is the reason of the condition DisruptionTarget: what disrupted the pod.
+	// ConditionReason is the reason of the condition DisruptionTarget: the cause of the disruption.
 	ConditionReason string `json:"conditionReason,omitempty"`
 	// Deleting reports whether the pod was being deleted when the container ended.
 	Deleting bool `json:"deleting,omitempty"`
-	// DeletedRunning is set for a pod that was deleted, or will be because its Job ends,
-	// before it reported how it ended.
+	// DeletedRunning is set for a pod that was deleted, or will be because its Job ends, before it reported how it
+	// ended.
 	DeletedRunning bool `json:"deletedRunning,omitempty"`
 	// PodReason is the kubelet's reason for the failure of the whole pod, such as Evicted.
 	PodReason string `json:"podReason,omitempty"`
-	// Restarted is how a container of a pod that was deleted, or that is about to be, ended
-	// before its last restart; zero if none was restarted, or if it ended like Exit.
+	// Restarted is the exit of a container before its last restart, in a pod that was or will be deleted; zero if no
+	// container was restarted, or if it is equal to Exit.
 	Restarted Exit `json:"restarted,omitzero"`
 }
 
-// Exit is how a container ended. It is comparable.
+// Exit describes how a container ended. It is comparable.
 type Exit struct {
 	Container string `json:"container,omitempty"`
 	ExitCode  int32  `json:"exitCode,omitempty"`
-	// Reason is that of the container runtime, if it says more than the exit code.
+	// Reason is the container runtime's reason, if it adds anything to the exit code.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Of is the cause of the failure of a pod. m is the verdict of the podFailurePolicy, nil
-// if it was not asked; names are those of its rules.
+// Of returns the cause of a pod's failure. m is the verdict of the podFailurePolicy, nil if it was not evaluated; names
+// are the names of its rules.
 func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 	c := Cause{Rule: failurepolicy.NoRule}
 	if m != nil {
@@ -83,7 +83,7 @@ func Of(p *reconcile.Pod, m *failurepolicy.Match, names rulename.Names) Cause {
 	return c
 }
 
-// matched takes over what the rule matched.
+// matched copies the container or condition that the rule matched.
 func (f *Failure) matched(p *reconcile.Pod, m *failurepolicy.Match) {
 	switch f.Condition = m.Condition; f.Condition {
 	case "":
@@ -93,7 +93,7 @@ func (f *Failure) matched(p *reconcile.Pod, m *failurepolicy.Match) {
 	}
 }
 
-// disruption takes over the condition DisruptionTarget, if the pod has it.
+// disruption copies the condition DisruptionTarget, if the pod has it.
 func (f *Failure) disruption(p *reconcile.Pod) {
 	if slices.Contains(p.Conditions, failurepolicy.Condition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}) {
 		f.Condition, f.ConditionReason = corev1.DisruptionTarget, reasons(p).Disrupted
@@ -104,9 +104,9 @@ func reasons(p *reconcile.Pod) reconcile.PodReasons {
 	return ptr.Deref(p.Reasons, reconcile.PodReasons{})
 }
 
-// restarted takes over how a container ended before its last restart. With restartPolicy
-// OnFailure that may be why the pod is deleted (JOB-16), and nothing else shows it then: the
-// failure is recorded with the decision, before the deletion, and the pod may be gone soon.
+// restarted sets Restarted from the pod. With restartPolicy OnFailure, that exit may be why the pod is deleted
+// (JOB-16), and nothing else shows it: the failure is recorded with the decision, before the deletion, and the pod may
+// be gone soon.
 func (f *Failure) restarted(p *reconcile.Pod) {
 	if p.Restarted == nil {
 		return
@@ -117,7 +117,7 @@ func (f *Failure) restarted(p *reconcile.Pod) {
 	}
 }
 
-// Specific is the reason of a runtime, "" if it says no more than the exit code.
+// Specific returns a container runtime's reason, or "" if it adds nothing to the exit code.
 func Specific(reason string) string {
 	if reason == "Error" || reason == "Completed" {
 		return ""
@@ -125,8 +125,7 @@ func Specific(reason string) string {
 	return reason
 }
 
-// exit takes over what is known of the end of a container. That the pod is being deleted
-// is part of it: the end of such a pod is no fault of what runs in it.
+// exit copies how a container ended, and whether the pod was being deleted: then the program is not to blame.
 func (f *Failure) exit(p *reconcile.Pod, container string, code int32) {
 	f.Container, f.ExitCode, f.Deleting = container, code, p.Deleting
 	for _, t := range p.Terminated {
@@ -136,7 +135,7 @@ func (f *Failure) exit(p *reconcile.Pod, container string, code int32) {
 	}
 }
 
-// IsDeletion reports whether the pod failed because somebody deleted it.
+// IsDeletion reports whether the pod failed because it was deleted.
 func (f *Failure) IsDeletion() bool {
 	return f.Container == "" && f.Condition == "" && f.DeletedRunning || f.Container != "" && f.Deleting
 }

@@ -21,7 +21,7 @@ func exited(name string, code int32, reason string) failurepolicy.Container {
 	return failurepolicy.Container{Name: name, ExitCode: code, Reason: reason}
 }
 
-// CLI-04: the words for what made a pod fail, and for what the rules said to it.
+// CLI-04: the wording of failures and of the rules that matched them.
 func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 	names := rulename.Names{"", "Corrupt"}
 	none := &failurepolicy.Match{Rule: failurepolicy.NoRule}
@@ -76,7 +76,7 @@ func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 	}
 }
 
-// CLI-04: the record of an event is all that is left of a pod, and is read back whole.
+// CLI-04: the record in an event is the only trace of a pod that is gone, and is read back completely.
 func TestRecordIsReadBack_CLI_04(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String()
@@ -97,8 +97,7 @@ func TestRecordIsReadBack_CLI_04(t *testing.T) {
 	})
 }
 
-// CLI-04: a record that says nothing of a rule is of a pod that no rule was asked about;
-// anything else that is no record is not taken for one.
+// CLI-04: a record without a rule means that no podFailurePolicy was evaluated; other text is not parsed as a record.
 func TestWhatIsNoRecord_CLI_04(t *testing.T) {
 	for _, text := range []string{"", "anything", "[]", "null,", `{"rule":"x"}`, `{"rule":-2}`, `{"rule":99999999999}`, `{"exitCode":1.5}`} {
 		if got, ok := cause.Parse(text); ok || got != (cause.Record{}) {
@@ -125,7 +124,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What tells causes apart comes first where there is little room.
+// Where space is limited, the text begins with what distinguishes causes.
 func TestShort(t *testing.T) {
 	main := cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
 	for want, f := range map[string]cause.Failure{

@@ -2,14 +2,14 @@ package cause
 
 import "fmt"
 
-// signals are those that end a process, by number, as on Linux for amd64 and arm64.
+// signals are the names of the signals that end a process, by number, as on Linux for amd64 and arm64.
 var signals = [...]string{
 	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
 	10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
 }
 
-// Signal is the name of the signal that an exit code above 128 stands for, by the
-// convention of shells and container runtimes; "" if it stands for none that is known.
+// Signal returns the name of the signal that an exit code above 128 stands for, by the convention of shells and
+// container runtimes; "" if there is no such signal.
 func Signal(code int32) string {
 	if n := code - 128; n > 0 && int(n) < len(signals) {
 		return signals[n]
@@ -17,7 +17,7 @@ func Signal(code int32) string {
 	return ""
 }
 
-// reasonMeanings are those of the reasons that container runtimes and kubelets give.
+// reasonMeanings explain the reasons that container runtimes and kubelets report.
 var reasonMeanings = map[string]string{
 	"OOMKilled":              "it used more memory than its limit, or the node ran out of memory",
 	"StartError":             "the container could not be started",
@@ -26,7 +26,7 @@ var reasonMeanings = map[string]string{
 	"DeadlineExceeded":       "the pod ran longer than its activeDeadlineSeconds",
 }
 
-// codeMeanings are those of exit codes that shells, runtimes and signals give.
+// codeMeanings explain the exit codes that result from shells, runtimes and signals.
 var codeMeanings = map[int32]string{
 	125: "the container runtime failed to run the command",
 	126: "the command was found but could not be executed: missing permission or wrong format",
@@ -38,8 +38,7 @@ var codeMeanings = map[int32]string{
 	143: "it was asked to stop by a deletion, an eviction or a node shutdown",
 }
 
-// Meaning says in words what an exit code means, with the reason that the runtime gave
-// for it; "" if only the program itself knows.
+// Meaning explains an exit code, given the runtime's reason; "" if the code has a meaning only to the program itself.
 func Meaning(code int32, reason string) string {
 	text, signal := meaning(code, reason)
 	if signal != "" {
@@ -48,13 +47,14 @@ func Meaning(code int32, reason string) string {
 	return text
 }
 
-// MeaningOnly is the Meaning without the name of the signal.
+// MeaningOnly returns the Meaning without the name of the signal.
 func MeaningOnly(code int32, reason string) string {
 	text, _ := meaning(code, reason)
 	return text
 }
 
-// meaning is the Meaning without the signal that it is that of, if it is one's.
+// meaning returns the explanation of an exit code and the name of its signal, which is "" if the reason explains the
+// exit.
 func meaning(code int32, reason string) (text, signal string) {
 	if m, known := reasonMeanings[reason]; known {
 		return m, ""
@@ -69,7 +69,7 @@ func meaning(code int32, reason string) (text, signal string) {
 	return "", ""
 }
 
-// ExitText is "exit code 137 (SIGKILL, OOMKilled)".
+// ExitText formats an exit code and its reason, such as "exit code 137 (SIGKILL, OOMKilled)".
 func ExitText(code int32, reason string) string {
 	text := fmt.Sprintf("exit code %d", code)
 	signal := Signal(code)

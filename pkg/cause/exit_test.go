@@ -7,8 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// CLI-04: exit codes are decoded, and 137 of the kernel's memory killer is another thing
-// than 137 of somebody's kill.
+// CLI-04: exit codes are decoded, and 137 by the OOM killer is distinguished from 137 by another SIGKILL.
 func TestExitCodesAreDecoded_CLI_04(t *testing.T) {
 	for _, tc := range []struct {
 		code   int32
@@ -45,7 +44,7 @@ func TestExitCodesAreDecoded_CLI_04(t *testing.T) {
 		{141, "", "SIGPIPE", "SIGPIPE: it was terminated by a signal"},
 		{142, "", "SIGALRM", "SIGALRM: it was terminated by a signal"},
 		{143, "Error", "SIGTERM", "asked to stop"},
-		{144, "", "", ""}, // nobody's name for it is known
+		{144, "", "", ""}, // signals has no entry 16
 		{152, "", "SIGXCPU", "SIGXCPU: it was terminated by a signal"},
 		{153, "", "SIGXFSZ", "SIGXFSZ: it was terminated by a signal"},
 		{159, "", "SIGSYS", "SIGSYS: it was terminated by a signal"},

@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// Text is a sentence without a full stop: "Container main exited with code 137 (OOMKilled)".
+// Text returns a sentence without a full stop: "Container main exited with code 137 (OOMKilled)".
 func (f Failure) Text() string {
 	text := f.what()
 	if f.Restarted.Container != "" {
@@ -30,8 +30,8 @@ func (f Failure) what() string {
 	return "Pod failed, and no container shows why"
 }
 
-// disruptions are the reasons of the condition DisruptionTarget that Kubernetes has (KEP-3329), in a sentence about the
-// pod and in a cell of a table.
+// disruptions describe the reasons that Kubernetes gives in the condition DisruptionTarget (KEP-3329), for a sentence
+// about the pod and for a cell of a table.
 var disruptions = map[string]struct{ text, short string }{
 	"EvictionByEvictionAPI":  {"was evicted through the Eviction API", "evicted"},
 	"PreemptionByScheduler":  {"was preempted by the scheduler", "preempted"},
@@ -40,7 +40,7 @@ var disruptions = map[string]struct{ text, short string }{
 	"TerminationByKubelet":   {"was terminated by the kubelet", "ended by the kubelet"},
 }
 
-// conditionText is the end of a sentence about the pod.
+// conditionText returns the end of a sentence about the pod.
 func (f Failure) conditionText() string {
 	known := disruptions[f.ConditionReason].text
 	switch {
@@ -63,7 +63,7 @@ func (f Failure) exitText() string {
 	return text
 }
 
-// code is "code 137 (OOMKilled)".
+// code formats the exit code and reason, such as "code 137 (OOMKilled)".
 func (e Exit) code() string {
 	if e.Reason == "" {
 		return fmt.Sprintf("code %d", e.ExitCode)
@@ -71,8 +71,7 @@ func (e Exit) code() string {
 	return fmt.Sprintf("code %d (%s)", e.ExitCode, e.Reason)
 }
 
-// Short is the Text for a cell of a table, without the name of the container:
-// "exit 137 OOMKilled".
+// Short returns the Text for a cell of a table, without the name of the container: "exit 137 OOMKilled".
 func (f Failure) Short() string {
 	text := f.what()
 	switch {
@@ -90,7 +89,7 @@ func (f Failure) Short() string {
 func (f Failure) shortExit() string {
 	text := f.short()
 	if known := disruptions[f.ConditionReason].short; known != "" && (f.ExitCode == 137 || f.ExitCode == 143) {
-		return known // which stopped the container
+		return known // The disruption stopped the container.
 	}
 	if f.Deleting {
 		text += ", deleted"
@@ -101,7 +100,7 @@ func (f Failure) shortExit() string {
 	return text
 }
 
-// short is "exit 137 OOMKilled".
+// short formats the exit code and reason for a cell of a table, such as "exit 137 OOMKilled".
 func (e Exit) short() string {
 	if e.Reason == "" {
 		return fmt.Sprintf("exit %d", e.ExitCode)
@@ -109,7 +108,7 @@ func (e Exit) short() string {
 	return fmt.Sprintf("exit %d %s", e.ExitCode, e.Reason)
 }
 
-// Text is the failure, and which rule matched.
+// Text returns the failure and the rule that matched.
 func (c Cause) Text() string {
 	switch {
 	case c.Judged && c.Rule != failurepolicy.NoRule && c.RuleName != "":
@@ -122,10 +121,10 @@ func (c Cause) Text() string {
 	return c.Failure.Text()
 }
 
-// Others begins the message of the event of all causes that have none of their own.
+// Others begins the message of the event that counts all causes without an event of their own.
 const Others = "Pods failed for too many causes to have an event each; this event counts the rest."
 
-// Message is the text of an event about pods that failed for the cause.
+// Message returns the message of the event.
 func (r Record) Message() string {
 	text := r.Text()
 	if r.Others {

@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// client has a REST client for each group.
+// client holds a REST client for each API group.
 type client struct {
 	groups    map[schema.GroupVersion]*rest.RESTClient
 	config    rest.Config
@@ -30,10 +30,11 @@ type client struct {
 	pods      podReader
 }
 
-// NewForConfig returns a client whose groups share a transport and a rate limiter, as those of a Clientset do.
+// NewForConfig returns a client whose groups share a transport and a rate limiter, as in a Clientset.
 func NewForConfig(shared *rest.Config) (Interface, error) { return NewForPods(shared, nil) }
 
-// NewForPods returns a client that reads only these fields of pods; nil are all. The pods must not be written back.
+// NewForPods returns a client that decodes only these fields of pods, or all if fields is nil. Do not write these pods
+// back: the other fields would be lost.
 func NewForPods(shared *rest.Config, fields Fields) (Interface, error) {
 	config := *shared
 	if config.UserAgent == "" {
@@ -62,8 +63,8 @@ func NewForPods(shared *rest.Config, fields Fields) (Interface, error) {
 	return c, nil
 }
 
-// WithoutForeign returns a client that shares everything with c, and reads of foreign pods only what identifies them. c may
-// be a fake or another client, which it returns.
+// WithoutForeign returns a client that shares everything with c, but decodes only the identity of foreign pods. If c is
+// a fake or another client, it returns c.
 func WithoutForeign(c Interface, foreign Foreign) (Interface, error) {
 	made, is := c.(client)
 	if !is {
@@ -104,7 +105,7 @@ func (c client) AuthorizationV1() AuthorizationV1 {
 	return group{c.groups[authorizationv1.SchemeGroupVersion]}
 }
 
-// group has the resources of all groups; the interfaces show those of one.
+// group has the resources of all API groups; each interface exposes the resources of one.
 type group struct{ rest *rest.RESTClient }
 
 func (g group) RESTClient() rest.Interface { return g.rest }
@@ -145,7 +146,7 @@ func (g group) SelfSubjectAccessReviews() SelfSubjectAccessReviews {
 	return reviews[authorizationv1.SelfSubjectAccessReview](g.rest, "selfsubjectaccessreviews")
 }
 
-// pods adds the logs.
+// pods adds GetLogs.
 type pods struct {
 	*gentype.ClientWithList[*corev1.Pod, *corev1.PodList]
 }
@@ -155,7 +156,7 @@ func (p pods) GetLogs(name string, options *corev1.PodLogOptions) *rest.Request 
 		VersionedParams(options, ParameterCodec)
 }
 
-// object is a pointer to an object of the API, which gentype wants.
+// object is a pointer to an API object, as gentype requires.
 type object[T any] interface {
 	*T
 	runtime.Object
@@ -176,7 +177,7 @@ func reviews[T any, TP object[T]](c rest.Interface, resource string) *gentype.Cl
 	return gentype.NewClient[TP](resource, c, ParameterCodec, "", func() TP { return new(T) }, gentype.PrefersProtobuf[TP]())
 }
 
-// ServerVersion asks the API server for its version.
+// ServerVersion requests the version of the API server.
 func ServerVersion(ctx context.Context, c Interface) (*version.Info, error) {
 	text, err := c.CoreV1().RESTClient().Get().AbsPath("/version").SetHeader("Accept", "application/json").DoRaw(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// recorder is an API server that remembers requests, and answers none of them.
+// recorder is an API server that records requests and sends no responses.
 type recorder struct {
 	mu       sync.Mutex
 	requests []string
@@ -42,7 +42,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	http.NotFound(w, q)
 }
 
-// objectCalls are those of each resource.
+// objectCalls makes the calls of one resource.
 func objectCalls[T, L any](ctx context.Context, o kube.Objects[T, L], object T) {
 	list := metav1.ListOptions{LabelSelector: "a=b", FieldSelector: "metadata.name=x", Limit: 3, ResourceVersion: "7", TimeoutSeconds: ptr.To[int64](9)}
 	_, _ = o.Create(ctx, object, metav1.CreateOptions{FieldManager: "me", DryRun: []string{"All"}})
@@ -54,7 +54,7 @@ func objectCalls[T, L any](ctx context.Context, o kube.Objects[T, L], object T) 
 	_ = o.Delete(ctx, "x", metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions("u")})
 }
 
-// allCalls makes every call that a client can make.
+// allCalls makes all calls of the client.
 func allCalls(ctx context.Context, c kube.Interface) {
 	meta := metav1.ObjectMeta{Namespace: "ns", Name: "x"}
 	for _, namespace := range []string{"ns", ""} {
@@ -111,7 +111,7 @@ func TestRequestsAreThoseOfAClientset(t *testing.T) {
 	}
 }
 
-// The groups share a limit of requests, as those of a Clientset do.
+// The groups share a rate limiter, as in a Clientset.
 func TestGroupsShareALimit(t *testing.T) {
 	client, err := kube.NewForConfig(&rest.Config{Host: "http://localhost", QPS: 0.001, Burst: 2})
 	if err != nil {

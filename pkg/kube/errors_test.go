@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// CLI-01: only the API server knows that an object does not exist.
+// CLI-01: only the API server's own answer means that an object does not exist.
 func TestNotFoundIsTheAPIServersAnswer_CLI_01(t *testing.T) {
 	jobs := batchv1.Resource("jobs")
 	for name, c := range map[string]struct {

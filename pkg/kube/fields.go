@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Fields are some fields of a protobuf message by number, with what is kept of each; nil is all of it. To decode only them
-// takes a fraction of the time and memory, as most of a pod is what only the API server and nodes need.
+// Fields selects fields of a protobuf message by number, and within each, the fields to keep; nil keeps all. Decoding
+// only these takes a fraction of the time and memory: only the API server and the nodes need most of a pod.
 type Fields map[protowire.Number]Fields
 
-// FieldsOf returns the fields of the type T that have these paths in JSON, such as "metadata.name"; a path does not
-// name list indexes, and a path to a message has all of it. It panics if T has no such field.
+// FieldsOf returns the Fields of the type T with these JSON paths, such as "metadata.name". A path does not contain
+// list indexes, and the path of a message selects all of its fields. FieldsOf panics if T has no such field.
 func FieldsOf[T any](paths ...string) Fields {
 	f := Fields{}
 	for _, path := range paths {
@@ -37,12 +37,12 @@ func (f Fields) add(of reflect.Type, path []string) {
 		within = Fields{}
 		f[number] = within
 		fallthrough
-	case within != nil: // Otherwise, all of it is named already.
+	case within != nil: // Otherwise, the whole field is selected already.
 		within.add(field, path[1:])
 	}
 }
 
-// protobufField returns the number and the type of a field, which the tags of the API's types have.
+// protobufField returns the number and the type of a field, from the struct tags of the API type.
 func protobufField(of reflect.Type, name string) (protowire.Number, reflect.Type) {
 	for i := range of.NumField() {
 		field := of.Field(i)
@@ -58,7 +58,7 @@ func protobufField(of reflect.Type, name string) (protowire.Number, reflect.Type
 	panic(fmt.Sprintf("%s has no field %s", of, name))
 }
 
-// AppendTo appends these fields of a message to to.
+// AppendTo appends the selected fields of message to to.
 func (f Fields) AppendTo(to, message []byte) ([]byte, error) {
 	for len(message) > 0 {
 		number, value, size := nextField(message)
@@ -80,7 +80,7 @@ func (f Fields) AppendTo(to, message []byte) ([]byte, error) {
 	return to, nil
 }
 
-// appendMessage appends a field with the message that content appends.
+// appendMessage appends a field whose value is the message that content appends.
 func appendMessage(to []byte, number protowire.Number, content func(to []byte) ([]byte, error)) ([]byte, error) {
 	to = protowire.AppendTag(to, number, protowire.BytesType)
 	start := len(to)
@@ -89,7 +89,7 @@ func appendMessage(to []byte, number protowire.Number, content func(to []byte) (
 	return slices.Insert(to, start, protowire.AppendVarint(length[:0], uint64(len(to)-start))...), err
 }
 
-// EachField calls each with the fields of a message that are strings or messages.
+// EachField calls each for all fields of a message; value is nil unless the field is a string or a message.
 func EachField(message []byte, each func(protowire.Number, []byte) error) error {
 	for len(message) > 0 {
 		number, value, size := nextField(message)
@@ -104,8 +104,8 @@ func EachField(message []byte, each func(protowire.Number, []byte) error) error 
 	return nil
 }
 
-// nextField returns the first field of a message, its value if that is a string or a message, and its size; a size below 0
-// is an error.
+// nextField returns the number and the size of the first field of a message, and its value if that is a string or a
+// message; a size below 0 is an error.
 func nextField(message []byte) (number protowire.Number, value []byte, size int) {
 	number, kind, tag := protowire.ConsumeTag(message)
 	if tag < 0 {

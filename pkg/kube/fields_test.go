@@ -64,7 +64,7 @@ func TestFieldsOfPodsAreRead_IDL_08(t *testing.T) {
 		t.Errorf("%v\n%+v\nwant\n%+v", err, got, somePod())
 	}
 	for cut := range message {
-		// A message that is cut off is an error, or has fewer fields.
+		// A truncated message is an error, or has fewer fields.
 		if some, err := kube.FieldsOf[corev1.Pod](somePaths...).AppendTo(nil, message[:cut]); err == nil {
 			if err := new(corev1.Pod).Unmarshal(some); err != nil {
 				t.Errorf("cut off after %d: %v", cut, err)
@@ -86,7 +86,7 @@ func TestFieldsMustExist(t *testing.T) {
 	}
 }
 
-// FuzzFields: what is kept of any message is a message with the same values in these fields.
+// FuzzFields: the selected part of any message is a message with the same values in these fields.
 func FuzzFields(f *testing.F) {
 	message, _ := wholePod().Marshal()
 	f.Add(message)
@@ -99,7 +99,7 @@ func FuzzFields(f *testing.F) {
 		}
 		kept, err := fields.AppendTo(nil, message)
 		if err != nil {
-			t.Skip() // It is stricter with groups, which no message of the API has.
+			t.Skip() // It is stricter with groups, which no API message has.
 		}
 		if err := some.Unmarshal(kept); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// encoded is an object as the API server sends it.
+// encoded returns an object as the API server sends it.
 func encoded(t *testing.T, object runtime.Object) []byte {
 	t.Helper()
 	var body bytes.Buffer
@@ -122,7 +122,7 @@ func encoded(t *testing.T, object runtime.Object) []byte {
 	return body.Bytes()
 }
 
-// frames are events of a watch in protobuf.
+// frames returns watch events in protobuf.
 func frames(t *testing.T, objects ...runtime.Object) (stream []byte) {
 	for _, object := range objects {
 		event := metav1.WatchEvent{Type: string(watch.Modified), Object: runtime.RawExtension{Raw: encoded(t, object)}}
@@ -139,7 +139,7 @@ func frames(t *testing.T, objects ...runtime.Object) (stream []byte) {
 	return stream
 }
 
-// A client with fields reads them, and no others, in every call; what is no pod is read as always.
+// A client with fields decodes these and no others, in every call; objects other than pods are decoded completely.
 func TestClientReadsOnlyTheseFieldsOfPods_IDL_08(t *testing.T) {
 	whole, want := wholePod(), somePod()
 	gone := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
@@ -211,7 +211,7 @@ func TestClientReadsOnlyTheseFieldsOfPods_IDL_08(t *testing.T) {
 	}
 }
 
-// Of a foreign pod, only what identifies it is read, in a watch and in a list; of any other, what the client reads.
+// Of a foreign pod, only the identity is decoded, in a watch and in a list; of any other pod, the client's fields.
 func TestForeignPodsAreIdentifiedOnly_IDL_01(t *testing.T) {
 	owned := func(by types.UID) *corev1.Pod {
 		pod := wholePod()

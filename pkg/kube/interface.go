@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Interface is the API server, by API groups.
+// Interface is a client for the API server, by API groups.
 type Interface interface {
 	CoreV1() CoreV1
 	BatchV1() BatchV1
@@ -55,38 +55,38 @@ type AuthorizationV1 interface {
 	SelfSubjectAccessReviews() SelfSubjectAccessReviews
 }
 
-// Jobs are those of one namespace, or of all for the namespace "", as with all resources.
+// Jobs reads and writes the Jobs of a namespace; as with all resources, the namespace "" means all namespaces.
 type Jobs interface {
 	Objects[*batchv1.Job, *batchv1.JobList]
 	UpdateStatus(ctx context.Context, job *batchv1.Job, options metav1.UpdateOptions) (*batchv1.Job, error)
 }
 
-// Pods are those of a namespace, and their logs.
+// Pods reads and writes the pods of a namespace, and reads their logs.
 type Pods interface {
 	Objects[*corev1.Pod, *corev1.PodList]
 	GetLogs(name string, options *corev1.PodLogOptions) *rest.Request
 }
 
 type (
-	// CronJobs are those of a namespace.
+	// CronJobs reads and writes the CronJobs of a namespace.
 	CronJobs = Objects[*batchv1.CronJob, *batchv1.CronJobList]
-	// Events are those of a namespace.
+	// Events reads and writes the events of a namespace.
 	Events = Objects[*corev1.Event, *corev1.EventList]
-	// Leases are those of a namespace.
+	// Leases reads and writes the Leases of a namespace.
 	Leases = Objects[*coordinationv1.Lease, *coordinationv1.LeaseList]
-	// Nodes are those of the cluster.
+	// Nodes reads and writes the nodes of the cluster.
 	Nodes = Objects[*corev1.Node, *corev1.NodeList]
-	// PersistentVolumeClaims are those of a namespace.
+	// PersistentVolumeClaims reads and writes the PersistentVolumeClaims of a namespace.
 	PersistentVolumeClaims = Objects[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaimList]
-	// TokenReviews report whose token it is.
+	// TokenReviews report which user a token belongs to.
 	TokenReviews = Reviews[*authenticationv1.TokenReview]
-	// SubjectAccessReviews report what a user may do.
+	// SubjectAccessReviews report whether a user may perform an action.
 	SubjectAccessReviews = Reviews[*authorizationv1.SubjectAccessReview]
-	// SelfSubjectAccessReviews report what the user of the client may do.
+	// SelfSubjectAccessReviews report whether the client's user may perform an action.
 	SelfSubjectAccessReviews = Reviews[*authorizationv1.SelfSubjectAccessReview]
 )
 
-// Objects are those of one resource: T is a pointer to one, L one to a list of them.
+// Objects reads and writes the objects of one resource. T is a pointer to an object, L a pointer to a list of objects.
 type Objects[T, L any] interface {
 	Reviews[T]
 	Update(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
@@ -97,7 +97,7 @@ type Objects[T, L any] interface {
 	Patch(ctx context.Context, name string, kind types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (T, error)
 }
 
-// Reviews are objects that are only created: the answer is in what comes back.
+// Reviews creates objects that are not stored: the API server returns each with its answer.
 type Reviews[T any] interface {
 	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
 }

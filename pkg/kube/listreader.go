@@ -11,14 +11,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// IsProtobuf reports whether the API server answers with protobuf; it reads nothing.
+// IsProtobuf reports whether an answer of the API server is protobuf, without consuming any of it.
 func IsProtobuf(answer *bufio.Reader) bool {
 	prefix, err := answer.Peek(len(protobufPrefix))
 	return err == nil && bytes.Equal(prefix, protobufPrefix)
 }
 
-// EachFieldOfAnswer calls each with the fields of the object in an answer, in protobuf, that are strings or messages, as soon
-// as one has arrived: first the metadata of a list, then its items. A value is each's only until it returns.
+// EachFieldOfAnswer calls each for the fields of the object in a protobuf answer that are strings or messages, as soon
+// as each has arrived: for a list, its metadata, then its items. A value is valid only until each returns.
 func EachFieldOfAnswer(answer *bufio.Reader, each func(number protowire.Number, value []byte) error) error {
 	if _, err := answer.Discard(len(protobufPrefix)); err != nil {
 		return err
@@ -43,10 +43,10 @@ func EachFieldOfAnswer(answer *bufio.Reader, each func(number protowire.Number, 
 	}
 }
 
-// rawNumber is the field of a runtime.Unknown with the object.
+// rawNumber is the number of the field of runtime.Unknown that holds the object.
 const rawNumber = 2
 
-// noEOF is for an answer that ends within a field.
+// noEOF converts io.EOF within a field to io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -58,10 +58,10 @@ func noEOF(err error) error {
 type fieldReader struct {
 	in   *bufio.Reader
 	read int64
-	long bytes.Buffer // has the last value that is longer than the buffer of in
+	long bytes.Buffer // holds the last value that is longer than the buffer of in
 }
 
-// eachField calls each with the fields up to an offset.
+// eachField calls each for the fields up to the offset end.
 func (r *fieldReader) eachField(end int64, each func(protowire.Number, []byte) error) error {
 	for r.read < end {
 		number, size, err := r.tag()
@@ -84,8 +84,8 @@ func (r *fieldReader) eachField(end int64, each func(protowire.Number, []byte) e
 	return nil
 }
 
-// tag reads the number of a field and the size of its value, which is to be read next. The size is -1 for a number, whose
-// value tag skips.
+// tag reads the number of a field and the size of its value, which the caller reads next. For a number, it skips the
+// value and returns the size -1.
 func (r *fieldReader) tag() (number protowire.Number, size int64, err error) {
 	tag, err := binary.ReadUvarint(r)
 	if err != nil {
@@ -111,10 +111,10 @@ func (r *fieldReader) tag() (number protowire.Number, size int64, err error) {
 	return number, -1, err
 }
 
-// maxField is more than any list has, and small enough to add offsets.
+// maxField is larger than any list, and small enough that offsets do not overflow.
 const maxField = 1 << 40
 
-// value returns the value of a field, until the next call of a method.
+// value returns the value of a field; it is valid until the next method call.
 func (r *fieldReader) value(size int64) ([]byte, error) {
 	r.read += size
 	if size <= int64(r.in.Size()) {
@@ -122,11 +122,11 @@ func (r *fieldReader) value(size int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, err = r.in.Discard(int(size)) // It does not move what Peek has returned.
+		_, err = r.in.Discard(int(size)) // Discard does not move what Peek has returned.
 		return value, err
 	}
 	r.long.Reset()
-	_, err := io.CopyN(&r.long, r.in, size) // Its memory grows with what arrives, whatever size says.
+	_, err := io.CopyN(&r.long, r.in, size) // Memory grows with the bytes received, whatever size claims.
 	return r.long.Bytes(), err
 }
 

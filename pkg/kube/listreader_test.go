@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// answerOf is an answer of the API server with this object.
+// answerOf returns an answer of the API server with this object.
 func answerOf(object []byte) []byte {
 	unknown := protowire.AppendTag([]byte("k8s\x00"), 1, protowire.BytesType)
 	unknown = protowire.AppendString(unknown, "type")

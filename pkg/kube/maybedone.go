@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// MayBeDone reports whether a write that failed may have been carried out nevertheless, or may be yet: there was no answer,
-// or one that does not tell. It is false if the API server was not reached, or has refused the write.
+// MayBeDone reports whether a write that failed may still have been applied, or may be applied later: there was no
+// response, or an inconclusive one. It is false if the API server was not reached, or has rejected the write.
 func MayBeDone(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	dial := (*net.OpError)(nil)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// protobufPrefix is how the API server begins each protobuf message, a runtime.Unknown.
+// protobufPrefix begins each protobuf message of the API server, a runtime.Unknown.
 var protobufPrefix = []byte("k8s\x00")
 
 // Unwrap returns the kind and the content of a message of the API server; isProtobuf is false if it is not protobuf.
@@ -44,14 +44,14 @@ func Unwrap(message []byte) (kind schema.GroupVersionKind, content []byte, isPro
 	return schema.FromAPIVersionAndKind(version, name), content, true, err
 }
 
-// Foreign reports whether only what identifies a pod is to be read, given its UID and the reference to its controller. It is
-// not called for a pod without one. It is called before the pod is decoded, from several goroutines.
+// Foreign reports, given the UID of a pod and the reference to its controller, whether to decode only the pod's
+// identity. It is called before the pod is decoded, concurrently, and never for a pod without a controller.
 type Foreign func(pod types.UID, controller *metav1.OwnerReference) bool
 
-// identity are the fields that are read of a foreign pod.
+// identity selects the fields to decode of a foreign pod.
 var identity = FieldsOf[corev1.Pod]("metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.ownerReferences")
 
-// These are the numbers of fields that are read before a pod is decoded.
+// These are the numbers of the fields that are read before a pod is decoded.
 var (
 	metadataNumber, _ = protobufField(reflect.TypeFor[corev1.Pod](), "metadata")
 	uidNumber, _      = protobufField(reflect.TypeFor[metav1.ObjectMeta](), "uid")
@@ -60,13 +60,14 @@ var (
 	listItems, _      = protobufField(reflect.TypeFor[corev1.PodList](), "items")
 )
 
-// podReader is which fields of pods are read: all if fields is nil, and identity of those that foreign selects.
+// podReader selects the fields of pods to decode: all if fields is nil, and only identity if foreign is true for the
+// pod.
 type podReader struct {
 	fields  Fields
 	foreign Foreign
 }
 
-// fieldsOf returns the fields to read of a pod.
+// fieldsOf returns the fields to decode of a pod.
 func (r podReader) fieldsOf(pod []byte) (Fields, error) {
 	if r.foreign == nil {
 		return r.fields, nil
@@ -103,7 +104,7 @@ func controllerOf(pod []byte) (uid types.UID, controller *metav1.OwnerReference,
 	return uid, controller, err
 }
 
-// appendPod appends what is to be read of an encoded pod to to.
+// appendPod appends the selected fields of an encoded pod to to.
 func (r podReader) appendPod(to, pod []byte) ([]byte, error) {
 	fields, err := r.fieldsOf(pod)
 	switch {
@@ -115,7 +116,7 @@ func (r podReader) appendPod(to, pod []byte) ([]byte, error) {
 	return fields.AppendTo(to, pod)
 }
 
-// appendList does the same for a list of pods.
+// appendList appends the selected fields of an encoded list of pods to to.
 func (r podReader) appendList(to, list []byte) ([]byte, error) {
 	err := EachField(list, func(number protowire.Number, value []byte) (err error) {
 		switch number {
@@ -129,7 +130,7 @@ func (r podReader) appendList(to, list []byte) ([]byte, error) {
 	return to, err
 }
 
-// podFields is a serializer whose decoders read only some fields of pods in protobuf.
+// podFields is a serializer whose decoders decode only the selected fields of pods in protobuf.
 type podFields struct {
 	runtime.NegotiatedSerializer
 	reader podReader
@@ -175,12 +176,12 @@ func (d podDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into 
 	return d.Decoder.Decode(data, defaults, into)
 }
 
-// buffers are used again, unless they are of long lists.
+// buffers are reused, unless they have grown for long lists.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxBuffer = 64 << 10
 
-// unmarshal decodes what appendTo selects of a message.
+// unmarshal decodes the part of message that appendTo selects.
 func unmarshal(appendTo func(to, message []byte) ([]byte, error), message []byte, into interface{ Unmarshal([]byte) error }) error {
 	buffer := buffers.Get().(*[]byte)
 	var err error

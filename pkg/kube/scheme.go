@@ -14,11 +14,11 @@ import (
 )
 
 var (
-	// Scheme knows the types of the groups of the client.
+	// Scheme has the types of the client's API groups.
 	Scheme = newScheme()
-	// ParameterCodec writes options into URLs.
+	// ParameterCodec encodes options as URL parameters.
 	ParameterCodec = runtime.NewParameterCodec(Scheme)
-	// Codecs read and write objects of these groups.
+	// Codecs encode and decode objects of these groups.
 	Codecs = serializer.NewCodecFactory(Scheme)
 )
 

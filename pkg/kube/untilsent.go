@@ -10,25 +10,25 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// ErrUnsent is the error of a request that was not sent, because the context given to UntilSent had ended.
+// ErrUnsent is the error of a request that was not sent because the context passed to UntilSent had ended.
 var ErrUnsent = errors.New("the request was not sent, as the process stops or has lost its Lease")
 
 type untilSentKey struct{}
 
-// UntilSent returns a context for calls that must not begin after ctx has ended, and are finished if they have begun. When
-// ctx ends, a request that was sent still gets its answer. One that waits for the rate limiter or for a connection, or that
-// client-go would repeat, fails with ErrUnsent.
+// UntilSent returns a context for calls that must not begin after ctx has ended, but are completed if they have begun.
+// When ctx ends, a request that was sent still gets its response. A request that waits for the rate limiter or for a
+// connection, or that client-go would retry, fails with ErrUnsent.
 func UntilSent(ctx context.Context) context.Context {
 	return context.WithValue(context.WithoutCancel(ctx), untilSentKey{}, ctx)
 }
 
-// untilSent returns the context given to UntilSent, if ctx is made by it.
+// untilSent returns the context passed to UntilSent, if UntilSent created ctx.
 func untilSent(ctx context.Context) (until context.Context, is bool) {
 	until, is = ctx.Value(untilSentKey{}).(context.Context)
 	return until, is
 }
 
-// unsentLimiter ends the waits of UntilSent. client-go also waits before it repeats a request.
+// unsentLimiter ends the waits of UntilSent. client-go also waits here before it retries a request.
 type unsentLimiter struct{ flowcontrol.RateLimiter }
 
 func (l unsentLimiter) Wait(ctx context.Context) error {
@@ -46,8 +46,8 @@ func (l unsentLimiter) Wait(ctx context.Context) error {
 	return err
 }
 
-// unsentTransport does not send requests whose UntilSent has ended. Waiting for a connection may last as long as an outage,
-// in which the Lease is lost.
+// unsentTransport does not send requests whose UntilSent context has ended. Waiting for a connection may take as long
+// as an outage, during which the Lease is lost.
 type unsentTransport struct{ http.RoundTripper }
 
 func (t unsentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -61,11 +61,11 @@ func (t unsentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, ErrUnsent
 	}
-	// The body of the response is read with this context, which ends with that of the request.
+	// The body of the response is read with this context, which ends with the context of the request.
 	ctx, cancel := context.WithCancel(r.Context())
 	disarm, sent := context.AfterFunc(until, cancel), false
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		// A connection may turn out to be dead: net/http waits for another one if it has sent nothing.
+		// The connection may be dead: net/http waits for another one if it has sent nothing.
 		GetConn: func(string) {
 			disarm()
 			disarm, sent = context.AfterFunc(until, cancel), false
@@ -88,8 +88,8 @@ func (t unsentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// withUnsentBody has the body of r fail when its context is canceled. HTTP/1 writes a request to a connection that it has even
-// if the context has ended; the API server refuses one without its body.
+// withUnsentBody makes reading the body of r fail when its context is canceled. HTTP/1 writes a request to an existing
+// connection even if the context has ended; the API server rejects a request without its body.
 func withUnsentBody(r *http.Request) *http.Request {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r
@@ -116,5 +116,5 @@ func (b unsentBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// WrappedRoundTripper implements net.RoundTripperWrapper, which finds the connections to close.
+// WrappedRoundTripper implements net.RoundTripperWrapper, which client-go uses to find the connections to close.
 func (t unsentTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

@@ -28,7 +28,7 @@ type limiter struct {
 
 func (l limiter) Wait(ctx context.Context) error { return l.wait(ctx) }
 
-// podServer counts creations of pods, and answers them with answer, or accepts them for nil.
+// podServer counts creations of pods, and responds with answer, or accepts them if it is nil.
 func podServer(t *testing.T, http2 bool, answer http.HandlerFunc) (config *rest.Config, received *atomic.Int32) {
 	received = &atomic.Int32{}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +55,8 @@ func createPod(ctx context.Context, t *testing.T, config *rest.Config) error {
 	return err
 }
 
-// A call that waits for the rate limiter when the process stops is not sent, also if it gets a token at that very moment.
+// A call that waits for the rate limiter when the process stops is not sent, even if it gets a token at the same
+// moment.
 // Requirements: JOB-66
 func TestCallThatWaitsForTheLimiterIsNotSent(t *testing.T) {
 	for name, wait := range map[string]func(ctx context.Context, stop func()) error{
@@ -78,7 +79,7 @@ func TestCallThatWaitsForTheLimiterIsNotSent(t *testing.T) {
 	}
 }
 
-// With no rate limiter, too, a call that begins after the end is not sent.
+// A call that begins after the process has stopped is not sent, even without a rate limiter.
 // Requirements: JOB-66
 func TestCallAfterTheEndIsNotSent(t *testing.T) {
 	config, received := podServer(t, true, nil)
@@ -89,7 +90,7 @@ func TestCallAfterTheEndIsNotSent(t *testing.T) {
 	}
 }
 
-// A call that waits for a connection when the process stops, as in an outage, is not sent once there is one.
+// A call that waits for a connection when the process stops, as in an outage, is not sent once there is a connection.
 // Requirements: JOB-66
 func TestCallThatWaitsForAConnectionIsNotSent(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
@@ -111,8 +112,8 @@ func TestCallThatWaitsForAConnectionIsNotSent(t *testing.T) {
 	}
 }
 
-// A kept connection may be dead, as in an outage: the call waits for another one, and is not sent once there is one if the
-// process has stopped meanwhile.
+// A kept connection may be dead, as in an outage: the call waits for another one, and is not sent if the process has
+// stopped in the meantime.
 // Requirements: JOB-66
 func TestCallThatWaitsToReplaceADeadConnectionIsNotSent(t *testing.T) {
 	config, received := podServer(t, false, nil)
@@ -165,7 +166,7 @@ func (s *severed) Write(p []byte) (int, error) {
 	return s.Conn.Write(p)
 }
 
-// A call that gets its connection at the very moment when the process stops is not sent either.
+// A call that gets its connection at the very moment when the process stops is not sent.
 // Requirements: JOB-66
 func TestCallThatGetsItsConnectionTooLateIsNotSent(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
@@ -189,7 +190,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A call that was sent when the process stops is finished.
+// A call that was sent before the process stops is completed.
 // Requirements: JOB-56, JOB-66
 func TestCallThatWasSentIsFinished(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
@@ -206,7 +207,7 @@ func TestCallThatWasSentIsFinished(t *testing.T) {
 	}
 }
 
-// client-go repeats a request that the API server asks to be sent later, but not when the process stops meanwhile.
+// client-go retries a request if the API server asks for that, but not if the process has stopped in the meantime.
 // Requirements: JOB-66
 func TestRefusedCallIsNotRepeatedAfterTheEnd(t *testing.T) {
 	for name, limit := range map[string]flowcontrol.RateLimiter{"limited": flowcontrol.NewFakeAlwaysRateLimiter(), "not limited": nil} {

@@ -2,10 +2,10 @@ package layout
 
 import "strings"
 
-// Glyphs are the marks beside words and colors.
+// Glyphs are the symbols that accompany words and colors.
 type Glyphs struct {
 	Good, Bad, Warn, Running, Paused, Ending string
-	// Decided marks what decided the outcome of a Job, Cursor the selected line.
+	// Decided marks the decision that determined the outcome of a Job, Cursor the selected line.
 	Decided, Cursor string
 	// Branch leads to the next link of a chain, Quote marks quoted lines.
 	Branch, Quote     string
@@ -13,12 +13,11 @@ type Glyphs struct {
 	Rule, Separate    string
 	Dot, Into         string
 	Up, Down          string
-	// Ellipsis marks what was cut, in as few columns as possible; More is for what a text
-	// leaves out.
+	// Ellipsis marks truncated text, in as few columns as possible; More marks omitted parts of a text.
 	Ellipsis, More string
 }
 
-// NewGlyphs returns the marks that a terminal can show.
+// NewGlyphs returns the symbols for a terminal with or without Unicode.
 func NewGlyphs(ascii bool) Glyphs {
 	if ascii {
 		return Glyphs{
@@ -34,7 +33,7 @@ func NewGlyphs(ascii bool) Glyphs {
 	}
 }
 
-// ToASCII replaces the typographic marks of sentences.
+// ToASCII replaces typographic quotes and the ellipsis.
 func ToASCII(l Line) Line {
 	out := make(Line, len(l))
 	for i, s := range l {

@@ -2,7 +2,7 @@ package layout
 
 import "testing"
 
-// Issue 17: the cursor and the marks of states, which stand side by side in a row, all differ.
+// Issue 17: the cursor and the marks of states, which appear side by side in a row, all differ.
 func TestMarksInARowDiffer(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		g, seen := NewGlyphs(ascii), map[string]bool{}

@@ -8,13 +8,13 @@ import (
 // Line is one line of the screen.
 type Line []Span
 
-// Of is a line of spans.
+// Of returns a line of spans.
 func Of(spans ...Span) Line { return spans }
 
-// Plainly is a line of one plain span.
+// Plainly returns a line of one plain span.
 func Plainly(text string) Line { return Line{Text(Plain, text)} }
 
-// String is the text of the line without its styles.
+// String returns the text of the line without its styles.
 func (l Line) String() string {
 	var b strings.Builder
 	for _, s := range l {
@@ -23,7 +23,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Width is how many columns the line takes.
+// Width returns the number of columns of the line.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {
@@ -42,8 +42,7 @@ func (l Line) With(attributes Style) Line {
 	return out
 }
 
-// Cut shortens the line to width columns. What is left out is marked by an ellipsis, if that
-// is not empty.
+// Cut truncates the line to width columns, and marks that with ellipsis, which may be empty.
 func (l Line) Cut(width int, ellipsis string) Line {
 	if l.Width() <= width {
 		return l
@@ -63,8 +62,8 @@ func (l Line) Cut(width int, ellipsis string) Line {
 	return out
 }
 
-// CutMiddle is Cut that keeps the end of the line as well: half of what there is room for,
-// or up to two thirds for 12 columns: the number and the suffix of a pod's name.
+// CutMiddle is like Cut, but keeps the end of the line as well: half of the available width, or up to two thirds for 12
+// columns, the number and the suffix of a pod's name.
 func (l Line) CutMiddle(width int, ellipsis string) Line {
 	const tail = 12
 	all, room := l.Width(), width-Width(ellipsis)
@@ -87,7 +86,7 @@ func (l Line) CutMiddle(width int, ellipsis string) Line {
 	return append(append(head, Text(style, ellipsis)), rest...)
 }
 
-// splitAt cuts between characters, after at most width columns.
+// splitAt splits the line between characters, after at most width columns.
 func (l Line) splitAt(width int) (head, rest Line) {
 	for i, s := range l {
 		if s.width <= width {
@@ -100,8 +99,7 @@ func (l Line) splitAt(width int) (head, rest Line) {
 	return head, nil
 }
 
-// Pad adds plain spaces up to width columns. Appending to the result does not change the
-// original line.
+// Pad appends plain spaces up to width columns. Appending to the result does not change the original line.
 func (l Line) Pad(width int) Line {
 	l = slices.Clip(l)
 	if missing := width - l.Width(); missing > 0 {
@@ -110,11 +108,11 @@ func (l Line) Pad(width int) Line {
 	return l
 }
 
-// Fit makes the line exactly width columns wide.
+// Fit truncates or pads the line to exactly width columns.
 func (l Line) Fit(width int, ellipsis string) Line { return l.Cut(width, ellipsis).Pad(width) }
 
-// Spread puts left at the left and right at the right end of a line of width columns. If
-// there is no room for both, left is cut, and then right.
+// Spread puts left at the left and right at the right end of a line of width columns. If they do not fit, it truncates
+// left first, then right.
 func Spread(width int, left, right Line, ellipsis string) Line {
 	room := width - right.Width()
 	if room <= 0 {
@@ -123,8 +121,8 @@ func Spread(width int, left, right Line, ellipsis string) Line {
 	return append(left.Fit(room, ellipsis), right...)
 }
 
-// Beside puts blocks of lines beside each other: left is made leftWidth columns wide, gap
-// columns stay empty. The lines of right stay as they are.
+// Beside puts blocks of lines side by side: left is truncated or padded to leftWidth columns, followed by gap empty
+// columns. The lines of right are unchanged.
 func Beside(left []Line, leftWidth, gap int, right []Line, ellipsis string) []Line {
 	out := make([]Line, max(len(left), len(right)))
 	for i := range out {
@@ -155,7 +153,7 @@ func Flow(items []Line, width, gap int) []Line {
 	return out
 }
 
-// Indent puts spaces before the line.
+// Indent inserts spaces before the line.
 func (l Line) Indent(columns int) Line {
 	if columns <= 0 {
 		return l
@@ -163,7 +161,7 @@ func (l Line) Indent(columns int) Line {
 	return append(Line{Blank(columns)}, l...)
 }
 
-// trimRight removes spaces at the end.
+// trimRight removes trailing spaces.
 func (l Line) trimRight() Line {
 	for i := len(l) - 1; i >= 0; i-- {
 		text := strings.TrimRight(l[i].text, " ")

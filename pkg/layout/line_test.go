@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pieces are texts that terminals and tables of widths have trouble with.
+// pieces returns texts that are difficult for terminals and Unicode width tables.
 func pieces() []string {
 	return []string{
 		"a", "train-0", " ", "   ", ",", "1-3,7,", "日本語", "é", "e\u0301", "\u0301", "\u20e3", "\ufe0f", "❤", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "🏽", "🇩", "🇪",
@@ -18,7 +18,7 @@ func pieces() []string {
 	}
 }
 
-// anyText is text that may come from a cluster: bytes, runes of all planes, and pieces.
+// anyText generates text that may come from a cluster: bytes, runes of all planes, and pieces.
 func anyText() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var b strings.Builder
@@ -56,7 +56,7 @@ func anyWidth() *rapid.Generator[int] { return rapid.IntRange(0, 40) }
 
 func anyEllipsis() *rapid.Generator[string] { return rapid.SampledFrom([]string{"…", "..", "..."}) }
 
-// checkWidth fails for a line that says it is wider than width, or is.
+// checkWidth fails if the line's own width or its actual width exceeds width.
 func checkWidth(t *rapid.T, what string, l Line, width int) {
 	if l.Width() > width {
 		t.Fatalf("%s: %q says it is %d columns wide, asked for %d", what, l.String(), l.Width(), width)
@@ -66,7 +66,7 @@ func checkWidth(t *rapid.T, what string, l Line, width int) {
 	}
 }
 
-// Issue 6: no line is wider than the terminal, whatever is in it.
+// Issue 6: no line is wider than the terminal, whatever it contains.
 func TestNothingIsTooWide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyLine().Draw(t, "a"), anyLine().Draw(t, "b")
@@ -88,7 +88,7 @@ func TestNothingIsTooWide(t *testing.T) {
 	})
 }
 
-// Cut marks what it leaves out, and leaves out no more than it must.
+// Cut marks truncated text, and truncates no more than necessary.
 func TestCut(t *testing.T) {
 	for _, tc := range []struct {
 		text     string
@@ -110,7 +110,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// What is appended to a line made of another does not write into the other one.
+// Appending to a line derived from another does not change the other one.
 func TestLinesShareNothing(t *testing.T) {
 	whole := Of(Text(Plain, "ab"), Text(Good, "cd"))
 	part := whole[:1]
@@ -161,7 +161,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A mark cannot join what stands before its span, nor hide what follows it.
+// A mark cannot join the text before its span, nor hide the text after it.
 func TestMarksKeepToThemselves(t *testing.T) {
 	for text, want := range map[string]string{
 		"\u0301x": "◌\u0301x", "\ufe0f": "◌\ufe0f", "\u0903x": "◌\u0903x", "e\u0301": "e\u0301", "\u0600123": `\u0600123`, "日": "日",
@@ -175,7 +175,7 @@ func TestMarksKeepToThemselves(t *testing.T) {
 	}
 }
 
-// obeyed is what is left for a terminal to obey in a line, beside the sequences of a theme.
+// obeyed returns the control characters in a rendered line, other than the sequences of the theme.
 func obeyed(theme *Theme, rendered string) string {
 	for _, open := range theme.open {
 		if open != "" {

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// minPage is the narrowest page; a narrower terminal breaks lines itself.
+	// minPage is the minimum width of a page; a narrower terminal breaks lines itself.
 	minPage = 40
-	// minRoom is the least that an indent leaves for text.
+	// minRoom is the minimum width that an indent leaves for text.
 	minRoom = 8
-	// titleHang is the indent of a title's second line, labelWidth that of a field's text.
+	// titleHang is the indent of a title's second line, labelWidth the indent of a field's text.
 	titleHang  = 2
 	labelWidth = 12
 )
 
-// Page collects lines that are read from top to bottom: titles, paragraphs, tables. Only
-// commands may be wider than the page: they must stay copyable.
+// Page collects lines that are read from top to bottom: titles, paragraphs, tables. Only commands may be wider than the
+// page, so that they can be copied.
 type Page struct {
 	Glyphs Glyphs
 	width  int
@@ -46,7 +46,7 @@ func (p *Page) Para(indent, hang int, spans ...Span) {
 	}
 }
 
-// Blank writes an empty line, unless there is one or the page is empty.
+// Blank writes an empty line, unless the page is empty or its last line is.
 func (p *Page) Blank() {
 	if n := len(p.lines); n > 0 && len(p.lines[n-1]) > 0 {
 		p.lines = append(p.lines, nil)
@@ -77,7 +77,7 @@ func (p *Page) Command(indent int, command string) {
 	}
 }
 
-// Quote writes text of others, such as logs, with a mark before each line.
+// Quote writes text from another source, such as logs, with a mark before each line.
 func (p *Page) Quote(indent int, lines ...string) {
 	mark := Text(Muted, p.Glyphs.Quote+" ")
 	room := p.Room(indent + mark.width)
@@ -88,7 +88,7 @@ func (p *Page) Quote(indent int, lines ...string) {
 	}
 }
 
-// Table writes a FilledTable.
+// Table writes a table, as FilledTable lays it out.
 func (p *Page) Table(indent int, columns []Column, rows [][]Line) {
 	if len(rows) == 0 {
 		return
@@ -105,7 +105,7 @@ func (p *Page) write(indent int, l Line) {
 	p.lines = append(p.lines, l.Indent(indent).trimRight())
 }
 
-// Room is how many columns an indent leaves.
+// Room returns the number of columns that an indent leaves.
 func (p *Page) Room(indent int) int { return max(p.width-indent, minRoom) }
 
 // Place writes lines that fit into Room(indent).
@@ -115,7 +115,7 @@ func (p *Page) Place(indent int, lines ...Line) {
 	}
 }
 
-// shown is the line in the characters that the terminal has.
+// shown returns the line in the characters that the terminal supports.
 func (p *Page) shown(l Line) Line {
 	if p.ascii {
 		return ToASCII(l)

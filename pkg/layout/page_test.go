@@ -9,7 +9,7 @@ import (
 
 func pageText(p *Page) string { return new(Theme).RenderAll(p.Lines()) }
 
-// Sections are separated by one blank line, and what hangs is indented.
+// Sections are separated by one blank line, and the second line of a title or field is indented.
 func TestPage(t *testing.T) {
 	p := NewPage(40, false)
 	p.Blank()
@@ -46,7 +46,7 @@ Table
 	}
 }
 
-// In ASCII the marks of sentences are ASCII too; the letters of others are as they are.
+// In ASCII mode, the page's own symbols are ASCII; letters of quoted text are unchanged.
 func TestPageInASCII(t *testing.T) {
 	p := NewPage(0, true)
 	p.Para(0, 0, Text(Plain, "“é” and more…"))
@@ -56,7 +56,7 @@ func TestPageInASCII(t *testing.T) {
 	}
 }
 
-// No line of a page is too wide, whatever is on it, or ends with spaces.
+// No line of a page is too wide or ends with spaces, whatever the page contains.
 func TestPageIsNotTooWide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 80).Draw(t, "width")

@@ -18,8 +18,7 @@ type Span struct {
 	width int
 }
 
-// Text makes a span of any text: what a terminal would obey, including line breaks, is shown
-// as an escape.
+// Text returns a span. Control characters, including line breaks, are shown as escapes.
 func Text(style Style, text string) Span {
 	text = sanitize.Line(text)
 	if !isASCII(text) {
@@ -28,10 +27,10 @@ func Text(style Style, text string) Span {
 	return Span{text: text, style: style, width: Width(text)}
 }
 
-// selfContained makes the width of a text independent of what stands before it, so that the
-// widths of spans can be added: a mark at its start, which would join the rune before, gets a
-// base of its own. Marks that enclose what follows are shown as an escape, because terminals
-// and tables of widths do not agree on how wide the whole is.
+// selfContained makes the width of a text independent of the text before it, so that the widths of spans can be added:
+// a combining mark at its start, which would join the previous rune, gets a base character. Prepended marks, which
+// enclose the following characters, are shown as escapes, because terminals and Unicode width tables disagree about the
+// total width.
 func selfContained(text string) string {
 	if strings.IndexFunc(text, isPrepended) >= 0 {
 		var b strings.Builder
@@ -52,8 +51,7 @@ func selfContained(text string) string {
 
 func isPrepended(r rune) bool { return unicode.Is(unicode.Prepended_Concatenation_Mark, r) }
 
-// joinsBefore reports whether text begins with a mark that takes no column of its own, or
-// shares that of the character before.
+// joinsBefore reports whether text begins with a mark of width 0, or with a mark that joins the character before it.
 func joinsBefore(text string) bool {
 	_, size := utf8.DecodeRuneInString(text)
 	if size < 2 {
@@ -63,10 +61,10 @@ func joinsBefore(text string) bool {
 	return len(character) > 1 || Width(text[:size]) == 0
 }
 
-// split cuts between characters, after at most width columns. (ansi.Truncate cuts an ASCII
-// character from the marks on it.)
+// split splits the span between characters, after at most width columns. (ansi.Truncate separates an ASCII character
+// from its combining marks.)
 func (s Span) split(width int) (head, rest Span) {
-	if s.width == len(s.text) { // ASCII: anything else takes more bytes than columns.
+	if s.width == len(s.text) { // ASCII: any other text has more bytes than columns.
 		return s.at(max(0, min(width, s.width)))
 	}
 	at, columns := 0, 0
@@ -80,7 +78,7 @@ func (s Span) split(width int) (head, rest Span) {
 	return s.at(at)
 }
 
-// at cuts after n bytes, which must be the end of a character.
+// at splits the span after n bytes, which must be the end of a character.
 func (s Span) at(n int) (head, rest Span) {
 	head = Span{text: s.text[:n], style: s.style, width: Width(s.text[:n])}
 	return head, Span{text: s.text[n:], style: s.style, width: s.width - head.width}
@@ -95,24 +93,24 @@ func isASCII(text string) bool {
 	return true
 }
 
-// Textf is Text of a formatted string.
+// Textf returns a Text of a formatted string.
 func Textf(style Style, format string, args ...any) Span {
 	return Text(style, fmt.Sprintf(format, args...))
 }
 
-// Blank is a span of spaces.
+// Blank returns a span of spaces.
 func Blank(columns int) Span {
 	columns = max(0, columns)
 	return Span{text: strings.Repeat(" ", columns), width: columns}
 }
 
-// String is the text without its styles.
+// String returns the text without its style.
 func (s Span) String() string { return s.text }
 
-// Style is that of the span.
+// Style returns the style of the span.
 func (s Span) Style() Style { return s.style }
 
-// Width is how many columns safe text takes.
+// Width returns the number of columns of safe text.
 func Width(text string) int {
 	if isASCII(text) {
 		return len(text)

@@ -5,30 +5,27 @@ import "slices"
 // Column is a column of a Table.
 type Column struct {
 	Header string
-	// Right aligns to the right.
+	// Right aligns cells to the right.
 	Right bool
-	// Drop is the order in which columns are left out on a narrow screen: highest first, 0
-	// never.
+	// Drop is the order in which columns are dropped on a narrow screen: highest first, 0 never.
 	Drop int
-	// Min is how narrow the column may be cut, 0 for never.
+	// Min is the minimum width to which the column may be narrowed, 0 for never.
 	Min int
-	// Middle cuts cells in their middle: names differ at both ends.
+	// Middle truncates cells in the middle: names differ at both ends.
 	Middle bool
-	// Wrap breaks cells into lines instead of cutting them. At most one column may have it;
-	// it is narrowed first.
+	// Wrap breaks cells into lines instead of truncating them. At most one column may have it; it is narrowed first.
 	Wrap bool
-	// Width is that of the widest cell of all rows, for a table that is given only some of
-	// them: so its columns do not move as it scrolls.
+	// Width is the width of the widest cell of all rows. It keeps the columns in place while a table that gets only the
+	// visible rows scrolls.
 	Width int
 }
 
 // tableGap is the space between columns.
 const tableGap = 2
 
-// Table lays out cells, row by row; every row has a cell for each column. It returns the
-// header and one line per row, or more if a column wraps, none wider than width. If there is
-// not enough room, columns with a Min are narrowed, then columns are dropped, and finally
-// lines are cut.
+// Table lays out cells, row by row; every row has a cell for each column. It returns the header and one line per row,
+// or more if a column wraps, none wider than width. If there is not enough space, columns with a Min are narrowed, then
+// columns are dropped, and finally lines are truncated.
 func Table(columns []Column, rows [][]Line, width int, ellipsis string) (header Line, lines []Line) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -53,7 +50,7 @@ func Table(columns []Column, rows [][]Line, width int, ellipsis string) (header 
 	return header, lines
 }
 
-// squeeze narrows or drops columns (width -1) until they fit.
+// squeeze narrows columns, or drops them (width -1), until the rest fits.
 func squeeze(columns []Column, widths []int, width int) {
 	for {
 		over := total(widths) - width
@@ -78,8 +75,8 @@ func squeeze(columns []Column, widths []int, width int) {
 	}
 }
 
-// FreeWidth returns how much of a width a Table leaves if no cell is wider than its column's Width: 0 or less if columns are
-// narrowed, and what is left after columns are dropped.
+// FreeWidth returns the number of columns that a Table leaves free if no cell is wider than its column's Width: 0 or
+// less if columns are narrowed, and the free width after dropping columns.
 func FreeWidth(columns []Column, width int) int {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
@@ -99,7 +96,7 @@ func total(widths []int) int {
 	return n
 }
 
-// slackOf is by how much the columns can be narrowed.
+// slackOf returns how far the columns can be narrowed in total.
 func slackOf(columns []Column, widths []int) int {
 	n := 0
 	for i, c := range columns {
@@ -110,8 +107,8 @@ func slackOf(columns []Column, widths []int) int {
 	return n
 }
 
-// narrow takes over from the widths: first from the column that wraps, which loses nothing,
-// then one at a time from the widest that is above its Min.
+// narrow removes over columns of width: first from the column that wraps, which loses no text, then one at a time from
+// the widest column above its Min.
 func narrow(columns []Column, widths []int, over int) {
 	for i, c := range columns {
 		if c.Wrap && c.Min > 0 && widths[i] > c.Min {
@@ -133,8 +130,7 @@ func narrow(columns []Column, widths []int, over int) {
 	}
 }
 
-// wrapCell wraps the column that wants it: the row gets the first line of the cell, and below
-// are the others.
+// wrapCell wraps the cell of the column with Wrap: the row gets the first line of the cell, and below holds the others.
 func wrapCell(columns []Column, widths []int, row []Line) (first, below []Line) {
 	at := slices.IndexFunc(columns, func(c Column) bool { return c.Wrap })
 	if at < 0 || widths[at] < 0 || row[at].Width() <= widths[at] {
@@ -180,7 +176,7 @@ func tableRow(columns []Column, widths []int, cells []Line, ellipsis string) Lin
 	return out
 }
 
-// FilledTable is a Table without the columns that are empty, below its header if it has one.
+// FilledTable returns the lines of a Table without empty columns, with its header unless that is empty.
 func FilledTable(columns []Column, rows [][]Line, width int, ellipsis string) []Line {
 	var filled []Column
 	headed, cells := false, make([][]Line, len(rows))

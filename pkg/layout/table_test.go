@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Tables fit, whatever is in them and however little room there is.
+// Tables fit, whatever they contain and however little space there is.
 func TestTableIsNotTooWide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := make([]Column, rapid.IntRange(1, 5).Draw(t, "columns"))
@@ -36,8 +36,7 @@ func TestTableIsNotTooWide(t *testing.T) {
 	})
 }
 
-// Columns are narrowed first, then dropped in the order of their numbers; the others stay
-// aligned.
+// Columns are narrowed first, then dropped in the order of Drop; the others stay aligned.
 func TestTableMakesRoom(t *testing.T) {
 	columns := []Column{{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: 6}, {Header: "RULE", Drop: 1}, {Header: "LAST", Drop: 2}}
 	rows := [][]Line{
@@ -67,7 +66,7 @@ func TestTableMakesRoom(t *testing.T) {
 	}
 }
 
-// A column that wraps gives room first; what is written below a cell stays in its column.
+// A column that wraps is narrowed first; the further lines of a cell stay in its column.
 func TestTableWraps(t *testing.T) {
 	columns := []Column{{Header: "NAME", Min: 4, Middle: true}, {Header: "CAUSE", Wrap: true, Min: 9}, {Header: "AT", Right: true}}
 	rows := [][]Line{{Plainly("sweep-0-abcde"), Plainly("exited with code 1"), Plainly("3s")}, {nil, Plainly("on a node"), nil}}
@@ -93,7 +92,7 @@ func TestTableWraps(t *testing.T) {
 	}
 }
 
-// The widest of the columns that can be narrowed gives first.
+// The widest of the columns that can be narrowed is narrowed first.
 func TestTableNarrowsTheWidest(t *testing.T) {
 	header, lines := Table([]Column{{Header: "A", Min: 2}, {Header: "B", Min: 2}}, [][]Line{{Plainly("abcd"), Plainly("abcdefghij")}}, 12, "…")
 	if header.String() != "A     B" || lines[0].String() != "abcd  abcde…" {
@@ -101,7 +100,7 @@ func TestTableNarrowsTheWidest(t *testing.T) {
 	}
 }
 
-// A table that is drawn in part is as wide as the whole.
+// A table that gets only some rows is as wide as with all of them.
 func TestTableKnowsRowsItIsNotGiven(t *testing.T) {
 	header, lines := Table([]Column{{Header: "N", Width: 6}, {Header: "TEXT"}}, [][]Line{{Plainly("1"), Plainly("x")}}, 80, "…")
 	if header.String() != "N       TEXT" || lines[0].String() != "1       x" {
@@ -112,7 +111,7 @@ func TestTableKnowsRowsItIsNotGiven(t *testing.T) {
 	}
 }
 
-// Names that are cut in the middle keep both ends, and whole characters, in every width.
+// Names that are truncated in the middle keep both ends and whole characters, at every width.
 func TestCutMiddle(t *testing.T) {
 	for _, tc := range []struct {
 		text  string

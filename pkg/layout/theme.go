@@ -7,26 +7,26 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Style is a role, which gives the color, with attributes.
+// Style is a role, which determines the color, combined with attributes.
 type Style uint16
 
 // The roles.
 const (
 	Plain Style = iota
-	// Muted is for what explains something else.
+	// Muted is for text that explains other text.
 	Muted
 	Good
 	Bad
 	Warn
-	// Accent is for names, such as those of rules, and Info for what runs.
+	// Accent is for names, such as names of rules, and Info for pods and Jobs that run.
 	Accent
 	Info
-	// Special is for what happens to pods from outside: terminating.
+	// Special is for unusual states, such as terminating pods, retries and replays.
 	Special
 	roles
 )
 
-// The attributes, which are added to a role.
+// The attributes, to combine with a role.
 const (
 	Bold Style = 1 << (8 + iota)
 	Reverse
@@ -34,11 +34,11 @@ const (
 	attributeEnd
 )
 
-// Background is what the terminal's looks like.
+// Background is the background of the terminal.
 type Background uint8
 
-// The backgrounds. Unknown uses the 16 colors that a terminal makes readable on its own
-// background. Colorless is for terminals without colors: only attributes remain.
+// The backgrounds. Unknown uses the 16 colors that a terminal makes readable on its own background. Colorless is for
+// terminals without colors: only attributes remain.
 const (
 	Dark Background = iota
 	Light
@@ -46,17 +46,17 @@ const (
 	Colorless
 )
 
-// Theme is how styles look; the zero Theme has none.
+// Theme maps styles to terminal sequences; the zero Theme has no sequences.
 type Theme struct {
-	// open are the sequences that begin a style; each ends with reset.
+	// open maps each style to the sequence that begins it; reset ends it.
 	open map[Style]string
 }
 
 // reset ends every style.
 const reset = "\x1b[m"
 
-// NewTheme returns that for a background. The colors are chosen for a contrast of at least
-// 4.5 to 1 against black or white; a terminal with fewer colors shows the nearest it has.
+// NewTheme returns the Theme for a background. The colors have a contrast of at least 4.5 to 1 against black or white;
+// a terminal with fewer colors shows the nearest ones.
 func NewTheme(b Background) *Theme {
 	t := &Theme{open: map[Style]string{}}
 	for role := range roles {
@@ -67,7 +67,7 @@ func NewTheme(b Background) *Theme {
 	return t
 }
 
-// opening is the sequence that Lip Gloss puts before a text.
+// opening returns the sequence that Lip Gloss writes before a text.
 func opening(s lipgloss.Style) string {
 	const text = "x"
 	before, _, _ := strings.Cut(s.Render(text), text)
@@ -86,7 +86,7 @@ func look(b Background, role, attributes Style) lipgloss.Style {
 	return s
 }
 
-// colors are those of a role on the backgrounds that have colors.
+// colors are the colors of a role by background.
 type colors struct{ dark, light, unknown color.Color }
 
 func colorOf(b Background, role Style) color.Color {
@@ -104,7 +104,7 @@ func colorOf(b Background, role Style) color.Color {
 
 func colorsOf(role Style) colors {
 	switch role {
-	case Muted: // which is faint where the background is not known
+	case Muted: // faint if the background is unknown
 		return colors{lipgloss.Color("#8b949e"), lipgloss.Color("#57606a"), nil}
 	case Good:
 		return colors{lipgloss.Color("#3fb950"), lipgloss.Color("#116329"), lipgloss.Green}
@@ -122,14 +122,14 @@ func colorsOf(role Style) colors {
 	return colors{}
 }
 
-// Render is the line with the sequences of its styles.
+// Render returns the line with the terminal sequences of its styles.
 func (t *Theme) Render(l Line) string {
 	var b strings.Builder
 	t.render(&b, l)
 	return b.String()
 }
 
-// RenderAll joins lines by newlines.
+// RenderAll renders lines, separated by newlines.
 func (t *Theme) RenderAll(lines []Line) string {
 	var b strings.Builder
 	for i, l := range lines {
@@ -141,7 +141,7 @@ func (t *Theme) RenderAll(lines []Line) string {
 	return b.String()
 }
 
-// render writes neighbors of one style as one.
+// render writes adjacent spans of the same style with one sequence.
 func (t *Theme) render(b *strings.Builder, l Line) {
 	for i := 0; i < len(l); {
 		style := l[i].style

@@ -10,10 +10,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// sgr are the only sequences that may occur.
+// sgr matches the only sequences that may occur.
 const sgr = `\x1b\[[0-9;]*m`
 
-// Issue 6: every style of every theme is a color and attributes, and ends where it ends.
+// Issue 6: every style of every theme is a color and attributes, and is reset at its end.
 func TestThemeStyles(t *testing.T) {
 	only := regexp.MustCompile("^(" + sgr + ")?x(" + sgr + ")?$")
 	for _, b := range []Background{Dark, Light, Unknown, Colorless} {
@@ -50,7 +50,7 @@ func contains(codes []string, code string) bool {
 	return code == ""
 }
 
-// codes are the numbers of the first sequence.
+// codes returns the numbers of the first sequence.
 func codes(rendered string) []string {
 	m := regexp.MustCompile(`^\x1b\[([0-9;]*)m`).FindStringSubmatch(rendered)
 	if m == nil {
@@ -59,7 +59,7 @@ func codes(rendered string) []string {
 	return strings.Split(m[1], ";")
 }
 
-// NO_COLOR: attributes remain, colors of no kind do.
+// NO_COLOR: attributes remain, colors do not.
 func TestColorless(t *testing.T) {
 	theme := NewTheme(Colorless)
 	for style, open := range theme.open {
@@ -76,8 +76,7 @@ func TestColorless(t *testing.T) {
 	}
 }
 
-// Where the background is not known, the terminal chooses among its 16 colors; and the zero
-// Theme has no sequence at all.
+// If the background is unknown, the terminal chooses among its 16 colors; the zero Theme writes no sequences.
 func TestUnknownBackground(t *testing.T) {
 	l := Of(
 		Text(Plain, "a"), Text(Muted, "b"), Text(Good, "c"), Text(Bad|Bold, "d"), Text(Warn, ""), Text(Warn, "e"), Text(Accent, "f"), Text(Bold, "g"),
@@ -91,7 +90,7 @@ func TestUnknownBackground(t *testing.T) {
 	}
 }
 
-// Each color can be read on its background: WCAG 2 asks for a contrast of 4.5 to 1.
+// Each color is readable on its background: WCAG 2 requires a contrast of 4.5 to 1.
 func TestContrast(t *testing.T) {
 	for _, tc := range []struct {
 		background Background
@@ -135,7 +134,7 @@ func luminance(c color.Color) float64 {
 	return 0.2126*part(r) + 0.7152*part(g) + 0.0722*part(b)
 }
 
-// Neighbors of one style are one sequence.
+// Adjacent spans of one style share one sequence.
 func TestRenderJoinsNeighbors(t *testing.T) {
 	theme := NewTheme(Colorless)
 	l := Of(Text(Bold, "a"), Text(Bold, "b"), Text(Plain, "c"), Text(Reverse, "d"))

@@ -2,13 +2,12 @@ package layout
 
 import "strings"
 
-// widest is how many columns a character takes at most.
+// widest is the maximum number of columns of a character.
 const widest = 2
 
-// Wrap breaks a line at spaces so that no part is wider than width; parts after the first
-// are indented by hang. A word that is wider than a line is broken after a comma if it has
-// one, otherwise between any two characters. Only spaces are left out. A width below 2, too
-// narrow for some characters, counts as 2.
+// Wrap breaks a line at spaces so that no part is wider than width; parts after the first are indented by hang. A word
+// that is wider than a line is broken after a comma if possible, otherwise between any two characters. Only spaces are
+// removed. A width below 2, too narrow for some characters, counts as 2.
 func Wrap(line Line, width, hang int) []Line {
 	width = max(width, widest)
 	if hang < 0 || hang > width-widest {
@@ -21,7 +20,7 @@ func Wrap(line Line, width, hang int) []Line {
 	return lines
 }
 
-// wrap breaks a line into parts of at most first, and then rest columns.
+// wrap breaks a line into a first part of at most first columns, and further parts of at most rest columns.
 func wrap(line Line, first, rest int) []Line {
 	w := wrapper{room: first, rest: rest}
 	for _, s := range line {
@@ -35,7 +34,7 @@ func wrap(line Line, first, rest int) []Line {
 	return append(w.out, w.finished())
 }
 
-// nextWord is the text up to the end of its first word, or its leading spaces.
+// nextWord returns the leading spaces of text, or its first word.
 func nextWord(text string) string {
 	inSpaces := isSpace(text, 0)
 	for i := range len(text) {
@@ -46,16 +45,16 @@ func nextWord(text string) string {
 	return text
 }
 
-// isSpace reports whether there is a space at i that no mark after it turns into a character.
+// isSpace reports whether there is a space at i that is not the base of a combining mark.
 func isSpace(text string, i int) bool { return text[i] == ' ' && !joinsBefore(text[i+1:]) }
 
 type wrapper struct {
-	// room is the width of the line, rest that of those after it.
+	// room is the width of the current line, rest the width of the following ones.
 	room, rest int
 	out        []Line
 	line       Line
 	used       int
-	// word is the pieces of a word so far, which stay together: spans without a space between.
+	// word holds the spans of a word so far, which stay together.
 	word      Line
 	wordWidth int
 }
@@ -69,8 +68,8 @@ func (w *wrapper) put(s Span) {
 	w.line, w.used = append(w.line, s), w.used+s.width
 }
 
-// flush places the collected word, on the next line if it fits only there. A word that must
-// be broken starts on this line if more than half a line is left.
+// flush writes the collected word, on the next line if it fits only there. A word that must be broken starts on this
+// line if more than half of the line is free.
 func (w *wrapper) flush() {
 	if len(w.word) == 0 {
 		return
@@ -85,12 +84,12 @@ func (w *wrapper) flush() {
 	w.word, w.wordWidth = nil, 0
 }
 
-// place puts a piece on the line, broken as often as needed.
+// place writes a span, broken as often as needed.
 func (w *wrapper) place(s Span) {
 	for w.used+s.width > w.room {
 		head, tail := s.split(w.room - w.used)
 		if head.text == "" && w.used == 0 {
-			break // A character that fits no line.
+			break // A character that is wider than any line.
 		}
 		if comma := strings.LastIndexByte(head.text, ',') + 1; comma > 0 && !joinsBefore(s.text[comma:]) {
 			head, tail = s.at(comma)
@@ -109,5 +108,5 @@ func (w *wrapper) next() {
 	w.line, w.used, w.room = nil, 0, w.rest
 }
 
-// finished is the line without spaces at its end.
+// finished returns the line without trailing spaces.
 func (w *wrapper) finished() Line { return w.line.trimRight() }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Wrapped lines fit, keep to their hang, and lose nothing but spaces.
+// Wrapped lines fit, keep their hanging indent, and lose only spaces.
 func TestWrapLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLine().Draw(t, "line")
@@ -41,7 +41,7 @@ func TestWrapKeepsStyles(t *testing.T) {
 	})
 }
 
-// styled is each byte but spaces with its style.
+// styled returns each byte except spaces with its style.
 func styled(lines ...Line) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -65,7 +65,7 @@ func TestWrap(t *testing.T) {
 		{"abcdefgh", 3, 1, "abc| de| fg| h"}, {"a bcdefgh", 4, 0, "a|bcde|fgh"}, {"  indented text", 10, 0, "  indented|text"}, {"ends   ", 10, 0, "ends"},
 		{"      far in", 4, 0, "|far|in"}, {"日本語", 3, 0, "日|本|語"}, {"日本語", 1, 0, "日|本|語"}, {"ab cd", 3, 3, "ab|cd"}, {"ab cd", 3, 2, "ab|cd"},
 		{"a \u0301b", 2, 0, "a \u0301|b"}, {"a \u0301b c", 4, 0, "a \u0301b|c"}, {"❤\ufe0f❤\ufe0f", 3, 0, "❤\ufe0f|❤\ufe0f"},
-		// Lists are broken after commas, and begin where half a line is left.
+		// Lists are broken after commas, and begin on a line of which half is free.
 		{"1-3,7,10-12", 6, 0, "1-3,7,|10-12"}, {"in 1,2,3,4,5,6,7", 10, 2, "in 1,2,3,|  4,5,6,7"}, {"index 1,2,3,4,5,6,7", 10, 2, "index|  1,2,3,4,|  5,6,7"},
 		{"a,bcdefghij", 4, 0, "a,|bcde|fghi|j"}, {"ab,\u0301cdef", 4, 0, "ab,\u0301c|def"}, {",\u0903xy", 2, 0, ",\u0903x|y"},
 	} {

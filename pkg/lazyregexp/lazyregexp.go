@@ -1,5 +1,5 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used. A program that has hundreds of
-// them in package variables starts in half the time, as most of its runs use only a few.
+// Package lazyregexp provides regular expressions that are compiled on first use. A program with hundreds of them in
+// package variables starts in half the time, as most runs use only a few.
 package lazyregexp
 
 import (
@@ -9,17 +9,17 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression. It may be used by several goroutines.
+// Regexp is a regular expression. It is safe for concurrent use.
 type Regexp struct {
 	pattern  string
 	once     sync.Once
 	compiled *regexp.Regexp
 }
 
-// inTest has New compile at once, so that any test of a package finds its invalid patterns.
+// inTest makes New compile at once, so that any test of a package finds its invalid patterns.
 var inTest = len(os.Args) > 0 && strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
 
-// New returns the regular expression. Its first use panics if the pattern is invalid; in a test, New does.
+// New returns a Regexp for the pattern. Its first use panics if the pattern is invalid; in a test, New panics.
 func New(pattern string) *Regexp {
 	r := &Regexp{pattern: pattern}
 	if inTest {
@@ -36,7 +36,7 @@ func (r *Regexp) compile() *regexp.Regexp {
 // String returns the pattern.
 func (r *Regexp) String() string { return r.pattern }
 
-// MatchString is that of regexp.Regexp, as are the following methods.
+// MatchString is like regexp.Regexp.MatchString, and so are the following methods.
 func (r *Regexp) MatchString(s string) bool { return r.compile().MatchString(s) }
 
 // FindString returns the leftmost match, or "".
@@ -53,12 +53,12 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compile().FindStringSubmatchIndex(s)
 }
 
-// FindAllStringIndex returns the begins and ends of the first n matches; of all if n is negative.
+// FindAllStringIndex returns the begins and ends of the first n matches; of all matches if n is negative.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.compile().FindAllStringIndex(s, n)
 }
 
-// FindAllStringSubmatchIndex does the same with submatches.
+// FindAllStringSubmatchIndex returns the begins and ends of the first n matches and their submatches.
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.compile().FindAllStringSubmatchIndex(s, n)
 }
@@ -68,5 +68,5 @@ func (r *Regexp) ReplaceAllString(s, replacement string) string {
 	return r.compile().ReplaceAllString(s, replacement)
 }
 
-// SubexpNames returns the names of the groups; the first is the whole match.
+// SubexpNames returns the names of the groups; the first, for the whole match, is "".
 func (r *Regexp) SubexpNames() []string { return r.compile().SubexpNames() }

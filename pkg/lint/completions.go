@@ -87,7 +87,7 @@ func checkParallelism(r *review) {
 	}
 }
 
-// checkIndexUsed finds containers that use an index which their pod does not have.
+// checkIndexUsed finds containers that use the completion index of their pod, which has none.
 func checkIndexUsed(r *review) {
 	if r.indexed() {
 		return

@@ -35,8 +35,8 @@ func (r triedRule) matches(pod map[string]int) bool {
 	return false
 }
 
-// A rule is said to match never if, and only if, it is the first to match for no pod. The codes 0 to 4 are as many as
-// the rules can tell apart, and one more.
+// A rule is reported as never matching if and only if it is not the first matching rule for any pod. The codes 0 to 4
+// cover all codes that the rules can distinguish, and one more.
 func TestNeverMatchesAgainstAllPods_PFP_02_PFP_03(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var list []triedRule
@@ -65,8 +65,8 @@ func TestNeverMatchesAgainstAllPods_PFP_02_PFP_03(t *testing.T) {
 	})
 }
 
-// A rule is said to be never the first to be met if, and only if, some earlier rule is met by every set of succeeded
-// indexes that meets it.
+// A rule is reported as having no effect if and only if some earlier rule is met by every set of succeeded indexes that
+// meets it.
 func TestNeverFirstAgainstAllSuccesses_SUC_06(t *testing.T) {
 	const all = 1<<5 - 1
 	type tried struct{ listed, count int } // a bit for each index

@@ -50,7 +50,7 @@ func checkSchedule(r *review) {
 		r.reject("schedule-invalid", path, "use the timeZone field", "a schedule cannot contain a time zone")
 		return
 	}
-	// The parser is the API server's. It may panic on a time zone.
+	// The API server uses the same parser. It may panic on a time zone.
 	schedule, err := cron.ParseStandard(text)
 	switch {
 	case err != nil:
@@ -60,10 +60,10 @@ func checkSchedule(r *review) {
 	}
 }
 
-// minStartingDeadline is the pace of the CronJob controller in seconds.
+// minStartingDeadline is the interval of the CronJob controller in seconds.
 const minStartingDeadline = 10
 
-// checkCronJobHabits finds what makes a CronJob stop, or hides why a Job failed.
+// checkCronJobHabits finds settings that stop a CronJob, or hide why a Job failed.
 func checkCronJobHabits(r *review) {
 	if r.cronJob == nil {
 		return

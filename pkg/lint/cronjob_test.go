@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// cronJob is one with these fields, and of which nothing else is to be said.
+// cronJob returns a CronJob with these fields, and without other findings.
 func cronJob(spec string) string {
 	return `apiVersion: batch/v1
 kind: CronJob
@@ -23,7 +23,7 @@ spec:
 `
 }
 
-// What is around the Job; test/integration compares with an API server (JOB-40).
+// The fields around the Job; test/integration compares the findings with an API server (JOB-40).
 func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
 	for spec, want := range map[string]string{
 		"": "!error schedule-missing spec.schedule", `schedule: "0 3 * *"`: "!error schedule-invalid spec.schedule", `schedule: "TZ=UTC 0 3 * * *"`: "!error schedule-invalid spec.schedule",
@@ -43,7 +43,7 @@ func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
 	}
 }
 
-// A schedule with a time zone is told apart from one that cannot be read: there is a field for it.
+// A schedule with a time zone is distinguished from an invalid one: the time zone has its own field.
 func TestTimeZoneInAScheduleIsReported_JOB_40(t *testing.T) {
 	const want = "spec.schedule: a schedule cannot contain a time zone (use the timeZone field)"
 	if got := texts(t, cronJob(`schedule: "CRON_TZ=UTC 0 3 * * *"`), "schedule-invalid"); len(got) != 1 || got[0] != want {
@@ -51,7 +51,7 @@ func TestTimeZoneInAScheduleIsReported_JOB_40(t *testing.T) {
 	}
 }
 
-// What is wrong with a schedule is said as the API server says it.
+// Problems of a schedule have the API server's wording.
 func TestSchedules_JOB_40(t *testing.T) {
 	number := func(text string) string {
 		return fmt.Sprintf("failed to parse int from %s: strconv.Atoi: parsing %q: invalid syntax", text, text)
@@ -74,7 +74,7 @@ func TestSchedules_JOB_40(t *testing.T) {
 	}
 }
 
-// What stops a CronJob, or hides why its Jobs fail.
+// Settings that stop a CronJob, or hide why its Jobs fail.
 // Requirements: LNT-03
 func TestHabitsOfCronJobsAreReported(t *testing.T) {
 	const deadline = "\n  jobTemplate: {spec: {activeDeadlineSeconds: 60, template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}\n"

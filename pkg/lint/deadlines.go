@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// checkActiveDeadline finds a deadline of 0, which API servers accept, and which expires as
-// soon as the Job starts (D-35).
+// checkActiveDeadline finds a deadline of 0, which API servers accept, and which expires as soon as the Job starts
+// (D-35).
 func checkActiveDeadline(r *review) {
 	if deadline := r.spec.ActiveDeadlineSeconds; deadline != nil && *deadline == 0 {
 		r.add(Error, "deadline-zero", r.specPath("activeDeadlineSeconds"), "use 1 or more, or remove it", "with activeDeadlineSeconds 0, the Job fails as soon as it starts")
@@ -26,12 +26,12 @@ func checkTTL(r *review) {
 	}
 }
 
-// hasDeadline reports whether the Job's pods end at some time, whatever they do.
+// hasDeadline reports whether a deadline ends the Job's pods.
 func (r *review) hasDeadline() bool {
 	return r.spec.ActiveDeadlineSeconds != nil || r.spec.Template.Spec.ActiveDeadlineSeconds != nil
 }
 
-// checkWaits finds init containers that wait in a loop which nothing ends: no failure is counted, so the Job stays active.
+// checkWaits finds init containers that wait in an endless loop: no failure is counted, so the Job stays active.
 func checkWaits(r *review) {
 	if r.hasDeadline() {
 		return
@@ -48,8 +48,8 @@ func checkWaits(r *review) {
 	}
 }
 
-// checkPodDeadline finds a deadline that is probably meant for the Job: each pod that replaces a failed one gets it anew.
-// Where a Job has several pods to complete, it may be meant for each.
+// checkPodDeadline finds a deadline that is probably intended for the Job: each pod that replaces a failed one gets it
+// anew. If a Job runs several pods, the deadline may be intended for each.
 func checkPodDeadline(r *review) {
 	deadline, limit := r.spec.Template.Spec.ActiveDeadlineSeconds, jobspec.BackoffLimit(r.spec)
 	many := r.spec.Completions != nil && *r.spec.Completions > 1 || jobspec.Parallelism(r.spec) > 1
@@ -60,8 +60,8 @@ func checkPodDeadline(r *review) {
 		"activeDeadlineSeconds of the pod template is for each pod: the Job replaces a pod that reaches it, and the next one has %d s again", *deadline)
 }
 
-// checkRetriesFit finds a deadline that ends the Job before its last retry can start. A back-off limit that was not
-// written is not meant.
+// checkRetriesFit finds a deadline that ends the Job before its last retry can start. A default back-off limit is not
+// checked: the user did not choose it.
 func checkRetriesFit(r *review) {
 	deadline, limit := r.spec.ActiveDeadlineSeconds, r.spec.BackoffLimit
 	if deadline == nil || limit == nil || *deadline < 1 || jobspec.Parallelism(r.spec) > 1 || r.spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
@@ -74,7 +74,7 @@ func checkRetriesFit(r *review) {
 }
 
 // retriesWithin returns how many retries can start before the deadline if each pod fails at once, and the waits before
-// the first that cannot.
+// the first retry that cannot.
 func retriesWithin(deadline time.Duration, limit int32) (waits time.Duration, retries int32) {
 	policy := reconcile.DefaultConfig().Backoff
 	for retries < limit {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// withPod is a Job with these fields of the pod, and of the Job.
+// withPod returns a Job with these fields of the pod, and of the Job.
 func withPod(pod, job string) string {
 	return "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  " + job + "\n  template:\n    spec:\n      restartPolicy: Never\n      " + pod + "\n"
 }
@@ -22,7 +22,7 @@ func checkPods(t *testing.T, cases []struct{ pod, job, want string }) {
 	}
 }
 
-// Nothing ends such a Job: no pod fails.
+// Such a Job never ends: no pod fails.
 // Requirements: LNT-03
 func TestWaitWithoutDeadlineIsReported(t *testing.T) {
 	waits := func(fields string) string {
@@ -80,7 +80,7 @@ func TestContainersThatNeverEndAreReported(t *testing.T) {
 		{beside("name: other, image: i"), "", ""},
 		{beside("name: db, image: cloud-sql-proxy, args: [--quitquitquit]"), "", ""},
 		{"shareProcessNamespace: true\n      containers: [{name: main, image: i, command: [sh, -c, work; pkill envoy]}, {name: envoy, image: i}]", "", ""},
-		{"containers: [{name: envoy, image: i}]", "", ""}, // the Job is about it
+		{"containers: [{name: envoy, image: i}]", "", ""}, // the main container
 		{"initContainers: [{name: envoy, image: i, restartPolicy: Always}]\n      " + mainOnly, "", ""},
 		{"containers: [{name: main, image: i, command: [sleep, infinity]}]", "", "warning container-never-ends spec.template.spec.containers[0]"},
 		{"containers: [{name: main, image: i, command: [sleep, infinity]}]", "activeDeadlineSeconds: 60", ""},
@@ -96,7 +96,7 @@ func TestIndexWithoutIndexedIsReported(t *testing.T) {
 	})
 }
 
-// Exit code 137 is that of running out of memory, too.
+// Exit code 137 also means that a container ran out of memory.
 // Requirements: LNT-03
 func TestIgnoredSignalsAreReported(t *testing.T) {
 	signal := func(at string) string {

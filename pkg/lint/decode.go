@@ -18,17 +18,17 @@ var (
 	cronJobSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[batchv1.CronJob]()) })
 )
 
-// decoder decodes the content of an object. Wrong names and values are findings; the rest is decoded all the same.
+// decoder decodes the content of an object. Wrong names and values become findings; the rest is decoded nevertheless.
 type decoder struct {
 	Input
 	prefix string
-	// content is a copy of Object, corrected by Check of package schema.
+	// content is a copy of Object, as corrected by schema.Check.
 	content map[string]any
 	cronJob bool
 	checked schema.Result
 }
 
-// newDecoder returns false, and a review with the reason, for an object that is not a Job or CronJob.
+// newDecoder returns nil, and a review with the reason, for an object that is not a Job or CronJob.
 func newDecoder(in Input) (*decoder, *review) {
 	d := &decoder{Input: in, prefix: in.Path, content: runtime.DeepCopyJSON(in.Object)}
 	version, _ := in.Object["apiVersion"].(string)
@@ -68,8 +68,8 @@ func (d *decoder) problems() []Finding {
 	return findings
 }
 
-// findings decodes the content and runs the checks. Where it is not certain what a field is meant to be, only those
-// findings count that are there with and without it.
+// findings decodes the content and runs the checks. If the intended field is uncertain, only the findings remain that
+// occur with and without the guesses.
 func (d *decoder) findings() []Finding {
 	found := d.run()
 	if len(d.checked.Guesses) > 0 {
@@ -110,24 +110,24 @@ func (d *decoder) into(r *review) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(d.content, cronJob)
 }
 
-// dependsOn reports whether a finding may be due to a value that was removed: it is there, or about what is missing
-// there.
+// dependsOn reports whether a finding may result from the removal of a value: it is at or below the removed path, or
+// about a name missing there.
 func dependsOn(f Finding, removed string) bool {
 	return isWithin(f.Field, removed) || slices.Contains(referring[removed[strings.LastIndexByte(removed, '.')+1:]], f.ID)
 }
 
-// referring are the IDs of findings about names that are not in a field.
+// referring are the IDs of findings about names that are missing in a field.
 var referring = map[string][]string{
 	"containers": {"container-unknown"}, "initContainers": {"container-unknown"}, "volumes": {"mount-without-volume"},
 }
 
-// isWithin reports whether a path is another one, or below it.
+// isWithin reports whether path is parent, or below it.
 func isWithin(path, parent string) bool {
 	rest, found := strings.CutPrefix(path, parent)
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// asWritten returns the path at which the manifest has a field that was moved.
+// asWritten returns the path of a moved field in the manifest.
 func (d *decoder) asWritten(path string) string {
 	for moved, written := range d.checked.Moved {
 		if isWithin(path, moved) {

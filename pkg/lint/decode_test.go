@@ -19,7 +19,7 @@ func texts(t *testing.T, object, id string) []string {
 	return got
 }
 
-// The message has the words of users, and the fix is what to write.
+// The message describes the value in the user's words, and the fix shows the correct value.
 // Requirements: LNT-06
 func TestWrongTypesAreExplained(t *testing.T) {
 	for spec, want := range map[string]string{
@@ -44,12 +44,12 @@ func TestWrongTypesAreExplained(t *testing.T) {
 	}
 }
 
-// containerWith is a Job whose only container has these fields in addition.
+// containerWith returns a Job with a second container, to which it adds these fields.
 func containerWith(fields string) string {
 	return strings.Replace(base, "{name: side, image: i}", "{name: side, image: i, "+fields+"}", 1)
 }
 
-// All wrong values of a container are found, each with its index and the name next to it.
+// All wrong values of a container are reported, each with its index and the name of its object.
 // Requirements: LNT-06
 func TestEveryWrongValueIsReported(t *testing.T) {
 	const at = "spec.template.spec.containers[1]."
@@ -72,7 +72,7 @@ func TestEveryWrongValueIsReported(t *testing.T) {
 	}
 }
 
-// A quantity that the API server does not read, and one that is thousandths of a byte.
+// A quantity that the API server cannot parse, and one in thousandths of a byte.
 // Requirements: LNT-06
 func TestQuantitiesAreExplained(t *testing.T) {
 	for quantity, want := range map[string]string{
@@ -104,7 +104,7 @@ func TestQuantitiesAreExplained(t *testing.T) {
 	}
 }
 
-// Written is what the manifest has: yes and 0777 are other values for YAML.
+// Values are quoted as written in the manifest: YAML reads yes and 0777 as other values.
 // Requirements: LNT-06
 func TestValuesAreQuotedAsWritten(t *testing.T) {
 	written := map[string]string{"metadata.labels[a]": "yes", "metadata.labels[b]": "0777"}
@@ -122,7 +122,7 @@ func TestValuesAreQuotedAsWritten(t *testing.T) {
 	}
 }
 
-// What a wrong value hides is not missing, and the rest of the object is checked all the same.
+// A value that a wrong value hides is not reported as missing, and the rest of the object is still checked.
 // Requirements: LNT-06
 func TestTheRestIsCheckedBesideAWrongValue(t *testing.T) {
 	for _, tc := range []struct {
@@ -141,7 +141,7 @@ func TestTheRestIsCheckedBesideAWrongValue(t *testing.T) {
 	}
 }
 
-// Lists in messages are written as people do.
+// Messages write lists as people do.
 func TestMessagesListWhatIsAllowed_CLI_05(t *testing.T) {
 	for object, want := range map[string]string{
 		base + "  completionMode: x": "spec.completionMode: there is no completionMode \"x\" (use NonIndexed or Indexed)",

@@ -15,7 +15,7 @@ const (
 // signal that stopped them (KEP-3329).
 func checkDisruptions(r *review) {
 	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
-	disruptions := -1 // the first rule for them
+	disruptions := -1 // the first rule for disruptions
 	for i := range rules {
 		if disruptions < 0 && isForDisruptions(&rules[i]) {
 			disruptions = i
@@ -56,8 +56,7 @@ func isForDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
 	return false
 }
 
-// matchesSignals reports whether rule i is the first to match one of the two exit codes, of any
-// container.
+// matchesSignals reports whether rule i is the first to match one of the two exit codes, in any container.
 func matchesSignals(rules []batchv1.PodFailurePolicyRule, i int, containers []string) bool {
 	on := rules[i].OnExitCodes
 	if on == nil || !validExitCodes(on) {
@@ -71,8 +70,8 @@ func matchesSignals(rules []batchv1.PodFailurePolicyRule, i int, containers []st
 	return false
 }
 
-// checkSignalsIgnored finds rules that ignore the exit codes of signals. They are meant for disruptions, but a container
-// that needs too much memory is killed by SIGKILL, too, and would be replaced forever.
+// checkSignalsIgnored finds rules that ignore the exit codes of signals. They are intended for disruptions, but a
+// container that exceeds its memory limit also ends by SIGKILL, and would be replaced forever.
 func checkSignalsIgnored(r *review) {
 	rules := r.rules()
 	for i := range rules {

@@ -31,7 +31,7 @@ func TestDisruptionsAreForTheirRule_PFP_02_PFP_05(t *testing.T) {
 		{first(exit("FailJob", "operator: In, values: [137]"), `{action: Ignore, onPodConditions: [{type: DisruptionTarget, status: "False"}]}`), none},
 		{first(exit("Count", "operator: NotIn, values: [42]")), nil},
 		{first(exit("FailJob", "operator: In, values: [42]")), nil},
-		// An earlier rule has them.
+		// An earlier rule matches these codes.
 		{first(exit("Count", "operator: In, values: [137, 143]"), exit("FailJob", "operator: NotIn, values: [0]")), nil},
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A fix changes what is there, and adds what is not (CLI-05).
+// A fix changes existing fields, and adds missing ones (CLI-05).
 func TestFixOfTheRestartPolicyFitsTheManifest_CLI_05(t *testing.T) {
 	policy := "  " + rules + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}"
 	for _, tc := range []struct{ name, object, id, want string }{
@@ -29,7 +29,7 @@ func TestFixOfTheRestartPolicyFitsTheManifest_CLI_05(t *testing.T) {
 	}
 }
 
-// A field in the wrong place, or with a mistake in its name, is checked as if it were right: it is not missing as well (CLI-05).
+// A misplaced or misspelled field is checked as if it were correct: it is not also reported as missing (CLI-05).
 func TestAFieldElsewhereIsNotMissing_CLI_05(t *testing.T) {
 	without := strings.Replace(base, "      restartPolicy: Never\n", "", 1)
 	for _, tc := range []struct {
@@ -68,10 +68,10 @@ func sorted(list []string) []string {
 	return list
 }
 
-// added are the fields that a fix adds.
+// added matches the fields that a fix adds.
 var added = regexp.MustCompile(`\badd ([a-z]\w*(?:[A-Z]\w*|\.name)|completions)(?: or ([\w.]+))?`)
 
-// What a fix adds is nowhere in the manifest, neither misspelled nor in another place (CLI-05).
+// The manifest does not contain the fields that a fix adds, not even misspelled or misplaced (CLI-05).
 func TestFixesAddOnlyWhatIsMissing_CLI_05(t *testing.T) {
 	lines := []string{
 		"completionMode: Indexed", "completions: 3", "completions: 100001", "parallelism: 2", "backoffLimitPerIndex: 1", "maxFailedIndexes: 1", "activeDeadlineSeconds: 9",

@@ -13,21 +13,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Severity is how serious a finding is.
+// Severity is the severity of a finding.
 type Severity string
 
 const (
-	// Error means that the API server rejects it, or that it can never work.
+	// Error means that the API server rejects the object, or that it can never work.
 	Error Severity = "error"
-	// Warning means that it works, but probably not as intended.
+	// Warning means that the object works, but probably not as intended.
 	Warning Severity = "warning"
-	// Info is for what is good to know.
+	// Info means that the finding is good to know.
 	Info Severity = "info"
 )
 
 // Finding is one problem with one field.
 type Finding struct {
-	// ID is the kind of finding, such as rule-never-matches. It is stable.
+	// ID is the kind of the finding, such as rule-never-matches. It is stable.
 	ID       string   `json:"id"`
 	Severity Severity `json:"severity"`
 	// Rejected reports whether the API server will reject the object.
@@ -35,33 +35,32 @@ type Finding struct {
 	// Field is the path in the object, such as spec.podFailurePolicy.rules[0].onExitCodes.values[1]. Missing fields
 	// have a path, too. "" is the object itself.
 	Field string `json:"field"`
-	// Message is what is wrong, on one line.
+	// Message describes the problem, on one line.
 	Message string `json:"message"`
-	// Fix is what to do about it, on one line; "" if the message is all that there is to say.
+	// Fix is the suggested correction, on one line; "" if there is none.
 	Fix string `json:"fix"`
 }
 
-// Input is what to check.
+// Input is the object to check.
 type Input struct {
 	// Object is a batch/v1 Job or CronJob decoded from JSON, without rules[].name, which no API server accepts
 	// (KEP-4443).
 	Object map[string]any
-	// Names are the names that the rules had, nil if none had one.
+	// Names are the original names of the rules, nil if none had one.
 	Names rulename.Names
-	// Path is where the Job is in the caller's object, such as spec.replicatedJobs[0].template; "" for an object of its
-	// own. The name is that of the caller's object.
+	// Path is the path of the Job in the caller's object, such as spec.replicatedJobs[0].template; "" if the object is
+	// the Job. The name to check is always the name of the caller's object.
 	Path string
 	// Volumes are the names of volumes that the object's controller adds to the pod template.
 	Volumes []string
-	// Incomplete reports whether some rules had names that are not in Names because they could
-	// not be read.
+	// Incomplete reports whether Names lacks the names of some rules because they could not be read.
 	Incomplete bool
-	// Written returns a scalar of the object as it is written in the manifest, without quotes: yes for what is true.
-	// "" means that it is not known. Written may be nil.
+	// Written returns a scalar of the object as it is written in the manifest, without quotes: yes for the value true.
+	// "" means unknown. Written may be nil.
 	Written func(path string) string
 }
 
-// Check returns all findings: about names and types first, then in the order of the checks.
+// Check returns all findings: first the ones about names and types, then the others in the order of the checks.
 func Check(in Input) []Finding {
 	d, unknown := newDecoder(in)
 	if unknown != nil {
@@ -93,16 +92,16 @@ func (r *review) run() {
 	}
 }
 
-// review is the check of one Job.
+// review is the state of the checks of one Job.
 type review struct {
-	// meta and spec are the Job's, or those of a CronJob's template; cronJob is nil for a Job.
+	// meta and spec belong to the Job, or to the template of a CronJob; cronJob is nil for a Job.
 	meta    *metav1.ObjectMeta
 	spec    *batchv1.JobSpec
 	cronJob *batchv1.CronJob
-	// path is the Job's path in the object; nil for a Job of its own.
+	// path is the path of the Job in the object; nil if the object is the Job.
 	path  *field.Path
 	names rulename.Names
-	// incomplete and volumes are those of the Input.
+	// incomplete and volumes are copies of the Input's fields.
 	incomplete bool
 	volumes    []string
 
@@ -124,7 +123,7 @@ func (r *review) below(name string, more ...string) *field.Path {
 	return r.path.Child(name, more...)
 }
 
-// add adds a finding for which the API server does not reject the object.
+// add adds a finding that does not make the API server reject the object.
 func (r *review) add(severity Severity, id string, path *field.Path, fix, message string, args ...any) {
 	finding := Finding{ID: id, Severity: severity, Message: fmt.Sprintf(message, args...), Fix: fix}
 	if path != nil {
@@ -133,7 +132,7 @@ func (r *review) add(severity Severity, id string, path *field.Path, fix, messag
 	r.findings = append(r.findings, finding)
 }
 
-// reject adds an error for which the API server rejects the object.
+// reject adds an error that makes the API server reject the object.
 func (r *review) reject(id string, path *field.Path, fix, message string, args ...any) {
 	r.add(Error, id, path, fix, message, args...)
 	r.findings[len(r.findings)-1].Rejected = true
@@ -166,8 +165,8 @@ func (r *review) completions() (int32, bool) {
 	return *completions, *completions >= 0
 }
 
-// countsAreSet reports whether the API server sets completions and parallelism to 1, because a Job has neither. It does
-// not do that in templates.
+// countsAreSet reports whether the API server sets completions and parallelism to 1, because the Job has neither. It
+// does not do so in templates.
 func (r *review) countsAreSet() bool {
 	return r.cronJob == nil && r.spec.Completions == nil && r.spec.Parallelism == nil
 }
@@ -184,5 +183,5 @@ func (r *review) rulePath(i int) *field.Path {
 	return r.specPath("podFailurePolicy", "rules").Index(i)
 }
 
-// shorten keeps messages readable that quote the manifest.
+// shorten keeps messages that quote the manifest readable.
 func shorten(text string) string { return phrase.Shorten(text, 40) }

@@ -37,7 +37,7 @@ func read(t *testing.T, object string) map[string]any {
 	return u.Object
 }
 
-// look returns the findings as severity, id and field; "!" marks what the API server rejects.
+// look returns the findings as severity, id and field; "!" marks objects that the API server rejects.
 func look(t *testing.T, object string, names rulename.Names) []string {
 	t.Helper()
 	var got []string
@@ -74,7 +74,7 @@ type specCase struct {
 	want []string
 }
 
-// checkSpecs leaves out findings with these IDs.
+// checkSpecs checks the findings of specs, ignoring these IDs.
 func checkSpecs(t *testing.T, cases []specCase, without ...string) {
 	t.Helper()
 	for _, c := range cases {
@@ -94,7 +94,7 @@ const (
 
 func exit(action, on string) string { return "{action: " + action + ", onExitCodes: {" + on + "}}" }
 
-// What the API server rejects is in test/integration/lint_test.go; here is the rest.
+// Only findings that the API server accepts: the others are in test/integration/lint_test.go.
 func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 	checkSpecs(t, []specCase{
 		{"", nil},
@@ -122,7 +122,7 @@ func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 	}
 }
 
-// Only the first rule that matches counts (PFP-02); 0 never matches (PFP-03); no containerName means any container.
+// Only the first matching rule counts (PFP-02); 0 never matches (PFP-03); no containerName means any container.
 func TestRulesThatNeverMatchAreReported_PFP_02_PFP_03_PFP_04(t *testing.T) {
 	never := func(rule string) string {
 		return "warning rule-never-matches spec.podFailurePolicy.rules[" + rule + "]"
@@ -270,7 +270,7 @@ spec:
 	}
 }
 
-// Objects that are no Job at all are no reason to panic.
+// Objects other than Jobs do not cause a panic.
 func TestObjectsThatAreNoJobsDoNotPanic(t *testing.T) {
 	if got := look(t, "{apiVersion: v1, kind: Pod}", nil); len(got) != 1 || got[0] != "!error not-readable " {
 		t.Errorf("%q", got)

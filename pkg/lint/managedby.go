@@ -7,12 +7,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
-// MisspelledManagedBy is the ID of a Finding: no controller has this name.
+// MisspelledManagedBy is the ID of the Finding that spec.managedBy looks like a misspelling of this controller's name.
 const MisspelledManagedBy = "managed-by-misspelled"
 
 const (
 	maxManagedBy = 63
-	// maxTypos is how many letters of a misspelling are wrong.
+	// maxTypos is the largest distance between a misspelling and the name.
 	maxTypos = 2
 )
 

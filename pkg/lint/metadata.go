@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxCronJobName leaves room for the suffix that the CronJob controller adds.
+	// maxCronJobName leaves space for the suffix that the CronJob controller adds.
 	maxCronJobName = 52
 	// maxLabel is the maximum length of a label value: the API server adds a label with the Job's name to its
 	// pods.
@@ -45,7 +45,7 @@ func checkName(r *review) {
 	r.checkHostname(meta.Name, path)
 }
 
-// checkHostname checks the host names of an Indexed Job's pods, of which that of the last index is the longest.
+// checkHostname checks the longest host name of an Indexed Job's pods, which has the last index.
 func (r *review) checkHostname(name string, path *field.Path) {
 	completions, known := r.completions()
 	if r.cronJob != nil || !known || completions == 0 {
@@ -58,8 +58,8 @@ func (r *review) checkHostname(name string, path *field.Path) {
 	}
 }
 
-// checkFromCluster finds an object that a cluster returned, as kubectl get -o yaml prints it: it has fields that the API
-// server sets, and that are wrong for any other object.
+// checkFromCluster finds an object that was read from a cluster, as kubectl get -o yaml prints it: it has fields that
+// the API server sets, and that are wrong for any other object.
 func checkFromCluster(r *review) {
 	meta, what := r.meta, "a Job"
 	if r.cronJob != nil {

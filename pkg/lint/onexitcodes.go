@@ -68,7 +68,7 @@ func checkExitCodeValues(r *review) {
 	}
 }
 
-// codeSet is a set of exit codes other than 0: those listed, or all but those listed.
+// codeSet is a set of exit codes other than 0: the listed codes, or all except the listed ones.
 type codeSet struct {
 	allBut bool
 	codes  map[int32]bool
@@ -102,7 +102,7 @@ func (s codeSet) minus(t codeSet) codeSet {
 func (s codeSet) empty() bool { return !s.allBut && len(s.codes) == 0 }
 
 // checkExitCodesCovered finds rules, and exit codes of rules, that earlier rules always match first. A pod matches if
-// any of its containers does, so a rule without containerName is for each of them.
+// any of its containers matches, so a rule without containerName applies to each of them.
 func checkExitCodesCovered(r *review) {
 	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
 	for i := range rules {
@@ -133,7 +133,7 @@ func validExitCodes(on *batchv1.PodFailurePolicyOnExitCodesRequirement) bool {
 	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
 }
 
-// containerNames returns the names that onExitCodes.containerName may have.
+// containerNames returns the valid values of onExitCodes.containerName.
 func containerNames(pod *corev1.PodSpec) []string {
 	var names []string
 	for _, list := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
@@ -144,7 +144,7 @@ func containerNames(pod *corev1.PodSpec) []string {
 	return names
 }
 
-// codesLeft returns, for each container that rule i is about, the codes of the rule that no earlier rule matches.
+// codesLeft returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches.
 func codesLeft(rules []batchv1.PodFailurePolicyRule, i int, containers []string) []codeSet {
 	var all []codeSet
 	for _, container := range containers {
@@ -166,7 +166,7 @@ func isAbout(on *batchv1.PodFailurePolicyOnExitCodesRequirement, container strin
 	return on.ContainerName == nil || *on.ContainerName == container
 }
 
-// coveredBy names the rules before rule i that have a code in common with it, for a container that both are about.
+// coveredBy names the rules before rule i that share a code with it, for a container that both apply to.
 func coveredBy(rules []batchv1.PodFailurePolicyRule, i int, containers []string) string {
 	var names []string
 	wanted := codesOf(rules[i].OnExitCodes)

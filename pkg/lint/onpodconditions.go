@@ -30,7 +30,7 @@ func checkOnPodConditions(r *review) {
 	}
 }
 
-// checkConditionsCovered finds conditions that an earlier rule, or the same one, already has.
+// checkConditionsCovered finds conditions that an earlier rule, or the same rule, already contains.
 func checkConditionsCovered(r *review) {
 	type pattern struct{ kind, status string }
 	first := map[pattern]int{}

@@ -7,12 +7,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/placeholder"
 )
 
-// TemplateID is the ID of the finding about an object that is a template. It is about its file: all other findings in
-// there may be due to it.
+// TemplateID is the ID of the finding that an object is a template. It applies to the whole file: all other findings
+// there may result from it.
 const TemplateID = "template"
 
-// placeholders adds findings about text that was not replaced, in the place of others about the same fields: these say
-// whether the API server rejects it.
+// placeholders adds findings about text that was not replaced. They replace other findings about the same fields, which
+// determine whether the API server rejects the value.
 func (d *decoder) placeholders(findings []Finding) []Finding {
 	found := placeholder.Find(d.Object)
 	if len(found) == 0 {
@@ -32,7 +32,7 @@ func (d *decoder) placeholders(findings []Finding) []Finding {
 	return findings
 }
 
-// placed returns the path in the caller's object. The name of a Job in a JobSet is that of the JobSet.
+// placed returns the path in the caller's object. A Job in a JobSet has the name of the JobSet.
 func (d *decoder) placed(path string) string {
 	if d.prefix == "" || path == "metadata.name" {
 		return path

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A placeholder is one finding: an error where the API server rejects it, and a warning where it does not.
+// A placeholder is one finding: an error if the API server rejects it, otherwise a warning.
 // Requirements: LNT-08
 func TestPlaceholdersAreOneFindingEach(t *testing.T) {
 	for _, tc := range []struct {
@@ -28,7 +28,7 @@ func TestPlaceholdersAreOneFindingEach(t *testing.T) {
 	}
 }
 
-// What kubectl get -o yaml prints is one finding.
+// The output of kubectl get -o yaml is one finding.
 // Requirements: LNT-09
 func TestAnObjectOfAClusterIsOneFinding(t *testing.T) {
 	const uid = "0f1c8c3e-6f0e-4a6e-9d0a-6f1d5d1b2c3d"

@@ -40,7 +40,7 @@ func checkRules(r *review) {
 }
 
 // checkIgnoreForever finds rules that may ignore failures forever: they count toward no limit, so that only a deadline
-// ends a Job whose pods always fail like that. Disruptions end by themselves.
+// ends a Job whose pods keep failing like that. Disruptions are exempt: they do not last.
 func checkIgnoreForever(r *review) {
 	if r.spec.ActiveDeadlineSeconds != nil {
 		return

@@ -36,7 +36,7 @@ func checkNames(r *review) {
 	}
 }
 
-// fixOf returns what to do about an invalid name.
+// fixOf returns the suggested correction of an invalid name.
 func fixOf(v rulename.Violation) string {
 	switch v.Kind {
 	case rulename.DuplicateName:
@@ -62,7 +62,7 @@ func checkNamesUsed(r *review) {
 		names, _ = rulename.Parse(r.meta.Annotations[annotation], len(rules))
 		path = func(int) *field.Path { return r.annotationPath() }
 	}
-	illegal := map[int]bool{} // reported already
+	illegal := map[int]bool{} // already reported
 	for _, v := range rulename.Validate(names) {
 		illegal[v.Rule] = true
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// What to do fits what is wrong.
+// The fix depends on the problem.
 func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
 	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for name, want := range map[string]string{
@@ -23,7 +23,7 @@ func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
 	}
 }
 
-// Names that could not all be read are not other names than those of the annotation.
+// Names that could not all be read are not reported as different from the annotation.
 func TestNamesThatWereNotReadDoNotDiffer_PFN_24(t *testing.T) {
 	object := strings.Replace(base, "{name: a}", "{name: a, annotations: {"+rulename.Annotation+": 0=A;1=B}}", 1) + "  " +
 		rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
@@ -35,7 +35,8 @@ func TestNamesThatWereNotReadDoNotDiffer_PFN_24(t *testing.T) {
 	}
 }
 
-// Rules beyond the limit are counted, and not compared with each other: that would take hours (PFN-29).
+// If there are more rules than allowed, they are only counted, not compared with each other: that would take hours
+// (PFN-29).
 func TestRulesBeyondTheLimitAreNotCompared_PFP_12_PFN_29_SUC_02(t *testing.T) {
 	var list, success strings.Builder
 	names := make(rulename.Names, 20_000)

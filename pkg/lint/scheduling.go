@@ -8,8 +8,7 @@ import (
 
 const ourName = reconcile.DefaultManagedBy
 
-// checkScheduling checks spec.scheduling, which is alpha, and which only the built-in
-// controller supports (JOB-64).
+// checkScheduling checks spec.scheduling, which is alpha, and which only the built-in controller supports (JOB-64).
 func checkScheduling(r *review) {
 	if r.spec.Scheduling == nil {
 		return

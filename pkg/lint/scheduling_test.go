@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// JOB-64: spec.scheduling does nothing where nobody makes the PodGroup that it asks for.
+// JOB-64: spec.scheduling has no effect if no controller creates the PodGroup that it requests.
 func TestSchedulingWithoutAPodGroupIsReported_JOB_64(t *testing.T) {
 	const (
 		gang  = "scheduling: {schedulingPolicy: {gang: {minCount: 1}}}"

@@ -12,18 +12,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/podspec"
 )
 
-// RuleMatchesSidecars is the ID of findings about rules that the end of a sidecar matches.
+// RuleMatchesSidecars is the ID of findings about rules that match the exit of a sidecar.
 const RuleMatchesSidecars = "rule-matches-sidecars"
 
-// How a sidecar ends at the end of its pod if it does not stop by itself: by SIGTERM, or by SIGKILL when the grace period
-// is over.
+// The exit codes of a sidecar that does not stop on its own at the end of its pod: by SIGTERM, or by SIGKILL after the
+// grace period.
 const (
 	exitOfSIGTERM = 143
 	exitOfSIGKILL = 137
 )
 
-// checkSidecarsMatch finds rules on exit codes that name no container, in a Job with native sidecars: the end of a sidecar
-// matches them, too, and hides how the other containers ended.
+// checkSidecarsMatch finds rules on exit codes that name no container, in a Job with native sidecars: they also match
+// the exit of a sidecar, which hides how the other containers ended.
 func checkSidecarsMatch(r *review) {
 	sidecars, rules := sidecarNames(&r.spec.Template.Spec), r.rules()
 	if len(sidecars) == 0 {
@@ -54,8 +54,8 @@ func sidecarNames(pod *corev1.PodSpec) []string {
 	return names
 }
 
-// checkNeverEnds finds containers that run until something stops them. A pod succeeds when all of its containers have
-// ended, except for sidecars (KEP-753).
+// checkNeverEnds finds containers that run until they are stopped. A pod succeeds when all of its containers except
+// sidecars have ended (KEP-753).
 func checkNeverEnds(r *review) {
 	containers := r.spec.Template.Spec.Containers
 	for i := range containers {

@@ -89,7 +89,7 @@ func (r *review) checkSucceededCount(i int, rule *batchv1.SuccessPolicyRule, com
 	}
 }
 
-// readIndexes reads succeededIndexes as the API server does, which accepts +3 and 03 as 3. The problem names the
+// readIndexes parses succeededIndexes like the API server, which accepts +3 and 03 as 3. The problem names the
 // fragment.
 func readIndexes(text string, completions int32) (indexset.Set, string) {
 	var intervals []indexset.Interval
@@ -132,13 +132,13 @@ func readInterval(fragment string, completions int32) (indexset.Interval, string
 	return indexset.Interval{First: ends[0], Last: ends[1]}, ""
 }
 
-// goal is what a success rule waits for: a number of successes among indexes.
+// goal is the criterion of a success rule: a number of successes among indexes.
 type goal struct {
 	of   indexset.Set
 	need int
 }
 
-// goalOf returns false for a rule that is invalid or can never be met.
+// goalOf returns the goal of a rule; false for a rule that is invalid or can never be met.
 func goalOf(rule *batchv1.SuccessPolicyRule, completions int32) (goal, bool) {
 	g := goal{of: indexset.Below(completions)}
 	if rule.SucceededIndexes != nil {
@@ -157,13 +157,13 @@ func goalOf(rule *batchv1.SuccessPolicyRule, completions int32) (goal, bool) {
 	return g, g.need > 0 && g.need <= g.of.Len()
 }
 
-// implies reports whether h is met whenever g is, even if as few as possible of the successes that g needs are
-// among h's.
+// implies reports whether h is met whenever g is, even if as few as possible of the successes that g needs are among
+// h's indexes.
 func (g goal) implies(h goal) bool {
 	return g.need-g.of.Difference(h.of).Len() >= h.need
 }
 
-// checkSuccessRulesCovered finds rules that never end the Job, because an earlier one is always met first.
+// checkSuccessRulesCovered finds rules that never end the Job, because an earlier rule is always met first.
 func checkSuccessRulesCovered(r *review) {
 	completions, known := r.completions()
 	if !known {

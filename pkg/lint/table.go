@@ -1,9 +1,10 @@
 package lint
 
-// check checks one thing. Fields that another check rejects may have any value.
+// check finds one kind of problem. Fields that another check rejects may have any value.
 type check func(*review)
 
-// checks are all checks that are not for each rule, in the order of fields: metadata, counts, limits, policies, pods.
+// checks returns all checks that do not apply to each rule, in the order of fields: metadata, counts, limits, policies,
+// pods.
 func checks() []check {
 	return []check{
 		checkName, checkMetadata, checkFromCluster, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits,
@@ -16,8 +17,8 @@ func checks() []check {
 	}
 }
 
-// ruleChecks are for each rule of podFailurePolicy, some for each pair of rules: skipped if there are more rules
-// than allowed.
+// ruleChecks returns the checks for each rule of podFailurePolicy, or each pair of rules: skipped if there are more
+// rules than allowed.
 func ruleChecks() []check {
 	return []check{
 		checkRules, checkOnExitCodes, checkExitCodeValues, checkSidecarsMatch, checkOnPodConditions,
@@ -26,7 +27,7 @@ func ruleChecks() []check {
 	}
 }
 
-// successRuleChecks do the same for successPolicy.
+// successRuleChecks returns the checks for each rule of successPolicy.
 func successRuleChecks() []check {
 	return []check{checkSuccessRules, checkSuccessRulesCovered}
 }

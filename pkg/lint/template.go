@@ -31,8 +31,9 @@ func checkRestartPolicy(r *review) {
 	}
 }
 
-// checkLogLost says that the controller deletes the pod of a Job at its back-off limit, if the pod restarts its containers
-// itself. JobSet chooses OnFailure for templates that do not.
+// checkLogLost reports that the controller deletes the pod of a Job at its back-off limit, if the pod restarts its
+// containers itself. In a JobSet, OnFailure is the default for templates without a restartPolicy, so it is not
+// reported.
 func checkLogLost(r *review) {
 	inJobSet := r.path != nil && r.cronJob == nil
 	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy == nil && !inJobSet {
@@ -41,7 +42,7 @@ func checkLogLost(r *review) {
 	}
 }
 
-// checkTemplate checks what the API server rejects in the pod template, whatever has it.
+// checkTemplate reports problems for which the API server rejects the pod template in any object.
 func checkTemplate(r *review) {
 	for _, p := range podspec.Check(&r.spec.Template, r.specPath("template"), podspec.Options{Volumes: r.volumes}) {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
@@ -49,7 +50,7 @@ func checkTemplate(r *review) {
 }
 
 // checkMetadata checks labels and annotations of the object, and of the Jobs of a CronJob, which the API server accepts
-// until one is created.
+// until the CronJob creates a Job.
 func checkMetadata(r *review) {
 	if r.cronJob == nil {
 		for _, p := range podspec.CheckMetadata(r.meta, r.below("metadata")) {
@@ -65,8 +66,7 @@ func checkMetadata(r *review) {
 	}
 }
 
-// checkTemplateLabels finds labels that the API server sets on the template, and rejects there with other
-// values.
+// checkTemplateLabels finds labels that the API server sets on the template itself, and whose other values it rejects.
 func checkTemplateLabels(r *review) {
 	if r.manualSelector() {
 		return
@@ -127,8 +127,8 @@ func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field
 	}
 }
 
-// generatedLabels are those that the API server sets in the pod template (validateGeneratedSelector of Kubernetes). A
-// Job that does not exist yet has no UID, and no selector is on the one that it will have.
+// generatedLabels returns the labels that the API server sets in the pod template (validateGeneratedSelector of
+// Kubernetes). A new Job has no UID yet, so no selector can match its future UID.
 func (r *review) generatedLabels() labels.Set {
 	uid, name := cmp.Or(string(r.meta.UID), "unknown UID"), cmp.Or(r.meta.Name, "unknown name")
 	return labels.Set{"controller-uid": uid, batchv1.ControllerUidLabel: uid, "job-name": name, batchv1.JobNameLabel: name}

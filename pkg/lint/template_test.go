@@ -25,7 +25,7 @@ func TestInvalidContainerNamesAreReported_JOB_40(t *testing.T) {
 	}
 }
 
-// The API server puts these labels there itself; a Job that exists has them (JOB-40).
+// The API server sets these labels itself; an existing Job has them (JOB-40).
 func TestReservedTemplateLabelsAreReported_JOB_40(t *testing.T) {
 	const uidLabel, nameLabel = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 	reserved := func(label string) []string {
@@ -61,7 +61,7 @@ func TestReservedTemplateLabelsAreReported_JOB_40(t *testing.T) {
 	}
 }
 
-// A selector without manualSelector is accepted if it is on labels that the API server sets itself.
+// A selector without manualSelector is accepted if it uses labels that the API server sets itself.
 // Requirements: LNT-02
 func TestSelectorOnGeneratedLabelsIsAccepted(t *testing.T) {
 	rejected := []string{"!error selector-not-manual spec.selector"}
@@ -75,7 +75,7 @@ func TestSelectorOnGeneratedLabelsIsAccepted(t *testing.T) {
 	})
 }
 
-// The API server does not look at the metadata of a CronJob's Jobs before it creates one.
+// The API server does not check the metadata of a CronJob's Jobs before the CronJob creates one.
 // Requirements: LNT-01
 func TestLabelsOfTheObjectAreChecked(t *testing.T) {
 	job := strings.Replace(base, "{name: a}", "{name: a, labels: {app: b c}}", 1)

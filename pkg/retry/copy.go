@@ -8,34 +8,34 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Dropped is something that the copy of a Job lacks.
+// Dropped is something in the original Job that its copy does not have.
 type Dropped struct {
 	Kind DroppedKind
-	// Name is that of the label, annotation or owner ("JobSet/train"), or the number of a rule.
+	// Name is the name of the label, annotation or owner ("JobSet/train"), or the number of a rule.
 	Name string
 }
 
-// DroppedKind is the kind of what a copy lacks.
+// DroppedKind is the kind of a Dropped.
 type DroppedKind string
 
-// The kinds of what a copy lacks.
+// The kinds of dropped things.
 const (
-	Owner         DroppedKind = "Owner"         // an owner, which would take the copy for its own Job
-	Tool          DroppedKind = "Tool"          // a label or annotation by which a deployment tool knows its objects
+	Owner         DroppedKind = "Owner"         // an owner, whose controller would treat the copy as its own Job
+	Tool          DroppedKind = "Tool"          // a label or annotation by which a deployment tool identifies its objects
 	Selector      DroppedKind = "Selector"      // a manual selector, which would claim the pods of both Jobs
 	SuccessPolicy DroppedKind = "SuccessPolicy" // a success policy that would end the copy before it runs
 )
 
-// generated are the labels that the API server sets, and those by which Kueue has bound the Job to its Workload.
+// generated are the labels that the API server sets, and the label by which Kueue binds the Job to its Workload.
 var generated = []string{
 	"controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name",
 	"kueue.x-k8s.io/prebuilt-workload-name",
 }
 
-// workloadAnnotation has the Workload as which Kueue has started the Job. Kueue would not start the copy with this one.
+// workloadAnnotation holds the Workload with which Kueue started the Job. With it, Kueue would not start the copy.
 const workloadAnnotation = "kueue.x-k8s.io/workload"
 
-// bookkeeping are annotations about the Job itself, not its pods.
+// bookkeeping are the annotations about the Job itself, not its pods.
 var bookkeeping = []string{
 	"kubectl.kubernetes.io/last-applied-configuration", "batch.kubernetes.io/job-tracking",
 	"batch.kubernetes.io/cronjob-scheduled-timestamp", "cronjob.kubernetes.io/instantiate",
@@ -43,15 +43,15 @@ var bookkeeping = []string{
 	LeftOutAnnotation, PendingAnnotation, RequestAnnotation,
 }
 
-// toolPrefixes begin the labels and annotations of deployment tools: such a tool would delete the copy, which is not in its
-// sources, or report that it differs.
+// toolPrefixes are prefixes of the labels and annotations of deployment tools: such a tool would delete the copy, which
+// is not in its sources, or report a difference.
 var toolPrefixes = []string{
 	"app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "argocd.argoproj.io/", "helm.sh/", "meta.helm.sh/",
 	"kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "fleet.cattle.io/", "objectset.rio.cattle.io/",
 	"applyset.kubernetes.io/", "kapp.k14s.io/", "config.k8s.io/owning-inventory",
 }
 
-// copyOf returns the Job as a new one.
+// copyOf returns a new Job with the labels, annotations and spec of object, and what it dropped.
 func copyOf(object *unstructured.Unstructured, name string) (*unstructured.Unstructured, []Dropped) {
 	old := object.DeepCopy()
 	made := &unstructured.Unstructured{Object: map[string]any{"spec": old.Object["spec"]}}
@@ -61,7 +61,7 @@ func copyOf(object *unstructured.Unstructured, name string) (*unstructured.Unstr
 	made.SetNamespace(old.GetNamespace())
 	var dropped []Dropped
 	for _, owner := range old.GetOwnerReferences() {
-		if owner.Kind != "CronJob" { // Its Jobs are copied by hand all the time.
+		if owner.Kind != "CronJob" { // Users often copy the Jobs of a CronJob.
 			dropped = append(dropped, Dropped{Owner, owner.Kind + "/" + owner.Name})
 		}
 	}
@@ -78,7 +78,7 @@ func copyOf(object *unstructured.Unstructured, name string) (*unstructured.Unstr
 	return made, dropped
 }
 
-// clearGenerated removes from the spec what the API server sets for each Job.
+// clearGenerated removes from the spec the fields that the API server sets for each Job.
 func clearGenerated(made *unstructured.Unstructured) {
 	for _, field := range []string{"selector", "manualSelector", "suspend"} {
 		unstructured.RemoveNestedField(made.Object, "spec", field)
@@ -91,7 +91,8 @@ func clearGenerated(made *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(made.Object, append(template, "creationTimestamp")...)
 }
 
-// withoutTools returns what remains of labels or annotations, and what belongs to a deployment tool.
+// withoutTools removes from labels or annotations the given names, and the entries of deployment tools, which it also
+// returns.
 func withoutTools(all map[string]string, own []string) (rest map[string]string, dropped []Dropped) {
 	rest = maps.Clone(all)
 	for _, name := range slices.Sorted(maps.Keys(all)) {

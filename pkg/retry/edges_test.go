@@ -26,8 +26,8 @@ func wantRefusal(t *testing.T, kind RefusalKind, r *Retry, err error) {
 	}
 }
 
-// Another controller does not read the annotation, and would run every index: a managedBy of our own choice shows by the status
-// whose it is.
+// Another controller ignores the annotation, and would run every index. For a custom managedBy, the status shows
+// whether our controller runs the Job.
 //
 // Requirements: RTY-08
 func TestAnnotationNeedsOurController(t *testing.T) {
@@ -74,7 +74,7 @@ func TestAnnotationNeedsOurController(t *testing.T) {
 	}
 }
 
-// MultiKueue creates the Job anew in another cluster, without the status: it would run every index.
+// MultiKueue recreates the Job in another cluster, without the status: it would run every index.
 func TestRemoteJobIsNotRetried_RTY_10(t *testing.T) {
 	job := newJob(3, "0,1", "2")
 	job.Spec.ManagedBy = ptr.To(multiKueue)
@@ -82,7 +82,7 @@ func TestRemoteJobIsNotRetried_RTY_10(t *testing.T) {
 	wantRefusal(t, OtherCluster, r, err)
 }
 
-// Indexes that are left out and cannot be listed would count as completed in the family, and never run.
+// Indexes that are left out but cannot be listed would count as completed in the family, and never run.
 func TestLeftOutIndexesMustFit_RTY_09(t *testing.T) {
 	const n = 100_000
 	job := newJob(n, "", "1")
@@ -93,14 +93,14 @@ func TestLeftOutIndexesMustFit_RTY_09(t *testing.T) {
 	chosen := indexset.Of(odd...)
 	r, err := make1(t, job, Request{Indexes: &chosen})
 	wantRefusal(t, ListTooLong, r, err)
-	// Without such indexes, a list that is too long is left out: the status has it.
+	// Without such indexes, a list that is too long is omitted: the status has the indexes.
 	job.Status.CompletedIndexes = indexset.Below(n).Difference(chosen).String()
 	if r, err = make1(t, job, Request{}); err != nil || r.Pods != n/2 || r.Steps == nil || r.Object.GetAnnotations()[IndexesAnnotation] != "" {
 		t.Errorf("%v", err)
 	}
 }
 
-// A NonIndexed Job may fail, by its deadline, with its last completion.
+// A NonIndexed Job may fail because of its deadline after its last completion.
 func TestNoCompletionIsMissing_RTY_03_RTY_10(t *testing.T) {
 	job := newJob(10, "", "")
 	job.Spec.CompletionMode, job.Status.Succeeded = ptr.To(batchv1.NonIndexedCompletion), 10
@@ -108,7 +108,7 @@ func TestNoCompletionIsMissing_RTY_03_RTY_10(t *testing.T) {
 	wantRefusal(t, FamilyComplete, r, err)
 }
 
-// A name is cut where no part of it begins or ends with a separator.
+// A shortened name does not end with a separator before its suffix.
 func TestCutNamesAreValid_RTY_14(t *testing.T) {
 	job := newJob(100, "", "")
 	job.Spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
@@ -121,7 +121,7 @@ func TestCutNamesAreValid_RTY_14(t *testing.T) {
 	}
 }
 
-// Jobs with a common beginning of their long names have retries of different names.
+// Jobs with long names that begin alike have retries with different names.
 //
 // Requirements: RTY-14
 func TestShortenedNamesDiffer(t *testing.T) {
@@ -142,7 +142,8 @@ func TestShortenedNamesDiffer(t *testing.T) {
 	}
 }
 
-// A Job with a manual selector may have a name of up to 253 characters, which no label holds: its retries know it all the same.
+// A Job with a manual selector may have a name of up to 253 characters, too long for a label: its retries still refer
+// to it.
 //
 // Requirements: RTY-09, RTY-14
 func TestFamilyOfALongName(t *testing.T) {
@@ -166,7 +167,7 @@ func TestFamilyOfALongName(t *testing.T) {
 	}
 }
 
-// What Argo CD and Kueue know the Job by would have them delete the copy, or never start it.
+// With the labels of Argo CD and Kueue, these would delete the copy, or never start it.
 func TestCopyIsFreeOfOtherControllers_RTY_11_RTY_12(t *testing.T) {
 	job := newJob(3, "0", "1")
 	job.Labels = map[string]string{"app.kubernetes.io/instance": "shop", "app.kubernetes.io/name": "sweep", "kueue.x-k8s.io/prebuilt-workload-name": "w", "kueue.x-k8s.io/priority-class": "high"}
@@ -189,7 +190,8 @@ func TestCopyIsFreeOfOtherControllers_RTY_11_RTY_12(t *testing.T) {
 	}
 }
 
-// The labels of a JobSet stay, as its pods read them; they bind the copy to nothing, as it has no owner.
+// The labels of a JobSet are kept, because its pods read them; without an owner, they do not make the copy a part of
+// the JobSet.
 func TestJobOfJobSet_RTY_11(t *testing.T) {
 	job := newJob(3, "0", "1")
 	job.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "train", Controller: ptr.To(true)}}
@@ -205,7 +207,7 @@ func TestJobOfJobSet_RTY_11(t *testing.T) {
 	}
 }
 
-// The success policy of the copy counts, which may have been changed.
+// The success policy of the changed copy applies.
 func TestChangedSuccessPolicy_RTY_13(t *testing.T) {
 	job := newJob(4, "1", "0,2,3")
 	met := job.DeepCopy()
@@ -219,7 +221,7 @@ func TestChangedSuccessPolicy_RTY_13(t *testing.T) {
 	}
 }
 
-// The status is written to the Job that was created, not to another of its name.
+// The status is written to the created Job, not to another Job of the same name.
 func TestStatusPatchNamesTheJob_RTY_06(t *testing.T) {
 	r, err := make1(t, newJob(3, "0,1", "2"), Request{})
 	if err != nil || !strings.Contains(string(r.Steps.StatusPatch("u1")), `"metadata":{"uid":"u1"}`) {

@@ -15,7 +15,7 @@ import (
 // Family is a Job and its retries, by attempt. The first Job may be gone.
 type Family []*batchv1.Job
 
-// FamilyOf returns the family of the Job among jobs, which may hold others. The Job itself belongs to it.
+// FamilyOf returns the family of the Job among jobs, which may contain others. It includes the Job itself.
 func FamilyOf(job *batchv1.Job, jobs []*batchv1.Job) Family {
 	family := Family{job}
 	for _, other := range jobs {
@@ -35,7 +35,8 @@ func (f Family) Done() (done indexset.Set) {
 	return done
 }
 
-// Completed returns the indexes that completed in the Job or before it, without those that only count as completed.
+// Completed returns the indexes that completed in the Job or before it, without the indexes that only count as
+// completed.
 func Completed(job *batchv1.Job) indexset.Set {
 	if IsPending(job) {
 		return indexset.Set{}
@@ -49,7 +50,8 @@ func Failed(job *batchv1.Job) indexset.Set {
 	return parse(job, ptr.Deref(job.Status.FailedIndexes, ""))
 }
 
-// Progress returns how many indexes a retry runs, and how many of these completed; 0 for a Job that runs all of its indexes.
+// Progress returns the number of indexes that a retry runs, and how many of them have completed; 0 for a Job that runs
+// all of its indexes.
 func Progress(job *batchv1.Job) (runs, done int32) {
 	if _, limited := job.Annotations[IndexesAnnotation]; !limited || !jobspec.IsIndexed(&job.Spec) {
 		return 0, 0
@@ -61,8 +63,8 @@ func Progress(job *batchv1.Job) (runs, done int32) {
 	return int32(all.Len()), int32(all.Intersection(parse(job, job.Status.CompletedIndexes)).Len())
 }
 
-// Runs returns the indexes that the Job runs: all of them, unless it is a retry of some. Indexes that it has gained since it
-// was made run as well.
+// Runs returns the indexes that the Job runs: all of them, unless it is a retry of some. Indexes that it has gained
+// since its creation run as well.
 func Runs(job *batchv1.Job) indexset.Set {
 	all := indexset.Below(completions(job))
 	text, limited := job.Annotations[IndexesAnnotation]
@@ -82,7 +84,8 @@ func (f Family) Missing(job *batchv1.Job) indexset.Set {
 	return indexset.Below(completions(job)).Difference(f.Done())
 }
 
-// MissingCompletions returns how many completions of the NonIndexed Job neither it nor a retry after it has reached.
+// MissingCompletions returns the number of completions of the NonIndexed Job that neither it nor a later retry has
+// reached.
 func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 	missing := completions(job)
 	for _, other := range f {
@@ -93,7 +96,8 @@ func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 	return max(missing, 0)
 }
 
-// Complete returns the first Job of the family whose completion leaves nothing of the Job to run, nil if there is none.
+// Complete returns the first Job of the family whose completion leaves no index of the Job to run, nil if there is
+// none.
 func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
 	for _, member := range f {
 		if completes(member, job) {
@@ -103,19 +107,19 @@ func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
 	return nil
 }
 
-// completes reports whether the member is complete, left no index out, and has at least as many completions as the Job; a
-// member may have been scaled down. A retry without indexes has fewer completions, those that were missing.
+// completes reports whether the member is complete, left no index out, and has at least as many completions as the Job;
+// a member may have been scaled down. A retry without indexes has fewer completions: only the missing ones.
 func completes(member, job *batchv1.Job) bool {
 	covers := !jobspec.IsIndexed(&job.Spec) || completions(member) >= completions(job)
 	return covers && reconcile.FinishedCondition(member) == batchv1.JobComplete && member.Annotations[LeftOutAnnotation] == ""
 }
 
-// MaxTaken is how many names of Jobs outside the family Family.Next tries to avoid by their numbers.
+// MaxTaken is the number of names that Family.Next skips if Jobs outside the family have them.
 const MaxTaken = 5
 
-// Next returns the number of the Job's next retry, and its name. taken are the names of Jobs outside the family, such as a retry
-// of an earlier Job of the same name; their numbers are left out. After MaxTaken of them, the name has a hash of the family's
-// UID, so that no other family uses it.
+// Next returns the number of the Job's next retry, and its name. taken are the names of Jobs outside the family, such
+// as a retry of an earlier Job of the same name; their numbers are skipped. After MaxTaken of them, the name contains a
+// hash of the family's UID, so that no other family uses it.
 func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name string) {
 	first := AttemptOf(f[len(f)-1]) + 1
 	for attempt = first; attempt < first+MaxTaken; attempt++ {
@@ -129,7 +133,7 @@ func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name stri
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }
 
-// parse skips what the API server would not accept.
+// parse parses indexes, ignoring entries that the API server would reject.
 func parse(job *batchv1.Job, text string) indexset.Set {
 	if !jobspec.IsIndexed(&job.Spec) {
 		return indexset.Set{}

@@ -12,34 +12,36 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// How a retry is tied to its family.
+// The labels and annotations that link a retry to its family.
 const (
-	// OfLabel has the name of the first Job of the family, as LabelOf returns it. If it is too long for a label, an annotation
-	// of this name has all of it.
+	// OfLabel is the name of the first Job of the family, as returned by LabelOf. If the name is too long for a label,
+	// an annotation with the same key has all of it.
 	OfLabel = "batchjob.dev/retry-of"
-	// UIDAnnotation has its UID: a Job of the same name may have replaced it.
+	// UIDAnnotation is the UID of the first Job: another Job may have replaced it under the same name.
 	UIDAnnotation = "batchjob.dev/retry-of-uid"
-	// AttemptAnnotation counts the retries of a family from 1.
+	// AttemptAnnotation is the number of the retry in its family, from 1.
 	AttemptAnnotation = "batchjob.dev/retry-attempt"
-	// IndexesAnnotation has the indexes that the retry runs, in the format of status.completedIndexes, if it does not run all.
-	// Of those that it had when it was made, our controller runs no others, whatever the status says. It is missing if it
-	// would be too long.
+	// IndexesAnnotation lists the indexes that the retry runs, in the format of status.completedIndexes, if it does not
+	// run all. Of the indexes that existed at its creation, our controller runs no others, whatever the status says.
+	// The annotation is missing if it would be too long.
 	IndexesAnnotation = reconcile.RetryIndexesAnnotation
-	// CompletionsAnnotation, beside it, has spec.completions of that time: indexes that an elastic Job gains run as well.
+	// CompletionsAnnotation, set with it, is spec.completions at the creation: indexes that an elastic Job gains later
+	// run as well.
 	CompletionsAnnotation = reconcile.RetryCompletionsAnnotation
-	// LeftOutAnnotation has the indexes that count as completed in the retry, and never completed.
+	// LeftOutAnnotation lists the indexes that count as completed in the retry, but never completed.
 	LeftOutAnnotation = "batchjob.dev/retry-left-out"
 	// PendingAnnotation marks a retry whose status is not written yet. It is removed when the retry is resumed.
 	PendingAnnotation = "batchjob.dev/retry-pending"
-	// RequestAnnotation has an ID of the request that created the Job, so that its sender finds it if there was no answer.
+	// RequestAnnotation is an ID of the request that created the Job, so that the client finds the Job if it got no
+	// response.
 	RequestAnnotation = "batchjob.dev/request"
 )
 
-// maxListed is how long a list of indexes in an annotation may be; all annotations of an object
-// together are limited to 256 KiB.
+// maxListed is the maximum length of a list of indexes in an annotation; all annotations of an object together are
+// limited to 256 KiB.
 const maxListed = 64 << 10
 
-// maxName is the longest name of a Job with generated labels: it is the value of a label of its pods.
+// maxName is the maximum length of the name of a Job with generated labels: it is a label value of its pods.
 const maxName = validation.LabelValueMaxLength
 
 // nameOf returns the name of the n-th retry of the Job root. A long name is shortened so that the index of each pod
@@ -49,24 +51,24 @@ func nameOf(root, uid string, n, completions int32) string {
 	return shorten(root, room, root+"/"+uid) + suffix
 }
 
-// hashedNameOf returns a name that has a hash of the Job root, even if it is short.
+// hashedNameOf is like nameOf, but the name always contains a hash of root and uid.
 func hashedNameOf(root, uid string, n, completions int32) string {
 	suffix, room := suffixOf(n, completions)
 	return withHash(root, room, root+"/"+uid) + suffix
 }
 
-// suffixOf returns the end of a retry's name, and how long the rest may be.
+// suffixOf returns the suffix of a retry's name, and the maximum length of the rest.
 func suffixOf(n, completions int32) (suffix string, room int) {
 	suffix = fmt.Sprintf("-retry-%d", n)
 	return suffix, maxName - len(suffix) - len(strconv.Itoa(int(completions))) - 1
 }
 
-// LabelOf returns the value of OfLabel for a first Job of this name. Jobs with a manual selector may have longer names than a
-// label holds.
+// LabelOf returns the value of OfLabel for a first Job of this name. Jobs with a manual selector may have names that
+// are too long for a label.
 func LabelOf(root string) string { return shorten(root, maxName, root) }
 
-// shorten returns a name that has room. If it is cut, it ends with a hash of identity, so that names with a common beginning
-// stay different.
+// shorten returns a name of at most room bytes. A shortened name ends with a hash of identity, so that names with a
+// common beginning remain different.
 func shorten(name string, room int, identity string) string {
 	if len(name) <= room {
 		return name
@@ -81,7 +83,7 @@ func withHash(name string, room int, identity string) string {
 	return strings.TrimRight(name[:min(len(name), room-len(end))], "-.") + end
 }
 
-// RootOf returns the name of the first Job of the family that the Job belongs to.
+// RootOf returns the name of the first Job of the Job's family.
 func RootOf(job *batchv1.Job) string {
 	label := job.Labels[OfLabel]
 	if label == "" {
@@ -93,7 +95,7 @@ func RootOf(job *batchv1.Job) string {
 	return label
 }
 
-// AttemptOf returns which retry of its family the Job is; 0 for the first Job.
+// AttemptOf returns the number of the retry in its family; 0 for the first Job.
 func AttemptOf(job *batchv1.Job) int32 {
 	if job.Labels[OfLabel] == "" {
 		return 0
@@ -113,7 +115,8 @@ func rootUID(job *batchv1.Job) string {
 	return job.Annotations[UIDAnnotation]
 }
 
-// IsPending reports whether making the retry was interrupted: it is suspended, and its status is not written yet.
+// IsPending reports whether the creation of the retry was interrupted: it is suspended, and its status is not written
+// yet.
 func IsPending(job *batchv1.Job) bool {
 	_, pending := job.Annotations[PendingAnnotation]
 	return pending

@@ -17,48 +17,48 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// Request is what to retry.
+// Request selects what to retry.
 type Request struct {
-	// Name of the new Job; "" for one made of the family's that is not among Taken, see Family.Next.
+	// Name is the name of the new Job; if it is "", the name comes from Family.Next, which avoids the names in Taken.
 	Name  string
 	Taken []string
-	// Indexes to run; nil for those that no Job of the family has completed.
+	// Indexes are the indexes to run; nil for the indexes that no Job of the family has completed.
 	Indexes *indexset.Set
-	// FailedOnly leaves out indexes that never ran; Ran are those of the pods that there are. Failed indexes ran.
+	// FailedOnly leaves out indexes that never ran; Ran are the indexes of existing pods. Failed indexes ran.
 	FailedOnly bool
 	Ran        indexset.Set
-	// ByAnnotation leaves it to our controller to run no other indexes, and stores nothing in the status.
+	// ByAnnotation makes the retry rely on our controller, which runs no other indexes, instead of a stored status.
 	ByAnnotation bool
-	// Replace is for a Job that has not finished, such as one that is stalled: the caller deletes it once the retry exists.
+	// Replace retries a Job that has not finished, such as a stalled Job: the caller deletes it once the retry exists.
 	Replace bool
 }
 
-// Retry is a Job to create, and what has it run only some indexes.
+// Retry is a Job to create, with the Steps that make it run only some indexes.
 type Retry struct {
-	// Object is the Job as it is created. With Steps, it is suspended and without parallelism.
+	// Object is the Job as it is to be created. If there are Steps, it is suspended and has parallelism 0.
 	Object *unstructured.Unstructured
 	// Root is the name of the first Job of the family, Attempt the number of the retry.
 	Root    string
 	Attempt int32
-	// Indexed reports whether Indexes is what the Job runs; Pods is how many completions it runs, 0 if the Job has no
-	// number of completions.
+	// Indexed reports whether Indexes are the indexes that the Job runs; Pods is the number of completions that it
+	// runs, 0 if the Job does not set it.
 	Indexed bool
 	Indexes indexset.Set
 	Pods    int32
-	// Steps make it run; nil if it does so from the beginning.
+	// Steps make the Job run; nil if it runs from its creation.
 	Steps *Steps
-	// Dropped is what the copy lacks.
+	// Dropped lists what the copy does not have.
 	Dropped []Dropped
 }
 
-// RefusedError is why a Job is not retried.
+// RefusedError is the reason why a Job is not retried.
 type RefusedError struct {
 	Kind RefusalKind
-	// Job is the Job of the family that it is about.
+	// Job is the Job of the family that the refusal is about.
 	Job *batchv1.Job
-	// Indexes are those that are out of range, or that no Job of the family has completed.
+	// Indexes are the indexes that are out of range, or that no Job of the family has completed.
 	Indexes indexset.Set
-	// ManagedBy is spec.managedBy of the copy whose controller does not read the list.
+	// ManagedBy is spec.managedBy of the copy, if its controller does not read IndexesAnnotation.
 	ManagedBy string
 }
 
@@ -68,24 +68,24 @@ type RefusalKind string
 // The kinds of refusals.
 const (
 	Running        RefusalKind = "Running"        // a Job of the family has not finished
-	Finished       RefusalKind = "Finished"       // Replace, and the Job has finished
-	Pending        RefusalKind = "Pending"        // the Job is a retry whose making was interrupted
+	Finished       RefusalKind = "Finished"       // Replace was requested, but the Job has finished
+	Pending        RefusalKind = "Pending"        // the Job is a retry whose creation was interrupted
 	NothingMissing RefusalKind = "NothingMissing" // the Job is complete
-	FamilyComplete RefusalKind = "FamilyComplete" // its retries have completed the rest
-	LargerMissing  RefusalKind = "LargerMissing"  // the Job is complete, and a larger one of the family lacks Indexes
-	NothingRan     RefusalKind = "NothingRan"     // FailedOnly, and no missing index is known to have run
-	NotIndexed     RefusalKind = "NotIndexed"     // indexes of a NonIndexed Job
-	OutOfRange     RefusalKind = "OutOfRange"     // indexes that the Job does not have
-	NoIndexes      RefusalKind = "NoIndexes"      // an empty list of indexes
+	FamilyComplete RefusalKind = "FamilyComplete" // other Jobs of the family have completed the rest
+	LargerMissing  RefusalKind = "LargerMissing"  // the Job is complete, and a larger Job of the family lacks Indexes
+	NothingRan     RefusalKind = "NothingRan"     // FailedOnly was requested, but no missing index is known to have run
+	NotIndexed     RefusalKind = "NotIndexed"     // indexes were requested of a NonIndexed Job
+	OutOfRange     RefusalKind = "OutOfRange"     // indexes were requested that the Job does not have
+	NoIndexes      RefusalKind = "NoIndexes"      // the requested list of indexes is empty
 	ListTooLong    RefusalKind = "ListTooLong"    // a list of indexes does not fit into an annotation
-	ReadsNoList    RefusalKind = "ReadsNoList"    // ByAnnotation, and no controller that reads it runs the copy
+	ReadsNoList    RefusalKind = "ReadsNoList"    // ByAnnotation was requested, but the copy's controller does not read the list
 	OtherCluster   RefusalKind = "OtherCluster"   // MultiKueue runs the Job in another cluster, without its status
 )
 
 func (r *RefusedError) Error() string { return "retry of Job " + r.Job.Name + ": " + string(r.Kind) }
 
-// Make plans the retry of the Job, which is of the family. object is the Job with the changes that were asked for; job is
-// the Job as it ran. The error is a *RefusedError. Pending retries are ignored; the caller removes them.
+// Make plans the retry of the Job, a member of the family. object is the Job with the requested changes; job is the Job
+// as it ran. The error is a *RefusedError. Pending retries are ignored; the caller removes them.
 func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q Request) (*Retry, error) {
 	if refusal := family.refusal(job, q.Replace); refusal != nil {
 		return nil, refusal
@@ -100,7 +100,7 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
 	r.setLineage(job, leftOut)
 	if !r.Indexed {
-		if r.Pods > 0 { // It has a number of completions.
+		if r.Pods > 0 { // The Job sets a number of completions.
 			r.set(int64(r.Pods), "spec", "completions")
 		}
 		return r, nil
@@ -118,7 +118,7 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	return r, nil
 }
 
-// refusal reports why nothing keeps the Job from running all of its indexes, or its family from counting those that are
+// refusal returns an error if the Job would run all of its indexes, or if its family would count the indexes that are
 // left out as completed.
 func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation bool) *RefusedError {
 	annotations := r.Object.GetAnnotations()
@@ -134,8 +134,9 @@ func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation boo
 	return nil
 }
 
-// readsList reports whether our controller runs the copy, so that it reads IndexesAnnotation: the managedBy of the copy is
-// ours, or that of the Job, whose status our controller was the last to write. It may replace the built-in one.
+// readsList reports whether our controller runs the copy, and so reads IndexesAnnotation: the copy's managedBy is our
+// default, or the same as the Job's, whose status our controller was the last to write. It may replace the built-in
+// one.
 func readsList(job *batchv1.Job, managedBy string) bool {
 	if managedBy == reconcile.DefaultManagedBy {
 		return true
@@ -150,7 +151,7 @@ func readsList(job *batchv1.Job, managedBy string) bool {
 	return managedBy == ptr.Deref(job.Spec.ManagedBy, "") && last != nil && last.Manager == reconcile.FieldManager
 }
 
-// refusal reports why nothing of the family can be retried now. A Job that is replaced may run.
+// refusal returns an error if no Job of the family can be retried now. A Job that is replaced may be running.
 func (f Family) refusal(job *batchv1.Job, replace bool) *RefusedError {
 	for _, member := range f {
 		replaced := replace && member.UID == job.UID
@@ -167,7 +168,7 @@ func (f Family) refusal(job *batchv1.Job, replace bool) *RefusedError {
 	return nil
 }
 
-// choose sets what the retry runs.
+// choose selects the indexes or completions that the retry runs.
 func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError {
 	switch {
 	case !r.Indexed && q.Indexes != nil:
@@ -190,7 +191,8 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 	return nil
 }
 
-// nothingMissing reports that no index of the Indexed Job is to run. A retry that was scaled down lacks indexes of its family.
+// nothingMissing returns an error if the Indexed Job has no index to run. A retry that was scaled down lacks indexes of
+// its family.
 func (f Family) nothingMissing(job *batchv1.Job) *RefusedError {
 	completed := f.Complete(job)
 	if completed == nil && !f.Missing(job).IsEmpty() {
@@ -243,7 +245,7 @@ func failedIn(family Family) (failed indexset.Set) {
 	return failed
 }
 
-// setLineage names the family.
+// setLineage sets the labels and annotations that link the retry to its family.
 func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	labels, annotations := map[string]string{}, map[string]string{}
 	maps.Copy(labels, r.Object.GetLabels())
@@ -266,14 +268,14 @@ func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	r.Object.SetAnnotations(annotations)
 }
 
-// dropMetPolicy drops a successPolicy that the indexes which count as completed meet: the Job would be complete before it
-// has run any.
+// dropMetPolicy removes a successPolicy that is already met by the indexes that count as completed: the Job would be
+// complete before it runs any index.
 func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 	rest := indexset.Below(completions(job)).Difference(r.Indexes)
 	stored, _, _ := unstructured.NestedMap(r.Object.Object, "spec", "successPolicy")
 	policy := &batchv1.SuccessPolicy{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored, policy); err != nil {
-		return // The API server refuses it.
+		return // The API server will reject it.
 	}
 	rule, _ := successpolicy.Evaluate(policy, rest, indexset.Set{}, completions(job))
 	if rule == successpolicy.NoRule {
@@ -283,7 +285,7 @@ func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 	r.Dropped = append(r.Dropped, Dropped{Kind: SuccessPolicy, Name: strconv.Itoa(rule)})
 }
 
-// hold has the copy run nothing until its Steps are taken.
+// hold keeps the copy from running until its Steps are applied.
 func (r *Retry) hold(job *batchv1.Job) *Steps {
 	parallelism, found, _ := unstructured.NestedInt64(r.Object.Object, "spec", "parallelism")
 	if !found {
@@ -305,5 +307,5 @@ func (r *Retry) hold(job *batchv1.Job) *Steps {
 }
 
 func (r *Retry) set(value any, path ...string) {
-	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // spec is an object: the Job was read.
+	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // It cannot fail: spec is an object, as the Job was decoded.
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// newJob returns a Job that has failed, of so many indexes, of which these completed and failed.
+// newJob returns a failed Job with this number of completions, and these completed and failed indexes.
 func newJob(completions int32, completed, failed string) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep", Namespace: "ns", UID: "root"}}
 	job.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
@@ -69,7 +69,7 @@ func indexes(t *testing.T, text string) *indexset.Set {
 	return &set
 }
 
-// started is the retry as an API server stores it after its steps.
+// started returns the retry as an API server stores it after its Steps.
 func started(t *testing.T, r *Retry) *batchv1.Job {
 	t.Helper()
 	o := r.Object.DeepCopy()
@@ -96,7 +96,7 @@ func started(t *testing.T, r *Retry) *batchv1.Job {
 	return job
 }
 
-// Issue 18: the retry runs the failed indexes and those that never completed, and counts the others as completed.
+// Issue 18: the retry runs the failed indexes and the ones that never completed, and counts the others as completed.
 func TestRetryRunsWhatIsMissing_RTY_01_RTY_02(t *testing.T) {
 	job := newJob(10, "0-2,4-6,8", "3,7")
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestRetryRunsWhatIsMissing_RTY_01_RTY_02(t *testing.T) {
 	}
 }
 
-// Issue 18: it is resumed only with the status that was written, and only if it is the Job that was created.
+// Issue 18: the patch resumes only the Job that was created, and only with the status that was written.
 func TestResumeNeedsTheStatus_RTY_05(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-6", "7-9"), Request{})
 	if err != nil {
@@ -157,7 +157,7 @@ func TestResumeNeedsTheStatus_RTY_05(t *testing.T) {
 	}
 }
 
-// Issue 18: a Job without completed indexes, and a NonIndexed one, run as they are created; a work queue runs as a whole.
+// Progress counts only the indexes that a retry runs, not the ones that only count as completed.
 // Requirements: RTY-38
 func TestProgressOfARetryLeavesOutWhatOnlyCounts(t *testing.T) {
 	job := newJob(10, "0-6,8", "")
@@ -172,6 +172,8 @@ func TestProgressOfARetryLeavesOutWhatOnlyCounts(t *testing.T) {
 	}
 }
 
+// Issue 18: the retries of a Job without completed indexes, and of a NonIndexed Job, run as they are created; a work
+// queue runs as a whole.
 func TestRetryWithoutSteps_RTY_01_RTY_03(t *testing.T) {
 	r, err := make1(t, newJob(3, "", "0-2"), Request{})
 	if err != nil || r.Steps != nil || typed(t, r.Object).Spec.Suspend != nil || *typed(t, r.Object).Spec.Parallelism != 5 {
@@ -197,7 +199,7 @@ func TestRetryWithoutSteps_RTY_01_RTY_03(t *testing.T) {
 	}
 }
 
-// Issue 18: bad requests create nothing, and name the Job that is in the way.
+// Issue 18: invalid requests create nothing, and name the Job that prevents the retry.
 func TestRefusals_RTY_10(t *testing.T) {
 	failed := newJob(10, "0-8", "9")
 	complete := finish(newJob(3, "0-2", ""), batchv1.JobComplete)
@@ -244,7 +246,7 @@ func TestRefusals_RTY_10(t *testing.T) {
 	}
 }
 
-// Issue 18: a family of a Job that was replaced by another of the same name is not its family.
+// Issue 18: if another Job replaced a Job under the same name, the retries of the old one do not belong to its family.
 func TestFamilyOfReplacedJob_RTY_09(t *testing.T) {
 	job := newJob(10, "0-8", "9")
 	r, err := make1(t, job, Request{})
@@ -258,7 +260,8 @@ func TestFamilyOfReplacedJob_RTY_09(t *testing.T) {
 	}
 }
 
-// Issue 18: what belongs to other owners and tools is dropped and named; the queue is set when the Job may run.
+// Issue 18: labels and annotations of other owners and tools are dropped and listed; the queue is set when the Job may
+// run.
 func TestCopy_RTY_11_RTY_12(t *testing.T) {
 	job := newJob(3, "0", "1")
 	job.OwnerReferences = []metav1.OwnerReference{{Kind: "JobSet", Name: "train"}, {Kind: "CronJob", Name: "nightly"}}
@@ -287,7 +290,7 @@ func TestCopy_RTY_11_RTY_12(t *testing.T) {
 	}
 }
 
-// Issue 18: a success policy that the indexes which count as completed meet would end the retry at once.
+// Issue 18: a success policy that is already met by the indexes that count as completed would end the retry at once.
 func TestMetSuccessPolicyIsDropped_RTY_13(t *testing.T) {
 	job := newJob(4, "1", "0,2,3")
 	job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
@@ -314,7 +317,8 @@ func TestNamesOfRetries_RTY_14(t *testing.T) {
 	}
 }
 
-// Issue 18: whatever fails however often, no retry runs an index that completed, and none is lost: the family ends complete.
+// Issue 18: whatever fails, however often, no retry runs a completed index, and no index is lost: the family becomes
+// complete.
 func TestFamiliesComplete_RTY_09(t *testing.T) {
 	for seed := range uint64(300) {
 		dice := rand.New(rand.NewPCG(seed, 18))
@@ -364,7 +368,7 @@ func TestFamiliesComplete_RTY_09(t *testing.T) {
 	}
 }
 
-// Issue 18: the core agrees with the steps: a retry that was started runs its indexes.
+// Issue 18: reconcile runs exactly the retry's indexes after the Steps.
 func TestCoreRunsTheRetry_RTY_04(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-2,4-6,8,9", "3,7"), Request{})
 	if err != nil {
@@ -382,7 +386,7 @@ func TestCoreRunsTheRetry_RTY_04(t *testing.T) {
 	}
 }
 
-// A retry that is scaled up runs the indexes it gains, whether it was made to run all indexes or some.
+// A retry that is scaled up runs the indexes it gains, whether it was created to run all indexes or some.
 //
 // Requirements: RTY-25
 func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
@@ -407,8 +411,8 @@ func TestScaledRetryRunsTheIndexesItGains(t *testing.T) {
 	}
 }
 
-// A retry that was scaled down does not complete its family: what it lost is still missing. Neither does one that left indexes
-// out, also if it is the Job that is named.
+// A retry that was scaled down does not complete its family: the indexes it lost are still missing. Neither does a
+// retry that left indexes out, even if it is the Job to retry.
 //
 // Requirements: RTY-09, RTY-26
 func TestPartialRetryDoesNotCompleteItsFamily(t *testing.T) {

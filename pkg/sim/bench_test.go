@@ -12,9 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// BenchmarkHugeJob_TRK_33 runs a Job of 100,000 indexes, 10,000 at once, from its
-// creation to its end, controller, API server and nodes included. Virtual time is
-// as if 32 calls were in flight at once.
+// BenchmarkHugeJob_TRK_33 runs a Job of 100,000 indexes, 10,000 at once, from its creation to its end, controller, API
+// server and nodes included. Virtual time passes as if 32 calls were in flight at once.
 //
 //	go test ./pkg/sim -run '^$' -bench HugeJob -benchtime 1x
 func BenchmarkHugeJob_TRK_33(b *testing.B) {

@@ -18,9 +18,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// call makes an API call: time passes before and after the write, other things happen
-// meanwhile, and a fault may be injected. A process that was replaced while it waited
-// never gets an answer.
+// call makes an API call: time passes before and after the write, other events happen in the meantime, and a fault may
+// be injected. A process that was replaced while it waited never gets a response.
 func call[T any](p *process, verb, object string, write func() (T, error)) (T, error) {
 	var none T
 	w := p.world
@@ -59,11 +58,11 @@ func call[T any](p *process, verb, object string, write func() (T, error)) (T, e
 	return out, err
 }
 
-// isAnswered waits for the answer to a call that was made when the store had a version, and reports
-// whether it comes.
+// isAnswered waits for the response to a call that was made at the store's version before, and reports whether it
+// arrives.
 func (p *process) isAnswered(c Call, fault Fault, before int64) bool {
 	w, after := p.world, p.world.Store.version
-	if fault.Kind == LoseResponse { // It is unknown from now on.
+	if fault.Kind == LoseResponse { // From now on, the process does not know the result.
 		w.journal.unanswered(before, after)
 	}
 	p.pass(c, answering, w.random(w.Latency/2))
@@ -75,8 +74,7 @@ func (p *process) isAnswered(c Call, fault Fault, before int64) bool {
 	return false
 }
 
-// ask sends a call to the API server, and decides which fault it has there. It retries as
-// long as it is throttled.
+// ask sends a call to the API server, and determines its fault. It retries while the call is throttled.
 func (p *process) ask(verb, object string) (Call, Fault) {
 	w, waited := p.world, time.Duration(0)
 	for attempt := 0; ; attempt++ {
@@ -97,7 +95,7 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 		}
 		w.tracef("%s %s is told to wait %v%s", verb, object, fault.Wait, w.signature(p.number))
 		wait := min(fault.Wait, callTimeout-waited)
-		// What is written after that was decided before.
+		// Writes after the wait were decided before it.
 		w.notify(WatchesBlind{w.Now().Add(wait)})
 		p.pass(c, asking, wait)
 		if waited += wait; waited == callTimeout {
@@ -106,13 +104,13 @@ func (p *process) ask(verb, object string) (Call, Fault) {
 	}
 }
 
-// asking and answering are the two ways of a call.
+// asking and answering are the directions of a call.
 const (
 	asking    = "call"
 	answering = "answer"
 )
 
-// pass lets time pass for a call.
+// pass lets virtual time pass for a call.
 func (p *process) pass(c Call, way string, d time.Duration) {
 	wait(p.world, origin{kind: FromCall, process: p, text: way, call: c}, d)
 	if !p.alive {
@@ -120,7 +118,7 @@ func (p *process) pass(c Call, way string, d time.Duration) {
 	}
 }
 
-// throttled is how long the client's rate limit delays a call made now.
+// throttled returns how long the client's rate limit delays a call made now.
 func (p *process) throttled() time.Duration {
 	if p.world.QPS == 0 {
 		return 0
@@ -134,12 +132,12 @@ func (p *process) throttled() time.Duration {
 	return wait
 }
 
-// writer is the process as the writer of the running routine.
+// writer returns the process as a writer, with the knowledge of the running routine.
 func (p *process) writer(asked time.Time) writer {
 	return writer{p.number, asked, p.world.current.knew}
 }
 
-// carryOut makes the write of a call on behalf of a process, which need not be alive.
+// carryOut performs the write of a call on behalf of a process, which need not be alive.
 func carryOut[T any](p *process, c Call, by writer, write func() (T, error)) (T, error) {
 	w := p.world
 	w.Store.writer = by
@@ -151,7 +149,8 @@ func carryOut[T any](p *process, c Call, by writer, write func() (T, error)) (T,
 	return out, err
 }
 
-// podList is which pods a process lists: those that the selector of a Job matches, as it knows the Job, or all.
+// podList is the last pod list of a process: the pods that the selector of a Job, as the process knows it, matches, or
+// all pods.
 type podList struct {
 	job *batchv1.Job
 	all bool

@@ -15,15 +15,15 @@ import (
 const (
 	// collectorLatency is the delay of the garbage collector.
 	collectorLatency = 50 * time.Millisecond
-	// podGCPeriod is how long a deleted pod without a node is left alone.
+	// podGCPeriod is the delay of the pod garbage collector.
 	podGCPeriod = 20 * time.Second
 )
 
-// collector simulates the garbage collector and the pod garbage collector of the control
-// plane.
+// collector simulates the garbage collector and the pod garbage collector of the control plane.
 type collector struct {
 	world *World
-	// succeeded are the succeeded pods without a finalizer, in this order, if only some of them are kept.
+	// succeeded are the succeeded pods without a finalizer, in the order of their success; empty unless SucceededPods
+	// limits them.
 	succeeded []podID
 }
 
@@ -46,19 +46,19 @@ func (g *collector) committed(c Commit) {
 	}
 }
 
-// asksMore reports whether a second deletion of a Job has another propagation policy than the first.
+// asksMore reports whether a second deletion of a Job changes its propagation policy.
 func asksMore(c Commit) bool {
 	return slices.ContainsFunc([]string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}, func(finalizer string) bool {
 		return slices.Contains(c.NewJob.Finalizers, finalizer) && !slices.Contains(c.OldJob.Finalizers, finalizer)
 	})
 }
 
-// soon lets the garbage collector do something.
+// soon schedules an action of the garbage collector.
 func (g *collector) soon(text string, do func()) {
 	g.world.schedule(origin{kind: FromCollector, text: text}, collectorLatency, do)
 }
 
-// ownership reacts to a pod that was created, deleted, or got another owner.
+// ownership reacts to a pod that was created, deleted, or moved to another owner.
 func (g *collector) ownership(c Commit) {
 	was, is := ownerReference(c.OldPod), ownerReference(c.NewPod)
 	if was.UID == is.UID && (c.OldPod == nil) == (c.NewPod == nil) {
@@ -91,7 +91,7 @@ func (g *collector) deletePods(job types.UID) {
 	}
 }
 
-// process takes the next step in the deletion of a Job that waits for the collector.
+// process takes the next step in the deletion of a Job that waits for the garbage collector.
 func (g *collector) process(name string, uid types.UID) {
 	job := g.world.Store.jobOf(name, uid)
 	switch {
@@ -120,7 +120,7 @@ func (g *collector) blocked(job *batchv1.Job) bool {
 	})
 }
 
-// unscheduled fails a pod that was deleted before it had a node, since no kubelet will.
+// unscheduled schedules the failure of a pod that was deleted before it had a node: no kubelet will report it.
 func (g *collector) unscheduled(c Commit) {
 	if c.NewPod == nil || c.NewPod.DeletionTimestamp == nil || c.NewPod.Spec.NodeName != "" || isTerminal(c.NewPod) ||
 		c.OldPod == nil || c.OldPod.DeletionTimestamp != nil {
@@ -134,8 +134,8 @@ func (g *collector) unscheduled(c Commit) {
 	})
 }
 
-// limitSucceeded deletes the pods that succeeded first once there are too many. Those with a finalizer do not count: their Job
-// has yet to record them.
+// limitSucceeded deletes the pods that succeeded first once there are too many. Pods with a finalizer do not count:
+// their Job has yet to record them.
 func (g *collector) limitSucceeded(c Commit) {
 	isCandidate := func(pod *corev1.Pod) bool {
 		return pod != nil && pod.Status.Phase == corev1.PodSucceeded && len(pod.Finalizers) == 0
@@ -157,17 +157,17 @@ func (g *collector) limitSucceeded(c Commit) {
 	})
 }
 
-// namespacePeriod is how often the namespace controller checks what is left.
+// namespacePeriod is the interval at which the namespace controller checks for remaining objects.
 const namespacePeriod = 5 * time.Second
 
-// TerminateNamespace deletes the namespace: nothing can be created anymore, and
-// everything in it is deleted, Jobs and pods in any order.
+// TerminateNamespace deletes the namespace: no object can be created anymore, and all Jobs and pods in it are deleted,
+// in any order.
 func (w *World) TerminateNamespace() {
 	w.Store.Terminate()
 	w.empty()
 }
 
-// empty deletes what is left in the namespace, until nothing is.
+// empty deletes the objects in the namespace until none remain.
 func (g *collector) empty() {
 	store := g.world.Store
 	g.world.After(g.world.random(collectorLatency), func() {

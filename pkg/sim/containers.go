@@ -22,7 +22,7 @@ func (k *kubelet) startContainers(pod *corev1.Pod) {
 	k.follow(name, uid)
 }
 
-// runs says what the containers of a pod do, by the acts for their attempts.
+// runs returns the runs of a pod's containers; each restart counts as a further attempt.
 func (k *kubelet) runs(pod *corev1.Pod) podlife.Runs {
 	key, behavior := k.key(pod), k.behaviors[k.jobs[pod.UID]]
 	return func(container string, restarts int32) podlife.Run {
@@ -32,7 +32,8 @@ func (k *kubelet) runs(pod *corev1.Pod) podlife.Runs {
 	}
 }
 
-// runOf is one run of a container. An init container that Ends lacks succeeds at once, and a sidecar runs until the pod ends.
+// runOf returns one run of a container. An init container that is not in Ends succeeds at once, and a sidecar runs
+// until the pod ends.
 func (a *Act) runOf(spec *corev1.PodSpec, container string) podlife.Run {
 	run := podlife.Run{For: a.Run, Exit: a.exit(container), Evicted: a.Conditions}
 	for i := range spec.InitContainers {
@@ -52,7 +53,7 @@ func (a *Act) runOf(spec *corev1.PodSpec, container string) podlife.Run {
 	return run
 }
 
-// follow makes the changes of a pod that are due, and plans the next.
+// follow applies the changes of a pod that are due, and schedules the next.
 func (k *kubelet) follow(name string, uid types.UID) {
 	pod, life := k.world.Store.pods[name], k.lives[uid]
 	if pod == nil || pod.UID != uid || isTerminal(pod) || life == nil {
@@ -68,13 +69,13 @@ func (k *kubelet) follow(name string, uid types.UID) {
 	}
 }
 
-// stopContainers ends a pod that is being deleted.
+// stopContainers ends the containers of a pod that is being deleted.
 func (k *kubelet) stopContainers(name string, life *podlife.Pod, exit int32) {
 	life.Kill(k.world.Now(), exit)
 	k.report(k.world.Store.pods[name], life)
 }
 
-// report stores what the kubelet reports about a pod. A pod that has ended and is to be deleted is gone then.
+// report stores the status that the kubelet reports for a pod. It then removes a terminating pod that has ended.
 func (k *kubelet) report(pod *corev1.Pod, life *podlife.Pod) {
 	name, uid, deleted := pod.Name, pod.UID, pod.DeletionTimestamp != nil
 	verb := "restart"
@@ -91,7 +92,7 @@ func (k *kubelet) report(pod *corev1.Pod, life *podlife.Pod) {
 	}
 }
 
-// setLife sets the status of a pod to that of its containers.
+// setLife sets the status of a pod from its containers.
 func (k *kubelet) setLife(pod *corev1.Pod, life *podlife.Pod) {
 	life.SetStatus(&pod.Status)
 	ready := corev1.ConditionFalse

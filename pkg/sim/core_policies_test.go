@@ -27,7 +27,7 @@ func drawConfig(t *rapid.T) reconcile.Config {
 	return config
 }
 
-// drawPolicies adds what the API server allows for such a spec.
+// drawPolicies adds policies that the API server accepts for the spec.
 func drawPolicies(t *rapid.T, spec *batchv1.JobSpec) {
 	if history.IsIndexed(spec) && rapid.Bool().Draw(t, "per index") {
 		spec.BackoffLimitPerIndex = ptr.To(rapid.Int32Range(0, 2).Draw(t, "limit per index"))
@@ -62,7 +62,7 @@ func drawPolicies(t *rapid.T, spec *batchv1.JobSpec) {
 	}
 }
 
-// drawEvidence adds what is known of a pod beside its phase.
+// drawEvidence adds data about a pod besides its phase.
 func drawEvidence(t *rapid.T, p *reconcile.Pod) {
 	p.Failures, p.Ignored = rapid.Int32Range(0, 3).Draw(t, "failures"), rapid.Int32Range(0, 2).Draw(t, "ignored")
 	p.Unselected = rapid.IntRange(0, 9).Draw(t, "unselected") == 0
@@ -75,7 +75,7 @@ func drawEvidence(t *rapid.T, p *reconcile.Pod) {
 	}
 }
 
-// drawFailedIndexes adds failed indexes to a status, where there may be some.
+// drawFailedIndexes adds failed indexes to a status, if the spec allows any.
 func drawFailedIndexes(t *rapid.T, job *batchv1.Job) {
 	if job.Spec.BackoffLimitPerIndex == nil || rapid.IntRange(0, 3).Draw(t, "no failedIndexes") == 0 {
 		return
@@ -90,7 +90,7 @@ func drawFailedIndexes(t *rapid.T, job *batchv1.Job) {
 	job.Status.FailedIndexes = ptr.To(indexset.Of(failed...).String())
 }
 
-// drawStrays draws pods that nobody controls.
+// drawStrays draws pods without a controller.
 func drawStrays(t *rapid.T) []*reconcile.Pod {
 	var strays []*reconcile.Pod
 	for i := range rapid.IntRange(0, 2).Draw(t, "strays") {
@@ -106,7 +106,7 @@ func drawStrays(t *rapid.T) []*reconcile.Pod {
 	return strays
 }
 
-// isIgnored reads the podFailurePolicy in the plainest way.
+// isIgnored is a naive implementation of the podFailurePolicy.
 func isIgnored(config reconcile.Config, job *batchv1.Job, p *reconcile.Pod) bool {
 	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: p.Phase}}
 	for _, t := range p.Terminated {
@@ -122,8 +122,8 @@ func isIgnored(config reconcile.Config, job *batchv1.Job, p *reconcile.Pod) bool
 	return action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// checkIndexes: nothing is created for an index that has ended, and what a new pod is
-// told of its index is what a failed pod tells, and one more (S6, BLI-04, BLI-13).
+// checkIndexes: no pod is created for an index that has ended, and a new pod counts one failure
+// more than a failed pod (S6, BLI-04, BLI-13).
 func checkIndexes(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
 	perIndex := history.IsIndexed(&o.Job.Spec) && o.Job.Spec.BackoffLimitPerIndex != nil && config.Features.BackoffLimitPerIndex
 	completed, _ := indexset.Parse(o.Job.Status.CompletedIndexes)

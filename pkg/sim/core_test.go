@@ -22,10 +22,9 @@ import (
 
 var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestComputeTakesAnyObservation_REG_19 draws Jobs and pods without asking how they
-// came about, nil fields and nonsense included: Compute is deterministic, changes
-// nothing, comes to rest, plans only legal statuses, and never creates what it
-// must not (S10, S4, S5, S6, S9).
+// TestComputeTakesAnyObservation_REG_19 draws Jobs and pods that need not be possible, including nil fields and
+// nonsense: Compute is deterministic, does not change its input, converges, plans only valid statuses, and creates no
+// forbidden pods (S10, S4, S5, S6, S9).
 func TestComputeTakesAnyObservation_REG_19(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, config := drawObservation(t), drawConfig(t)
@@ -108,7 +107,7 @@ func drawPods(t *rapid.T) []*reconcile.Pod {
 	return pods
 }
 
-// drawStatus draws a status that the API server could hold.
+// drawStatus draws a status that the API server could store.
 func drawStatus(t *rapid.T, job *batchv1.Job, pods []*reconcile.Pod) {
 	s := &job.Status
 	indexed := ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion
@@ -147,7 +146,7 @@ func drawStatus(t *rapid.T, job *batchv1.Job, pods []*reconcile.Pod) {
 	}
 }
 
-// checkStatus: whatever is planned, the API server takes it (S4).
+// checkStatus: the API server accepts every planned status (S4).
 func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if plan.Status == nil {
 		return
@@ -163,17 +162,17 @@ func checkStatus(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	}
 }
 
-// checkRemaining: an index is run by one pod at most, and only one that still has
-// to run; every other pod is taken away (JOB-08, S6).
+// checkRemaining: each index is run by at most one pod, and only if it has not ended; all other pods are removed
+// (JOB-08, S6).
 func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if ptr.Deref(o.Job.Spec.CompletionMode, "") != batchv1.IndexedCompletion || o.Job.DeletionTimestamp != nil {
 		return
 	}
 	if decided := plan.Urgent && endsJob(plan.Status.Conditions); decided && !history.IsDecided(o.Job) {
-		return // The pods go when this is stored.
+		return // The pods are removed when this is stored.
 	}
 	if plan.Findings.Unrecorded > 0 {
-		return // What is decided waits for room in the status, and the pods for that.
+		return // Decisions wait for space in the status, and pods wait for the decisions.
 	}
 	going := map[types.UID]bool{}
 	for _, r := range append(slices.Clone(plan.Release), plan.Delete...) {
@@ -198,7 +197,7 @@ func endsJob(conditions []batchv1.JobCondition) bool {
 	return last.Status == corev1.ConditionTrue && (last.Type == batchv1.JobFailureTarget || last.Type == batchv1.JobSuccessCriteriaMet)
 }
 
-// checkCreations: none while it must not be, never more than wanted, one pod an index (S5, S6, S9).
+// checkCreations: no pods while creation is forbidden, never more than wanted, and one pod per index (S5, S6, S9).
 func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	if len(plan.Create) == 0 {
 		return
@@ -224,8 +223,8 @@ func checkCreations(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 	}
 }
 
-// checkReleases: a finished pod in range loses its finalizer only for a stored
-// record, and a pod that may still finish only if it has not changed (S2, S7).
+// checkReleases: the finalizer of a finished pod in range is removed only after its record is stored, and the finalizer
+// of a pod that may still finish only if the pod has not changed (S2, S7).
 func checkReleases(t *rapid.T, o reconcile.Observation, config reconcile.Config, plan reconcile.Plan) {
 	stored := map[types.UID]bool{}
 	for _, uid := range append(history.UncountedFailed(&o.Job.Status), history.UncountedSucceeded(&o.Job.Status)...) {

@@ -16,8 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// runOnce runs a Job to its end, without checks, and returns the API calls and the
-// virtual time that it took.
+// runOnce runs a Job to its end, without checks, and returns the number of API calls and the virtual time that it took.
 func runOnce(t testing.TB, spec batchv1.JobSpec, script sim.Script) (calls int, took time.Duration) {
 	t.Helper()
 	limits := reconcile.DefaultConfig()
@@ -33,7 +32,7 @@ func runOnce(t testing.TB, spec batchv1.JobSpec, script sim.Script) (calls int, 
 	return w.Calls(), w.Elapsed()
 }
 
-// costs are the runs that KEP-3850 compares: all indexes succeed, or each fails once.
+// costs returns the costs of a run that KEP-3850 compares: all indexes succeed, or each fails once.
 func costs(t testing.TB, n int32, perIndex, failing bool) (calls int, took time.Duration) {
 	spec := scenario.IndexedSpec(n, n)
 	spec.BackoffLimit = ptr.To[int32](1 << 30)
@@ -47,8 +46,8 @@ func costs(t testing.TB, n int32, perIndex, failing bool) (calls int, took time.
 	return runOnce(t, spec, script)
 }
 
-// BLI-33, BLI-39: backoffLimitPerIndex costs no API calls, and no time beyond 1 %: the failed
-// indexes ride in the same status writes.
+// BLI-33, BLI-39: backoffLimitPerIndex costs no API calls, and at most 1 % more time: the failed indexes are part of
+// the same status writes.
 func TestLimitPerIndexCostsNoCalls_BLI_33_BLI_39(t *testing.T) {
 	for _, n := range []int32{10, 100, 1000} {
 		for _, failing := range []bool{false, true} {
@@ -77,9 +76,8 @@ func BenchmarkPerIndexCost_BLI_39(b *testing.B) {
 	}
 }
 
-// BenchmarkSyncDuration_SUC_25 is the SLO of KEP-2307 and KEP-3998: with 50 API calls per
-// second, 99 of 100 syncs take 15 s at most. A hundred Jobs of twelve pods each come at
-// once, half of them with a successPolicy.
+// BenchmarkSyncDuration_SUC_25 is the SLO of KEP-2307 and KEP-3998: with 50 API calls per second, 99 % of the syncs
+// take at most 15 s. A hundred Jobs with twelve pods each start at once, half of them with a successPolicy.
 func BenchmarkSyncDuration_SUC_25(b *testing.B) {
 	for b.Loop() {
 		var syncs []time.Duration

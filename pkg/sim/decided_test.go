@@ -13,9 +13,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// decidedThenNot plays a Job whose only pod is deleted after a quiet time, and succeeds after the status write that
-// fails the Job has met a fault: the next plan would replace the pod. fault returns that of the nth status write
-// after the deletion, from 1.
+// decidedThenNot runs a Job whose only pod is deleted after a quiet time, and succeeds after a fault of the status
+// write that fails the Job: the next plan would replace the pod. fault returns the fault of the nth status write after
+// the deletion, from 1.
 func decidedThenNot(o sim.Options, quiet time.Duration, fault func(n int) sim.Fault) *checker.World {
 	writes := -1
 	o.Fault = func(c sim.Call) sim.Fault {
@@ -37,8 +37,8 @@ func decidedThenNot(o sim.Options, quiet time.Duration, fault func(n int) sim.Fa
 	return w
 }
 
-// TestCreationsWaitForALateOutcome_TRK_03: a status that could wait for others does not let a pod be created
-// before a late write that fails the Job (S9).
+// TestCreationsWaitForALateOutcome_TRK_03: even if the status is not urgent, no pod is created before a late write that
+// fails the Job (S9).
 func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
 	late := false
 	for by := 200 * time.Millisecond; by < 500*time.Millisecond; by += 10 * time.Millisecond {
@@ -49,7 +49,7 @@ func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
 			return sim.Fault{}
 		})
 		w.RunUntil(func() bool { return false }, 50*time.Millisecond)
-		w.Edit(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](10_000) }) // A sync at once.
+		w.Edit(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](10_000) }) // Triggers a sync at once.
 		w.RunUntil(func() bool { return w.Finished("a") }, time.Minute)
 		trace := w.Trace()
 		late = late || strings.Contains(trace, "FailureTarget=True")
@@ -62,8 +62,8 @@ func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
 	}
 }
 
-// TestCreationsDoNotWaitForever_TRK_03: if no status write succeeds, pods are created a minute after one
-// that failed the Job and was lost.
+// TestCreationsDoNotWaitForever_TRK_03: if no status write succeeds, pods are created a minute after the loss of a
+// write that failed the Job.
 func TestCreationsDoNotWaitForever_TRK_03(t *testing.T) {
 	for _, kind := range []sim.FaultKind{sim.Reject, sim.Fail} {
 		w := decidedThenNot(sim.Options{Seed: 1}, 3*time.Second, func(n int) sim.Fault {

@@ -16,8 +16,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// TestOnlyTheUnknownIsExcused_JOB_03: in a Job without completions, a process may create a pod after a
-// success that its watch had not delivered when it planned that, and not after one that it knows of.
+// TestOnlyTheUnknownIsExcused_JOB_03: in a Job without completions, a process may create a pod after a success that its
+// watch had not delivered when it planned the creation, but not after a success that it knew.
 func TestOnlyTheUnknownIsExcused_JOB_03(t *testing.T) {
 	w := checker.NewWorld(sim.Options{Seed: 1})
 	script := sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}, {Index: -1, Nth: 1, Act: sim.Act{Run: time.Second}}}
@@ -46,7 +46,8 @@ func TestOnlyTheUnknownIsExcused_JOB_03(t *testing.T) {
 	}
 }
 
-// TestEachStageKnowsMore_S9: what a process knows is noted for each stage of a sync, not only at its begin.
+// TestEachStageKnowsMore_S9: the knowledge of a process is recorded for each stage of a sync, not only at its
+// beginning.
 func TestEachStageKnowsMore_S9(t *testing.T) {
 	w := checker.NewWorld(sim.Options{Seed: 1, Latency: 100 * time.Millisecond})
 	knew := map[string]int64{}

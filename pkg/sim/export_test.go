@@ -7,23 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// What the tests of this package see, and nobody else.
+// Internals that only the tests of this package use.
 
-// ValidateStatus returns what the API server rejects in a write to /status.
+// ValidateStatus returns the errors with which the API server rejects a write to /status.
 func ValidateStatus(old, next *batchv1.Job) field.ErrorList { return validateStatus(old, next) }
 
-// WhyGaveUp is why the World gave up, or "".
+// WhyGaveUp returns the reason why the World gave up, or "".
 func WhyGaveUp(w *World) string { return w.gaveUp }
 
-// Step lets the next event happen, if there is one until a limit.
+// Step runs the next event, if there is one until the limit.
 func Step(w *World, limit time.Time) bool { return w.step(limit) }
 
-// Write makes the writes of do those of the process, which knows all that its watches have delivered.
+// Write attributes the writes of do to the process, with the knowledge of all that its watches have delivered.
 func (p Process) Write(do func()) {
 	p.p.world.Store.writer = writer{by: p.p.number, knew: Knowledge{p.p, p.p.jobs.seen, p.p.pods.seen}}
 	do()
 	p.p.world.Store.writer = writer{}
 }
 
-// KnownPods is up to which version the running sync knew pods when it last planned.
+// KnownPods returns the version of pods that the running sync knew when it last planned.
 func KnownPods(w *World) int64 { return w.current.knew.pods }

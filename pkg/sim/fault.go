@@ -26,15 +26,14 @@ func (c Call) Reads() bool {
 	return c.Verb == verbGet || c.Verb == verbList || c.Verb == verbListJobs
 }
 
-// Fault is what goes wrong with a call; the zero Fault is no fault.
+// Fault is a fault of a call; the zero Fault is no fault.
 type Fault struct {
 	Kind FaultKind
-	// Wait is the Retry-After of Throttle, and how long after the call the write of Late
-	// and Timeout is made.
+	// Wait is the Retry-After of Throttle, or the delay of the write for Late and Timeout.
 	Wait time.Duration
 }
 
-// FaultKind is one way in which a call goes wrong.
+// FaultKind is a kind of fault.
 type FaultKind uint8
 
 const (
@@ -42,29 +41,28 @@ const (
 	NoFault FaultKind = iota
 	// CrashBefore ends the controller process before the write.
 	CrashBefore
-	// CrashAfter ends it after the write, before the response.
+	// CrashAfter ends the controller process after the write, before the response.
 	CrashAfter
-	// LoseResponse commits the write and answers with a network error.
+	// LoseResponse commits the write and returns a network error.
 	LoseResponse
-	// Fail answers with an internal error, and writes nothing.
+	// Fail returns an internal error, and writes nothing.
 	Fail
-	// Throttle answers 429 with a Retry-After. The client waits that long and retries, as
-	// client-go does, at most ten times and within the timeout of the call.
+	// Throttle returns 429 with a Retry-After. The client waits that long and retries, like client-go, at most ten
+	// times and within the timeout of the call.
 	Throttle
-	// Late ends the process before the write, which is in flight: it is made when
-	// another process is running.
+	// Late ends the process while the write is in flight: it is made when another process is running.
 	Late
-	// Timeout gives up on the call, which is in flight: the write is made later.
+	// Timeout returns a timeout while the write is in flight: it is made later.
 	Timeout
-	// Conflict answers 409, as a webhook or a quota can, and writes nothing.
+	// Conflict returns 409, as a webhook or a quota can, and writes nothing.
 	Conflict
-	// Reject answers 403, as a webhook or a quota can, and writes nothing.
+	// Reject returns 403, as a webhook or a quota can, and writes nothing.
 	Reject
-	// Malformed answers 422 without causes, as a webhook can, and writes nothing.
+	// Malformed returns 422 without causes, as a webhook can, and writes nothing.
 	Malformed
-	// Misrouted answers 404, as a proxy without a route can, and writes nothing.
+	// Misrouted returns 404, as a proxy without a route can, and writes nothing.
 	Misrouted
-	// timedOut gives up on a call that never reached the API server.
+	// timedOut is a timeout of a call that never reached the API server.
 	timedOut
 )
 
@@ -90,9 +88,9 @@ func (k FaultKind) String() string {
 }
 
 const (
-	// maxThrottled is how often client-go retries after a Retry-After.
+	// maxThrottled is the maximum number of retries of client-go after a Retry-After.
 	maxThrottled = 10
-	// callTimeout is the timeout of a call, as controller.Config.CallTimeout.
+	// callTimeout is the timeout of a call, like controller.Config.CallTimeout.
 	callTimeout = 30 * time.Second
 )
 
@@ -114,7 +112,7 @@ func (f Fault) answer(verb, object string) error {
 		return apierrors.NewForbidden(resource, object, errors.New("denied by the simulated webhook"))
 	case Malformed:
 		return apierrors.NewInvalid(schema.GroupKind{}, object, nil)
-	case Misrouted: // As client-go words it.
+	case Misrouted: // in client-go's words
 		if resource = jobsResource; strings.HasSuffix(verb, " pod") {
 			resource = podsResource
 		}
@@ -123,10 +121,10 @@ func (f Fault) answer(verb, object string) error {
 	return nil
 }
 
-// Outage makes the API server unreachable for all controller processes for a while:
-// calls fail, and watches are silent. Then each process lists again.
+// Outage makes the API server unreachable for all controller processes for a while: calls fail, and watches are silent.
+// Afterward, each process lists again.
 func (w *World) Outage(d time.Duration) {
-	if until := w.Now().Add(d); until.After(w.awayUntil) { // It may be away already.
+	if until := w.Now().Add(d); until.After(w.awayUntil) { // It may be unreachable already.
 		w.awayUntil = until
 	}
 	w.notify(WatchesBlind{w.awayUntil})
@@ -137,8 +135,8 @@ func (w *World) Outage(d time.Duration) {
 	}
 }
 
-// Relist closes the watches of all processes, of Jobs, of pods, or both: each continues with a new list after a gap,
-// which shows what was stored so long before.
+// Relist closes the watches for Jobs, for pods, or both, of all processes: after gap, each continues with a new list,
+// which shows the state before the duration older.
 func (w *World) Relist(jobs, pods bool, gap, older time.Duration) {
 	for _, p := range w.processes {
 		if jobs {

@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// A world whose controller never becomes idle does not run forever, whether or not
-// the controller writes, and whether or not time passes.
+// A World whose controller never becomes idle gives up eventually, whether or not the controller writes, and whether or
+// not time passes.
 func TestWorldGivesUp(t *testing.T) {
 	never := func() bool { return false }
 	for name, c := range map[string]struct {
@@ -48,8 +48,8 @@ func TestWorldGivesUp(t *testing.T) {
 	}
 }
 
-// spin lets something happen at one instant without end.
+// spin schedules events at the current time without end.
 func spin(w *checker.World) { w.After(0, func() { spin(w) }) }
 
-// unchecked is a World that no Checker watches.
+// unchecked returns a World without a Checker.
 func unchecked(o sim.Options) *checker.World { return &checker.World{World: sim.NewWorld(o)} }

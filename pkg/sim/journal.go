@@ -10,18 +10,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Journal holds every commit, so that lists can be old. Only a World with an Observer keeps
-// one; in others lists are current.
+// Journal holds every commit, so that lists can be old. Only a World with an Observer keeps the commits; in others,
+// lists are current.
 type Journal struct {
 	kept    bool
 	commits []Commit
 	at      []time.Time
-	// lost are the versions of writes whose answers were lost.
+	// lost holds the versions of writes whose responses were lost.
 	lost map[int64]bool
 }
 
-// unanswered notes that the answer to a write was lost; there was none if the versions before and
-// after it are the same.
+// unanswered records that the response to a write was lost; if the versions before and after it are the same, nothing
+// was written.
 func (j *Journal) unanswered(before, after int64) {
 	if j.lost == nil {
 		j.lost = map[int64]bool{}
@@ -36,10 +36,10 @@ func (j *Journal) add(c Commit, at time.Time) {
 	}
 }
 
-// Journal returns what has happened so far.
+// Journal returns the commits so far.
 func (w *World) Journal() *Journal { return &w.journal }
 
-// Commits are all commits, in their order.
+// Commits returns all commits, in order.
 func (j *Journal) Commits() []Commit { return j.commits }
 
 // Since returns the commits after a version.
@@ -48,7 +48,7 @@ func (j *Journal) Since(version int64) []Commit {
 	return j.commits[n:]
 }
 
-// IsAnswerLost reports whether the answer to the write of a version was lost.
+// IsAnswerLost reports whether the response to the write with this version was lost.
 func (j *Journal) IsAnswerLost(version int64) bool { return j.lost[version] }
 
 // versionAt returns the version of the store at a time.
@@ -63,7 +63,7 @@ func versionAt(w *World, t time.Time) int64 {
 	return w.journal.commits[n-1].Version
 }
 
-// age returns how long ago the first write after a version was made.
+// age returns the time since the first write after a version; 0 if there is none.
 func age(w *World, version int64) time.Duration {
 	if n := len(w.journal.at) - len(w.journal.Since(version)); n < len(w.journal.at) {
 		return w.Now().Sub(w.journal.at[n]).Round(time.Millisecond)

@@ -16,76 +16,71 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/podlife"
 )
 
-// Forever is the run time of a pod that does not end by itself.
+// Forever is the run time of a pod that does not end on its own.
 const Forever time.Duration = -1
 
-// Act is what a pod does: how long it runs, how it ends, and how long it takes to
-// terminate.
+// Act is the behavior of a pod: how long it runs, how it ends, and how long it takes to terminate.
 type Act struct {
-	// Delay is how long it takes to schedule and start the pod.
+	// Delay is the additional time to schedule and start the pod.
 	Delay time.Duration
 	Run   time.Duration
-	// Exit is the exit code of the named container, or of all if the name is "". OtherExit
-	// is that of the others.
+	// Exit is the exit code of the named container, or of all containers if the name is "". OtherExit is the exit code
+	// of the other containers.
 	Exit, OtherExit int32
 	Container       string
-	// InitExit, if not 0, is the exit code of the first init container, so that no
-	// container starts.
+	// InitExit, if not 0, is the exit code of the first init container; the containers after it do not start.
 	InitExit int32
-	// SidecarExit is the exit code of the native sidecars at the end of a pod: it decides nothing about the pod.
+	// SidecarExit is the exit code of the native sidecars at the end of the pod: it does not affect the pod's phase.
 	SidecarExit int32
-	// Ends are how containers end by themselves, init containers too, by their name; they take precedence
+	// Ends are the exits of containers that end on their own, including init containers, by name; they take precedence
 	// over the exit codes above.
 	Ends []ContainerEnd
-	// FailReason, if not "", is the reason of a pod that fails as a whole, so that it does not report how its
-	// containers ended.
+	// FailReason, if not "", is the reason of a pod that fails as a whole, without reporting how its containers ended.
 	FailReason string
 	// Conditions are set when the pod ends.
 	Conditions []corev1.PodCondition
-	// Terminate is how long the pod runs after a deletion, at most its grace period,
-	// and TerminateExit the exit code of all its containers then.
+	// Terminate is how long the pod runs after its deletion, at most its grace period, and TerminateExit is the exit
+	// code of all its containers then.
 	Terminate     time.Duration
 	TerminateExit int32
-	// Restarts is how often the first container has been restarted once the pod has run
-	// for RestartsAfter.
+	// Restarts is the restart count of the first container once the pod has run for RestartsAfter.
 	Restarts      int32
 	RestartsAfter time.Duration
-	// RemovedAfter, if not 0, is when somebody other than the controller deletes the pod, after its creation.
+	// RemovedAfter, if not 0, is the time from the pod's creation until another client than the controller deletes it.
 	RemovedAfter time.Duration
-	// Restarting pods follow the kubelet (podlife), each run of a container by the act for its attempt: that of the pod plus
-	// the container's restarts. Others end once, all containers together.
+	// Restarting pods behave as with a real kubelet (podlife): each run of a container follows the Act for the pod's
+	// attempt plus the container's restarts. Other pods end once, all containers together.
 	Restarting bool
 	// Unscheduled pods get no node and stay Pending.
 	Unscheduled bool
-	// NodeGone pods have an unreachable node once they are deleted.
+	// NodeGone pods are on a node that becomes unreachable once they are deleted.
 	NodeGone bool
 }
 
-// ContainerEnd is how a container of a pod ends.
+// ContainerEnd is the end of a container.
 type ContainerEnd struct {
 	Name   string
 	Exit   int32
 	Reason string
-	// Run is how long it runs, if the pod is Restarting.
+	// Run is the run time of the container, if the pod is Restarting.
 	Run time.Duration
 }
 
-// PodKey is what decides what a pod does: its index (-1 in a NonIndexed Job), the controller's count of
-// attempts, and its place among the pods created for the index, or for a NonIndexed Job, from 1.
+// PodKey determines the behavior of a pod: its index (-1 in a NonIndexed Job), the controller's count of attempts, and
+// its position among the pods created for the index, or for a NonIndexed Job, from 1.
 type PodKey struct {
 	Index   int32
 	Attempt int
 	Nth     int
 }
 
-// Behavior is what the pods of a Job do. The answer for a key is the same each time.
+// Behavior defines the behavior of a Job's pods. It always returns the same Act for a key.
 type Behavior interface {
 	Act(PodKey) *Act
 }
 
-// Scene assigns an Act to pods of an index (any, if negative) and an attempt (any, if
-// zero). Nth, if not zero, counts the pods created for the index, or for a NonIndexed Job,
-// independently of the controller's count.
+// Scene assigns an Act to pods of an index (any, if negative) and an attempt (any, if zero). Nth, if not zero, is the
+// position among the pods created for the index, or for a NonIndexed Job, independent of the controller's count.
 type Scene struct {
 	Index   int32
 	Attempt int
@@ -93,8 +88,8 @@ type Scene struct {
 	Act     Act
 }
 
-// Script is what the pods of a Job do: the last scene that matches a pod applies. A
-// pod without a scene succeeds at once.
+// Script defines the behavior of a Job's pods: the last scene that matches a pod applies. A pod without a scene
+// succeeds at once.
 type Script []Scene
 
 // Act implements Behavior.
@@ -114,43 +109,42 @@ func (s *Scene) matches(pod PodKey) bool {
 // kubelet simulates all nodes and the scheduler.
 type kubelet struct {
 	world *World
-	// behaviors are by the name of the Job, jobs has the names by pod: a pod that loses its
-	// owner continues. places are the positions in the order of creation, by pod, and made
-	// is how many pods were created.
+	// behaviors are by name of the Job. jobs maps pods to the names of their Jobs, so that a pod without its owner
+	// continues. places are the positions of pods in the order of creation, and made counts the pods created.
 	behaviors map[string]Behavior
 	jobs      map[types.UID]string
 	places    map[types.UID]int
 	made      map[madeFor]int
-	// lives are the containers of Restarting pods that have not ended.
+	// lives are the Restarting pods that have not ended.
 	lives map[types.UID]*podlife.Pod
 }
 
-// Nodes are the scheduler, and the nodes with their kubelets.
+// Nodes gives access to the scheduler, and to the nodes with their kubelets.
 type Nodes struct{ k *kubelet }
 
-// Nodes returns those of the World.
+// Nodes returns the Nodes of the World.
 func (w *World) Nodes() Nodes { return Nodes{&w.kubelet} }
 
-// AddScene makes the pods of a Job, those that run too, act as the scene says.
+// AddScene adds a scene to the Script of a Job; it also applies to pods that are already running.
 func (n Nodes) AddScene(job string, scene Scene) {
 	script, _ := n.k.behaviors[job].(Script)
 	n.k.behaviors[job] = append(script, scene)
 }
 
-// ActOf returns what a pod does.
+// ActOf returns the behavior of a pod.
 func (n Nodes) ActOf(pod *corev1.Pod) *Act { return n.k.act(pod) }
 
-// Back lets the node of a pod answer again: what was asked of it meanwhile happens now.
+// Back makes the node of a pod reachable again: a pending deletion of the pod proceeds.
 func (n Nodes) Back(pod *corev1.Pod) { n.k.back(pod) }
 
-// madeFor is what a pod was created for; the index is -1 in a NonIndexed Job.
+// madeFor is the Job and the index that pods are created for; the index is -1 in a NonIndexed Job.
 type madeFor struct {
 	job   string
 	index int32
 }
 
-// startLatency is the time between a pod's creation and its start, exitKilled the
-// exit code of a container that exceeds its grace period.
+// startLatency is the time between a pod's creation and its start, exitKilled the exit code of a container that exceeds
+// its grace period.
 const (
 	startLatency = 5 * time.Millisecond
 	exitKilled   = 137
@@ -178,12 +172,12 @@ func (k *kubelet) committed(c Commit) {
 	}
 }
 
-// after lets a node do something.
+// after schedules an action of a node.
 func (k *kubelet) after(text string, wait time.Duration, do func()) {
 	k.world.schedule(origin{kind: FromNode, text: text}, wait, do)
 }
 
-// expect plans the start of a new pod, and its removal by somebody else.
+// expect schedules the start of a new pod, and its deletion by another client, if its Act has one.
 func (k *kubelet) expect(name string, uid types.UID, act *Act) {
 	if !act.Unscheduled {
 		k.after("start "+name, startLatency+act.Delay, func() { k.start(name, uid) })
@@ -257,7 +251,7 @@ func (k *kubelet) terminate(pod *corev1.Pod) {
 	k.back(pod)
 }
 
-// back ends a pod that is being deleted, when it exits or its grace period is over.
+// back ends a pod that is being deleted, when its Act or its grace period ends it.
 func (k *kubelet) back(pod *corev1.Pod) {
 	if pod.DeletionTimestamp == nil {
 		return
@@ -283,8 +277,8 @@ func (k *kubelet) kill(name string, uid types.UID) {
 	}
 }
 
-// end makes the containers of a pod exit, unless they have. Those of a pod that is
-// being deleted may exit earlier by themselves; then it is gone sooner.
+// end makes the containers of a pod exit, unless the pod has ended. If a terminating pod exits on its own, it is
+// removed earlier.
 func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	pod := k.world.Store.pods[name]
 	if pod == nil || pod.UID != uid || isTerminal(pod) {
@@ -315,7 +309,7 @@ func (k *kubelet) end(name string, uid types.UID, act *Act, terminated bool) {
 	}
 }
 
-// ending is the state of all containers of a pod that ended.
+// ending is the status of all containers of a pod that ended.
 type ending struct {
 	init, app []corev1.ContainerStatus
 	failed    bool
@@ -352,7 +346,8 @@ func (k *kubelet) ending(pod *corev1.Pod, act *Act, terminated bool) ending {
 	return e
 }
 
-// endOfInit is how the init container at a place ends. A sidecar ends with SidecarExit, unless the first init container fails.
+// endOfInit returns the end of the init container at a position. A sidecar ends with SidecarExit, unless the first init
+// container fails.
 func (a *Act) endOfInit(name string, place int, sidecar bool) ContainerEnd {
 	switch {
 	case sidecar && a.InitExit == 0:
@@ -363,8 +358,8 @@ func (a *Act) endOfInit(name string, place int, sidecar bool) ContainerEnd {
 	return a.end(name, 0)
 }
 
-// of returns the act for the containers that a pod has. If Ends has none of them, the first one ends like the first that
-// failed.
+// of returns the Act for the containers that the pod has. If Ends contains none of them, the pod's first container gets
+// the first failure in Ends.
 func (a *Act) of(pod *corev1.Pod) *Act {
 	has := func(e ContainerEnd) bool { return hasContainer(&pod.Spec, e.Name) }
 	failed := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Exit != 0 })
@@ -377,7 +372,7 @@ func (a *Act) of(pod *corev1.Pod) *Act {
 	return &other
 }
 
-// end is how a container ends by itself: with the exit code, unless Ends has it.
+// end returns the end of a container in Ends, or else an end with the exit code.
 func (a *Act) end(container string, exit int32) ContainerEnd {
 	if i := slices.IndexFunc(a.Ends, func(e ContainerEnd) bool { return e.Name == container }); i >= 0 {
 		return a.Ends[i]
@@ -385,7 +380,7 @@ func (a *Act) end(container string, exit int32) ContainerEnd {
 	return ContainerEnd{Exit: exit}
 }
 
-// exit is the exit code of a container that is not an init container.
+// exit returns the exit code of a container that is not an init container.
 func (a *Act) exit(container string) int32 {
 	if a.Container != "" && a.Container != container {
 		return a.OtherExit

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// heldFailures are the failed pods that hold the tracking finalizer.
+// heldFailures returns the failed pods with the tracking finalizer.
 func heldFailures(l *loaded) (held []*corev1.Pod) {
 	for _, pod := range l.Store.PodsOf(l.Store.Jobs()[l.jobs[0]].UID) {
 		if pod.Status.Phase == corev1.PodFailed && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
@@ -24,9 +24,8 @@ func heldFailures(l *loaded) (held []*corev1.Pod) {
 	return held
 }
 
-// watchFailures lets indexes fail again and again, and looks twice a second. It returns how
-// many failed pods held their finalizer at once, and for how long beyond the back-off that
-// their index waited for.
+// watchFailures makes indexes fail repeatedly, and looks twice a second. It returns the maximum number of failed pods
+// with a finalizer at once, and the longest time they kept it beyond the back-off of their index.
 func watchFailures(t testing.TB, indexes, retries int32) (most int, longest time.Duration) {
 	l := newLoaded(t, sim.Options{})
 	spec := scenario.IndexedSpec(indexes, indexes)
@@ -55,9 +54,8 @@ func watchFailures(t testing.TB, indexes, retries int32) (most int, longest time
 	return most, longest
 }
 
-// SCL-14: a failed pod whose index is retried keeps its finalizer until the next one is
-// there, one back-off period later; there is one such pod for each index at most, however
-// often the index fails.
+// SCL-14: a failed pod whose index is retried keeps its finalizer until the next pod exists, one back-off period later;
+// there is at most one such pod per index, however often the index fails.
 func TestHeldFailuresAreBounded_SCL_14(t *testing.T) {
 	for _, retries := range []int32{1, 6} {
 		most, longest := watchFailures(t, 20, retries)

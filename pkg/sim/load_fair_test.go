@@ -14,8 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// SCL-04: how long a huge Job takes follows from the limit on API calls: it makes two for
-// each pod, and never stands still.
+// SCL-04: the duration of a huge Job follows from the limit on API calls: it makes two calls per pod, and never pauses.
 func TestHugeJobUsesItsLimit_SCL_04(t *testing.T) {
 	const qps, pods = 100, 4000
 	for name, spec := range map[string]batchv1.JobSpec{"indexed": scenario.IndexedSpec(pods, 1000), "nonindexed": scenario.NonIndexedSpec(pods, 1000, 6)} {
@@ -45,8 +44,8 @@ func BenchmarkHugeJob_SCL_04(b *testing.B) {
 	}
 }
 
-// SCL-09: however many pods a Job has to create, to account for or to remove, one sync does
-// what fits into a status and into its time, and lets other Jobs go first then.
+// SCL-09: however many pods a Job has to create, account for or remove, one sync does only the work that fits into a
+// status and into its time, and then lets other Jobs go first.
 func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
 	l := newLoaded(t, sim.Options{QPS: 100, Workers: 1})
 	most := reconcile.DefaultConfig().MaxPodChanges
@@ -67,8 +66,8 @@ func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.until("the rest is gone", func() bool { return job().Status.Active <= 10 })
-	// A sync also ends when its time is up: here, after about 75 calls, but not before 100 pods are
-	// released or deleted.
+	// A sync also ends when its time is up: here, after about 75 calls, but not before 100 pods are released or
+	// deleted.
 	least := map[string]int{"create": 70, "patch": 90, "delete": 50}
 	for _, verb := range verbs {
 		if highest[verb] > most || highest[verb] < least[verb] {
@@ -77,9 +76,9 @@ func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
 	}
 }
 
-// SCL-15: while thousands of pods are created and end, 99 of 100 syncs take at most a second, if
-// the API server answers hundreds of calls per second. At lower rates, they take as long as 100
-// changes do, so that few of the calls are status writes (SCL-03).
+// SCL-15: while thousands of pods are created and end, 99 % of the syncs take at most a second, if the API server
+// handles hundreds of calls per second. At lower rates, they take the time of 100 changes, so that few of the calls are
+// status writes (SCL-03).
 func TestSyncsEndInTime_SCL_03_SCL_15(t *testing.T) {
 	for qps, limit := range map[float64]time.Duration{300: time.Second, 100: 1500 * time.Millisecond, 20: 6 * time.Second} {
 		l := newLoaded(t, sim.Options{QPS: qps, Workers: 5})
@@ -94,7 +93,7 @@ func TestSyncsEndInTime_SCL_03_SCL_15(t *testing.T) {
 	}
 }
 
-// TRK-20, SCL-15: what a sync has no time for is done by the next one, also for a Job that is gone.
+// TRK-20, SCL-15: the next sync continues the work that a sync has no time for, even if the Job is gone.
 func TestOrphansBeyondTheTimeOfASyncAreReleased_TRK_20_SCL_15(t *testing.T) {
 	const pods = 300
 	l := newLoaded(t, sim.Options{QPS: 100, Workers: 1})
@@ -116,8 +115,7 @@ func TestOrphansBeyondTheTimeOfASyncAreReleased_TRK_20_SCL_15(t *testing.T) {
 	}
 }
 
-// SCL-15: a sync that fails slowly is retried with a growing wait, as one that fails at
-// once.
+// SCL-15: a sync that fails slowly is retried with a growing wait, like a sync that fails at once.
 func TestSlowFailuresAreRetriedWithAWait_SCL_15(t *testing.T) {
 	refused := func(c sim.Call) sim.Fault {
 		if c.Verb == "create pod" {
@@ -134,11 +132,11 @@ func TestSlowFailuresAreRetriedWithAWait_SCL_15(t *testing.T) {
 	}
 }
 
-// besideLatency is the longest that a call takes in beside.
+// besideLatency is the longest duration of a call in beside.
 const besideLatency = time.Millisecond
 
-// beside times Jobs of one pod that come one after the other, while a huge Job is busy
-// without a break, with a single worker for all.
+// beside measures Jobs of one pod that start one after the other, while a huge Job is constantly busy, with a single
+// worker for all.
 func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) {
 	l := newLoaded(t, sim.Options{Workers: 1, Latency: besideLatency})
 	l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(hugePods, hugePods) }, nil)
@@ -165,9 +163,9 @@ func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) 
 	return latencies
 }
 
-// SCL-09, TRK-33: with a single worker, each of the three syncs that a small Job needs waits
-// for one sync of the huge Job at most. That one ends with the stage in which its budget is
-// over: a status, 500 pods created, and 500 let go of. The number of pods plays no part.
+// SCL-09, TRK-33: with a single worker, each of the three syncs that a small Job needs waits for at most one sync of
+// the huge Job, which ends with the stage in which its time is up: a status, 500 creations, and 500 released pods. The
+// number of pods is irrelevant.
 func TestHugeJobDelaysSmallOnesByOneSync_SCL_09_TRK_33(t *testing.T) {
 	const syncs, stage = 3, (1 + 500 + 500) * besideLatency
 	for _, pods := range []int32{10_000, 20_000} {

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// loaded is a world whose controller has a limit on its API calls, and is measured.
+// loaded is a World whose controller has a limit on its API calls, with measurements.
 type loaded struct {
 	*sim.World
 	t        testing.TB
@@ -26,10 +26,10 @@ type loaded struct {
 	pods     int32
 }
 
-// workers is how many Jobs are synced at once by default.
+// workers is the default number of Jobs synced at once.
 const workers = 5
 
-// newLoaded begins a world of its own; the options say what limits the controller has.
+// newLoaded returns a new World; the options set the limits of the controller.
 func newLoaded(t testing.TB, o sim.Options) *loaded {
 	l := &loaded{t: t, registry: kubemetrics.NewKubeRegistry()}
 	o.OnSync = func(d time.Duration) { l.took = append(l.took, d) }
@@ -38,8 +38,8 @@ func newLoaded(t testing.TB, o sim.Options) *loaded {
 	return l
 }
 
-// A world without checks gives up after manyWrites, and writesPerPod for each pod that is
-// needed: several times of what they take.
+// A World without checks gives up after manyWrites, and writesPerPod for each pod that is needed: several times the
+// actual number.
 const manyWrites, writesPerPod = 20_000, 50
 
 // add creates n Jobs, all at once.
@@ -68,12 +68,12 @@ func (l *loaded) until(what string, reached func() bool) {
 	}
 }
 
-// operations are creations and accountings of pods, for each minute.
+// operations returns the number of creations and accountings of pods per minute.
 func (l *loaded) operations() float64 { return 2 * float64(l.pods) / l.Elapsed().Minutes() }
 
 func (l *loaded) callsPerPod() float64 { return float64(l.Calls()) / float64(l.pods) }
 
-// p99 is of all syncs since the last call.
+// p99 returns the 99th percentile of all syncs since the last call.
 func (l *loaded) p99() time.Duration {
 	slices.Sort(l.took)
 	p99 := l.took[len(l.took)*99/100]
@@ -81,7 +81,7 @@ func (l *loaded) p99() time.Duration {
 	return p99
 }
 
-// count sums a counter of the controller's, as far as its labels are those asked for.
+// count sums a counter of the controller, for all series with the given labels.
 func (l *loaded) count(counter string, labels map[string]string) (sum float64) {
 	l.t.Helper()
 	families, err := l.registry.Gather()
@@ -107,17 +107,17 @@ func (l *loaded) count(counter string, labels map[string]string) (sum float64) {
 	return sum
 }
 
-// did counts API calls.
+// did returns the number of API calls.
 func (l *loaded) did(verb, resource string) int {
 	return int(l.count("api_calls_total", map[string]string{"verb": verb, "resource": resource}))
 }
 
-// callsText is for people.
+// callsText returns the numbers of API calls for messages.
 func (l *loaded) callsText() string {
 	return fmt.Sprintf("%d creations, %d patches, %d deletions, %d statuses", l.did("create", "pods"), l.did("patch", "pods"), l.did("delete", "pods"), l.did("update", "jobs/status"))
 }
 
-// failedSyncs is how many of the syncs of an action failed, of all if that is "".
+// failedSyncs returns how many syncs of an action failed, or of all actions if action is "".
 func (l *loaded) failedSyncs(action string) (failed, all float64) {
 	labels := map[string]string{}
 	if action != "" {
@@ -128,7 +128,7 @@ func (l *loaded) failedSyncs(action string) (failed, all float64) {
 	return l.count("job_syncs_total", labels), all
 }
 
-// tens is what K2307 measured: Jobs that run ten pods at a time, half of them Indexed.
+// tens returns the Jobs that KEP-2307 measured: they run ten pods at a time, half of them Indexed.
 func tens(i int) batchv1.JobSpec {
 	if i%2 == 0 {
 		return scenario.IndexedSpec(30, 10)
@@ -136,10 +136,10 @@ func tens(i int) batchv1.JobSpec {
 	return scenario.NonIndexedSpec(30, 10, 6)
 }
 
-// leastPerMinute are the operations on pods that KEP-2307 asks for, by the limit.
+// leastPerMinute are the pod operations that KEP-2307 requires, by the limit.
 var leastPerMinute = map[float64]float64{50: 2500, 100: 5000}
 
-// loadTens lets a controller work for a good minute.
+// loadTens keeps a controller busy for over a minute.
 func loadTens(t testing.TB, qps float64) *loaded {
 	l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
 	l.add(int(qps), tens, nil)
@@ -147,8 +147,8 @@ func loadTens(t testing.TB, qps float64) *loaded {
 	return l
 }
 
-// SCL-01, SCL-02, SCL-03: a limit of 50 calls per second allows 2,500 operations on pods in
-// a minute, one of 100 allows 5,000; all else is 0.2 calls per pod at most.
+// SCL-01, SCL-02, SCL-03: with a limit of 50 calls per second, there are 2,500 pod operations per minute, with 100
+// calls 5,000; all other calls are at most 0.2 per pod.
 func TestPodOperationsReachTheirRate_SCL_01_SCL_02_SCL_03(t *testing.T) {
 	for qps, least := range leastPerMinute {
 		l := loadTens(t, qps)
@@ -175,15 +175,14 @@ func BenchmarkPodOperations_SCL_01_SCL_02(b *testing.B) {
 	}
 }
 
-// SCL-03: there is one creation and one patch for each pod. What a Job costs besides
-// shrinks with its parallelism: its status is written once a second at most, but for its
-// beginning and its end.
+// SCL-03: there is one creation and one patch for each pod. The other calls per pod decrease with the parallelism: the
+// status is written at most once a second, except at the Job's beginning and end.
 func TestPodTakesTwoCalls_SCL_03(t *testing.T) {
 	for parallelism, most := range map[int32]float64{10: 2.2, 100: 2.03, 1000: 2.01} {
 		l := newLoaded(t, sim.Options{})
 		l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(3*parallelism, parallelism) }, sim.Script{{Index: -1, Act: sim.Act{Run: 2 * time.Second}}})
 		l.run()
-		// The beginning and the end of the Job are its own, not the pods'.
+		// The calls at the beginning and the end of the Job do not depend on its pods.
 		if got := float64(l.Calls()-4) / float64(l.pods); got > most {
 			t.Errorf("parallelism %d: %.3f calls per pod, want %.3f", parallelism, got, most)
 		}
@@ -213,8 +212,8 @@ func suspendTens(t testing.TB, qps float64) *loaded {
 	return l
 }
 
-// SCL-05, SCL-06: at 50 calls per second 99 of 100 syncs take 15 s at most, and fewer than
-// one of 100 fails, those that delete pods taken by themselves.
+// SCL-05, SCL-06: at 50 calls per second, 99 % of the syncs take at most 15 s, and less than 1 % fail, also of the
+// syncs that delete pods.
 func TestSyncsAreQuickAndRarelyFail_SCL_05_SCL_06(t *testing.T) {
 	for name, c := range map[string]struct {
 		load   func(testing.TB, float64) *loaded

@@ -16,14 +16,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// referenceQPS is the limit under which the KEPs took the times below. They also allowed
-// as many calls at once, which the virtual cluster does not: that is the difference.
+// referenceQPS is the limit of the KEPs' measurements below. They also allowed a burst of as many calls, which the
+// virtual cluster does not: burst accounts for the difference.
 const (
 	referenceQPS = 100
 	burst        = time.Second
 )
 
-// referenceTimes are those of KEP-3850, by the number of indexes.
+// referenceTimes are the results of KEP-3850, by the number of indexes.
 var referenceTimes = map[int32]struct{ succeed, fail time.Duration }{
 	10:     {3 * time.Second, 3 * time.Second},
 	100:    {3100 * time.Millisecond, 3 * time.Second},
@@ -31,7 +31,7 @@ var referenceTimes = map[int32]struct{ succeed, fail time.Duration }{
 	10_000: {223 * time.Second, 202 * time.Second},
 }
 
-// newReference has no back-off to speak of, as the KEP's benchmark.
+// newReference returns a World with a negligible back-off, as in the KEP's benchmark.
 func newReference(t testing.TB) *loaded {
 	limits := reconcile.DefaultConfig()
 	limits.Backoff, limits.MinRequeue = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}, time.Millisecond
@@ -47,7 +47,7 @@ func indexesOf(n int32, perIndex bool) batchv1.JobSpec {
 	return spec
 }
 
-// timeSuccess is a Job from its creation to its end.
+// timeSuccess returns the time from a Job's creation to its end.
 func timeSuccess(t testing.TB, n int32, perIndex bool) time.Duration {
 	l := newReference(t)
 	l.add(1, func(int) batchv1.JobSpec { return indexesOf(n, perIndex) }, nil)
@@ -55,8 +55,7 @@ func timeSuccess(t testing.TB, n int32, perIndex bool) time.Duration {
 	return l.Elapsed()
 }
 
-// timeFailure is from the end of all pods, when all run, until all are counted, and all
-// have a successor.
+// timeFailure returns the time from the simultaneous end of all pods until all are counted and replaced.
 func timeFailure(t testing.TB, n int32, perIndex bool) time.Duration {
 	l := newReference(t)
 	l.add(1, func(int) batchv1.JobSpec { return indexesOf(n, perIndex) }, sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}})
@@ -72,8 +71,7 @@ func timeFailure(t testing.TB, n int32, perIndex bool) time.Duration {
 	return l.Elapsed() - begun
 }
 
-// SCL-07, BLI-39: Jobs take no longer than in the KEP, and a limit per index costs next to
-// nothing.
+// SCL-07, BLI-39: Jobs take no longer than in the KEP, and a limit per index costs almost nothing.
 func TestJobsTakeNoLongerThanInTheKEP_SCL_07_BLI_39(t *testing.T) {
 	for _, n := range []int32{10, 100, 1000} {
 		for name, c := range map[string]struct {
@@ -109,15 +107,14 @@ func BenchmarkReferenceTimes_SCL_07(b *testing.B) {
 	}
 }
 
-// mix is Jobs of several sizes.
+// mix is a set of Jobs of several sizes.
 type mix []struct {
 	jobs int
 	pods int32
 }
 
-// mixes are the loads of KEP-2214 and KEP-2879, as far as those describe them: the number
-// of Jobs and pods. Their Jobs ended without an interim condition, which is one more status
-// of each today.
+// mixes are the loads of KEP-2214 and KEP-2879, as far as these describe them: the number of Jobs and pods. Their Jobs
+// ended without an interim condition, for which each Job needs one more status today.
 var mixes = map[string]struct {
 	mix     mix
 	indexed bool

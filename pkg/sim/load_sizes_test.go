@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// What the KEPs allow, in bytes as etcd has them.
+// The limits of the KEPs, in bytes as stored in etcd.
 const (
 	maxUncountedBytes = 20_000
 	maxIndexBytes     = 600_000 // 0.572 Mi
@@ -27,7 +27,7 @@ const (
 	worstIndexes      = 100_000
 )
 
-// endsOf are failed pods of the indexes from first on, every other one, that no status has.
+// endsOf returns failed pods of every other index from first on, which no status has recorded.
 func endsOf(first int32, n int, at time.Time) (pods []*reconcile.Pod) {
 	for i := range n {
 		uid := uuid.NewUUID()
@@ -38,7 +38,7 @@ func endsOf(first int32, n int, at time.Time) (pods []*reconcile.Pod) {
 	return pods
 }
 
-// everyOther are the indexes from first up to limit, every second one.
+// everyOther returns every other index from first up to limit.
 func everyOther(first, limit int32) indexset.Set {
 	var list []int32
 	for i := first; i < limit; i += 2 {
@@ -47,9 +47,8 @@ func everyOther(first, limit int32) indexset.Set {
 	return indexset.Of(list...)
 }
 
-// largest is a Job whose lists nothing shortens: of its indexes every second one has
-// succeeded, and nearly all of the others have failed; the rest fails now, each index for
-// the last time, many more pods than a status may record.
+// largest returns a Job with the longest possible lists: every other index has succeeded, nearly all of the others have
+// failed, and the rest fail now, each for the last time: many more pods than a status may record.
 func largest(rules int) reconcile.Observation {
 	const ending = 4000
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -66,8 +65,8 @@ func largest(rules int) reconcile.Observation {
 	return reconcile.Observation{Job: job, Now: now, Pods: endsOf(worstIndexes-2*ending+1, ending, now)}
 }
 
-// successRules are of the size that the API server takes at most, and never met: each asks
-// for an index that has failed.
+// successRules returns rules of the maximum size that the API server accepts, which are never met: each requires an
+// index that has failed.
 func successRules(n int) *batchv1.SuccessPolicy {
 	if n == 0 {
 		return nil
@@ -83,9 +82,8 @@ func successRules(n int) *batchv1.SuccessPolicy {
 	return policy
 }
 
-// SCL-10, BLI-31: however much ends at once, the lists of uncounted pods stay below 20 kB,
-// those of indexes below what the KEP found, and the Job well below what etcd takes, with a
-// success rule of 64 KiB too.
+// SCL-10, BLI-31: however many pods end at once, the lists of uncounted pods stay below 20 kB, the lists of indexes
+// below the size in the KEP, and the Job well below etcd's limit, even with a success rule of 64 KiB.
 func TestLargestJobFitsIntoEtcd_SCL_10_BLI_31(t *testing.T) {
 	for _, rules := range []int{0, 1} {
 		o := largest(rules)
@@ -116,7 +114,7 @@ func TestLargestJobFitsIntoEtcd_SCL_10_BLI_31(t *testing.T) {
 	}
 }
 
-// SCL-10: as many rules as a Job may have leave room for a status of 10^4 indexes.
+// SCL-10: the maximum number of rules leaves space for a status of 10^4 indexes.
 func TestLargestSuccessPolicyLeavesRoomForTheStatus_SCL_10(t *testing.T) {
 	const rules = 20
 	job := &batchv1.Job{Spec: scenario.IndexedSpec(worstIndexes, 10)}

@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Observer is notified of what happens in a World, at the moment when it happens, so that it can check invariants
-// against a history of its own. It must not change the World.
+// Observer is notified of events in a World when they happen, so that it can check invariants against a history of its
+// own. It must not change the World.
 type Observer interface {
 	// Observe is called with a Commit, or one of the events below.
 	Observe(event any)
@@ -26,14 +26,14 @@ type (
 	ClockAdvancing struct{ To time.Time }
 	// ClocksSet is sent when the clocks of all controller processes are set.
 	ClocksSet struct{ Ahead time.Duration }
-	// ProcessStarted is sent when a controller process starts, or is left after another ended.
+	// ProcessStarted is sent when a controller process starts, or when other processes end.
 	ProcessStarted struct{ ProcessOptions }
 
-	// WritingStatus precedes the write of a status by the controller.
+	// WritingStatus precedes the controller's write of a status.
 	WritingStatus struct{ Job *batchv1.Job }
-	// StatusAnswered follows the write of a status.
+	// StatusAnswered follows the controller's write of a status.
 	StatusAnswered struct{ Err error }
-	// WritingPod precedes the deletion or the patch of a pod by the controller.
+	// WritingPod precedes the controller's deletion or patch of a pod.
 	WritingPod struct {
 		Verb string
 		Pod  reconcile.PodRef
@@ -42,14 +42,14 @@ type (
 
 	// CallFailed is sent for a call with a fault, or a sync that failed.
 	CallFailed struct{}
-	// WatchesBlind is until when the controller does not see what happens; some of it never.
+	// WatchesBlind says until when watches deliver late; some events are never delivered.
 	WatchesBlind struct{ Until time.Time }
 	// GaveUp is sent when a World ends because its controller never becomes idle.
 	GaveUp struct{ Reason string }
 )
 
-// Attach adds an observer to the World. From then on all versions are kept, so that lists can
-// be old, and the Store returns copies, so that nothing changes unobserved.
+// Attach adds an observer to the World. From then on, all versions are kept, so that lists can be old, and the Store
+// returns copies, so that no change is missed.
 func (w *World) Attach(o Observer) {
 	w.observer, w.journal.kept, w.Store.shared = o, true, false
 	w.ctx = klog.NewContext(context.Background(), logr.New(planSink{planned: func() { plans(w) }, work: w.OnWork}))
@@ -67,15 +67,15 @@ func (w *World) tracef(format string, args ...any) {
 	}
 }
 
-// planSink notices when a sync plans a stage, since it would log the plan then. work, if set, gets what the
-// stage is about to do.
+// planSink detects when a sync plans a stage, because the sync then asks whether to log the plan. work, if set, is
+// called with the work that the stage is about to do.
 type planSink struct {
 	logr.LogSink
 	planned func()
 	work    func(any)
 }
 
-// These are the levels at which plans are logged, and what stages do.
+// These are the log levels of plans, and of the work of stages.
 const planLevel, workLevel = 5, 6
 
 func (planSink) Init(logr.RuntimeInfo) {}

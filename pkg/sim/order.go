@@ -8,59 +8,57 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// origin is where an event comes from, for a Decider: what may happen in any order, and what
-// happens at its time.
+// origin describes an event for a Decider, in particular whether it may happen in any order or only at its time.
 type origin struct {
 	kind EventKind
-	// process is the controller process that the event is for, if there is one, routine the
-	// sync that continues then. text is what happens,
-	// commit what a watch delivers, and call the call that is on its way.
+	// process is the controller process that the event is for, if any, and routine the sync that then continues. text
+	// describes the event; commit is the commit that a watch delivers, and call the call in flight.
 	process *process
 	routine *routine
 	text    string
 	commit  *Commit
 	call    Call
-	// version is what a list shows.
+	// version is the version that a list shows.
 	version int64
-	// void, if set, reports whether the event no longer does anything.
+	// void, if set, reports whether the event no longer has an effect.
 	void func() bool
 }
 
-// EventKind is what an event depends on apart from its time.
+// EventKind is the trigger of an event.
 type EventKind uint8
 
 const (
-	// FromTimer is the zero kind: the event happens at its time.
+	// FromTimer is the zero kind: a timer, so the event happens at its time.
 	FromTimer EventKind = iota
 	// FromCall is the progress of an API call.
 	FromCall
-	// FromWatch is the progress of a watch, whose events come in order.
+	// FromWatch is the progress of a watch, which delivers its events in order.
 	FromWatch
-	// FromLateWrite is a write for whose answer nobody waits.
+	// FromLateWrite is a write whose caller no longer waits for the response.
 	FromLateWrite
-	// FromNode is what the kubelet does.
+	// FromNode is an action of the kubelet.
 	FromNode
-	// FromCollector is what the garbage collectors do.
+	// FromCollector is an action of the garbage collectors.
 	FromCollector
 )
 
-// Decider decides what the seed of a World decides otherwise, so that a test can try every order of events. It lets
-// them happen itself, with World.Pending and World.Do, instead of World.RunUntil.
+// Decider makes the choices that otherwise depend on the seed of a World, so that a test can try every order of events.
+// The test itself runs the events, with World.Pending and World.Do, instead of World.RunUntil.
 type Decider interface {
-	// Fault is what goes wrong with a call that has arrived at the API server.
+	// Fault returns the fault of a call that has arrived at the API server.
 	Fault(c Call) Fault
-	// WatchFault is what goes wrong with a watch event that is about to arrive.
+	// WatchFault returns the fault of a watch event that is about to arrive.
 	WatchFault() WatchFault
-	// Next returns which of the n operations of a stage that are left is carried out next.
+	// Next returns which of the n remaining operations of a stage is carried out next.
 	Next(n int) int
-	// Grain is how exact the times of a process are. What happens within a grain happens at one moment for
-	// it, whatever the order.
+	// Grain is the precision of the times of a process: within a grain, all events happen at the same time for it, in
+	// whatever order.
 	Grain() time.Duration
-	// End returns how a pod ends whose act is given.
+	// End returns how a pod ends, given its Act.
 	End(pod *corev1.Pod, act *Act, terminated bool) *Act
 }
 
-// Do lets a pending event happen at a time, which need not be its own.
+// Do runs a pending event at a time, which need not be its scheduled time.
 func (w *World) Do(e *Event, at time.Time) {
 	if i := slices.Index(w.events, e); i >= 0 {
 		heap.Remove(&w.events, i)
@@ -69,7 +67,7 @@ func (w *World) Do(e *Event, at time.Time) {
 	e.do()
 }
 
-// DropVoid removes the pending events that would do nothing, and ends the syncs of processes that have ended.
+// DropVoid removes the pending events that would have no effect, and ends the syncs of processes that have ended.
 func (w *World) DropVoid() {
 	w.events = slices.DeleteFunc(w.events, func(e *Event) bool {
 		dead := e.kind == FromCall && !e.process.alive
@@ -81,7 +79,7 @@ func (w *World) DropVoid() {
 	heap.Init(&w.events)
 }
 
-// Abandon ends the syncs of a World that is no longer needed: each waits in a coroutine, which the garbage collector
+// Abandon ends the syncs of a World that is no longer needed: each waits in a coroutine, which Go's garbage collector
 // does not free.
 func (w *World) Abandon() {
 	for _, p := range w.processes {
@@ -94,19 +92,19 @@ func (w *World) Abandon() {
 	}
 }
 
-// At is the time of the event.
+// At returns the scheduled time of the event.
 func (e *Event) At() time.Time { return e.at }
 
-// Number is the place of the event among all events that were ever pending, from 1.
+// Number returns the position of the event among all events ever scheduled, from 1.
 func (e *Event) Number() uint64 { return e.number }
 
-// Kind is what the event depends on apart from its time.
+// Kind returns the trigger of the event.
 func (e *Event) Kind() EventKind { return e.kind }
 
-// Process is the controller process that the event is for, or none.
+// Process returns the controller process that the event is for, or the zero Process.
 func (e *Event) Process() Process { return Process{e.process} }
 
-// Sync identifies the sync that the event continues, or is nil.
+// Sync returns an identity of the sync that the event continues, or nil.
 func (e *Event) Sync() any {
 	if e.routine == nil {
 		return nil
@@ -114,23 +112,23 @@ func (e *Event) Sync() any {
 	return e.routine
 }
 
-// Text is what happens, in words.
+// Text describes the event.
 func (e *Event) Text() string { return e.text }
 
-// Commit is what a watch delivers, or nil.
+// Commit returns the commit that a watch delivers, or nil.
 func (e *Event) Commit() *Commit { return e.commit }
 
-// Call is the API call that is on its way, if the Kind is FromCall.
+// Call returns the API call in flight, if the Kind is FromCall.
 func (e *Event) Call() Call { return e.call }
 
-// Asks reports whether a call is on its way to the API server, and Answers whether its answer is on its way back.
+// Asks reports whether a call is on its way to the API server.
 func (e *Event) Asks() bool { return e.kind == FromCall && e.text == asking }
 
-// Answers reports whether the answer to a call is on its way.
+// Answers reports whether the response to a call is on its way back.
 func (e *Event) Answers() bool { return e.kind == FromCall && e.text == answering }
 
-// Version is the version that a list shows.
+// Version returns the version that a list shows.
 func (e *Event) Version() int64 { return e.version }
 
-// IsVoid reports whether the event would do nothing.
+// IsVoid reports whether the event would have no effect.
 func (e *Event) IsVoid() bool { return e.void != nil && e.void() }

@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// process is a controller process: the real Engine and Dispatcher with a cache filled
-// by watches, and a queue in virtual time.
+// process is a controller process: the real Engine and Dispatcher, with a cache filled by watches, and a queue in
+// virtual time.
 type process struct {
 	world *World
 	// number identifies the process in its world, from 1 in the order of their start.
@@ -26,10 +26,10 @@ type process struct {
 	cache      *observe.Cache
 	dispatcher *controller.Dispatcher
 	clock      *skewedClock
-	// grain is how exact its times are; 0 for exactly.
+	// grain is the precision of the process's times; 0 for exact times.
 	grain      time.Duration
 	jobs, pods *stream
-	// features are those that it was started with.
+	// features are the features that the process was started with.
 	features reconcile.Features
 	ProcessOptions
 
@@ -39,22 +39,22 @@ type process struct {
 	retries map[types.UID]int
 	running map[types.UID]bool
 	again   map[types.UID]bool
-	// lists is what it listed last.
+	// lists is the last pod list of the process.
 	lists podList
 	// waiting are Jobs that are due, but have no free worker.
 	waiting []types.UID
-	// nextCall is when the rate limit allows the next call.
+	// nextCall is the time at which the rate limit allows the next call.
 	nextCall time.Time
 }
 
 // ProcessOptions configure one controller process.
 type ProcessOptions struct {
-	// Lag is the longest delay of a watch event; 0 for the world's.
+	// Lag is the longest delay of a watch event; 0 for the World's Lag.
 	Lag time.Duration
-	// Clock is how far the process's clock is ahead.
+	// Clock is the time by which the process's clock is ahead.
 	Clock time.Duration
-	// JobsOlder and PodsOlder are how old the first lists are. The Runtime lists pods after
-	// Jobs, both with quorum reads: pods must not be older.
+	// JobsOlder and PodsOlder are the ages of the first lists. The Runtime lists pods after Jobs, both with quorum
+	// reads: pods must not be older.
 	JobsOlder, PodsOlder time.Duration
 	// Shard limits the process to the namespaces of a shard.
 	Shard shard.Range
@@ -86,8 +86,8 @@ func newProcess(w *World, o ProcessOptions) *process {
 	return p
 }
 
-// list makes the first lists of both watches, Jobs before pods as in the Runtime. It waits
-// for the API server.
+// list makes the first lists of both watches, Jobs before pods as in the Runtime. It waits until the API server is
+// reachable.
 func (p *process) list() {
 	if p.world.isAway() {
 		p.world.After(p.world.awayUntil.Sub(p.world.Now()), p.list)
@@ -170,7 +170,7 @@ func (p *process) syncNow(job types.UID) {
 		return
 	}
 	if len(p.waiting) > 0 {
-		// The worker takes the next Job, as from a queue, even if others are due at this instant.
+		// The worker starts the next Job, as from a queue, even if others are due at this time.
 		next := p.waiting[0]
 		p.waiting, p.running[next] = p.waiting[1:], true
 		p.world.After(0, func() {
@@ -193,8 +193,7 @@ func (p *process) syncNow(job types.UID) {
 	}
 }
 
-// crash is the panic that ends a sync in the middle of a call, because its process ends or
-// has ended.
+// crash is the panic that ends a sync in the middle of a call, because its process ends or has ended.
 type crash struct{ at Call }
 
 // recoverCrash ends the process whose sync crashed, and starts another.
@@ -222,7 +221,7 @@ func (p *process) parallel(_ cluster.Size, n int, do func(i int)) {
 	}
 }
 
-// decided runs operations in the order that a Decider wants.
+// decided runs operations in the order that a Decider chooses.
 func (*process) decided(d Decider, n int, do func(i int)) {
 	var left []int
 	for i := range n {

@@ -16,14 +16,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// randomCase is a Job that is run again and again, each time with other faults.
+// randomCase is a Job that is run repeatedly, each time with other faults.
 type randomCase struct {
 	spec   batchv1.JobSpec
 	script sim.Script
-	// meanwhile happens one second after the beginning.
+	// meanwhile is called one second after the start.
 	meanwhile func(w *checker.World)
-	// race reports whether the number of failed pods depends on how many were created
-	// before the Job was bound to fail.
+	// race reports whether the number of failed pods depends on how many were created before the Job's failure was
+	// certain.
 	race bool
 }
 
@@ -64,8 +64,8 @@ func perIndexCase() randomCase {
 	}}
 }
 
-// rulesCase: index 0 fails in a way that is ignored and then in one that counts, index 1
-// in one that fails it. One second after the beginning, all pods are evicted.
+// rulesCase: index 0 has an ignored failure, then a counted one; a failure of index 1 fails the index. One second after
+// the start, all pods are evicted.
 func rulesCase() randomCase {
 	spec := scenario.IndexedSpec(3, 3)
 	spec.BackoffLimitPerIndex = ptr.To[int32](1)
@@ -91,7 +91,7 @@ func rulesCase() randomCase {
 	}}
 }
 
-// successPolicyCase: index 0 succeeds, and the others need not.
+// successPolicyCase: only index 0 has to succeed.
 func successPolicyCase() randomCase {
 	spec := scenario.IndexedSpec(3, 3)
 	spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
@@ -101,7 +101,7 @@ func successPolicyCase() randomCase {
 	}}
 }
 
-// run lets the case happen and returns the outcome.
+// run runs the case and returns the outcome.
 func (c randomCase) run(t *testing.T, seed uint64, fault func(sim.Call) sim.Fault) (outcome string) {
 	t.Helper()
 	w := checker.NewWorld(sim.Options{Seed: seed, Fault: fault})
@@ -129,8 +129,7 @@ func (c randomCase) run(t *testing.T, seed uint64, fault func(sim.Call) sim.Faul
 	return scenario.OutcomeOf(job)
 }
 
-// TestInvariantsHoldUnderRandomFaults runs every case under many seeds, where one call in sixteen
-// goes wrong in some way.
+// TestInvariantsHoldUnderRandomFaults runs every case with many seeds; one call in sixteen has a fault.
 func TestInvariantsHoldUnderRandomFaults(t *testing.T) {
 	seeds := scenario.FewerSeeds(40)
 	for name, c := range randomCases() {
@@ -146,7 +145,7 @@ func TestInvariantsHoldUnderRandomFaults(t *testing.T) {
 	}
 }
 
-// randomFaults lets one call in sixteen go wrong.
+// randomFaults returns a fault for one call in sixteen.
 func randomFaults(seed uint64) func(sim.Call) sim.Fault {
 	state := seed*2654435761 + 1
 	return func(sim.Call) sim.Fault {

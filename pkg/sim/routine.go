@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// routine is a function that waits in virtual time, as a sync does at every API call. Other
-// things that are due happen meanwhile, including other routines; one runs at a time, so
-// that the seed still determines everything.
+// routine is a function that waits in virtual time, as a sync does at every API call. Other events that are due happen
+// in the meantime, including other routines; only one routine runs at a time, so that the seed still determines
+// everything.
 type routine struct {
-	// process runs it, and knew when it last planned.
+	// process runs the routine; knew is its knowledge when it last planned.
 	process *process
 	knew    Knowledge
 	resume  func()
@@ -21,13 +21,13 @@ type routine struct {
 	stop func()
 }
 
-// Knowledge is up to which versions the watches of a process had delivered everything.
+// Knowledge holds the versions up to which the watches of a process had delivered all events.
 type Knowledge struct {
 	process    *process
 	jobs, pods int64
 }
 
-// plans notes that the running routine decides from what its process knows now.
+// plans records that the running routine decides based on what its process knows now.
 func plans(w *World) {
 	if r := w.current; r != nil {
 		r.knew = Knowledge{r.process, r.process.jobs.seen, r.process.pods.seen}
@@ -57,7 +57,7 @@ func begin(w *World, p *process, do func()) {
 	r.resume()
 }
 
-// growStack makes the stack large enough for a sync at once, while there is nothing to move.
+// growStack grows the stack at once to the size that a sync needs, while there is little to copy.
 //
 //go:noinline
 func growStack() {
@@ -65,15 +65,14 @@ func growStack() {
 	runtime.KeepAlive(&frame)
 }
 
-// keepStack adds the stack to a panic, which is lost where the routine is resumed.
+// keepStack adds the stack to a panic, which is otherwise lost where the routine is resumed.
 func keepStack() {
 	if r := recover(); r != nil {
 		panic(fmt.Sprintf("%v\n%s", r, debug.Stack()))
 	}
 }
 
-// wait lets virtual time pass for the calling routine: everything that is due until
-// then happens first.
+// wait lets virtual time pass for the calling routine: all events that are due by then happen first.
 func wait(w *World, what origin, d time.Duration) {
 	r := w.current
 	what.routine = r

@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// TestScenarios runs the files under testdata/scenarios: commands and what they print. See testdata/README.md. Rewrite
-// them with -rewrite, and read the diff.
+// TestScenarios runs the files in testdata/scenarios: commands and their output. See testdata/README.md. Update them
+// with -rewrite, and review the diff.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := &scenario.Runner{}
@@ -27,8 +27,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// TestScenariosAreReproducible runs every scenario twice with the same seed: the
-// whole trace is the same.
+// TestScenariosAreReproducible runs every scenario twice with the same seed: the whole trace is the same.
 func TestScenariosAreReproducible(t *testing.T) {
 	run := func(t *testing.T, seed uint64) string {
 		w := checker.NewWorld(sim.Options{Seed: seed})

@@ -6,17 +6,16 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// skewedClock is the clock of a controller process: ahead of that of the API server and the
-// nodes, or behind, and sometimes set. Durations between two of its own readings are
-// correct nevertheless, as with Go's monotonic clock.
+// skewedClock is the clock of a controller process: ahead of the clock of the API server and the nodes, or behind it,
+// and sometimes set. Durations between two of its own readings are correct nevertheless, as with Go's monotonic clock.
 type skewedClock struct {
 	*clocktesting.FakeClock
 	ahead []offset
-	// grain is how exact the clock is; 0 for exactly.
+	// grain is the precision of the clock; 0 for exact times.
 	grain time.Duration
 }
 
-// offset is how far a clock is ahead from some time on.
+// offset is the time by which a clock is ahead, from a given time on.
 type offset struct {
 	at time.Time
 	by time.Duration
@@ -27,7 +26,7 @@ func (c *skewedClock) Now() time.Time {
 	return c.FakeClock.Now().Truncate(c.grain).Add(c.ahead[len(c.ahead)-1].by)
 }
 
-// Since returns how long ago the clock showed a time.
+// Since returns the time since the clock showed the given time.
 func (c *skewedClock) Since(shown time.Time) time.Duration {
 	now := c.FakeClock.Now().Truncate(c.grain)
 	end := now

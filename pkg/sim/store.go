@@ -22,13 +22,13 @@ var (
 	podKind      = schema.GroupKind{Kind: "Pod"}
 )
 
-// Commit is one write that the store accepted. Old is nil for a creation, New for
-// the end of an object. Exactly one of the two pairs is used.
+// Commit is one write that the store accepted. Old is nil for a creation, New for the end of an object. Exactly one of
+// the two pairs is used.
 type Commit struct {
 	Version int64
 	Verb    string
-	// By is the number of the controller process that made the write, 0 for anyone else.
-	// Asked is when it made the call, if it no longer waits for the answer.
+	// By is the number of the controller process that made the write, 0 for any other client. Asked is the time of its
+	// call, if it no longer waits for the response.
 	By             int
 	Asked          time.Time
 	OldJob, NewJob *batchv1.Job
@@ -38,7 +38,7 @@ type Commit struct {
 // Ours reports whether the controller under test made the write.
 func (c Commit) Ours() bool { return c.By > 0 }
 
-// Late reports whether the caller no longer waits for the answer.
+// Late reports whether the caller no longer waits for the response.
 func (c Commit) Late() bool { return !c.Asked.IsZero() }
 
 func (c Commit) resource() resource { return resource(c.NewJob != nil || c.OldJob != nil) }
@@ -52,20 +52,19 @@ func (c Commit) isWatched() bool {
 	return pod == nil || watches(pod)
 }
 
-// Store is the API server: it holds the objects of one namespace, and notifies a
-// listener of every commit. A stored object is never changed: a write replaces it.
-// Objects that a Store returns are copies.
+// Store is the API server: it holds the objects of one namespace, and notifies a listener of every commit. A stored
+// object is never changed: a write replaces it. The objects that methods return are copies, unless they say otherwise.
 type Store struct {
 	now      func() time.Time
 	onCommit func(Commit)
 	version  int64
 	names    int
-	// named counts the pods that were created under each name that was not generated.
+	// named counts the pods that were created with each name that was not generated.
 	named map[string]int
 	jobs  map[string]*batchv1.Job
 	pods  map[string]*corev1.Pod
 	byUID map[types.UID]*corev1.Pod
-	// owned has the pods that a Job controls, and under "" those without a controlling Job.
+	// owned holds the pods that each Job controls, and under "" the pods without a controlling Job.
 	owned map[types.UID]*podSet
 	// writer is set while the controller under test writes.
 	writer
@@ -77,15 +76,15 @@ type Store struct {
 	shared bool
 }
 
-// writer is the controller process that makes a write: its number, when it made the call, if it no
-// longer waits for the answer, and what it knew when it planned the write.
+// writer is the controller process that makes a write: its number, the time of its call if it no longer waits for the
+// response, and its knowledge when it planned the write.
 type writer struct {
 	by    int
 	asked time.Time
 	knew  Knowledge
 }
 
-// Namespace is where everything in a Store lives.
+// Namespace is the namespace of all objects in a Store.
 const Namespace = "sim"
 
 // NewStore returns an empty store.
@@ -98,8 +97,8 @@ func NewStore(now func() time.Time, onCommit func(Commit)) *Store {
 	}
 }
 
-// Terminate deletes the namespace: from now on, nothing can be created in it. What it contains is
-// left to the namespace controller.
+// Terminate deletes the namespace: from now on, no object can be created in it. Its objects are left to the namespace
+// controller.
 func (s *Store) Terminate() { s.terminating = true }
 
 // SetQuota limits the pods that have not ended; a negative number is no limit.
@@ -115,7 +114,7 @@ func (s *Store) commit(c Commit) {
 	s.onCommit(c)
 }
 
-// commitJob stores a new version of a Job, or removes it, if nothing holds it anymore.
+// commitJob stores a new version of a Job, or removes the Job if it is deleted and has no finalizers.
 func (s *Store) commitJob(verb string, job *batchv1.Job) *batchv1.Job {
 	old := s.jobs[job.Name]
 	version := s.next()
@@ -130,7 +129,8 @@ func (s *Store) commitJob(verb string, job *batchv1.Job) *batchv1.Job {
 	return job.DeepCopy()
 }
 
-// commitPod stores a new version of a pod, or removes it, if nothing holds it anymore.
+// commitPod stores a new version of a pod, or removes the pod if it is deleted and has neither finalizers nor a grace
+// period.
 func (s *Store) commitPod(verb string, pod *corev1.Pod) *corev1.Pod {
 	old := s.pods[pod.Name]
 	version := s.next()
@@ -153,7 +153,7 @@ func (s *Store) copy(pod *corev1.Pod) *corev1.Pod {
 	return pod.DeepCopy()
 }
 
-// index replaces a pod in every table; either may be nil.
+// index replaces a pod in every table; either argument may be nil.
 func (s *Store) index(old, now *corev1.Pod) {
 	if old != nil {
 		if now == nil {
@@ -174,7 +174,7 @@ func (s *Store) index(old, now *corev1.Pod) {
 	}
 }
 
-// podSet is a set of pods in an order that depends on the commits alone.
+// podSet is a set of pods in an order that depends only on the commits.
 type podSet struct {
 	list []*corev1.Pod
 	at   map[types.UID]int
@@ -214,8 +214,8 @@ func (s *Store) jobOf(name string, uid types.UID) *batchv1.Job {
 	return nil
 }
 
-// podsOf returns the stored pods that the Job controls, in no particular order.
-// Neither they nor the slice must be changed.
+// podsOf returns the stored pods that the Job controls, in no particular order. The caller must not change them or the
+// slice.
 func (s *Store) podsOf(job types.UID) []*corev1.Pod {
 	if set := s.owned[job]; set != nil {
 		return set.list
@@ -223,8 +223,7 @@ func (s *Store) podsOf(job types.UID) []*corev1.Pod {
 	return nil
 }
 
-// PodsOf returns the stored pods that the Job controls, by name. They must not be
-// changed.
+// PodsOf returns the stored pods that the Job controls, by name. The caller must not change them.
 func (s *Store) PodsOf(job types.UID) []*corev1.Pod {
 	out := slices.Clone(s.podsOf(job))
 	slices.SortFunc(out, func(a, b *corev1.Pod) int { return compareNames(a.Name, b.Name) })

@@ -56,7 +56,8 @@ func setJobDefaults(job *batchv1.Job) {
 	defaultTo(&spec.ManualSelector, false)
 }
 
-// setLabelDefaults gives a Job without labels those of its template; the API server does that to what it reads, too.
+// setLabelDefaults copies the labels of the template to a Job without labels; the API server also does that to stored
+// Jobs that it reads.
 func setLabelDefaults(job *batchv1.Job) {
 	if len(job.Labels) == 0 {
 		job.Labels = maps.Clone(job.Spec.Template.Labels)
@@ -73,8 +74,8 @@ func setPatternDefaults(policy *batchv1.PodFailurePolicy) {
 	}
 }
 
-// generateSelector selects pods by the Job's UID, and adds that and the Job's name to the template, unless either has
-// such labels.
+// generateSelector makes the Job select pods by its UID, and adds the UID and the Job's name to the template's labels.
+// Existing labels take precedence.
 func generateSelector(job *batchv1.Job) {
 	spec := &job.Spec
 	spec.Template.Labels = merged(generatedLabels(job), spec.Template.Labels)
@@ -85,13 +86,13 @@ func generateSelector(job *batchv1.Job) {
 	spec.Selector.MatchLabels = merged(byUID, spec.Selector.MatchLabels)
 }
 
-// merged adds labels to others, or replaces them.
+// merged adds the labels in more to labels, replacing existing ones.
 func merged(labels, more map[string]string) map[string]string {
 	maps.Copy(labels, more)
 	return labels
 }
 
-// generatedLabels are the current labels and those from before 1.27.
+// generatedLabels returns the current generated labels, and the ones from before Kubernetes 1.27.
 func generatedLabels(job *batchv1.Job) map[string]string {
 	uid := string(job.UID)
 	return map[string]string{
@@ -127,9 +128,9 @@ func (s *Store) EditJob(name string, edit func(*batchv1.Job)) (*batchv1.Job, err
 	return s.commitJob("edit", job), nil
 }
 
-// DeleteJob deletes a Job. With background propagation it is gone at once, and its pods are
-// left to the garbage collector; otherwise it waits until that has deleted or orphaned the
-// pods. Other finalizers hold it in any case. A later deletion can change the propagation.
+// DeleteJob deletes a Job. With background propagation, the Job is removed at once, and its pods are left to the
+// garbage collector; otherwise it remains until the garbage collector has deleted or orphaned the pods. Other
+// finalizers hold it in any case. A later deletion can change the propagation.
 func (s *Store) DeleteJob(name string, how metav1.DeletionPropagation) error {
 	old := s.jobs[name]
 	if old == nil {
@@ -153,7 +154,8 @@ func (s *Store) DeleteJob(name string, how metav1.DeletionPropagation) error {
 	return nil
 }
 
-// deletionFinalizers are the finalizers of a Job that is deleted: others, and the one of the propagation policy.
+// deletionFinalizers returns the finalizers of a deleted Job: its own, with the finalizer of this propagation policy
+// instead of an earlier one.
 func deletionFinalizers(finalizers []string, how metav1.DeletionPropagation) []string {
 	finalizers = slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool {
 		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents

@@ -20,8 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// CreatePod stores a new pod; generated names end in sequential numbers, so that
-// traces are readable.
+// CreatePod stores a new pod; generated names end in sequential numbers, so that traces are readable.
 func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	if s.terminating {
 		return nil, namespaceTerminating(podsResource, pod.GenerateName)
@@ -50,7 +49,7 @@ func (s *Store) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	return s.commitPod("create", pod), nil
 }
 
-// maxGeneratedBase is how much of generateName the API server takes for a name.
+// maxGeneratedBase is the maximum length of the part of generateName that the API server uses in a name.
 const maxGeneratedBase = 58
 
 func (s *Store) generatedName(base string) string {
@@ -58,7 +57,7 @@ func (s *Store) generatedName(base string) string {
 	return base[:min(len(base), maxGeneratedBase)] + "p" + strconv.Itoa(s.names)
 }
 
-// newUID returns the UID of a new pod. A name that is not generated may have been that of an earlier pod.
+// newUID returns the UID of a new pod. A name that is not generated may have been used by an earlier pod.
 func (s *Store) newUID(name string, generated bool) types.UID {
 	if !generated {
 		s.named[name]++
@@ -69,7 +68,7 @@ func (s *Store) newUID(name string, generated bool) types.UID {
 	return types.UID("uid-" + name)
 }
 
-// unended counts the pods that use up a quota.
+// unended counts the pods that count toward a quota.
 func unended(s *Store) (n int) {
 	for _, pod := range s.pods {
 		if !isTerminal(pod) {
@@ -79,7 +78,7 @@ func unended(s *Store) (n int) {
 	return n
 }
 
-// namespaceTerminating is the answer to a creation in a namespace that is being deleted.
+// namespaceTerminating returns the error of a creation in a namespace that is being deleted.
 func namespaceTerminating(resource schema.GroupResource, name string) error {
 	err := apierrors.NewForbidden(resource, name, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", Namespace))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
@@ -88,9 +87,8 @@ func namespaceTerminating(resource schema.GroupResource, name string) error {
 	return err
 }
 
-// editable returns a copy that shares with the stored pod only what this package
-// never changes: the spec below its first level, and what a container's status points
-// to.
+// editable returns a copy that shares with the stored pod only the parts that this package never changes: the spec
+// below its first level, and what a container's status points to.
 func editable(pod *corev1.Pod) *corev1.Pod {
 	out := *pod
 	out.Labels, out.Annotations = maps.Clone(pod.Labels), maps.Clone(pod.Annotations)
@@ -111,8 +109,8 @@ func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// SetPodCondition adds a condition to an editable pod, or replaces it. Its time is when the
-// status changed.
+// SetPodCondition adds a condition to an editable pod, or replaces it. LastTransitionTime is the time when its status
+// changed.
 func (s *Store) SetPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 	c.LastTransitionTime = s.timestamp()
 	i := slices.IndexFunc(pod.Status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type })
@@ -128,8 +126,7 @@ func (s *Store) SetPodCondition(pod *corev1.Pod, c corev1.PodCondition) {
 
 var patchVerbs = map[cluster.PodPatch]string{cluster.ReleasePod: "release", cluster.AdoptPod: "adopt", cluster.DisownPod: "disown"}
 
-// PatchPod changes the owner and the finalizer of a pod as cluster.PodAPI does, with the preconditions
-// of the reference.
+// PatchPod changes the owner and the finalizer of a pod like cluster.PodAPI, with the preconditions of the reference.
 func (s *Store) PatchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.PodPatch) (*corev1.Pod, error) {
 	old := s.pods[ref.Name]
 	switch {
@@ -139,12 +136,12 @@ func (s *Store) PatchPod(job *batchv1.Job, ref reconcile.PodRef, patch cluster.P
 		return nil, apierrors.NewConflict(podsResource, ref.Name, fmt.Errorf("the precondition does not hold"))
 	}
 	pod := editable(old)
-	pod.UID = ref.UID // A patch may not change it: the answer is not a conflict.
+	pod.UID = ref.UID // A patch cannot change the UID: the error is not a conflict.
 	tie(pod, job, patch)
 	return s.replacePod(patchVerbs[patch], old, pod)
 }
 
-// tie merges a patch into a pod: what it adds to lists comes first.
+// tie merges a patch into a pod: entries added to lists come first.
 func tie(pod *corev1.Pod, job *batchv1.Job, patch cluster.PodPatch) {
 	switch patch {
 	case cluster.AdoptPod:
@@ -169,7 +166,7 @@ func jobReference(job *batchv1.Job) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
 
-// replacePod stores a changed pod, if anything has changed, and the API server accepts that.
+// replacePod stores a changed pod, if there is a change that the API server accepts.
 func (s *Store) replacePod(verb string, old, pod *corev1.Pod) (*corev1.Pod, error) {
 	sameMeta, sameSpec := reconcile.Same(&old.ObjectMeta, &pod.ObjectMeta), reconcile.Same(&old.Spec, &pod.Spec)
 	if sameMeta && sameSpec && reconcile.Same(&old.Status, &pod.Status) {
@@ -188,8 +185,8 @@ func (s *Store) replacePod(verb string, old, pod *corev1.Pod) (*corev1.Pod, erro
 	return s.commitPod(verb, pod), nil
 }
 
-// EditPod changes a pod as the kubelet, the scheduler or a user would. It does
-// nothing if there is no such pod, or if the API server rejects the change.
+// EditPod changes a pod as the kubelet, the scheduler or a user would. It does nothing if there is no such pod, or if
+// the API server rejects the change.
 func (s *Store) EditPod(verb, name string, edit func(*corev1.Pod)) {
 	_, _ = s.UpdatePod(verb, name, edit)
 }
@@ -217,8 +214,7 @@ func (s *Store) editOnNode(verb, name string, edit func(*corev1.Pod)) {
 	_, _ = s.replacePod(verb, old, &pod)
 }
 
-// DeletePod requests the deletion of a pod, if uid is "" or the pod's, with its own grace
-// period.
+// DeletePod requests the deletion of a pod, with the pod's own grace period. Unless uid is "", it must match.
 func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {
 	var options metav1.DeleteOptions
 	if uid != "" {
@@ -227,15 +223,14 @@ func (s *Store) DeletePod(name string, uid types.UID) (*corev1.Pod, error) {
 	return s.DeletePodWith(name, options)
 }
 
-// KillPod deletes a pod with a grace period of zero, as the kubelet does with a pod that
-// has ended, or a user with --force.
+// KillPod deletes a pod with a grace period of zero, as the kubelet does with a pod that has ended, or a user with
+// --force.
 func (s *Store) KillPod(name string) {
 	_, _ = s.DeletePodWith(name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}) // It may be gone.
 }
 
-// DeletePodWith requests the deletion of a pod with preconditions and a grace period. A
-// running pod gets its grace period; one without a node, or that has finished, is gone as
-// soon as no finalizer holds it.
+// DeletePodWith requests the deletion of a pod with preconditions and a grace period. A running pod gets its grace
+// period; a pod without a node, or that has ended, is removed as soon as no finalizer holds it.
 func (s *Store) DeletePodWith(name string, options metav1.DeleteOptions) (*corev1.Pod, error) {
 	old := s.pods[name]
 	if old == nil {
@@ -256,7 +251,7 @@ func (s *Store) DeletePodWith(name string, options metav1.DeleteOptions) (*corev
 	return s.commitPod("delete", pod), nil
 }
 
-// markDeleted sets when a pod that is deleted is to be gone.
+// markDeleted sets the deletion timestamp and the grace period of a pod.
 func (s *Store) markDeleted(pod *corev1.Pod, requested *int64) {
 	grace := ptr.Deref(requested, gracePeriod(pod))
 	if pod.Spec.NodeName == "" || isTerminal(pod) {
@@ -266,8 +261,8 @@ func (s *Store) markDeleted(pod *corev1.Pod, requested *int64) {
 	setDeletion(pod, s.now().Add(seconds(grace)), grace)
 }
 
-// deleteSooner shortens the grace period of a pod that is being deleted. It counts from when the first was requested,
-// but does not end in the past.
+// deleteSooner shortens the grace period of a pod that is being deleted, and reports whether it did. The new period
+// counts from the first request, but does not end in the past.
 func (s *Store) deleteSooner(pod *corev1.Pod, requested *int64) bool {
 	was := *pod.DeletionGracePeriodSeconds
 	grace := atLeastOne(ptr.Deref(requested, was))
@@ -282,7 +277,8 @@ func (s *Store) deleteSooner(pod *corev1.Pod, requested *int64) bool {
 	return true
 }
 
-// deletionRequested returns when a pod that is being deleted would have ended without a grace period.
+// deletionRequested returns the time when the deletion of a pod was requested: its deletion timestamp without the grace
+// period.
 func deletionRequested(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(-seconds(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)))
 }
@@ -315,10 +311,10 @@ func preconditionProblem(object metav1.Object, want *metav1.Preconditions) error
 
 func gracePeriod(pod *corev1.Pod) int64 { return ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 30) }
 
-// EvictPod does what the eviction API does: it marks the pod, and deletes it.
+// EvictPod acts like the eviction API: it sets the condition DisruptionTarget, and deletes the pod.
 func (s *Store) EvictPod(name string) error {
 	switch {
-	case s.terminating: // An eviction is created.
+	case s.terminating: // An eviction is a creation, too.
 		return namespaceTerminating(podsResource, name)
 	case s.pods[name] == nil:
 		return apierrors.NewNotFound(podsResource, name)

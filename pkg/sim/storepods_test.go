@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// A shorter grace period counts from the first deletion, but a pod is never to be gone in the past (FID-02).
+// A shorter grace period counts from the first deletion request, but the deletion time is never in the past (FID-02).
 func TestShorterGracePeriodDoesNotEndInThePast_FID_02(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, test := range []struct {

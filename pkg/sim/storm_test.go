@@ -19,12 +19,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// manySeeds makes long runs: go test ./pkg/sim -run 'Storms|Tampering' -seeds 100
+// manySeeds multiplies the seeds for long runs: go test ./pkg/sim -run 'Storms|Tampering' -seeds 100
 var manySeeds = flag.Uint64("seeds", 1, "replay storms under so many times as many seeds")
 
-// storms are what goes wrong in every scenario file besides what the file says, under
-// some seeds each. Invariants hold in all of them. Two leaders make pods too many at times,
-// but what a Job comes to is the same as with one.
+// storms are the faults that are added to every scenario file, each with some seeds. Invariants hold in all of them.
+// Two leaders sometimes create too many pods, but the outcome of a Job is the same as with one.
 var storms = []struct {
 	name  string
 	seeds uint64
@@ -63,9 +62,9 @@ var storms = []struct {
 	{"elastic edits, two leaders", 3, scenario.Nothing, elasticEdits},
 }
 
-// TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two
-// leaders (JOB-56), shards that move, split, and are held twice or not at all (SHD-09), the API server away for minutes (JOB-57), watches that are closed and
-// lists that are old (TRK-21, REG-26), clocks that are wrong.
+// TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two leaders (JOB-56),
+// shards that move, split, and are held twice or not at all (SHD-09), an API server that is unreachable for minutes
+// (JOB-57), closed watches and old lists (TRK-21, REG-26), and wrong clocks.
 func TestInvariantsHoldInStorms_JOB_56_JOB_57(t *testing.T) {
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})
@@ -84,8 +83,8 @@ func secondLeader(o sim.ProcessOptions) func(*checker.World) {
 	return func(w *checker.World) { w.SecondLeader(o) }
 }
 
-// shardsMove changes the number of shards several times. Each time, the old holders end at
-// most so long after the new ones begin; before, if that is negative.
+// shardsMove changes the number of shards several times. Each time, the old holders end up to after later than the new
+// ones begin, or earlier, if after is negative.
 func shardsMove(seed uint64, after time.Duration) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 12))
 	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
@@ -104,8 +103,8 @@ func outage(seed uint64) scenario.Trouble {
 	}}
 }
 
-// wrongClock is ahead or behind by some twenty minutes: if it is set right later, the end of
-// a deadline is still within the hour that a replay waits.
+// wrongClock is ahead or behind by some twenty minutes: if it is corrected later, the end of a deadline is still within
+// the hour that a replay waits.
 func wrongClock(seed uint64) scenario.Trouble {
 	wrong := time.Duration(20+seed/2%10) * time.Minute
 	if seed%2 == 0 {
@@ -123,7 +122,7 @@ func jumpingClock(seed uint64) scenario.Trouble {
 	}}
 }
 
-// webhooks turn down one pod write in four, in any way that they can, for some time.
+// webhooks reject one pod write in four, in various ways, for some time.
 func webhooks(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	kinds := []sim.FaultKind{sim.Conflict, sim.Malformed, sim.Misrouted, sim.Reject, sim.Fail}
@@ -137,8 +136,8 @@ func webhooks(seed uint64) scenario.Trouble {
 	}}
 }
 
-// heldWhileDeleted deletes every Job at some moment, with a finalizer of somebody else's
-// that goes when the Job has finished, or after a while.
+// heldWhileDeleted deletes every Job at some time, with a foreign finalizer that is removed when the Job has finished,
+// or after a while.
 func heldWhileDeleted(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	hows := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
@@ -153,7 +152,7 @@ func heldWhileDeleted(seed uint64) scenario.Trouble {
 	}}
 }
 
-// fewCalls gives the controller five to twenty calls a second, and every Job a deadline.
+// fewCalls limits the controller to five to twenty calls a second, and gives every Job a deadline.
 func fewCalls(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
@@ -164,7 +163,7 @@ func fewCalls(seed uint64) scenario.Trouble {
 	}}
 }
 
-// cleanup deletes pods that ended and are released, one a second.
+// cleanup deletes pods that have ended and been released, one per second.
 func cleanup(seed uint64) scenario.Trouble {
 	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
 		var next func()
@@ -183,7 +182,7 @@ func cleanup(seed uint64) scenario.Trouble {
 	}}
 }
 
-// quotaComesAndGoes bounds the pods for a few seconds, several times.
+// quotaComesAndGoes limits the number of pods for a few seconds, several times.
 func quotaComesAndGoes(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 10))
 	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
@@ -195,7 +194,7 @@ func quotaComesAndGoes(seed uint64) scenario.Trouble {
 	}}
 }
 
-// elasticEdits changes the size of Jobs that can be, under two leaders of which one is slow.
+// elasticEdits changes the size of elastic Jobs, with two leaders, one of them slow.
 func elasticEdits(seed uint64) scenario.Trouble {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	return scenario.Trouble{Seed: seed, Begun: func(w *checker.World) {
@@ -214,7 +213,7 @@ func elasticEdits(seed uint64) scenario.Trouble {
 	}}
 }
 
-// broke are the seeds of storms that once broke an invariant, or the Checker's idea of one.
+// broke are the seeds of storms that once broke an invariant, or revealed an error in the Checker.
 var broke = []struct {
 	file, storm string
 	seed        uint64
@@ -236,7 +235,7 @@ var broke = []struct {
 	{"success-never-turns", "two leaders, one slow and with its clock behind", 71},
 }
 
-// TestStormsThatBrokeHoldNow_JOB_56 replays them in every run.
+// TestStormsThatBrokeHoldNow_JOB_56 replays the storms in broke in every run.
 func TestStormsThatBrokeHoldNow_JOB_56(t *testing.T) {
 	for _, b := range broke {
 		t.Run(b.file+"/"+b.storm, func(t *testing.T) {
@@ -254,9 +253,9 @@ func TestStormsThatBrokeHoldNow_JOB_56(t *testing.T) {
 	}
 }
 
-// TestTamperingBreaksNothingElse_REG_33 runs the random cases while somebody does to pods and Jobs what a
-// user with all rights can: no panic, no invariant broken but those that he breaks
-// himself, and an end, unless he sees to it that a pod runs forever.
+// TestTamperingBreaksNothingElse_REG_33 runs the random cases while a user with all rights tampers with pods and Jobs:
+// there is no panic, only invariants that the user violates directly are broken, and the Job ends, unless the user
+// makes a pod run forever.
 func TestTamperingBreaksNothingElse_REG_33(t *testing.T) {
 	for name, c := range randomCases() {
 		t.Run(name, func(t *testing.T) {
@@ -265,7 +264,7 @@ func TestTamperingBreaksNothingElse_REG_33(t *testing.T) {
 				w := checker.NewWorld(sim.Options{Seed: seed})
 				scenario.Must(w.CreateJob("a", *c.spec.DeepCopy(), c.script))
 				scenario.Tamper(w, seed, 1+int(seed%8))
-				// What is done in the last moment is undone five seconds later.
+				// Tampering in the last moment is undone five seconds later.
 				w.RunUntil(func() bool { return w.Elapsed() > 65*time.Second && w.Finished("a") }, 20*time.Minute)
 				problems := w.Checker.Violations
 				if !w.Finished("a") && w.Store.Job("a").Status.Active == 0 {

@@ -15,19 +15,19 @@ type stream struct {
 	process  *process
 	resource resource
 	store    observe.Store
-	// connection is its number; events in flight of an earlier one are lost. open reports
-	// whether there is one.
+	// connection is the number of the connection; events in flight of an earlier connection are lost. open reports
+	// whether the connection is open.
 	connection int
 	open       bool
-	// last is when the last event arrives, seen is the version up to which all have arrived.
+	// last is when the last event arrives, seen is the version up to which all events have arrived.
 	last time.Time
 	seen int64
-	// lists are those that it processed.
+	// lists are the lists that the watch processed.
 	lists []listing
 }
 
-// listing is a list: it shows what was stored at a version, and nothing of what happened between
-// that and the version that had been seen before.
+// listing is a list: it shows the state at version, and no events between before, the version seen until then, and
+// version.
 type listing struct{ before, version int64 }
 
 type resource bool
@@ -44,18 +44,17 @@ func (r resource) String() string {
 	return "pods"
 }
 
-// WatchFault is what goes wrong with a watch when an event is to arrive; the zero
-// WatchFault is no fault.
+// WatchFault is a fault of a watch when an event is about to arrive; the zero WatchFault is no fault.
 type WatchFault struct {
-	// Twice delivers the event again.
+	// Twice delivers the event twice.
 	Twice bool
-	// Closed ends the watch before the event, and answers 410 to every attempt to resume
-	// it: after Gap there is a new list, which shows what was stored Older before.
+	// Closed closes the watch before the event, and returns 410 for every attempt to resume it: after Gap, there is a
+	// new list, which shows the state before the duration Older.
 	Closed     bool
 	Gap, Older time.Duration
 }
 
-// lag is the longest delay of an event.
+// lag returns the longest delay of an event.
 func (p *process) lag() time.Duration {
 	if p.Lag > 0 {
 		return p.Lag
@@ -63,7 +62,7 @@ func (p *process) lag() time.Duration {
 	return p.world.Lag
 }
 
-// deliver sends a commit if the watch is open; if not, a list will show it.
+// deliver sends a commit if the watch is open; otherwise a later list will show it.
 func (s *stream) deliver(c Commit) {
 	if c.isWatched() && s.open && c.resource() == s.resource && s.process.isWorking() {
 		s.send(c)
@@ -85,7 +84,7 @@ func (s *stream) send(c Commit) {
 	})
 }
 
-// lost returns what reports whether the present connection is closed by then.
+// lost returns a function that reports whether the present connection has been closed since.
 func (s *stream) lost() func() bool {
 	connection := s.connection
 	return func() bool { return !s.process.alive || s.connection != connection }
@@ -109,7 +108,7 @@ func (s *stream) arrive(c Commit) {
 	}
 }
 
-// take passes an event to the cache, as the reflector does.
+// take passes an event to the cache, like the reflector.
 func (s *stream) take(c Commit) {
 	version := strconv.FormatInt(c.Version, 10)
 	s.seen = c.Version
@@ -129,9 +128,8 @@ func (s *stream) take(c Commit) {
 	}
 }
 
-// relist closes the watch, and opens another one later, with a complete list of what was
-// stored some time before that: what happened meanwhile is seen as one change, or not at
-// all.
+// relist closes the watch, and reopens it after gap, with a complete list of the state before the duration older: the
+// changes in the meantime are seen as one, or not at all.
 func (s *stream) relist(gap, older time.Duration) {
 	w := s.process.world
 	s.connection++
@@ -149,10 +147,10 @@ func (s *stream) relist(gap, older time.Duration) {
 	})
 }
 
-// answer delivers the list: the state that it shows is older by the time it arrives.
+// answer delivers the list: its state is older by the time it arrives.
 func (s *stream) answer(version int64) {
 	w := s.process.world
-	// A list is never older than what its client has seen, which its request contains.
+	// A list is never older than the version that the client has seen, which its request contains.
 	version = max(version, s.seen)
 	void := s.lost()
 	w.schedule(origin{kind: FromWatch, process: s.process, text: "list of " + s.resource.String(), version: version, void: void}, w.random(s.process.lag()), func() {
@@ -173,7 +171,7 @@ func (s *stream) list(older time.Duration) {
 // isWorking reports whether the namespace of the world belongs to the process's shard.
 func (p *process) isWorking() bool { return p.Shard.Contains(Namespace) }
 
-// listed is what a list of the process's shard shows.
+// listed returns the objects in a list of the process's shard.
 func (s *stream) listed(version int64) []any {
 	if !s.process.isWorking() {
 		return nil
@@ -184,7 +182,7 @@ func (s *stream) listed(version int64) []any {
 	})
 }
 
-// replace processes a complete list, and then the events since.
+// replace processes a complete list, and then the events since its version.
 func (s *stream) replace(version int64) {
 	w := s.process.world
 	must(s.store.Replace(s.listed(version), strconv.FormatInt(version, 10)))

@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// sweepCalls is at how many API calls of a file each fault strikes: at all of them in
-// most files, otherwise at some that are spread evenly. make test tries fewer (-short).
+// sweepCalls is the number of API calls of a file at which each fault is injected: all calls in most files, otherwise
+// some that are evenly distributed. make test uses fewer (-short).
 func sweepCalls() int {
 	switch {
 	case scenario.UnderRace:
@@ -22,7 +22,7 @@ func sweepCalls() int {
 	return 100
 }
 
-// sweepSmall is the same for the kinds of faults that are swept in turn.
+// sweepSmall is this number for the kinds of faults that take turns.
 const sweepSmall = 16
 
 var sweepFaults = []struct {
@@ -35,9 +35,8 @@ var sweepFaults = []struct {
 	{"failure of", sim.Fault{Kind: sim.Fail}},
 }
 
-// TestSingleFaultChangesNoOutcome_TRK_03 replays every scenario file with one fault at one API
-// call, for every fault and every call: the outcome is the same as without, and no
-// invariant breaks.
+// TestSingleFaultChangesNoOutcome_TRK_03 replays every scenario file with one fault at one API call, for every fault
+// and every call: the outcome is the same as without the fault, and no invariant is broken.
 func TestSingleFaultChangesNoOutcome_TRK_03(t *testing.T) {
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})
@@ -56,7 +55,7 @@ func TestSingleFaultChangesNoOutcome_TRK_03(t *testing.T) {
 	})
 }
 
-// spread picks at most so many calls.
+// spread picks at most this number of calls, evenly distributed.
 func spread(calls []sim.Call, most int) (some []sim.Call) {
 	n := min(len(calls), most)
 	for i := range n {
@@ -74,14 +73,13 @@ func once(at sim.Call, fault sim.Fault) func(sim.Call) sim.Fault {
 	}
 }
 
-// lateBy are the times by which a write comes late: while its process is just being
-// replaced, while the next one is at work, and when that one has waited for something.
+// lateBy are the delays of late writes: while the process is being replaced, while the next process is working, and
+// after the next process has waited for something.
 var lateBy = []time.Duration{3 * time.Millisecond, 700 * time.Millisecond, 5 * time.Second}
 
-// TestLateOrRefusedCallChangesNoOutcome_TRK_03 is the same for writes that are made when another
-// process is at work (REG-05), or when the caller has given up on them, and for answers
-// that a webhook, a quota, or an API server under load gives (REG-06, REG-30): by turns
-// at each call. A creation that comes late makes a pod too many, which may cost a failure.
+// TestLateOrRefusedCallChangesNoOutcome_TRK_03 does the same for writes that are made while another process is working
+// (REG-05), or after the caller has given up on them, and for the errors of a webhook, a quota, or an overloaded API
+// server (REG-06, REG-30), which take turns. A late creation makes an extra pod, which may cost a failure.
 func TestLateOrRefusedCallChangesNoOutcome_TRK_03(t *testing.T) {
 	kinds := []sim.Fault{{Kind: sim.Timeout}, {Kind: sim.Throttle, Wait: time.Second}, {Kind: sim.Conflict}, {Kind: sim.Reject}, {Kind: sim.Malformed}, {Kind: sim.Misrouted}}
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
@@ -105,9 +103,9 @@ func TestLateOrRefusedCallChangesNoOutcome_TRK_03(t *testing.T) {
 	})
 }
 
-// TestFailoverWithAnOldCacheCountsExactly_REG_05 replays every scenario file with a crash after a commit,
-// where the next process begins with lists that are older than what the last one did: it
-// may create pods that are not needed anymore, and never counts one twice.
+// TestFailoverWithAnOldCacheCountsExactly_REG_05 replays every scenario file with a crash after a commit, where the
+// next process begins with older lists than the last one had: it may create pods that are no longer needed, but never
+// counts a pod twice.
 func TestFailoverWithAnOldCacheCountsExactly_REG_05(t *testing.T) {
 	old := []sim.ProcessOptions{{JobsOlder: 3 * time.Second}, {JobsOlder: 3 * time.Second, PodsOlder: 3 * time.Second}, {JobsOlder: time.Minute, PodsOlder: time.Minute}}
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
@@ -124,7 +122,7 @@ func TestFailoverWithAnOldCacheCountsExactly_REG_05(t *testing.T) {
 	})
 }
 
-// anyFault lets one call in sixteen go wrong, in any way that there is.
+// anyFault returns a fault of any kind for one call in sixteen.
 func anyFault(seed uint64) func(sim.Call) sim.Fault {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	return func(sim.Call) sim.Fault {
@@ -135,8 +133,7 @@ func anyFault(seed uint64) func(sim.Call) sim.Fault {
 	}
 }
 
-// anyWatchFault closes a watch at one event in ten, for up to some seconds, and lets one
-// in ten arrive twice.
+// anyWatchFault closes a watch at one event in ten, for up to some seconds, and delivers one in ten twice.
 func anyWatchFault(seed uint64) func() sim.WatchFault {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	return func() sim.WatchFault {

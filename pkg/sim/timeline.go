@@ -9,7 +9,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// timeline is the clock of a World, the seed, and the events that are to happen.
+// timeline is the clock of a World, the random numbers from its seed, and the scheduled events.
 type timeline struct {
 	clock  *clocktesting.FakeClock
 	rng    *rand.Rand
@@ -24,16 +24,16 @@ func (t *timeline) Now() time.Time { return t.clock.Now() }
 // Elapsed returns the virtual time since the start.
 func (t *timeline) Elapsed() time.Duration { return t.Now().Sub(t.begun) }
 
-// After schedules do. Events at the same instant happen in random order.
+// After schedules do. Events at the same time happen in random order.
 func (t *timeline) After(wait time.Duration, do func()) { t.schedule(origin{}, wait, do) }
 
-// schedule is After with an origin.
+// schedule is like After, for an event with an origin.
 func (t *timeline) schedule(from origin, wait time.Duration, do func()) {
 	t.number++
 	heap.Push(&t.events, &Event{at: t.Now().Add(wait), tie: t.rng.Uint64(), number: t.number, do: do, origin: from})
 }
 
-// afterAll schedules do after everything else at that instant. It draws no random number.
+// afterAll schedules do after all other events at that time. It draws no random number.
 func (t *timeline) afterAll(from origin, wait time.Duration, do func()) {
 	t.number++
 	heap.Push(&t.events, &Event{at: t.Now().Add(wait), tie: math.MaxUint64, number: t.number, do: do, origin: from})
@@ -47,18 +47,18 @@ func (t *timeline) random(most time.Duration) time.Duration {
 // Perm draws an order of n things from the seed.
 func (t *timeline) Perm(n int) []int { return t.rng.Perm(n) }
 
-// Pending returns the events that are to happen, in no particular order. Do lets any of them happen next. The slice is
-// valid until then.
+// Pending returns the scheduled events, in no particular order. World.Do runs any of them next. The slice is valid
+// until then.
 func (t *timeline) Pending() []*Event { return t.events }
 
-// Scheduled returns how many events were ever pending: the number of the last one.
+// Scheduled returns how many events have ever been scheduled: the number of the last one.
 func (t *timeline) Scheduled() uint64 { return t.number }
 
-// Steps returns how many events have happened: the arrival of a watch event, the return of an API call, an act of a node
-// or of a user, a timer.
+// Steps returns how many events have happened: the arrival of a watch event, the return of an API call, an action of a
+// node or of a user, a timer.
 func (t *timeline) Steps() uint64 { return t.number - uint64(len(t.events)) }
 
-// Event is something that is to happen in a World. It is the same pointer until it happens.
+// Event is a scheduled event of a World. Its pointer identifies it until it happens.
 type Event struct {
 	at     time.Time
 	tie    uint64

@@ -19,10 +19,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// standardFinalizers are those that need no domain.
+// standardFinalizers are the finalizers that need no domain.
 var standardFinalizers = []string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
 
-// Paths of problems: making one for every write takes a twentieth of the memory that a simulation allocates.
+// Paths of problems: creating one for every write takes a twentieth of the memory that a simulation allocates.
 var metadataPath, specPath = field.NewPath("metadata"), field.NewPath("spec")
 
 // validateMeta checks the metadata of an object.
@@ -37,7 +37,7 @@ func validateMeta(object metav1.Object) field.ErrorList {
 	return list
 }
 
-// validateMetaUpdate checks changed metadata. Labels and annotations that stay have been checked before.
+// validateMetaUpdate checks changed metadata. Unchanged labels and annotations have been checked before.
 func validateMetaUpdate(old, now *metav1.ObjectMeta) field.ErrorList {
 	checked := *now
 	if maps.Equal(old.Labels, now.Labels) {
@@ -54,7 +54,7 @@ func validateJob(job *batchv1.Job) field.ErrorList {
 	return slices.Concat(validateMeta(job), generatedProblems(job), validateSpec(&job.Spec), hostnameProblems(job))
 }
 
-// generatedProblems are what a user has set instead of the API server: labels of the template, or another selector.
+// generatedProblems reports generated fields that a user has set: labels of the template, or another selector.
 func generatedProblems(job *batchv1.Job) (list field.ErrorList) {
 	if ptr.Deref(job.Spec.ManualSelector, false) {
 		return nil
@@ -72,7 +72,7 @@ func generatedProblems(job *batchv1.Job) (list field.ErrorList) {
 	return list
 }
 
-// hostnameProblems reports a name that makes no hostname with the last index.
+// hostnameProblems reports a name that does not form a valid hostname with the last index.
 func hostnameProblems(job *batchv1.Job) field.ErrorList {
 	completions := ptr.Deref(job.Spec.Completions, 0)
 	if !isIndexed(&job.Spec) || completions <= 0 {
@@ -111,8 +111,8 @@ func validateJobUpdate(old, job *batchv1.Job) field.ErrorList {
 	return list
 }
 
-// templateChange is what of the template changes that must not. While a Job is suspended and has no active pods, its
-// metadata, resources and scheduling may change.
+// templateChange reports a forbidden change of the template. While a Job is suspended and has no active pods, the
+// template's metadata, resources and scheduling may change.
 func templateChange(old *batchv1.Job, is *corev1.PodTemplateSpec) (change struct {
 	path    string
 	changed bool
@@ -148,7 +148,7 @@ func validatePod(pod *corev1.Pod) field.ErrorList {
 
 var restartPolicies = []corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}
 
-// validatePodSpec checks a changed spec: images may change, a deadline may come or be shortened, and a pod without a
+// validatePodSpec checks a changed spec: images may change, a deadline may be added or shortened, and a pod without a
 // node may get one.
 func validatePodSpec(was, is *corev1.PodSpec) (list field.ErrorList) {
 	before, deadline := was.ActiveDeadlineSeconds, is.ActiveDeadlineSeconds
@@ -157,7 +157,7 @@ func validatePodSpec(was, is *corev1.PodSpec) (list field.ErrorList) {
 	}
 	switch {
 	case deadline != nil && (*deadline < 0 || *deadline > ptr.Deref(before, math.MaxInt32)):
-		return field.ErrorList{late()} // Nothing else is checked then.
+		return field.ErrorList{late()} // Then the API server checks nothing else.
 	case ptr.Deref(deadline, 1) == 0, deadline == nil && before != nil:
 		list = append(list, late())
 	}
@@ -182,7 +182,8 @@ func withImages(containers, others []corev1.Container) []corev1.Container {
 	return out
 }
 
-// validateContainers checks that a container that has ended, and that the restart policy does not restart, stays so.
+// validateContainers checks that a container that has ended, and that the restart policy does not restart, stays
+// terminated.
 func validateContainers(old, pod *corev1.Pod) (list field.ErrorList) {
 	for i, was := range old.Status.ContainerStatuses {
 		runs := func(c corev1.ContainerStatus) bool { return c.Name == was.Name && c.State.Terminated == nil }

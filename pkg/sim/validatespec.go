@@ -24,7 +24,7 @@ type specRule struct {
 	broken func(spec *batchv1.JobSpec) bool
 }
 
-// Limits of Indexed Jobs; those for many completions apply with backoffLimitPerIndex.
+// Limits of Indexed Jobs; the limits for many completions apply with backoffLimitPerIndex.
 const (
 	maxParallelism         = 100_000
 	maxFailedIndexes       = 100_000
@@ -45,7 +45,7 @@ func validateSpec(spec *batchv1.JobSpec) field.ErrorList {
 	return list
 }
 
-// formatProblems are about names, labels and annotations.
+// formatProblems reports invalid names, labels and annotations.
 func formatProblems(spec *batchv1.JobSpec) field.ErrorList {
 	path := specPath
 	list := slices.Concat(
@@ -119,7 +119,7 @@ var specRules = []specRule{
 	}},
 }
 
-// hasMany reports whether a Job with a limit per index has so many indexes that other limits are lower.
+// hasMany reports whether a Job with a limit per index has so many indexes that lower limits apply.
 func hasMany(s *batchv1.JobSpec) bool {
 	return isIndexed(s) && s.BackoffLimitPerIndex != nil && ptr.Deref(s.Completions, 0) > manyCompletions
 }
@@ -128,7 +128,7 @@ func isNonIndexed(s *batchv1.JobSpec) bool {
 	return jobspec.CompletionMode(s) == batchv1.NonIndexedCompletion
 }
 
-// minCount is the gang size that a Job asks for, 0 if it is unset.
+// minCount returns the gang size that a Job requests, 0 if it is unset.
 func minCount(s *batchv1.JobSchedulingConfiguration) int32 {
 	if s == nil || s.SchedulingPolicy == nil || s.SchedulingPolicy.Gang == nil {
 		return 0
@@ -136,7 +136,7 @@ func minCount(s *batchv1.JobSchedulingConfiguration) int32 {
 	return ptr.Deref(s.SchedulingPolicy.Gang.MinCount, 0)
 }
 
-// withoutMinCount is the part of spec.scheduling that never changes.
+// withoutMinCount returns the immutable part of spec.scheduling.
 func withoutMinCount(s *batchv1.JobSchedulingConfiguration) *batchv1.JobSchedulingConfiguration {
 	s = s.DeepCopy()
 	if minCount(s) > 0 {
@@ -153,7 +153,7 @@ const (
 	maxSucceededIndexes = 64 << 10
 )
 
-// failurePolicyProblems are those of spec.podFailurePolicy (PFP-11, PFP-12).
+// failurePolicyProblems reports problems of spec.podFailurePolicy (PFP-11, PFP-12).
 func failurePolicyProblems(spec *batchv1.JobSpec) (list field.ErrorList) {
 	if spec.PodFailurePolicy == nil {
 		return nil
@@ -183,7 +183,7 @@ func failureRuleProblems(spec *batchv1.JobSpec, rule *batchv1.PodFailurePolicyRu
 	return append(list, patternProblems(rule.OnPodConditions, path.Child("onPodConditions"))...)
 }
 
-// choiceProblems reports a value that is missing, or not one of the choices.
+// choiceProblems reports a value that is missing, or not among the choices.
 func choiceProblems[T ~string](path *field.Path, value T, choices ...T) field.ErrorList {
 	switch {
 	case value == "":
@@ -233,7 +233,7 @@ func patternProblems(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, 
 	return list
 }
 
-// successPolicyProblems are those of spec.successPolicy of an Indexed Job (SUC-01, SUC-02).
+// successPolicyProblems reports problems of spec.successPolicy of an Indexed Job (SUC-01, SUC-02).
 func successPolicyProblems(spec *batchv1.JobSpec) (list field.ErrorList) {
 	if spec.SuccessPolicy == nil || !isIndexed(spec) {
 		return nil
@@ -256,7 +256,7 @@ func successRuleProblems(spec *batchv1.JobSpec, rule *batchv1.SuccessPolicyRule,
 		list = append(list, problem(required, path, "a rule needs succeededCount or succeededIndexes"))
 	}
 	if spec.Completions == nil {
-		return list // The real one panics if there is a count or a list.
+		return list // A real API server panics if there is a count or a list.
 	}
 	most := int(*spec.Completions)
 	if rule.SucceededIndexes != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// statusRule is one rule that the API server enforces on a write to /status
-// (requirements STV-01..21).
+// statusRule is one rule that the API server enforces on a write to /status (requirements STV-01..21).
 type statusRule struct {
 	id     string
 	path   string
@@ -171,8 +170,8 @@ func completionChanged(o, n *jobView) bool {
 	return o.complete != n.complete || !o.Status.CompletionTime.Equal(n.Status.CompletionTime)
 }
 
-// overlap reports whether an index is completed and failed. Like the API server, it skips fragments that are no
-// indexes of the Job, and goes through both lists in step: if they are in no order, it misses some.
+// overlap reports whether an index is both completed and failed. Like the API server, it skips fragments that are not
+// indexes of the Job, and goes through both lists in step: if they are not sorted, it misses some overlaps.
 func overlap(n *jobView) bool {
 	completed, failed := intervals(n.Status.CompletedIndexes, n), intervals(ptr.Deref(n.Status.FailedIndexes, ""), n)
 	for len(completed) > 0 && len(failed) > 0 {
@@ -191,7 +190,7 @@ func overlap(n *jobView) bool {
 
 type interval struct{ first, last int }
 
-// intervals reads the fragments of a list of indexes that are valid by themselves.
+// intervals parses the fragments of a list of indexes that are valid by themselves.
 func intervals(text string, n *jobView) (out []interval) {
 	for fragment := range strings.SplitSeq(text, ",") {
 		if fragment == "" || !areIndexes(fragment, n.Spec.Completions) {
@@ -208,7 +207,7 @@ func intervals(text string, n *jobView) (out []interval) {
 	return out
 }
 
-// uncountedProblems are the breaches of STV-02.
+// uncountedProblems reports the violations of STV-02.
 func uncountedProblems(u *batchv1.UncountedTerminatedPods) (list field.ErrorList) {
 	if u == nil {
 		return nil
@@ -230,13 +229,13 @@ func uncountedProblems(u *batchv1.UncountedTerminatedPods) (list field.ErrorList
 	return list
 }
 
-// areIndexes reports whether the text is a list of indexes below completions, if that is set.
+// areIndexes reports whether the text is a list of indexes; below completions, if that is set.
 func areIndexes(text string, completions *int32) bool {
 	_, valid := countIndexes(text, completions)
 	return valid
 }
 
-// countIndexes reads a list of indexes as the API server does.
+// countIndexes parses a list of indexes like the API server.
 func countIndexes(text string, completions *int32) (count int, valid bool) {
 	if text == "" || completions == nil {
 		return 0, true

@@ -16,9 +16,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// What follows shows the state of a World to its Observer and its Decider, which only read it.
+// The following gives the Observer and the Decider of a World read access to its state.
 
-// Process is a controller process. Two are equal if they are the same process; the zero Process is none.
+// Process is a controller process. Two Processes are equal if they are the same process; the zero Process is none.
 type Process struct{ p *process }
 
 // Processes returns the controller processes that run.
@@ -36,13 +36,13 @@ func (p Process) Exists() bool { return p.p != nil }
 // IsAlive reports whether the process has not ended.
 func (p Process) IsAlive() bool { return p.p.alive }
 
-// Number is the place of the process among all that were ever started, from 1: that of its commits.
+// Number returns the position of the process among all that were ever started, from 1. Commits have it as By.
 func (p Process) Number() int { return p.p.number }
 
-// Options are those that the process was started with.
+// Options returns the options that the process was started with.
 func (p Process) Options() ProcessOptions { return p.p.ProcessOptions }
 
-// Features are those that the process was started with.
+// Features returns the features that the process was started with.
 func (p Process) Features() reconcile.Features { return p.p.features }
 
 // IsWorking reports whether the namespace of the World belongs to the process's shard.
@@ -54,32 +54,32 @@ func (p Process) Syncs(job types.UID) bool { return p.p.running[job] }
 // SyncsAny reports whether the process is in the middle of any sync.
 func (p Process) SyncsAny() bool { return len(p.p.running) > 0 }
 
-// Listing returns the Job, as the process knew it, whose pods it listed last, and whether it listed all pods.
+// Listing returns the Job, as the process knew it, whose pods the process listed last, and whether it listed all pods.
 func (p Process) Listing() (job *batchv1.Job, all bool) { return p.p.lists.job, p.p.lists.all }
 
-// Cache is the process's cache.
+// Cache returns the process's cache.
 func (p Process) Cache() *observe.Cache { return p.p.cache }
 
-// Memory is all that decides what a process does next, apart from its syncs: a model checker compares it. Nothing of it
-// may be changed.
+// Memory is all state that determines what a process does next, apart from its syncs: a model checker compares it. The
+// caller must not change it.
 type Memory struct {
 	Engine     *controller.Engine
 	Dispatcher *controller.Dispatcher
-	// DueAt is when each Job is synced next, Retries how often its sync has failed. Running are the Jobs
-	// that are being synced, Again those that are to be synced once more then.
+	// DueAt is when each Job is synced next, Retries how often its sync has failed. Running are the Jobs that are being
+	// synced, Again the Jobs to sync once more after that.
 	DueAt          map[types.UID]time.Time
 	Retries        map[types.UID]int
 	Running, Again map[types.UID]bool
 	Jobs, Pods     Watch
 }
 
-// Watch is how far a watch is: it has delivered all up to a version, and may be closed.
+// Watch is the state of a watch: it has delivered all events up to version Seen, and may be closed.
 type Watch struct {
 	Seen int64
 	Open bool
 }
 
-// Memory returns what the process has in memory.
+// Memory returns the process's Memory.
 func (p Process) Memory() Memory {
 	q := p.p
 	dueAt := maps.Clone(q.dueAt)
@@ -90,13 +90,13 @@ func (p Process) Memory() Memory {
 	}
 }
 
-// Wrote reports whether the process made a write itself, and got the answer.
+// Wrote reports whether the process made a write itself, and got the response.
 func (p Process) Wrote(c Commit) bool {
 	return c.By == p.p.number && !c.Late() && !p.p.world.journal.lost[c.Version]
 }
 
-// Undelivered returns when the commits were made that the process's watches have not delivered; own includes those
-// that it made itself and got the answer of.
+// Undelivered returns the times of the commits that the process's watches have not delivered; own includes the
+// process's own commits whose response it got.
 func (p Process) Undelivered(own bool) (all []time.Time) {
 	if !p.IsWorking() {
 		return nil
@@ -107,7 +107,8 @@ func (p Process) Undelivered(own bool) (all []time.Time) {
 	return all
 }
 
-// undelivered yields when the commits were made that a watch has not delivered, if it has delivered all up to a version.
+// undelivered yields the times of the commits that a watch has not delivered, if it has delivered all up to the version
+// seen.
 func (s *stream) undelivered(seen int64, own bool) iter.Seq[time.Time] {
 	j := &s.process.world.journal
 	return func(yield func(time.Time) bool) {
@@ -120,8 +121,8 @@ func (s *stream) undelivered(seen int64, own bool) iter.Seq[time.Time] {
 	}
 }
 
-// Saw reports whether the process made one of the writes of an object that count, or its watch showed what was written. of
-// reports whether a commit is one of the object.
+// Saw reports whether the process made a counted write of an object itself, or its watch showed the result of one. of
+// reports whether a commit belongs to the object.
 func (p Process) Saw(of, counts func(Commit) bool) bool {
 	commits := slices.DeleteFunc(slices.Clone(p.p.world.journal.commits), func(c Commit) bool { return !of(c) })
 	for i, c := range commits {
@@ -144,14 +145,14 @@ func (p Process) Saw(of, counts func(Commit) bool) bool {
 // Watches reports whether a controller's watch delivers the pod.
 func Watches(pod *corev1.Pod) bool { return watches(pod) }
 
-// Writing returns what the process that makes the present write knew when it planned that, and when it made the call, if it
-// no longer waits for the answer.
+// Writing returns what the process that makes the current write knew when it planned it, and the time of the call, if
+// the process no longer waits for the response.
 func (s *Store) Writing() (knew Knowledge, asked time.Time) { return s.knew, s.asked }
 
-// Process is the one that knows, or none.
+// Process returns the process that has the Knowledge, or none.
 func (k Knowledge) Process() Process { return Process{k.process} }
 
-// MissesSince returns when the first commit was made that is not known; known reports whether all are.
+// MissesSince returns the time of the first commit that the process does not know; known reports whether it knows all.
 func (k Knowledge) MissesSince() (at time.Time, known bool) {
 	known = true
 	for first := range k.process.jobs.undelivered(k.jobs, false) {
@@ -167,7 +168,7 @@ func (k Knowledge) MissesSince() (at time.Time, known bool) {
 	return at, known
 }
 
-// IsJob reports whether the commit is one of a Job, and not of a pod.
+// IsJob reports whether the commit is about a Job, not a pod.
 func (c Commit) IsJob() bool { return c.resource() == jobsOnly }
 
 // Calls returns how many API calls the controller has made.
@@ -179,26 +180,26 @@ func (w *World) Started() int { return len(w.started) }
 // GiveUp ends the simulation.
 func (w *World) GiveUp(reason string) { w.gaveUp = reason }
 
-// Jobs returns the stored Jobs by name, and Pods the pods. Neither may be changed.
+// Jobs returns the stored Jobs by name. The caller must not change them.
 func (s *Store) Jobs() map[string]*batchv1.Job { return s.jobs }
 
-// Pods returns the stored pods by name. They may not be changed.
+// Pods returns the stored pods by name. The caller must not change them.
 func (s *Store) Pods() map[string]*corev1.Pod { return s.pods }
 
-// PodByUID returns the stored pod, or nil. It may not be changed.
+// PodByUID returns the stored pod, or nil. The caller must not change it.
 func (s *Store) PodByUID(uid types.UID) *corev1.Pod { return s.byUID[uid] }
 
 // CountPods returns how many pods a Job controls.
 func (s *Store) CountPods(job types.UID) int { return len(s.podsOf(job)) }
 
-// StoreState is what a Store has besides Jobs and pods.
+// StoreState is the state of a Store besides Jobs and pods.
 type StoreState struct {
-	// Version is that of the last write, Generated how many names were generated, Quota the limit of SetQuota.
+	// Version is the version of the last write, Generated the number of generated names, Quota the limit of SetQuota.
 	Version          int64
 	Generated, Quota int
 	// Terminating reports whether the namespace is being deleted.
 	Terminating bool
 }
 
-// State returns what the Store has besides Jobs and pods.
+// State returns the state of the Store besides Jobs and pods.
 func (s *Store) State() StoreState { return StoreState{s.version, s.names, s.quota, s.terminating} }

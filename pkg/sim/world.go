@@ -27,40 +27,38 @@ type Options struct {
 	Seed uint64
 	// Begun is the virtual time at the start; the beginning of 2026 by default.
 	Begun time.Time
-	// Latency is the longest time an API call takes; each takes a random part.
-	// Default 4 ms.
+	// Latency is the longest time an API call takes; each takes a random part of it. Default 4 ms.
 	Latency time.Duration
 	// Lag is the longest delay of a watch event. Default 20 ms.
 	Lag time.Duration
-	// Controller is the configuration under test; Client and Clock are ignored. Zero Limits
-	// mean reconcile.DefaultConfig, with all features enabled.
+	// Controller is the configuration under test; Client and Clock are ignored. Zero Limits mean
+	// reconcile.DefaultConfig, with all features enabled.
 	Controller controller.Config
-	// MaxWrites limits the writes, and also the API calls: RunUntil gives up beyond it. 0
-	// for no limit.
+	// MaxWrites limits the writes, and also the API calls: RunUntil gives up beyond it. 0 for no limit.
 	MaxWrites int
-	// SucceededPods is how many succeeded pods the pod garbage collector leaves, the newest; 0 for all. That of a cluster
-	// also deletes failed ones (--terminated-pod-gc-threshold), which show why a Job failed.
+	// SucceededPods is the number of succeeded pods that the pod garbage collector keeps, the newest; 0 for all. In a
+	// real cluster, it also deletes failed pods (--terminated-pod-gc-threshold), which show why a Job failed.
 	SucceededPods int
 	// MaxPods limits the pods that exist at once: RunUntil gives up beyond it. 0 for no limit.
 	MaxPods int
-	// QPS is how many API calls per second the controller's client may make; 0 for no limit.
+	// QPS is the maximum number of API calls per second by the controller's client; 0 for no limit.
 	QPS float64
-	// Workers is how many Jobs are synced at once; 0 for no limit.
+	// Workers is the maximum number of Jobs synced at once; 0 for no limit.
 	Workers int
-	// OnSync, if set, is called with how long each sync took, in virtual time.
+	// OnSync, if set, is called with the duration of each sync, in virtual time.
 	OnSync func(took time.Duration)
 	// OnCommit, if set, is called for each write when it is stored.
 	OnCommit func(Commit)
-	// Fault, if set, is called for every API call of the controller, WatchFault for every
-	// event that a watch delivers to it.
+	// Fault, if set, is called for every API call of the controller, WatchFault for every event that a watch delivers
+	// to it.
 	Fault      func(Call) Fault
 	WatchFault func() WatchFault
-	// Successor configures a process that takes over from one that crashed.
+	// Successor configures a process that replaces a crashed one.
 	Successor ProcessOptions
 
-	// OnWork, if set, is called with what each stage of a sync is about to do, if the World has an Observer.
+	// OnWork, if set, is called with the work that each stage of a sync is about to do, if the World has an Observer.
 	OnWork func(work any)
-	// Decider, if set, decides what Seed decides otherwise.
+	// Decider, if set, makes the choices that otherwise depend on Seed.
 	Decider Decider
 }
 
@@ -70,27 +68,26 @@ type World struct {
 	Store    *Store
 	observer Observer
 	timeline
-	// current is the running routine, busy is how many there are.
+	// current is the running routine, busy the number of routines.
 	current *routine
 	busy    int
 	calls   int
-	// gaveUp is why RunUntil gave up, or "".
+	// gaveUp is the reason why RunUntil gave up, or "".
 	gaveUp  string
 	kubelet kubelet
 	collector
-	// processes are the live controller processes. started is the time of the state that
-	// each process, dead or alive, started with, by number.
+	// processes are the live controller processes. started is, for each process, dead or alive, by number, the time of
+	// the state that it started with.
 	processes []*process
 	started   []time.Time
 	journal   Journal
-	// awayUntil is when the API server is reachable again, skew how far the clocks of new
-	// processes are ahead.
+	// awayUntil is the end of an outage of the API server, skew the time by which the clocks of new processes are ahead.
 	awayUntil time.Time
 	skew      time.Duration
 	ctx       context.Context
 }
 
-// NewWorld returns a new world with the controller running.
+// NewWorld returns a new World with the controller running.
 func NewWorld(o Options) *World {
 	if o.Latency == 0 {
 		o.Latency = 4 * time.Millisecond
@@ -121,8 +118,7 @@ func NewWorld(o Options) *World {
 	return w
 }
 
-// step runs the next event; it reports whether there was one by limit, or any while a
-// routine is running.
+// step runs the next event; it reports whether there was one by limit, or, while a routine is running, any.
 func (w *World) step(limit time.Time) bool {
 	if len(w.events) == 0 || w.busy == 0 && w.events[0].at.After(limit) {
 		return false
@@ -141,8 +137,8 @@ func (w *World) Advance(to time.Time) {
 	}
 }
 
-// RunUntil runs events until the condition holds or the limit has passed. It reports
-// whether the condition was met. Running routines are completed.
+// RunUntil runs events until the condition holds or the limit has passed. It reports whether the condition was met.
+// Running routines are completed.
 func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	end := w.Now().Add(limit)
 	for w.busy > 0 || !condition() {
@@ -157,8 +153,8 @@ func (w *World) RunUntil(condition func() bool, limit time.Duration) bool {
 	return true
 }
 
-// eventsPerWrite is more than the events that each write or call causes. Events without
-// either need not take virtual time.
+// eventsPerWrite is more than the number of events that a write or call causes. Events without either need not take
+// virtual time.
 const eventsPerWrite = 50
 
 // GaveUp reports whether MaxWrites or MaxPods ended the simulation.
@@ -181,7 +177,7 @@ func (w *World) givesUp() bool {
 // Restart ends every controller process, and starts new ones without memory.
 func (w *World) Restart() { w.RestartAs(ProcessOptions{}) }
 
-// RestartAs is Restart with different processes.
+// RestartAs is like Restart, for processes with other options.
 func (w *World) RestartAs(o ProcessOptions) {
 	for _, p := range w.processes {
 		w.replace(p, o)
@@ -202,7 +198,7 @@ func (w *World) SecondLeader(o ProcessOptions) {
 	w.processes = append(w.processes, newProcess(w, o))
 }
 
-// OneLeader ends all processes except the newest that works.
+// OneLeader ends all processes except the newest whose shard has the namespace.
 func (w *World) OneLeader() {
 	for i, p := range slices.Backward(w.processes) {
 		if p.isWorking() {
@@ -212,8 +208,8 @@ func (w *World) OneLeader() {
 	}
 }
 
-// Reshard starts a process for each of a number of shards, and ends the present processes:
-// after a while, in which shards are held twice, or, if that is negative, so long before.
+// Reshard starts a process for each of count shards, and ends the present processes after the given time, during which
+// shards are held twice. If after is negative, it ends them that much earlier than it starts the new ones.
 func (w *World) Reshard(count int, after time.Duration) {
 	start := func() {
 		for i := range count {
@@ -225,7 +221,7 @@ func (w *World) Reshard(count int, after time.Duration) {
 		w.end(old)
 		w.notify(WatchesBlind{w.Now().Add(-after)})
 		w.After(-after, func() {
-			w.end(w.processes) // Of a Reshard in between.
+			w.end(w.processes) // including processes of a Reshard in between
 			start()
 		})
 		return
@@ -234,7 +230,7 @@ func (w *World) Reshard(count int, after time.Duration) {
 	w.After(after, func() { w.end(old) })
 }
 
-// end ends processes, without others in their place.
+// end ends processes without replacing them.
 func (w *World) end(processes []*process) {
 	for _, p := range processes {
 		p.alive = false
@@ -243,7 +239,7 @@ func (w *World) end(processes []*process) {
 	w.notify(ProcessStarted{})
 }
 
-// signature identifies the process that did something, if there are several.
+// signature identifies the process that acted, if there are several.
 func (w *World) signature(process int) string {
 	if len(w.processes) < 2 || process == 0 {
 		return ""
@@ -265,21 +261,21 @@ func (w *World) committed(c Commit) {
 	w.collector.committed(c)
 }
 
-// Play creates a Job as a user would, with the name, annotations and spec of job. It adds a
-// managedBy, a container and a restart policy if the spec has none.
+// Play creates a Job as a user would, with the name, annotations and spec of job. It adds a managedBy, a container and
+// a restart policy if the spec has none.
 func (w *World) Play(job *batchv1.Job, pods Behavior) error {
 	w.kubelet.behaviors[job.Name] = pods
 	return w.Create(job)
 }
 
-// CreateJob is Play for a Job that has nothing but a name and a spec.
+// CreateJob is like Play, for a Job that has only a name and a spec.
 func (w *World) CreateJob(name string, spec batchv1.JobSpec, pods Script) error {
 	job := &batchv1.Job{Spec: spec}
 	job.Name = name
 	return w.Play(job, pods)
 }
 
-// Create is Play for a Job whose pods do what AddScene says.
+// Create is like Play, for a Job whose pods follow the scenes of AddScene.
 func (w *World) Create(job *batchv1.Job) error {
 	if job.Spec.ManagedBy == nil {
 		job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)

@@ -1,7 +1,7 @@
-// Package typo finds out how far a word is from the one that was probably meant.
+// Package typo computes the distance between a misspelled word and the intended one.
 package typo
 
-// Distance returns how many bytes must be inserted, removed or replaced to make b of a.
+// Distance returns the minimum number of bytes to insert, remove or replace to turn a into b.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

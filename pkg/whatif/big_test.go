@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// A large Job is replayed: every hundredth index failed once, and index 7 failed for good.
+// A large Job is replayed: every hundredth index failed once, and index 7 failed permanently.
 func TestLargeJobIsReplayed(t *testing.T) {
 	if differences := replayed(t, largeJob(3000)); len(differences) > 0 {
 		t.Errorf("%q", differences)
@@ -34,7 +34,7 @@ func TestLargeJobWhosePodsAreGoneIsReplayed(t *testing.T) {
 	}
 }
 
-// A replay of more pods than memory allows ends, and says so.
+// A replay with more pods than fit into memory ends, and reports that.
 // Requirements: WIF-06
 func TestReplayOfTooManyPodsGivesUp(t *testing.T) {
 	in := largeJob(40_000)

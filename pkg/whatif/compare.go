@@ -14,34 +14,34 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Kind is that of a Comparison as JSON or YAML; its version is explain.APIVersion.
+// Kind is the kind of a Comparison in JSON or YAML; its version is explain.APIVersion.
 const Kind = "JobComparison"
 
-// Comparison is a Job as it ran, and as it would have run with other policies.
+// Comparison compares a Job as it ran with the Job under other policies.
 type Comparison struct {
 	metav1.TypeMeta `json:",inline"`
 	Namespace       string `json:"namespace"`
 	Name            string `json:"name"`
-	// Changes are the policies that differ.
+	// Changes are the changed policies.
 	Changes []Change `json:"changes"`
-	// Actual is the replay with the policies that the Job had, New the one with the others.
+	// Actual is the replay with the Job's own policies, New the replay with the changed ones.
 	Actual Result `json:"actual"`
 	New    Result `json:"new"`
-	// FirstDifference is the first decision that differs; nil if none does.
+	// FirstDifference is the point where the replays diverge; nil if they do not.
 	FirstDifference *Divergence `json:"firstDifference,omitempty"`
-	// NotReproduced is how Actual differs from what really happened.
+	// NotReproduced lists the differences between Actual and what really happened.
 	NotReproduced []Difference `json:"notReproduced,omitempty"`
 }
 
-// Divergence is where two replays part: the first decision with each policy that the other did not lead to, or not at
-// that time. At least one of them is set.
+// Divergence is the point where two replays diverge: for each, the first decision that the other did not make, or not
+// at that time. At least one of them is set.
 type Divergence struct {
 	Actual *Decision `json:"actual,omitempty"`
 	New    *Decision `json:"new,omitempty"`
 }
 
-// Compare replays the Job with its own policies, and with others. An error is that of Policies.Apply, that of the API
-// server, which rejects them, or that of the context.
+// Compare replays the Job with its own policies, and with the changed ones. It returns the error of Policies.Apply, of
+// the API server, which rejects the policies, or of the context.
 func (h *History) Compare(ctx context.Context, policies Policies, limit time.Duration) (Comparison, error) {
 	changed, err := policies.Apply(h.Job)
 	if err != nil {
@@ -58,11 +58,11 @@ func (h *History) Compare(ctx context.Context, policies Policies, limit time.Dur
 	return c, err
 }
 
-// sameTime is how many seconds may lie between two decisions that are the same: replays differ by the latency of the
-// virtual API server.
+// sameTime is the maximum difference in seconds between equal decisions: replays differ by the latency of the virtual
+// API server.
 const sameTime = 0.9
 
-// diverge returns the first decision that differs.
+// diverge returns the first decisions that differ.
 func diverge(actual, changed []Decision) *Divergence {
 	was, is := onlyIn(actual, changed), onlyIn(changed, actual)
 	if was == nil && is == nil {
@@ -71,7 +71,7 @@ func diverge(actual, changed []Decision) *Divergence {
 	return &Divergence{was, is}
 }
 
-// onlyIn returns the first decision in one list that the other does not have at about the same time.
+// onlyIn returns the first decision in list that other does not contain at about the same time.
 func onlyIn(list, other []Decision) *Decision {
 	identity := func(d *Decision) string {
 		return fmt.Sprintf("%s %d.%d %s %s", d.Kind, ptr.Deref(d.Index, reconcile.NoIndex), d.Attempt, d.Condition, d.Reason)

@@ -24,7 +24,7 @@ const (
 	eventResumed   = "Resumed"
 )
 
-// readEvents reads those about the Job: of pods that are gone, they are all there is.
+// readEvents reads the events about the Job: the only data about pods that are gone.
 func (o *observer) readEvents() {
 	for i := range o.in.Events {
 		e := &o.in.Events[i]
@@ -40,14 +40,14 @@ func (o *observer) readEvents() {
 		}
 	}
 	slices.SortStableFunc(o.toggles, func(a, b edit) int {
-		if a.at == b.at && a.suspend != b.suspend { // The last one leads to what the Job is now.
+		if a.at == b.at && a.suspend != b.suspend { // The last one leads to the Job's present state.
 			return map[bool]int{true: 1, false: -1}[a.suspend == jobspec.IsSuspended(&o.in.Job.Spec)]
 		}
 		return cmp.Compare(a.at, b.at)
 	})
 }
 
-// note notes the pods that an event names.
+// note records the time of an event for the pods that it names.
 func (o *observer) note(into map[string]time.Time, e *explain.Event) {
 	for _, word := range strings.FieldsFunc(e.Message, func(r rune) bool { return r == ' ' || r == ',' }) {
 		if _, ok := indexInName(o.in.Job, word); ok {
@@ -56,8 +56,8 @@ func (o *observer) note(into map[string]time.Time, e *explain.Event) {
 	}
 }
 
-// indexInName returns the completion index in the name of a pod. It reports whether a pod of the Job may
-// have that name.
+// indexInName returns the completion index in the name of a pod. It reports whether a pod of the Job may have that
+// name.
 func indexInName(job *batchv1.Job, name string) (int32, bool) {
 	rest, ok := strings.CutPrefix(name, job.Name+"-")
 	number, _, hasMore := strings.Cut(rest, "-")
@@ -68,7 +68,7 @@ func indexInName(job *batchv1.Job, name string) (int32, bool) {
 	return int32(index), hasMore && err == nil
 }
 
-// addGone adds the pods that only events name.
+// addGone adds the pods that are named only in events.
 func (o *observer) addGone(all map[int32][]attempt) {
 	names := map[string]time.Duration{}
 	for name := range o.stopped {
@@ -90,16 +90,16 @@ func (o *observer) addGone(all map[int32][]attempt) {
 	}
 }
 
-// vanished is what the pods of indexes did that left no trace: neither a pod nor an event. As many as 2^31 indexes have three
-// kinds of ends, and that of a failed one is counted or ignored.
+// vanished describes the pods that left no trace, neither a pod nor an event, by index. As there may be 2^31 indexes,
+// it has only four outcomes: succeeded, stopped, and failed with the failure counted or ignored.
 type vanished struct {
 	completed, failed                    indexset.Set
 	succeeded, counted, ignored, stopped attempt
-	// lastCounted is the highest index whose failure is counted.
+	// lastCounted is the highest index with a counted failure.
 	lastCounted int32
 }
 
-// vanished returns nil if the end of the Job is not decided, or if it has no indexes.
+// vanished returns nil if the outcome of the Job is not decided, or if it has no indexes.
 func (o *observer) vanished(all map[int32][]attempt) *vanished {
 	if !jobspec.IsIndexed(&o.in.Job.Spec) || o.decided.IsZero() {
 		return nil
@@ -126,7 +126,7 @@ func (o *observer) vanished(all map[int32][]attempt) *vanished {
 	return v
 }
 
-// of is what the pods of an index did.
+// of returns what the pods of an index did.
 func (v *vanished) of(index int32) *attempt {
 	switch {
 	case v.completed.Contains(index):
@@ -139,13 +139,13 @@ func (v *vanished) of(index int32) *attempt {
 	return &v.ignored
 }
 
-// evicted is the condition of a pod whose failure a rule usually ignores.
+// evicted returns the condition of a pod whose failure a rule usually ignores.
 func evicted() []corev1.PodCondition {
 	return []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 }
 
-// endGone adds how a pod that is gone ended. until is when the next pod of its index was created, zero if
-// there was none.
+// endGone adds how a pod that is gone ended. until is when the next pod of its index was created, zero if there was
+// none.
 func (o *observer) endGone(a *attempt, index int32, until time.Time) {
 	created := o.begun.Add(a.created)
 	if at, ok := o.stopped[a.name]; ok {
@@ -166,8 +166,8 @@ func (o *observer) endGone(a *attempt, index int32, until time.Time) {
 	}
 }
 
-// endVanished adds the end of a pod that somebody deleted or evicted, which nothing reports: it was counted as a
-// failure if the status has more of them than are known. Otherwise a rule has ignored it, as evictions usually are.
+// endVanished adds the end of a pod that a user or the eviction API removed without a trace. It counted as a failure if
+// the status has more failures than are known. Otherwise a rule ignored it, as is usual for evictions.
 func (o *observer) endVanished(a *attempt, end time.Time, replaced bool) {
 	counted := o.uncounted > 0
 	if counted {

@@ -18,51 +18,51 @@ import (
 
 // History is a Job as it ran.
 type History struct {
-	// Job is as it was observed. The names of its rules are in the annotation.
+	// Job is the Job as it was observed. The names of its rules are in the annotation.
 	Job *batchv1.Job
-	// Model is what its pods did.
+	// Model is the behavior of its pods.
 	Model *Model
-	// PodsKnown is how many pods the Model knows.
+	// PodsKnown is the number of pods known to the Model.
 	PodsKnown int
-	// observed is when the Job was observed, and decided when its outcome was, after its creation.
+	// observed is when the Job was observed, and decided when its outcome was decided, both relative to its creation.
 	observed, decided time.Duration
-	// toggles are when it was suspended and resumed.
+	// toggles suspend and resume the Job as its users did.
 	toggles []edit
-	// maxWrites and maxPods end a replay that does not come to an end.
+	// maxWrites and maxPods limit a replay that may not end.
 	maxWrites, maxPods int
 }
 
-// A replay has at most as many pods as are known, or leastPods, and writesPerPod for each: a Job may have completions
-// without an end. Each pod of a replay takes some 10 kB of memory.
+// A replay has at most as many pods as are known, but at least leastPods, and writesPerPod writes for each: the
+// completions of a Job may be unlimited. Each pod of a replay takes some 10 kB of memory.
 const (
 	writesPerPod = 20
 	leastPods    = 16_000
 )
 
-// edit sets spec.suspend at a time after the creation of the Job.
+// edit sets spec.suspend at a time relative to the Job's creation.
 type edit struct {
 	at      time.Duration
 	suspend bool
 }
 
-// observer makes a History.
+// observer builds a History.
 type observer struct {
 	in    *explain.Input
 	begun time.Time
-	// decided is when the outcome of the Job was decided, zero if it is not.
+	// decided is the time when the outcome of the Job was decided, zero if it is undecided.
 	decided           time.Time
 	completed, failed indexset.Set
-	// created and stopped are when a controller created and deleted pods, and failures the events about failed ones,
-	// by the names of the pods.
+	// created and stopped are when the controller created and deleted pods, and failures are the events about failed
+	// pods, by pod name.
 	created, stopped map[string]time.Time
 	failures         map[string]*explain.Event
 	toggles          []edit
 	podsKnown        int
-	// uncounted is how many failures the status has besides those of known pods.
+	// uncounted is the number of failures in the status that are not explained by known pods.
 	uncounted int32
 }
 
-// Observe returns what is known of a Job as it ran.
+// Observe returns the History of a Job from the data about it.
 func Observe(in explain.Input) *History {
 	o := &observer{
 		in: &in, begun: in.Job.CreationTimestamp.Time, uncounted: in.Job.Status.Failed,
@@ -77,9 +77,9 @@ func Observe(in explain.Input) *History {
 	o.readEvents()
 	names, _ := reconcile.RuleNames(in.Job, in.RuleNames)
 	h := &History{
-		// Times are in whole seconds: what happened in the last one has happened.
+		// Times are in whole seconds: events of the last second have already happened.
 		Job: in.Job.DeepCopy(), observed: between(o.begun, in.Now) + time.Second,
-		decided: between(o.begun, o.decided), // 0 if it is not.
+		decided: between(o.begun, o.decided), // 0 if the outcome is undecided.
 		Model:   o.model(), toggles: o.toggles,
 	}
 	metav1.SetMetaDataAnnotation(&h.Job.ObjectMeta, rulename.Annotation, rulename.Format(names))
@@ -92,8 +92,8 @@ func Observe(in explain.Input) *History {
 // century is longer than any Job runs; the sum of a few does not overflow.
 const century = 100 * 365 * 24 * time.Hour
 
-// between is how long after from something happened: 0 if it was before, or if one of the times is not known, and a
-// century at most.
+// between returns the time from from to to: 0 if to was earlier, or if one of the times is unknown, and at most a
+// century.
 func between(from, to time.Time) time.Duration {
 	if from.IsZero() || to.IsZero() {
 		return 0
@@ -106,7 +106,7 @@ func (o *observer) model() *Model {
 	return newModel(attempts, o.vanished(attempts))
 }
 
-// attempts are those that pods and events report, by index, in order.
+// attempts returns the attempts that pods and events report, by index, in order.
 func (o *observer) attempts() map[int32][]attempt {
 	all := map[int32][]attempt{}
 	for _, p := range o.in.Pods {
@@ -130,7 +130,7 @@ func (o *observer) attempts() map[int32][]attempt {
 	return all
 }
 
-// nextCreation is when a pod was created that may have replaced one; zero if there was none.
+// nextCreation returns when a pod was created that may have replaced this one; zero if there was none.
 func (o *observer) nextCreation(a *attempt, later []attempt) time.Time {
 	i := slices.IndexFunc(later, func(l attempt) bool { return l.created > a.created })
 	if i < 0 {
@@ -139,12 +139,12 @@ func (o *observer) nextCreation(a *attempt, later []attempt) time.Time {
 	return o.begun.Add(later[i].created)
 }
 
-// stoppedByController reports whether the controller deleted the pod: its event says so, or the Job was
-// ending by then.
+// stoppedByController reports whether the controller deleted the pod: there is an event about it, or the Job was ending
+// by then.
 func (o *observer) stoppedByController(name string, at time.Time) bool {
 	_, created := o.created[name]
 	_, stopped := o.stopped[name]
-	// Of a pod with events that was deleted in the second in which the Job ended, there would be one.
+	// A pod with events that the controller deleted in the second in which the Job ended would have such an event.
 	ended := at.After(o.decided) || at.Equal(o.decided) && (!created || !reconcile.IsFinished(o.in.Job))
 	return stopped || ended && !o.decided.IsZero()
 }

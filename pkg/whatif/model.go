@@ -11,49 +11,48 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// ending is how what is known of a pod ends.
+// ending is the kind of end of the known part of a pod's life.
 type ending uint8
 
 const (
 	// endedItself: its containers exited, or the pod failed as a whole.
 	endedItself ending = iota
-	// removed: somebody other than the controller deleted or evicted it, which does not happen to the next one.
+	// removed: another client than the controller deleted or evicted it, which does not happen to the next pod.
 	removed
-	// stopped: the controller deleted it, or it still ran when the Job was observed. How it would have
-	// ended is not known.
+	// stopped: the controller deleted it, or it was still running when the Job was observed. How it would have ended is
+	// unknown.
 	stopped
-	// unseen: it is gone, and how it ended is to be found out.
+	// unseen: it is gone, and endGone has yet to determine how it ended.
 	unseen
 )
 
-// attempt is what one pod did.
+// attempt is the behavior of one pod.
 type attempt struct {
 	name string
-	// created is when, after the creation of the Job.
+	// created is the time of the pod's creation, relative to the Job's.
 	created time.Duration
 	act     sim.Act
 	ending  ending
-	// known is how long after its creation it is known what the pod did.
+	// known is the time after the pod's creation up to which its behavior is known.
 	known time.Duration
-	// assumed reports whether the pod is gone, so that how it ended is a guess.
+	// assumed reports whether the pod is gone and its end is a guess.
 	assumed bool
 }
 
-// Model is how the pods of a Job behave: it implements sim.Behavior. The verb simulate runs other Jobs
-// with it.
+// Model is the behavior of a Job's pods; it implements sim.Behavior. The verb simulate runs other Jobs with it.
 type Model struct {
 	// attempts are by completion index (reconcile.NoIndex in a NonIndexed Job), in the order of creation.
 	attempts map[int32][]attempt
-	// vanished is what pods of other indexes did; nil if that is not known.
+	// vanished is the behavior of pods of other indexes; nil if it is unknown.
 	vanished *vanished
-	// typical is what most pods did that ended by themselves.
+	// typical is the behavior of most pods that ended on their own.
 	typical attempt
 }
 
-// margin is how much longer a stopped pod would have run at least: in a replay, it may be stopped later.
+// margin is the minimum time that a stopped pod would have continued to run: in a replay, it may be stopped later.
 const margin = 5 * time.Second
 
-// newModel lets stopped pods continue like a typical one, or forever if none ended by itself.
+// newModel makes stopped pods continue like a typical one, or forever if none ended on its own.
 func newModel(attempts map[int32][]attempt, gone *vanished) *Model {
 	m := &Model{attempts: attempts, vanished: gone, typical: typicalOf(attempts)}
 	for _, list := range attempts {
@@ -67,7 +66,7 @@ func newModel(attempts map[int32][]attempt, gone *vanished) *Model {
 	return m
 }
 
-// continueLike says what a pod would have done if it had not been stopped.
+// continueLike sets what a stopped pod would have done otherwise.
 func (a *attempt) continueLike(typical *sim.Act) {
 	act := &a.act
 	switch {
@@ -79,15 +78,15 @@ func (a *attempt) continueLike(typical *sim.Act) {
 	}
 }
 
-// typicalOf returns the median of the largest group of attempts with the same cause. Of each index, the
-// last attempt counts.
+// typicalOf returns the median of the largest group of attempts with the same cause. Of each index, only the last
+// attempt counts.
 func typicalOf(attempts map[int32][]attempt) attempt {
 	groups := map[string][]attempt{}
 	for index, list := range attempts {
 		for i := range list {
 			last := i == len(list)-1 || list[i+1].ending != endedItself
 			if list[i].ending == endedItself && !list[i].assumed && (last || index == reconcile.NoIndex) {
-				key := fmt.Sprint(list[i].act.Ends, list[i].act.FailReason) // That of success is the first of all.
+				key := fmt.Sprint(list[i].act.Ends, list[i].act.FailReason) // The key of success sorts first.
 				groups[key] = append(groups[key], list[i])
 			}
 		}
@@ -109,7 +108,7 @@ func (m *Model) Act(pod sim.PodKey) *sim.Act {
 	return &a.act
 }
 
-// lookup returns what the pod does. It reports whether that is what a pod in its place did; otherwise it is
+// lookup returns the behavior of the pod. It reports whether a pod in its place was observed; otherwise the behavior is
 // an estimate.
 func (m *Model) lookup(pod sim.PodKey) (attempt, bool) {
 	list := m.attempts[pod.Index]

@@ -13,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// exitTerminated is the exit code of a process that a deletion ends.
+// exitTerminated is the exit code of a process that ends because of a deletion.
 const exitTerminated = 143
 
-// ofPod returns what a pod did.
+// ofPod returns the behavior of a pod.
 func (o *observer) ofPod(p *explain.Pod) attempt {
 	a := attempt{name: p.Name, created: between(o.begun, p.CreatedAt), known: between(p.CreatedAt, o.in.Now)}
 	a.act.TerminateExit = exitTerminated
@@ -39,7 +39,7 @@ func (o *observer) ofPod(p *explain.Pod) attempt {
 	return a
 }
 
-// addEnd adds how a pod ended by itself.
+// addEnd adds how a pod ended on its own.
 func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 	if p.Disruption != "" {
 		a.ending = removed
@@ -59,7 +59,7 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 // failureDelay separates pods that ended within the same second: failures, which may end the Job, came last.
 const failureDelay = 300 * time.Millisecond
 
-// actionOf is what the podFailurePolicy decided about a failed pod, empty if no rule matches.
+// actionOf returns the action of the podFailurePolicy for a failed pod, empty if no rule matches.
 func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
 	policy := o.in.Job.Spec.PodFailurePolicy
 	if policy == nil {
@@ -68,13 +68,13 @@ func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
 	return failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, true).Action
 }
 
-// unknownReason is why a pod failed that does not say.
+// unknownReason is the reason of a failed pod that reports none.
 const unknownReason = "Unknown"
 
 // addDeletion adds the end of a pod by a deletion.
 func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 	asked := between(p.CreatedAt, p.DeletedAt)
-	a.act.Terminate = min(p.Grace, century) + time.Hour // The kubelet ends it when its grace period is over.
+	a.act.Terminate = min(p.Grace, century) + time.Hour // The kubelet kills it when its grace period is over.
 	if p.IsTerminal() {
 		a.act.Terminate = between(p.DeletedAt, p.FinishedAt)
 		a.act.TerminateExit = 0
@@ -91,13 +91,13 @@ func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 	}
 }
 
-// remove makes somebody delete the pod.
+// remove makes another client than the controller delete the pod after a time.
 func (a *attempt) remove(after time.Duration) {
 	a.ending, a.known = removed, after
 	a.act.Run, a.act.RemovedAfter = sim.Forever, max(time.Millisecond, after)
 }
 
-// addRestarts adds the restarts of containers, which are known by their number and the time of the last.
+// addRestarts adds the restarts of containers: their number, and the time of the last.
 func (o *observer) addRestarts(a *attempt, p *explain.Pod) {
 	a.act.Restarts = p.Restarts
 	for i := range p.Containers {

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Fields are the fields of a JobSpec that may be changed.
+// Fields returns the fields of a JobSpec that may be changed.
 func Fields() []string {
 	return []string{
 		"activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes",
@@ -27,11 +27,11 @@ func Fields() []string {
 	}
 }
 
-// Policies are changed fields of a JobSpec by their name; nil removes one.
+// Policies are changed fields of a JobSpec by their name; nil removes a field.
 type Policies map[string]any
 
-// ParsePolicies reads YAML or JSON: some of the Fields, which may be below spec, or a whole Job, which changes all of
-// them: those that it lacks are removed.
+// ParsePolicies parses YAML or JSON: some of the Fields, which may be below spec, or a whole Job, which changes all of
+// them: fields that the Job lacks are removed.
 func ParsePolicies(data []byte) (Policies, error) {
 	var object map[string]any
 	if err := yaml.Unmarshal(data, &object); err != nil {
@@ -63,7 +63,7 @@ func ParsePolicies(data []byte) (Policies, error) {
 	return policies, nil
 }
 
-// decode rejects fields that the type does not have.
+// decode decodes fields into a value, and rejects fields that its type does not have.
 func decode(fields map[string]any, into any) error {
 	data, err := json.Marshal(fields)
 	if err != nil {
@@ -72,7 +72,7 @@ func decode(fields map[string]any, into any) error {
 	return yaml.UnmarshalStrict(data, into)
 }
 
-// Apply returns the Job with the policies.
+// Apply returns a copy of the Job with the policies.
 func (p Policies) Apply(job *batchv1.Job) (*batchv1.Job, error) {
 	job = job.DeepCopy()
 	if _, changed := p["podFailurePolicy"]; changed {
@@ -102,8 +102,8 @@ func fieldsOf(spec any) map[string]any {
 	return fields
 }
 
-// setDefaults sets what the API server would have set if the Job had been created with the policies. A value that is its
-// default for the policies of before is taken for that.
+// setDefaults sets the defaults that the API server would have set if the Job had been created with the policies. A
+// field that has the old policies' default is treated as unset.
 func (p Policies) setDefaults(before, spec *batchv1.JobSpec) {
 	usual := *before
 	usual.BackoffLimit = nil
@@ -117,7 +117,8 @@ func (p Policies) setDefaults(before, spec *batchv1.JobSpec) {
 	spec.PodReplacementPolicy = ptr.To(jobspec.PodReplacementPolicy(spec))
 }
 
-// takeNames takes the names of the rules out of the podFailurePolicy (KEP-4443), which the Go type lacks.
+// takeNames removes the names of the rules from the podFailurePolicy (KEP-4443), because the Go type lacks them, and
+// returns them.
 func (p Policies) takeNames() (names rulename.Names, _ error) {
 	policy, _ := p["podFailurePolicy"].(map[string]any)
 	rules, _ := policy["rules"].([]any)
@@ -133,7 +134,7 @@ func (p Policies) takeNames() (names rulename.Names, _ error) {
 	return names, nil
 }
 
-// Change is a field that has another value.
+// Change is a field with a changed value.
 type Change struct {
 	Field string `json:"field"`
 	// Actual and New are the values, nil for none.
@@ -141,7 +142,7 @@ type Change struct {
 	New    any `json:"new"`
 }
 
-// Changes are the fields in which two Jobs differ.
+// Changes returns the fields in which two Jobs differ.
 func Changes(actual, changed *batchv1.Job) (list []Change) {
 	was, is := fieldsOf(&actual.Spec), fieldsOf(&changed.Spec)
 	for _, field := range Fields() {

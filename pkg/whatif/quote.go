@@ -12,16 +12,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Quotes are for Jobs that are replayed within a fraction of a second: those that have few pods, and with policies that
-// do not create many more.
+// Limits of the Jobs that Quote replays, so that a replay takes a fraction of a second: few pods, and policies that do
+// not create many more.
 const (
 	quotedPods   = 500
 	quotedWrites = 10_000
-	// DefaultLimit is how much virtual time a replay may take.
+	// DefaultLimit is the maximum virtual time of a replay.
 	DefaultLimit = 24 * time.Hour
 )
 
-// Quote adds to advice on the policies of a Job that has finished what they would have changed.
+// Quote adds to the advice on the policies of a finished Job what they would have changed.
 func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
 	if !reconcile.IsFinished(in.Job) || !in.PodsRead || len(in.Pods) > quotedPods {
 		return
@@ -36,7 +36,7 @@ func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
 }
 
 // quote returns nil unless the policies would have been better, the history is complete, and at least half of the pods
-// do what pods in their place did.
+// follow observed pods.
 func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatIf {
 	c, err := h.Compare(ctx, fieldsOf(p), DefaultLimit)
 	known := err == nil && c.Actual.PodsEstimated == 0 && len(c.NotReproduced) == 0
@@ -57,7 +57,7 @@ func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatI
 	return w
 }
 
-// isWorth reports whether policies save enough to be worth a change: ten minutes of pod time, or a tenth of it.
+// isWorth reports whether policies save enough to justify a change: ten minutes of pod time, or a tenth of it.
 func isWorth(saved, spent float64) bool {
 	const enough, part = 600, 0.1
 	return saved > 0 && (saved >= enough || saved >= part*spent)

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// ran returns what is known of a Job whose pods did what the script says, once it has finished.
+// ran returns the data about a finished Job whose pods followed the script.
 func ran(t testing.TB, spec batchv1.JobSpec, script sim.Script) explain.Input {
 	t.Helper()
 	s := &story{pods: map[string]*corev1.Pod{}}
@@ -31,7 +31,7 @@ func ran(t testing.TB, spec batchv1.JobSpec, script sim.Script) explain.Input {
 	return s.watched()
 }
 
-// quotes are those of the advice on a Job.
+// quotes returns the quotes in the advice on a Job.
 func quotes(t *testing.T, in explain.Input) (texts []string) {
 	t.Helper()
 	r := analysis.Explain(in, explain.Options{})
@@ -76,7 +76,7 @@ func TestAdviceSaysWhatAPolicyWouldHaveChanged_WIF_01(t *testing.T) {
 	}
 }
 
-// Nothing is quoted that is not known well enough, that takes too long to find out, or that is no gain.
+// There is no quote if too little is known, if the replay would take too long, or if there is no gain.
 func TestNothingIsQuotedThatIsNotKnown_WIF_02(t *testing.T) {
 	fails := sim.Script{{Index: -1, Act: sim.Act{Run: time.Minute, Exit: 42}}}
 	in := ran(t, indexed(1, 1), fails)
@@ -111,7 +111,8 @@ func TestNothingIsQuotedThatIsNotKnown_WIF_02(t *testing.T) {
 // Requirements: CLI-42. A policy is advised for what it saves: at least ten minutes, or a tenth, of the pod time.
 func TestPolicyIsQuotedIfItSavesEnough(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// Nine indexes take works each; then the last fails after fails, seven times, and a rule would save six of them.
+		// Nine indexes run for works each; then the last fails after fails, seven times; a rule would avoid six of
+		// these failures.
 		works, fails time.Duration
 		want         bool
 	}{
@@ -127,7 +128,7 @@ func TestPolicyIsQuotedIfItSavesEnough(t *testing.T) {
 	}
 }
 
-// The largest Job whose advice is quoted costs a fraction of a second, and one that never ends no more.
+// The largest Job with a quote costs a fraction of a second, and a Job that never ends costs no more.
 func BenchmarkQuote(b *testing.B) {
 	spec := indexed(400, 400)
 	fails := sim.Script{{Index: -1, Act: sim.Act{Run: time.Minute}}, {Index: 7, Act: sim.Act{Run: time.Minute, Exit: 42}}}

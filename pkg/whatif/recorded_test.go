@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// recordings are the Jobs of pkg/explain.
+// recordings is the folder of the recorded Jobs of pkg/explain.
 const recordings = "../explain/analysis/testdata/recorded"
 
 // differ are the recorded Jobs that a replay cannot reproduce, and why.
@@ -33,7 +33,7 @@ var differ = map[string]string{
 const refused = "the API server refused to create pods, which a Job and its pods do not show"
 
 // TestReplayReproducesRecordedJobs replays every recorded Job with its own policies: the conditions, counts and indexes
-// must be those that were recorded, unless the Job is in the list of those for which that cannot be.
+// must be the recorded ones, unless the Job is listed in differ.
 func TestReplayReproducesRecordedJobs_WIF_05(t *testing.T) {
 	same := 0
 	jobs := 0
@@ -53,7 +53,7 @@ func TestReplayReproducesRecordedJobs_WIF_05(t *testing.T) {
 	documented(t, fmt.Sprintf("%d of %d recorded Jobs", same, jobs))
 }
 
-// documented checks that the documentation has a number as it is.
+// documented checks that the documentation contains the text with its current number.
 func documented(t *testing.T, text string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/what-if.md")
@@ -85,7 +85,7 @@ func recordedJobs(t *testing.T) map[string]explain.Input {
 	return jobs
 }
 
-// replayed returns how a replay with the unchanged policy differs from what happened.
+// replayed returns the differences between a replay with the unchanged policies and what happened.
 func replayed(t *testing.T, in explain.Input) (texts []string) {
 	t.Helper()
 	h := whatif.Observe(in)
@@ -102,7 +102,7 @@ func replayed(t *testing.T, in explain.Input) (texts []string) {
 // unseen are the Jobs whose pods are not in the last report: a recording that began earlier has them.
 var unseen = []string{"evicted", "evicted.builtin", "pod-deleted", "pod-deleted.builtin", "pods-gone", "pods-gone.builtin"}
 
-// TestReplayReproducesRecordings replays what a recording of watch has: the report on the Job in its last line.
+// TestReplayReproducesRecordings replays a recording of watch: the report on the Job in its last line.
 func TestReplayReproducesRecordings(t *testing.T) {
 	same, jobs := 0, 0
 	for name, in := range recordedJobs(t) {

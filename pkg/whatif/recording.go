@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// Recording collects what the reports on one Job show, one after the other. A report on another Job begins anew.
+// Recording collects the contents of successive reports on one Job. A report on another Job restarts it.
 type Recording struct {
 	last   *explain.Report
 	pods   map[string]*explain.Pod
@@ -47,7 +47,7 @@ func (r *Recording) Add(report *explain.Report) {
 	}
 }
 
-// Input returns what is known of the Job; its Job is nil without any report.
+// Input returns the collected data about the Job; its Job is nil without any report.
 func (r *Recording) Input() explain.Input {
 	if r.last == nil {
 		return explain.Input{}
@@ -94,7 +94,7 @@ func (r *Recording) job() *batchv1.Job {
 	return job
 }
 
-// sameFields copies the fields that a part of a report has under the names of the API.
+// sameFields copies the fields of a report that have the names of the API.
 func sameFields(from, to any) {
 	data, err := json.Marshal(from)
 	if err == nil {
@@ -105,7 +105,7 @@ func sameFields(from, to any) {
 	}
 }
 
-// containers are those that failed, or that rules name: reports do not name others.
+// containers returns the containers that failed, or that rules name: reports do not name others.
 func (r *Recording) containers(policy *batchv1.PodFailurePolicy) (list []corev1.Container) {
 	names := map[string]bool{}
 	for _, p := range r.pods {
@@ -124,7 +124,7 @@ func (r *Recording) containers(policy *batchv1.PodFailurePolicy) (list []corev1.
 	return list
 }
 
-// recordedPod is what an observer needs of a pod, without when it was deleted.
+// recordedPod returns the part of a pod that an observer needs, without the time of its deletion.
 func recordedPod(info *explain.PodInfo) *explain.Pod {
 	p := &explain.Pod{
 		Node: info.Node, StartedAt: ptr.Deref(info.Started, metav1.Time{}).Time, Unusual: &explain.Unusual{Grace: defaultGrace},
@@ -143,7 +143,7 @@ func recordedPod(info *explain.PodInfo) *explain.Pod {
 		p.Conditions = []failurepolicy.Condition{{Type: f.Condition, Status: corev1.ConditionTrue}}
 	}
 	if f.Condition == corev1.DisruptionTarget {
-		p.Disruption = cmp.Or(f.ConditionReason, string(f.Condition)) // Reports of earlier versions do not have its reason.
+		p.Disruption = cmp.Or(f.ConditionReason, string(f.Condition)) // Reports of earlier versions do not have the reason.
 	}
 	if f.Container != "" {
 		p.Containers = []explain.Container{{Name: f.Container, Ended: true, ExitCode: f.ExitCode, Reason: f.Reason, EndedAt: p.FinishedAt}}
@@ -152,5 +152,5 @@ func recordedPod(info *explain.PodInfo) *explain.Pod {
 	return p
 }
 
-// defaultGrace is a grace period that a Job has unless it asks for another.
+// defaultGrace is the grace period of a pod that does not set one.
 const defaultGrace = 30 * time.Second

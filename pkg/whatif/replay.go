@@ -18,16 +18,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// Replay runs the Job with the policies of another until it has finished, or until limit, or twice the time that the
-// Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that moment. A replay
-// with too many pods or writes ends early: its Result says GaveUp. An error is that of the API server, which rejects the policies, or that of the context.
+// Replay runs the Job with the policies of another Job until it has finished, or until limit, or for twice the time
+// that the Job took, if that is longer. A Job that had not finished when it was observed is replayed up to that time. A
+// replay with too many pods or writes ends early, with GaveUp in its Result. Replay returns the error of the API
+// server, which rejects the policies, or of the context.
 func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.Duration) (Result, error) {
 	if limit = max(limit, 2*h.decided); !reconcile.IsFinished(h.Job) {
 		limit = h.observed
 	}
 	t := &tracer{model: h.Model, maxPods: h.maxPods, made: map[int32]int{}, pods: map[types.UID]*podRun{}}
 	limits := reconcile.DefaultConfig()
-	// Only this project's controller names rules in conditions.
+	// Only our controller puts names of rules into conditions.
 	limits.Features.RuleNames = !slices.Contains([]string{"", explain.BuiltInManagedBy}, ptr.Deref(h.Job.Spec.ManagedBy, ""))
 	t.world = sim.NewWorld(sim.Options{
 		Seed: 1, MaxWrites: h.maxWrites, OnCommit: t.committed, Controller: controller.Config{Limits: limits},
@@ -39,7 +40,7 @@ func (h *History) Replay(ctx context.Context, policies *batchv1.Job, limit time.
 	return t.result(t.world.Store.Job(jobName)), ctx.Err()
 }
 
-// run lets time pass, and users suspend and resume the Job.
+// run lets virtual time pass, and suspends and resumes the Job as users did.
 func (t *tracer) run(ctx context.Context, toggles []edit, limit time.Duration) {
 	done := func() bool { return ctx.Err() != nil || t.world.Finished(jobName) || t.hasTooManyPods() }
 	for _, e := range toggles {
@@ -54,7 +55,7 @@ func (t *tracer) run(ctx context.Context, toggles []edit, limit time.Duration) {
 // jobName is the name of the Job in the virtual cluster.
 const jobName = "job"
 
-// template returns the Job as it was created, with the policies of another.
+// template returns the Job as it was created, with the policies of another Job.
 func (h *History) template(policies *batchv1.Job) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: jobName}, Spec: *policies.Spec.DeepCopy()}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, rulename.Annotation, policies.Annotations[rulename.Annotation])

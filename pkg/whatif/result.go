@@ -20,11 +20,11 @@ type Condition struct {
 	Reason string `json:"reason"`
 }
 
-// Status is what a Job's status has.
+// Status is the relevant part of a Job's status.
 type Status struct {
-	// Conditions are those that are True, by type.
+	// Conditions are the conditions that are True, by type.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Active, Succeeded, Failed, and the lists of indexes are those of the status.
+	// Active, Succeeded, Failed, and the lists of indexes are copied from the status.
 	Active           int32  `json:"active"`
 	Succeeded        int32  `json:"succeeded"`
 	Failed           int32  `json:"failed"`
@@ -32,23 +32,23 @@ type Status struct {
 	FailedIndexes    string `json:"failedIndexes,omitempty"`
 }
 
-// Result is what a replay led to.
+// Result is the result of a replay.
 type Result struct {
-	// Outcome is the condition that ended the Job, or that decided its end; empty if none has.
+	// Outcome is the condition that ended the Job, or that decided its outcome; empty if there is none.
 	Outcome Condition `json:"outcome"`
-	// Finished reports whether the Job came to an end within the limit; Seconds is how long after its creation,
-	// or how much time the replay took.
+	// Finished reports whether the Job finished within the limit; Seconds is the time from its creation to its end, or
+	// the duration of the replay.
 	Finished bool `json:"finished"`
-	// GaveUp reports that the Job had not finished when the replay had as many pods or writes as it may have: all
-	// numbers are those of that moment.
+	// GaveUp reports that the replay reached its limit of pods or writes before the Job had finished: all numbers are
+	// as of then.
 	GaveUp  bool    `json:"gaveUp,omitempty"`
 	Seconds float64 `json:"seconds"`
 	Status  `json:",inline"`
-	// PodsStarted is how many pods were created. PodsEstimated is how many of them did something that no pod in
-	// their place is known to have done.
+	// PodsStarted is the number of pods created. PodsEstimated is the number of pods with behavior that was not
+	// observed in their place.
 	PodsStarted   int `json:"podsStarted"`
 	PodsEstimated int `json:"podsEstimated"`
-	// PodSeconds is how long pods ran, and PodSecondsWasted how long those that did not succeed.
+	// PodSeconds is the total run time of the pods, PodSecondsWasted the run time of pods that ended without success.
 	PodSeconds       float64 `json:"podSeconds"`
 	PodSecondsWasted float64 `json:"podSecondsWasted"`
 
@@ -79,7 +79,7 @@ func (t *tracer) result(job *batchv1.Job) Result {
 	now := t.world.Elapsed()
 	r := Result{Status: statusOf(job), Finished: t.world.Finished(job.Name), Seconds: tenths(now.Seconds()), PodsStarted: len(t.pods), decisions: t.decisions}
 	r.GaveUp = !r.Finished && (t.world.GaveUp() || t.hasTooManyPods())
-	// Those that end a Job sort before those that decide its end.
+	// Conditions that end a Job sort before the ones that decide its outcome.
 	if len(r.Conditions) > 0 && r.Conditions[0].Type != string(batchv1.JobSuspended) {
 		r.Outcome = r.Conditions[0]
 	}
@@ -91,7 +91,7 @@ func (t *tracer) result(job *batchv1.Job) Result {
 		if p.begun == 0 {
 			continue
 		}
-		used += (cmp.Or(p.ended, now) - p.begun).Seconds() // All of them may be more than a Duration holds.
+		used += (cmp.Or(p.ended, now) - p.begun).Seconds() // The sum may exceed a Duration.
 		if p.ended > 0 && !p.succeeded {
 			wasted += (p.ended - p.begun).Seconds()
 		}
@@ -100,7 +100,7 @@ func (t *tracer) result(job *batchv1.Job) Result {
 	return r
 }
 
-// isEstimated reports whether the pod did something that no pod in its place is known to have done.
+// isEstimated reports whether the behavior of the pod was not observed in its place.
 func (t *tracer) isEstimated(p *podRun) bool {
 	a, known := t.model.lookup(p.key)
 	lasted := cmp.Or(p.ended, t.world.Elapsed()) - p.created
@@ -110,14 +110,14 @@ func (t *tracer) isEstimated(p *podRun) bool {
 // tenths rounds to a tenth.
 func tenths(seconds float64) float64 { return math.Round(10*seconds) / 10 }
 
-// Difference is how a replay with the unchanged policy differs from what happened.
+// Difference is a difference between a replay with the unchanged policies and what happened.
 type Difference struct {
 	Field    string `json:"field"`
 	Happened string `json:"happened"`
 	Replayed string `json:"replayed"`
 }
 
-// Differences returns how a replay with the unchanged policy differs from what happened.
+// Differences returns the differences between a replay with the unchanged policies and what happened.
 func (h *History) Differences(r *Result) (list []Difference) {
 	was := statusOf(h.Job)
 	for _, d := range []Difference{

@@ -18,30 +18,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// storms is how many random Jobs are replayed: go test ./pkg/whatif -run Storms -storms 10000
+// storms is the number of random Jobs to replay: go test ./pkg/whatif -run Storms -storms 10000
 var storms = flag.Uint64("storms", firstStorms, "replay so many random Jobs")
 
-// firstStorms are those whose outcome is listed one by one.
+// firstStorms is the number of seeds whose differences are listed.
 const firstStorms = 300
 
 // TestReplayReproducesStorms runs random Jobs in the virtual cluster while the controller crashes and users delete,
-// evict, suspend and resume. What is known of them afterward is replayed. The seeds in the lists, and no others, lead to
-// something else.
+// evict, suspend and resume. It then replays the data about them. Only the listed seeds lead to a different result.
 func TestReplayReproducesStorms_WIF_05(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		// known is what is known of the pods.
+		// known returns the data about the Job and its pods.
 		known func(*story) explain.Input
-		// differ are the seeds that are not reproduced, and why.
+		// differ are the seeds that are not reproduced; the comment at each case explains why.
 		differ []uint64
-		// atLeast is how many of 1,000 are reproduced.
+		// atLeast is the minimum number of 1,000 seeds that are reproduced.
 		atLeast uint64
-		// documented is how the documentation continues the number.
+		// documented is the text after the number in the documentation.
 		documented string
 	}{
-		// Times are in whole seconds. Where two pods end within one, which of them did so first may decide.
+		// Times are in whole seconds. If two pods end within the same second, the outcome may depend on their order.
 		{"all pods were seen", (*story).watched, []uint64{45, 49, 65, 104, 226, 279, 291}, 960, " random Jobs"},
-		// When a pod was deleted is not known, nor what else it would have done.
+		// The time of a pod's deletion is unknown, and so is what it would have done otherwise.
 		{"pods that were deleted are gone", (*story).remains, []uint64{10, 37, 49, 71, 94, 99, 104, 142, 147, 161, 162, 169, 175, 183, 201, 226, 247, 251, 254, 260, 269, 270, 272, 278, 279, 291, 292}, 890, " if only those remain"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -80,7 +79,7 @@ type story struct {
 	events []explain.Event
 }
 
-// tell returns nil for a Job that does not finish.
+// tell returns a finished story, or nil for a Job that does not finish.
 func tell(seed uint64) *story {
 	s := &story{Rand: rand.New(rand.NewPCG(seed, 3)), pods: map[string]*corev1.Pod{}}
 	options := sim.Options{Seed: seed, OnCommit: s.committed}
@@ -111,7 +110,7 @@ func (s *story) chance(percent int) bool { return s.IntN(100) < percent }
 
 func (s *story) fraction() time.Duration { return time.Duration(s.IntN(1000)) * time.Millisecond }
 
-// fault lets one call in twenty go wrong.
+// fault returns a fault for one call in twenty.
 func (s *story) fault(sim.Call) sim.Fault {
 	if !s.chance(5) {
 		return sim.Fault{}
@@ -162,7 +161,7 @@ func (s *story) failurePolicy(spec *batchv1.JobSpec) *batchv1.PodFailurePolicy {
 	}}
 }
 
-// script lets each pod run for some seconds of its own.
+// script makes each pod run for its own number of seconds.
 func (s *story) script(spec *batchv1.JobSpec) sim.Script {
 	script := sim.Script{{Index: -1, Act: s.act(0)}}
 	indexes := []int32{-1}
@@ -190,7 +189,7 @@ func (s *story) act(bad int) sim.Act {
 	return act
 }
 
-// meddle does what users do.
+// meddle performs a random action of a user.
 func (s *story) meddle() {
 	var running []string
 	for _, pod := range s.world.Store.PodsOf(s.world.Store.Job("storm").UID) {
@@ -221,7 +220,7 @@ func (s *story) event(reason, message string) {
 	s.events = append(s.events, explain.Event{Type: "Normal", Reason: reason, Message: message, Count: 1, First: at, Last: at})
 }
 
-// committed keeps what a watch shows, and writes the events of the controller.
+// committed records the pods as a watch shows them, and writes the controller's events.
 func (s *story) committed(c sim.Commit) {
 	switch {
 	case c.NewPod == nil:
@@ -239,7 +238,7 @@ func (s *story) input() explain.Input {
 	return explain.Input{Now: s.world.Now(), OurName: controller.DefaultManagedBy, Job: s.world.Store.Job("storm"), PodsRead: true, EventsRead: true, Events: s.events}
 }
 
-// watched is what somebody knows who has seen all pods.
+// watched returns the data of an observer who has seen all pods.
 func (s *story) watched() explain.Input {
 	in := s.input()
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
@@ -248,7 +247,7 @@ func (s *story) watched() explain.Input {
 	return in
 }
 
-// remains is what is there when the Job has finished.
+// remains returns the data that exist when the Job has finished.
 func (s *story) remains() explain.Input {
 	in := s.input()
 	for _, pod := range s.world.Store.PodsOf(in.Job.UID) {

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// DecisionKind is what the controller decided.
+// DecisionKind is the kind of a Decision.
 type DecisionKind string
 
 // The kinds of decisions.
@@ -27,16 +27,16 @@ const (
 	JobCondition   DecisionKind = "JobCondition"
 )
 
-// Decision is something that the controller did in a replay.
+// Decision is a decision of the controller in a replay.
 type Decision struct {
 	Kind DecisionKind `json:"kind"`
-	// AfterSeconds is when, after the creation of the Job.
+	// AfterSeconds is the time of the decision, relative to the Job's creation.
 	AfterSeconds float64 `json:"afterSeconds"`
-	// Index is the completion index, nil in a NonIndexed Job. Attempt counts the pods of the index, or of the
-	// NonIndexed Job, from 1; 0 if the decision is not about a pod.
+	// Index is the completion index, nil in a NonIndexed Job. Attempt is the number of the pod among the pods of the
+	// index, or of the NonIndexed Job, from 1; 0 if the decision is not about a pod.
 	Index   *int32 `json:"index,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
-	// Condition and Reason are those of a JobCondition.
+	// Condition and Reason describe a JobCondition.
 	Condition string `json:"condition,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 }
@@ -44,14 +44,14 @@ type Decision struct {
 // podRun is a pod in a replay.
 type podRun struct {
 	key sim.PodKey
-	// begun and ended are 0 until then.
+	// begun and ended are 0 until the pod runs and ends.
 	created, begun, ended time.Duration
 	succeeded, deleted    bool
 	// judged reports whether its failure was counted or ignored.
 	judged bool
 }
 
-// tracer watches a replay.
+// tracer records the decisions and the pods of a replay.
 type tracer struct {
 	world     *sim.World
 	model     *Model
@@ -105,7 +105,7 @@ func (t *tracer) podChanged(c sim.Commit) {
 		p.begun = t.world.Elapsed()
 	}
 	if phase == corev1.PodFailed && !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
-		t.judge(FailureIgnored, p) // It would have been counted before.
+		t.judge(FailureIgnored, p) // A counted failure would have been judged before.
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
-// compared compares a recorded Job to one with other policies.
+// compared compares a recorded Job with the same Job under other policies.
 func compared(t *testing.T, in explain.Input, policies string) whatif.Comparison {
 	t.Helper()
 	h := whatif.Observe(in)
@@ -27,7 +27,7 @@ func compared(t *testing.T, in explain.Input, policies string) whatif.Comparison
 	return c
 }
 
-// What would have happened follows from what the pods did.
+// The hypothetical outcome follows from the behavior of the pods.
 func TestPolicyChangesWhatHappens(t *testing.T) {
 	jobs := recordedJobs(t)
 	for _, tc := range []struct {
@@ -37,9 +37,9 @@ func TestPolicyChangesWhatHappens(t *testing.T) {
 		failedIndexes string
 		first         string // kind of the first decision that differs: actual, new
 	}{
-		// It never gets to the second attempt, which failed.
+		// It never reaches the second attempt, which failed.
 		{"backoff-limit", "backoffLimit: 0", "Failed BackoffLimitExceeded", 1, 0, "", "PodCreated,JobCondition"},
-		// Attempts that never happened do what the last one did.
+		// Attempts that never happened behave like the last one.
 		{"backoff-limit", "backoffLimit: 3", "Failed BackoffLimitExceeded", 4, 2, "", "JobCondition,PodCreated"},
 		{"backoff-limit", "podFailurePolicy: {rules: [{action: FailJob, name: Fatal, onExitCodes: {operator: In, values: [1]}}]}",
 			"Failed PodFailurePolicy_Fatal", 1, 0, "", "PodCreated,JobCondition"},
@@ -48,11 +48,11 @@ func TestPolicyChangesWhatHappens(t *testing.T) {
 		{"failed-indexes", "backoffLimitPerIndex: 0", "Failed FailedIndexes", 5, 0, "2", "PodCreated,IndexFailed"},
 		{"failed-indexes", "successPolicy: {rules: [{succeededCount: 4}]}", "Complete SuccessPolicy", 5, 0, "", "PodCreated,JobCondition"},
 		{"failed-indexes", "maxFailedIndexes: 0", "Failed MaxFailedIndexesExceeded", 6, 0, "2", "JobCondition,JobCondition"},
-		// Without the rule, the index is tried again, and does what it did.
+		// Without the rule, the index is retried, and behaves as before.
 		{"failed-indexes-rule", "podFailurePolicy: null", "Failed FailedIndexes", 7, 3, "1", "JobCondition,PodCreated"},
-		// How the evicted pod ended is not known.
+		// How the evicted pod would have ended is unknown.
 		{"ignored.builtin", "{podFailurePolicy: null, backoffLimit: 0}", "Failed BackoffLimitExceeded", 2, 1, "", "PodCreated,JobCondition"},
-		// How long the pods would have run is not known: they run on.
+		// How long the pods would have run is unknown: they continue.
 		{"deadline", "activeDeadlineSeconds: 60", "Failed DeadlineExceeded", 2, 2, "", "JobCondition,JobCondition"},
 	} {
 		c := compared(t, jobs[tc.job], tc.policies)
@@ -84,7 +84,7 @@ func TestStoppedPodContinuesLikeOthers(t *testing.T) {
 	}
 }
 
-// Policies that cannot be are refused, with what is wrong with them.
+// Invalid policies are refused with an explanation.
 func TestPoliciesThatCannotBe(t *testing.T) {
 	h := whatif.Observe(recordedJobs(t)["backoff-limit"])
 	for policies, want := range map[string]string{
@@ -112,7 +112,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	}
 }
 
-// A whole Job changes all policies; of some fields, the others stay. Defaults follow from the policies.
+// A whole Job changes all policies; some fields change only themselves. Defaults follow from the policies.
 func TestPoliciesOfAManifest(t *testing.T) {
 	h := whatif.Observe(recordedJobs(t)["failed-indexes-rule"])
 	for policies, want := range map[string][]string{

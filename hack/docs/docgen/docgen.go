@@ -19,7 +19,7 @@ const header = `# Reference
 
 `
 
-// machineDefaults are defaults that differ between machines, as the reference shows them.
+// machineDefaults are the general forms of defaults that differ between machines.
 func machineDefaults() map[string]string {
 	return map[string]string{"cache-dir": "$HOME/.kube/cache"}
 }
@@ -54,10 +54,10 @@ func title(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
 }
 
-// anchor is how GitHub links to a heading.
+// anchor returns GitHub's link target for a heading.
 func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
 
-// writeCommand adds the connection flags to shared instead of repeating them.
+// writeCommand writes the section of a command. It adds the connection flags to shared instead of repeating them.
 func writeCommand(b *strings.Builder, cmd *cobra.Command, shared map[string]*pflag.Flag) {
 	fmt.Fprintf(b, "## %s\n\n%s\n", title(cmd), prose(cmp.Or(cmd.Long, cmd.Short)))
 	if details := cmd.Annotations[cmdutil.DetailsAnnotation]; details != "" {

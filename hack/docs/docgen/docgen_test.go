@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 )
 
-// The reference is the same on every machine: nothing of this one is in it.
+// The reference is the same on every machine: it contains nothing specific to this one.
 func TestReferenceIsTheSameEverywhere(t *testing.T) {
 	first := Reference(cli.NewCommand())
 	t.Setenv("HOME", "/home/somebody-else")

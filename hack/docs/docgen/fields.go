@@ -24,9 +24,8 @@ it is in the cluster, including characters that control a terminal.
 
 `
 
-// Fields describes the JSON of the root types, and of all struct and string types that they
-// lead to, from the Go files in the folders. Of types with the same name, that of the first
-// folder counts.
+// Fields describes the JSON of the root types, and of all struct and string types that they refer to, from the Go files
+// in the folders. Of types with the same name, the one in the first folder is used.
 func Fields(folders []string, roots ...string) (string, error) {
 	s := &source{types: map[string]*ast.TypeSpec{}, docs: map[string]string{}, values: map[string][][2]string{}}
 	for _, folder := range folders {
@@ -57,7 +56,7 @@ func Fields(folders []string, roots ...string) (string, error) {
 	return strings.TrimRight(b.String(), "\n") + "\n", nil
 }
 
-// source is what is declared in packages.
+// source holds the declarations of packages.
 type source struct {
 	types  map[string]*ast.TypeSpec
 	docs   map[string]string
@@ -129,7 +128,7 @@ func (s *source) writeFields(b *strings.Builder, structure *ast.StructType) (use
 	return used
 }
 
-// embedded writes the fields of an embedded type, as JSON has them.
+// embedded writes the fields of an embedded type, which JSON inlines.
 func (s *source) embedded(b *strings.Builder, t ast.Expr) (used []string) {
 	if name, ok := t.(*ast.Ident); ok && s.types[name.Name] != nil {
 		if structure, ok := s.types[name.Name].Type.(*ast.StructType); ok {
@@ -147,7 +146,7 @@ func (s *source) writeRows(b *strings.Builder, structure *ast.StructType) (used 
 			used = append(used, s.embedded(b, f.Type)...)
 			continue
 		}
-		// A comment is also that of the fields below it without one.
+		// A comment also applies to the following fields without one that it names.
 		if text := f.Doc.Text() + f.Comment.Text(); text != "" {
 			comment = text
 		} else if !s.shares(comment, f.Names[0].Name) {
@@ -170,10 +169,10 @@ func (s *source) writeRows(b *strings.Builder, structure *ast.StructType) (used 
 	return used
 }
 
-// shares reports whether the comment names the field too.
+// shares reports whether the comment also names the field.
 func (s *source) shares(comment, field string) bool { return strings.Contains(comment, field) }
 
-// typeText is a type as JSON has it, with a link if it is one of the package.
+// typeText returns the JSON name of a type, with a link if it belongs to the package.
 func (s *source) typeText(t ast.Expr) (text, named string) {
 	switch t := t.(type) {
 	case *ast.StarExpr:
@@ -201,7 +200,7 @@ func (s *source) typeText(t ast.Expr) (text, named string) {
 	return "", ""
 }
 
-// sentence joins the lines of a comment; "Name says: …" is what it says.
+// sentence joins the lines of a comment; of "Name says: …", it returns only the rest.
 func sentence(comment, name string) string {
 	text := strings.Join(strings.Fields(comment), " ")
 	if rest, cut := strings.CutPrefix(text, name+" says: "); cut && name != "" {

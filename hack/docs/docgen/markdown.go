@@ -2,7 +2,7 @@ package docgen
 
 import "strings"
 
-// prose turns the description of a command into Markdown: indented lines become a block of code, and the rest is text.
+// prose converts the description of a command to Markdown: indented lines become code blocks, the rest text.
 func prose(long string) string {
 	var b strings.Builder
 	inBlock := false
@@ -33,12 +33,12 @@ func prose(long string) string {
 	return b.String()
 }
 
-// escape keeps Markdown from reading marks into text.
+// escape escapes Markdown syntax in text.
 func escape(text string) string {
 	return strings.NewReplacer("<", "&lt;", "*", `\*`, "[", `\[`, "`", "\\`").Replace(text)
 }
 
-// inCell is text for a cell of a table.
+// inCell returns text for a cell of a table.
 func inCell(text string) string {
 	if strings.HasPrefix(text, "`") {
 		return strings.ReplaceAll(text, "|", `\|`)
@@ -47,7 +47,7 @@ func inCell(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "<br>")
 }
 
-// dedent takes the two spaces away with which examples begin in help.
+// dedent removes the two spaces with which lines of examples begin in help.
 func dedent(example string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.Trim(example, "\n")) {

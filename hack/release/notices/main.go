@@ -1,9 +1,8 @@
-// Command notices writes the licenses of everything that is linked into kubectl-batchjob.
+// Command notices writes the licenses of all modules that are linked into kubectl-batchjob.
 //
-// Most licenses require that binaries are distributed with their text and copyright
-// notices. So every archive and the image contain this file. It lists the modules in the
-// binaries of all platforms, with their license files, and Go itself, whose standard
-// library is in every binary.
+// Most licenses require that binaries are distributed with their text and copyright notices. So every archive and the
+// image contain this file. It lists the modules in the binaries of all platforms, with their license files, and Go
+// itself, whose standard library is in every binary.
 package main
 
 import (
@@ -22,7 +21,7 @@ import (
 	"strings"
 )
 
-// platforms are those of .goreleaser.yaml.
+// platforms returns the platforms in .goreleaser.yaml.
 func platforms() []string {
 	return []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 }
@@ -30,7 +29,7 @@ func platforms() []string {
 // licenseFile matches the names under which modules keep licenses and notices.
 var licenseFile = regexp.MustCompile(`(?i)^(li[cs]en[cs]es?|copying|copyright|notice|patents)([._-].*)?$`)
 
-// statement is a license text, and the modules that have it.
+// statement is a license text, and the modules that use it.
 type statement struct {
 	text string
 	from []string
@@ -133,7 +132,7 @@ func upTo(dir, root string) []string {
 	return folders
 }
 
-// collect reads the licenses of the modules. A text that several share is listed once.
+// collect reads the licenses of the modules. A shared text is listed once.
 func collect(folders map[string][]string) ([]statement, error) {
 	from := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(folders)) {

@@ -1,5 +1,5 @@
-// Package catalog lists what lint finds: the IDs of findings, which are stable, with what each means. A test compares it
-// with the code. Reports for other programs and the documentation are made of it.
+// Package catalog lists the kinds of findings of lint, by ID, with their meaning; the IDs are stable. A test compares
+// the list with the code. It is the source for reports to other programs, and for the documentation.
 package catalog
 
 import (
@@ -10,9 +10,9 @@ import (
 // Rule is a kind of finding.
 type Rule struct {
 	ID string
-	// Severity is error, warning or info; of a rule with several, the most serious.
+	// Severity is error, warning or info; the most serious for a rule with several.
 	Severity string
-	// Text says what is wrong, in one sentence without a period.
+	// Text describes the problem, in one sentence without a period.
 	Text string
 }
 

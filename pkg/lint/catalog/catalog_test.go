@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// uses are how the code names the ID of a finding.
+// uses match the forms in which the code names the ID of a finding.
 var uses = []*regexp.Regexp{
 	regexp.MustCompile(`\b(?:reject|add|oneOf|checkLabels|checkTopologyKey|checkRelative)\((?:(?:lint\.)?(?:Error|Warning|Info|severity), )?"([a-z-]+)"`),
 	regexp.MustCompile(`\bID: +"([a-z-]+)"`),

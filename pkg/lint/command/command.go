@@ -1,7 +1,8 @@
-// Package command reads, from the text of its command, what a container will do: wait in a loop, run forever, or use the
-// index of its pod. It knows shell and the images of common sidecars; scripts in images and ConfigMaps it cannot see.
+// Package command predicts the behavior of a container from the text of its command: whether it waits in a loop, runs
+// forever, or uses the index of its pod. It understands shell, and the images of common sidecars, but cannot read
+// scripts in images and ConfigMaps.
 //
-// It prefers to say nothing where it is not sure.
+// If in doubt, it reports nothing.
 package command
 
 import (
@@ -12,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Place is an item of a container's command or args.
+// Place is the position of an item in a container's command, args or env.
 type Place struct {
 	// Field is command, args or env.
 	Field string
@@ -53,17 +54,17 @@ var (
 	loop      = regexp.MustCompile(`(?s)\b(?:until|while)\b.*\bdone\b`)
 	sleeps    = regexp.MustCompile(`\bsleep\b`)
 	readsFile = regexp.MustCompile(`\bwhile\s+(?:IFS=\S*\s+)?read\b`)
-	// givesUp is how loops count, measure the time, or fail. Both break and exit 0 may be what a loop does when it has
-	// what it waits for.
+	// givesUp matches the ways in which loops count, measure time, or fail. It excludes break and exit 0, which may end
+	// a loop when the wait is over.
 	givesUp = regexp.MustCompile(`\(\(|\bexpr\b|\blet\b|\bSECONDS\b|date \+%s|\b(?:exit|return)\s+["']?[1-9$]`)
-	// timeLimit is coreutils' timeout, not an option of this name.
+	// timeLimit matches coreutils' timeout, not an option of this name.
 	timeLimit = regexp.MustCompile(`(?:^|[\s;&|(])timeout\s+(?:-\S+\s+)*\d`)
 )
 
-// WaitsForever returns where a shell loop sleeps until something happens, without a limit of its own.
+// WaitsForever returns the position of a shell loop that sleeps until a condition holds, without a limit of its own.
 func WaitsForever(c *corev1.Container) (Place, bool) {
 	return find(c, func(text string) bool {
-		if !strings.Contains(text, "done") { // most have no loop
+		if !strings.Contains(text, "done") { // most texts have no loop
 			return false
 		}
 		found := loop.FindString(text)
@@ -92,9 +93,9 @@ func Endless(c *corev1.Container) string {
 	return ""
 }
 
-// server is a program that other containers use, and that runs until it is stopped.
+// server is a program that serves other containers, and runs until it is stopped.
 type server struct {
-	// image is the last part of the image's name, or the last two; name is a usual name of the container.
+	// image is the last part of the image's name, or the last two parts; name is a common name of the container.
 	image, name string
 	what        string
 }
@@ -110,7 +111,7 @@ func servers() []server {
 	}
 }
 
-// Server returns which well-known server a container is, by its image or name; "" if it is none.
+// Server returns the well-known server that a container runs, by its image or name; "" if there is none.
 func Server(c *corev1.Container) string {
 	image, tag := splitImage(c.Image)
 	if strings.HasSuffix(image, "docker") && strings.Contains(tag, "dind") {
@@ -138,8 +139,8 @@ func splitImage(image string) (name, tag string) {
 
 var stops = regexp.MustCompile(`quitquitquit|/quit\b|exit[-_]after[-_]auth|linkerd-await|scuttle`)
 
-// StopsServers reports whether a container looks as if it stops others of its pod when it ends, or ends by itself as a
-// server.
+// StopsServers reports whether a container seems to stop other containers of its pod when it ends, or, as a server, to
+// end on its own.
 func StopsServers(c *corev1.Container, sharedProcesses bool) bool {
 	text := line(c)
 	for _, v := range c.Env {
@@ -153,8 +154,8 @@ const (
 	indexAnnotation = "job-completion-index"
 )
 
-// UsesIndex returns where a container uses the index of its pod in an Indexed Job. It does not if it has a variable of
-// that name itself, or a value for when there is none.
+// UsesIndex returns where a container uses the index of its pod in an Indexed Job. A container that sets a variable of
+// that name itself, or has a fallback value for it, does not count.
 func UsesIndex(c *corev1.Container) (Place, bool) {
 	if slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == indexVariable && v.ValueFrom == nil }) {
 		return Place{}, false

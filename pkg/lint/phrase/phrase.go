@@ -1,4 +1,4 @@
-// Package phrase has what the messages of all checks are made of: lists of words, and parts of a manifest.
+// Package phrase has the building blocks of the messages of all checks: lists of words, and parts of a manifest.
 package phrase
 
 import (
@@ -12,7 +12,7 @@ import (
 // Or returns "A", "A or B", "A, B or C".
 func Or(words []string) string { return list(words, "or") }
 
-// And returns "A", "A and B", "A, B and C", and how many more if there are more than four.
+// And returns "A", "A and B", "A, B and C"; of more than four words, the first three and the number of others.
 func And(words []string) string {
 	if len(words) > 4 {
 		words = append(slices.Clone(words[:3]), strconv.Itoa(len(words)-3)+" more")
@@ -28,7 +28,7 @@ func list(words []string, conjunction string) string {
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
-// Shorten returns at most so many characters of a text, and an ellipsis if that is not all.
+// Shorten returns at most the first characters of a text, up to most, with an ellipsis if it is cut.
 func Shorten(text string, most int) string {
 	if len(text) <= most {
 		return text

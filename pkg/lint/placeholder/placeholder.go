@@ -1,6 +1,6 @@
-// Package placeholder finds text that was to be replaced before a manifest is applied: variables, words such as CHANGEME,
-// and actions of templates. It does not look where Kubernetes or a shell replaces variables: in commands, arguments and
-// the values of environment variables.
+// Package placeholder finds text that should have been replaced before a manifest is applied: variables, words such as
+// CHANGEME, and actions of templates. It ignores fields in which Kubernetes or a shell replaces variables: commands,
+// arguments and the values of environment variables.
 package placeholder
 
 import (
@@ -20,17 +20,17 @@ type Found struct {
 	Kind Kind
 }
 
-// Kind is what would replace a placeholder.
+// Kind is the kind of a placeholder.
 type Kind int
 
 const (
 	// Variable is ${NAME} or $NAME, as in a shell.
 	Variable Kind = iota
-	// Reference is $(NAME), which Kubernetes replaces elsewhere.
+	// Reference is $(NAME), which Kubernetes replaces only in other fields.
 	Reference
-	// Word is for people to replace, such as CHANGEME or <your-image>.
+	// Word is a word for the user to replace, such as CHANGEME or <your-image>.
 	Word
-	// Action is {{ … }} of a template.
+	// Action is an action {{ … }} of a template.
 	Action
 )
 
@@ -45,14 +45,14 @@ var kinds = []struct {
 	{Word, regexp.MustCompile(`<[A-Za-z][\w .:/-]*>|\b(?i:your)[-_][A-Za-z][\w-]*|\bREPLACE[-_][A-Z][\w-]*|\b(?i:change|replace)[-_]?(?i:me)\b|\bTODO\b|__[A-Z][A-Z0-9_]*__|@[A-Z][A-Z0-9_]*@`)},
 }
 
-// Find returns the values with a placeholder, in the order of their paths; in each, only the first placeholder.
+// Find returns the values with a placeholder, in the order of their paths, each with its first placeholder.
 func Find(content map[string]any) []Found {
 	var all []Found
 	fields(content, "", &all)
 	return all
 }
 
-// expanded are fields in which something replaces variables, or may contain any text.
+// expanded are fields in which variables are replaced later, or which may contain any text.
 var expanded = []string{"command", "args", "annotations", "subPathExpr", "managedFields", "status", "httpHeaders"}
 
 // dictionaries are fields with any keys.
@@ -95,8 +95,8 @@ func value(v any, path string, all *[]Found) {
 	}
 }
 
-// mayHave reports whether the text has anything that a placeholder has. Most texts do not, and their patterns would take a
-// tenth of the time of lint.
+// mayHave reports whether the text contains a part of any placeholder. Most texts do not, and matching the patterns
+// would take a tenth of lint's time.
 func mayHave(text string) bool {
 	if strings.ContainsAny(text, "${<@_") {
 		return true

@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
-// checkContainers checks the containers, whose names init containers must not repeat.
+// checkContainers checks containers and init containers, which must not share names.
 func checkContainers(spec *corev1.PodSpec, path *field.Path, volumes []string) (found problems) {
 	if len(spec.Containers) == 0 {
 		found.add("no-containers", path.Child("containers"), "add a container", "the template has no container")
@@ -63,7 +63,7 @@ func checkContainerName(name string, path *field.Path, seen map[string]bool) (fo
 	return found
 }
 
-// checkContainer checks what all containers have in common.
+// checkContainer checks the fields that are checked alike in all containers.
 func checkContainer(spec *corev1.PodSpec, container *corev1.Container, path *field.Path, volumes []string) (found problems) {
 	if container.Image == "" {
 		found.add("container-without-image", path.Child("image"), "add an image", "the container has no image")
@@ -80,7 +80,7 @@ func checkContainer(spec *corev1.PodSpec, container *corev1.Container, path *fie
 	return found
 }
 
-// checkContainerRestarts checks the restartPolicy of a container, which is not that of the pod.
+// checkContainerRestarts checks the restartPolicy of a container, which is independent of the pod's.
 func checkContainerRestarts(container *corev1.Container, path *field.Path) (found problems) {
 	allowed := []corev1.ContainerRestartPolicy{corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure}
 	switch policy := container.RestartPolicy; {
@@ -110,7 +110,7 @@ func checkPorts(ports []corev1.ContainerPort, path *field.Path) (found problems)
 	return found
 }
 
-// hostPorts are ports of the node that containers of the pod have already.
+// hostPorts are ports of the node that containers of the pod already use.
 type hostPorts map[corev1.ContainerPort]bool
 
 // checkHostPorts checks ports of the node, which containers that run at the same time cannot share.

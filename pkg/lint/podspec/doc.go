@@ -1,11 +1,11 @@
-// Package podspec finds what the API server rejects in a pod template. It has the rules of
-// k8s.io/kubernetes/pkg/apis/core/validation, as of Kubernetes 1.37, for the fields that people write in Jobs; a test in
+// Package podspec finds problems for which the API server rejects a pod template. It has the rules of
+// k8s.io/kubernetes/pkg/apis/core/validation, as of Kubernetes 1.37, for the fields that are common in Jobs; a test in
 // test/integration compares it with a real API server.
 //
 //	pod template as written, without defaults ─► Check ─► Problems, in the order of the fields
 //
-// It is pure. Messages quote the template: the caller makes them safe for a terminal. Not checked are fields that few
-// Jobs have: those of Windows, of volumes in the tree (iscsi, rbd and others), and of security profiles.
+// It is pure. Messages quote the template: the caller makes them safe for a terminal. Fields that few Jobs have are not
+// checked: the fields for Windows, for in-tree volumes (iscsi, rbd and others), and for security profiles.
 package podspec
 
 import (
@@ -19,23 +19,23 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
-// Problem is one field for which the API server rejects the template.
+// Problem is a field for which the API server rejects the template.
 type Problem struct {
 	// ID is the kind of problem, such as mount-without-volume. It is stable.
 	ID   string
 	Path *field.Path
-	// Message and Fix are on one line each.
+	// Message and Fix have one line each.
 	Message, Fix string
 }
 
-// Options are about what is outside of the template.
+// Options describe the environment of the template.
 type Options struct {
 	// Volumes are the names of volumes that a controller adds to the pods, as JobSet does for its volumeClaimPolicies.
 	Volumes []string
 }
 
-// Check returns all problems of a template at this path, except those of its restartPolicy: that a Job allows fewer
-// of them.
+// Check returns all problems of a template at this path, except problems of its restartPolicy, for which a Job has
+// stricter rules.
 func Check(template *corev1.PodTemplateSpec, path *field.Path, o Options) []Problem {
 	spec, at := &template.Spec, path.Child("spec")
 	return slices.Concat(
@@ -54,7 +54,8 @@ func (p *problems) add(id string, path *field.Path, fix, message string, args ..
 	*p = append(*p, Problem{ID: id, Path: path, Fix: fix, Message: fmt.Sprintf(message, args...)})
 }
 
-// oneOf returns a problem if the value is neither empty, which the API server replaces by a default, nor allowed.
+// oneOf returns a problem if the value is not allowed. It accepts an empty value, which the API server replaces by a
+// default.
 func oneOf[T ~string](id string, path *field.Path, value T, allowed ...T) (found problems) {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
@@ -67,5 +68,5 @@ func oneOf[T ~string](id string, path *field.Path, value T, allowed ...T) (found
 	return found
 }
 
-// shorten keeps messages readable that quote the template.
+// shorten keeps messages that quote the template readable.
 func shorten(text string) string { return phrase.Shorten(text, 60) }

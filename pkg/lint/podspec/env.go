@@ -76,7 +76,7 @@ func checkKeyRef(name, key string, path *field.Path) problems {
 	return found
 }
 
-// checkObjectName checks the name of a ConfigMap, a Secret and most other objects.
+// checkObjectName checks the name of a ConfigMap, a Secret, or most other kinds of objects.
 func checkObjectName(name string, path *field.Path) (found problems) {
 	switch {
 	case name == "":

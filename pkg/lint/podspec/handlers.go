@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
-// handler is what a probe or a lifecycle hook does.
+// handler is the action of a probe or a lifecycle hook.
 type handler struct {
 	exec    *corev1.ExecAction
 	http    *corev1.HTTPGetAction
@@ -18,7 +18,7 @@ type handler struct {
 	sleeper *corev1.SleepAction
 }
 
-// checkHandlers checks the probes and hooks of a container that runs beside others.
+// checkHandlers checks the probes and hooks of a container that runs alongside others.
 func checkHandlers(container *corev1.Container, path *field.Path) problems {
 	found := checkProbe(container.LivenessProbe, path.Child("livenessProbe"), true)
 	found = append(found, checkProbe(container.ReadinessProbe, path.Child("readinessProbe"), false)...)
@@ -37,7 +37,8 @@ func checkHook(hook *corev1.LifecycleHandler, path *field.Path) (found problems)
 	return found
 }
 
-// checkNoHandlers finds probes and hooks of an init container that is not a sidecar: it has to end, not to be ready.
+// checkNoHandlers finds probes and hooks of an init container that is not a sidecar: it has to end, not to become
+// ready.
 func checkNoHandlers(container *corev1.Container, path *field.Path) (found problems) {
 	const fix = "remove it, or add restartPolicy: Always if the container is a sidecar"
 	for _, f := range []struct {
@@ -54,7 +55,7 @@ func checkNoHandlers(container *corev1.Container, path *field.Path) (found probl
 	return found
 }
 
-// checkProbe checks a probe; one that restarts containers needs only one success.
+// checkProbe checks a probe; if it restarts containers, its successThreshold must be 1.
 func checkProbe(probe *corev1.Probe, path *field.Path, restarts bool) (found problems) {
 	if probe == nil {
 		return found

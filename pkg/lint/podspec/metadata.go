@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxAnnotations is how many bytes the annotations of an object may have.
+// maxAnnotations is the maximum size of an object's annotations, in bytes.
 const maxAnnotations = 256 << 10
 
 const (
@@ -24,7 +24,7 @@ func CheckMetadata(meta *metav1.ObjectMeta, path *field.Path) []Problem {
 	size, annotations := 0, path.Child("annotations")
 	for _, key := range slices.Sorted(maps.Keys(meta.Annotations)) {
 		size += len(key) + len(meta.Annotations[key])
-		// The API server lowers the key first.
+		// The API server converts the key to lower case first.
 		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
 			found.add("annotation-invalid", annotations.Key(key), keyFix, "%q cannot be the key of an annotation", shorten(key))
 		}
@@ -35,7 +35,7 @@ func CheckMetadata(meta *metav1.ObjectMeta, path *field.Path) []Problem {
 	return found
 }
 
-// checkLabels checks labels, or what has their form.
+// checkLabels checks labels, or other maps with the same format.
 func checkLabels(id string, labels map[string]string, path *field.Path) (found problems) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if len(validation.IsQualifiedName(key)) > 0 {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkPod checks fields of the pod itself.
+// checkPod checks the fields of the pod itself.
 func checkPod(spec *corev1.PodSpec, path *field.Path) (found problems) {
 	if deadline := spec.ActiveDeadlineSeconds; deadline != nil && (*deadline < 1 || *deadline > math.MaxInt32) {
 		found.add("pod-deadline-invalid", path.Child("activeDeadlineSeconds"), "use 1 to 2147483647, or remove it", "activeDeadlineSeconds of the pod template is %d", *deadline)
@@ -32,7 +32,7 @@ func checkPod(spec *corev1.PodSpec, path *field.Path) (found problems) {
 	return found
 }
 
-// checkPodNames checks the names that the pod has in DNS, and those of objects that it refers to.
+// checkPodNames checks the DNS names of the pod, and the names of objects that it refers to.
 func checkPodNames(spec *corev1.PodSpec, path *field.Path) (found problems) {
 	for _, f := range []struct{ name, value string }{{"hostname", spec.Hostname}, {"subdomain", spec.Subdomain}} {
 		if f.value != "" && len(validation.IsDNS1123Label(f.value)) > 0 {

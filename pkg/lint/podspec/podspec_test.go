@@ -27,7 +27,7 @@ func look(t *testing.T, template string, o Options) []string {
 	return got
 }
 
-// Each problem alone; test/integration compares many more with a real API server.
+// Each problem separately; test/integration compares many more with a real API server.
 // Requirements: LNT-01
 func TestProblemsOfAPodTemplateHaveTheirField(t *testing.T) {
 	for template, want := range map[string]string{
@@ -90,7 +90,7 @@ func TestProblemsOfAPodTemplateHaveTheirField(t *testing.T) {
 	}
 }
 
-// plain is a template with one container, with fields of the container and of the pod.
+// plain returns a template with one container, with these fields of the container and of the pod.
 func plain(container string, pod ...string) string {
 	text := "spec:\n  containers:\n  - name: a\n    image: i\n"
 	if container != "" {
@@ -112,7 +112,7 @@ func TestVolumesOfAControllerMayBeMounted(t *testing.T) {
 	}
 }
 
-// A sidecar has probes, and a native resource may be overcommitted.
+// A sidecar may have probes, and the request of a native resource may be below its limit.
 // Requirements: LNT-01
 func TestValidTemplatesHaveNoProblems(t *testing.T) {
 	for _, template := range []string{

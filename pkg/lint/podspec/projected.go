@@ -6,13 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// tokenSeconds are how long a token of a service account may be valid.
+// The range of the lifetime of a service account token.
 const (
 	minTokenSeconds = 10 * 60
 	maxTokenSeconds = 1 << 32
 )
 
-// checkProjected checks a volume that joins several sources.
+// checkProjected checks a volume that combines several sources.
 func checkProjected(volume *corev1.ProjectedVolumeSource, path *field.Path) (found problems) {
 	for i := range volume.Sources {
 		source, at := &volume.Sources[i], path.Child("sources").Index(i)
@@ -53,7 +53,7 @@ func checkToken(token *corev1.ServiceAccountTokenProjection, path *field.Path) (
 	return found
 }
 
-// checkDownward checks files with fields of the pod.
+// checkDownward checks files that contain fields of the pod.
 func checkDownward(items []corev1.DownwardAPIVolumeFile, path *field.Path) (found problems) {
 	for i := range items {
 		item, at := &items[i], path.Index(i)

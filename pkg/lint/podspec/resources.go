@@ -66,7 +66,7 @@ func isResource(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || isHugePages(name)
 }
 
-// checkClaims checks that the pod has the resource claims which a container names.
+// checkClaims checks that the pod has the resource claims that a container names.
 func checkClaims(spec *corev1.PodSpec, claims []corev1.ResourceClaim, path *field.Path) (found problems) {
 	for i := range claims {
 		if !slices.ContainsFunc(spec.ResourceClaims, func(of corev1.PodResourceClaim) bool { return of.Name == claims[i].Name }) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkScheduling checks where the pods may run.
+// checkScheduling checks the constraints on the nodes of the pods.
 func checkScheduling(spec *corev1.PodSpec, path *field.Path) problems {
 	found := checkLabels("node-selector-invalid", spec.NodeSelector, path.Child("nodeSelector"))
 	for i := range spec.Tolerations {

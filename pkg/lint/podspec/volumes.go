@@ -12,7 +12,7 @@ import (
 
 const labelFix = "use at most 63 lowercase letters, digits and '-', with no '-' at the beginning or end"
 
-// volumeNames returns the names that a mount may have.
+// volumeNames returns the valid volume names for mounts.
 func volumeNames(volumes []corev1.Volume, added []string) []string {
 	names := slices.Clone(added)
 	for i := range volumes {
@@ -39,7 +39,7 @@ func checkVolumes(volumes []corev1.Volume, path *field.Path) (found problems) {
 	return found
 }
 
-// checkVolumeSource checks what the volume is; without a source, it is an emptyDir.
+// checkVolumeSource checks the source of a volume; without one, the volume is an emptyDir.
 func checkVolumeSource(source *corev1.VolumeSource, path *field.Path) (found problems) {
 	if types := sourceTypes(source); len(types) > 1 {
 		found.add("volume-of-two-types", path.Child(types[1]), "make it two volumes", "the volume already has the type %s", types[0])
@@ -129,7 +129,7 @@ func checkRelative(id, text string, path *field.Path) (found problems) {
 	return found
 }
 
-// sourceTypes returns the fields of the source that are set, by their names in JSON.
+// sourceTypes returns the JSON names of the fields of the source that are set.
 func sourceTypes(source *corev1.VolumeSource) []string {
 	var types []string
 	value := reflect.ValueOf(source).Elem()

@@ -9,56 +9,58 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
-// Problem is a name or a value that the API does not have.
+// Problem is a field name or a value that the API does not have.
 type Problem struct {
 	// ID is one of the IDs of package lint: unknown-field, wrong-type, value-unknown, quantity-invalid, quantity-tiny,
 	// resource-unknown.
 	ID string
 	// Path is the path in the object as written, such as spec.template.spec.containers[0].comand.
 	Path string
-	// Message is what is wrong, and Fix what to do about it, on one line each.
+	// Message describes the problem, and Fix is the suggested correction, on one line each.
 	Message, Fix string
-	// Accepted reports whether the API server accepts it all the same.
+	// Accepted reports whether the API server accepts the object nevertheless.
 	Accepted bool
 }
 
-// Input is what to check.
+// Input is the content to check.
 type Input struct {
 	Schema *Schema
-	// Content is of JSON types, with int64 and float64 for numbers. Check corrects it.
+	// Content has JSON types, with int64 and float64 for numbers. Check corrects it in place.
 	Content map[string]any
 	// Prefix is the path of Content in the object, "" for the object itself.
 	Prefix string
-	// Written returns a scalar without quotes as it is written in the manifest, "" if that is not known. It may be nil.
+	// Written returns a scalar as it is written in the manifest, without quotes, or "" if that is unknown. It may be
+	// nil.
 	Written func(path string) string
 }
 
-// Result is what Check found.
+// Result is the result of Check.
 type Result struct {
 	Problems []Problem
-	// Removed are the paths of wrong values that were removed, so that what is missing there is no other problem.
+	// Removed are the paths of wrong values that were removed, so that the caller can ignore findings about missing
+	// values there.
 	Removed []string
-	// Moved has the paths as written of fields that were moved, by the paths to which they were moved.
+	// Moved maps the new paths of moved fields to their paths as written.
 	Moved map[string]string
-	// Guesses are corrections that may be wrong; they are not made.
+	// Guesses are corrections that may be wrong; Check does not apply them.
 	Guesses []Guess
 }
 
-// Guess is a field that an unknown one may be.
+// Guess is a known field that an unknown one may stand for.
 type Guess struct {
 	to    place
 	name  string
 	value any
 }
 
-// Make makes the correction in the content that was checked.
+// Make applies the correction to the checked content.
 func (g Guess) Make() {
 	if target := g.to.make(); target != nil {
 		add(target, g.name, g.value)
 	}
 }
 
-// add adds a field to an object, but for what it has already, perhaps by another guess.
+// add adds a field to an object, except for parts that exist already, perhaps by another guess.
 func add(to map[string]any, name string, value any) {
 	inner, isObject := value.(map[string]any)
 	there, wasObject := to[name].(map[string]any)
@@ -78,7 +80,7 @@ func Check(in Input) Result {
 	w := &walk{Input: in, result: Result{Moved: map[string]string{}}}
 	w.object(in.Schema, in.Content)
 	w.again = true
-	for len(w.pending) > 0 { // what was moved to where the walk has been
+	for len(w.pending) > 0 { // fields that were moved to an object already visited
 		p := w.pending[0]
 		w.pending = w.pending[1:]
 		w.steps = p.steps
@@ -87,15 +89,15 @@ func Check(in Input) Result {
 	return w.result
 }
 
-// walk is at one place of the content.
+// walk is the state of a check, at one place of the content.
 type walk struct {
 	Input
 	steps   []step
 	pending []visit
 	result  Result
-	// silent drops problems: those of a guess.
+	// silent suppresses problems and removals, for a guess.
 	silent bool
-	// again reports that fields may be visited for a second time.
+	// again reports whether fields may be visited for a second time.
 	again bool
 }
 
@@ -104,12 +106,12 @@ type step struct {
 	name  string // of a field; "" for an item
 	key   bool   // of a dictionary
 	index int
-	// schema and object are where the step starts; object is nil for a list.
+	// schema and object are the start of the step; object is nil for a list.
 	schema *Schema
 	object map[string]any
 }
 
-// visit is a field that is still to be checked.
+// visit is a field that remains to be checked.
 type visit struct {
 	steps  []step
 	schema *Schema
@@ -117,7 +119,7 @@ type visit struct {
 	name   string
 }
 
-// path returns the path to where the walk is.
+// path returns the path of the current place.
 func (w *walk) path() string { return pathOf(w.Prefix, w.steps) }
 
 func pathOf(prefix string, steps []step) string {
@@ -139,7 +141,7 @@ func pathOf(prefix string, steps []step) string {
 	return b.String()
 }
 
-// subject returns the path, and the name of the container, variable or volume there.
+// subject returns the current path, with the name of the container, variable or volume that it belongs to.
 func (w *walk) subject() string {
 	for i := len(w.steps) - 1; i >= 0; i-- {
 		name, isText := w.steps[i].object["name"].(string)
@@ -185,7 +187,7 @@ func (w *walk) field(s *Schema, content map[string]any, name string) {
 	}
 }
 
-// value checks a value, and returns what to put in its place; false for nothing.
+// value checks a value, and returns its replacement; false if it is to be removed.
 func (w *walk) value(s *Schema, value any) (any, bool) {
 	if value == nil {
 		return nil, true
@@ -240,7 +242,8 @@ func (w *walk) items(s *Schema, value any) (any, bool) {
 	return items, true
 }
 
-// oneOf checks a text of which the API lists the values. The empty text is replaced by a default, or missing.
+// oneOf checks a text whose values the API enumerates. An empty text is accepted, because a default replaces it, or
+// another check reports it as missing.
 func (w *walk) oneOf(s *Schema, value string) (any, bool) {
 	if value == "" || s.allowed == nil || slices.Contains(s.allowed, value) {
 		return value, true
@@ -259,7 +262,7 @@ func (w *walk) oneOf(s *Schema, value string) (any, bool) {
 	return corrected, keep
 }
 
-// remove notes that the value here is removed.
+// remove records that the value at the current place is removed.
 func (w *walk) remove() {
 	if !w.silent {
 		w.result.Removed = append(w.result.Removed, w.path())

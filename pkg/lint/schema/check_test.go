@@ -41,7 +41,7 @@ func check(t *testing.T, of reflect.Type, text string) (problems []string, resul
 
 const pod = "template: {spec: {restartPolicy: Never, containers: [{name: a, image: i}]}}"
 
-// A field has one place where it can belong: in another case, with a synonym, or at another level. It is moved there.
+// A field with only one possible place is moved there: from another case, a synonym, or another level.
 // Requirements: LNT-06
 func TestFieldsThatAreCertainAreMoved(t *testing.T) {
 	job, cronJob := reflect.TypeFor[batchv1.Job](), reflect.TypeFor[batchv1.CronJob]()
@@ -73,7 +73,7 @@ func TestFieldsThatAreCertainAreMoved(t *testing.T) {
 	}
 }
 
-// Where several fields are possible, or the names differ by a third, nothing is moved.
+// If several fields are possible, or a third of the name differs, no field is moved.
 // Requirements: LNT-06
 func TestFieldsThatAreNotCertainAreGuessesOrNothing(t *testing.T) {
 	for text, want := range map[string]string{
@@ -103,7 +103,7 @@ func TestResourcesBelongIntoLimitsOrRequests(t *testing.T) {
 	}
 }
 
-// Tens of thousands of unknown fields take no longer than others.
+// Tens of thousands of unknown fields are reported within seconds.
 // Requirements: LNT-06
 func TestManyUnknownFieldsAreReportedAtOnce(t *testing.T) {
 	spec := map[string]any{}
@@ -117,7 +117,7 @@ func TestManyUnknownFieldsAreReportedAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzCheck: what is left can be decoded, and has no other problem.
+// FuzzCheck: the corrected content can be decoded, and has no other problem.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
 		`{"spec":{"restartpolicy":"Never","templat":{"spec":{"containers":[{"nam":1}]}}}}`, `{"spec":[],"metadata":{"labels":[1],"creationTimestamp":"x","name":{}}}`,

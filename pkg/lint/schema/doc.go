@@ -3,7 +3,7 @@
 //
 //	Go type ─► Of ─► Schema;  Schema, content ─► Check ─► Problems, and content that decodes without errors
 //
-// It reports every wrong name and value with its path. It corrects the content where the meaning is certain: a quoted
-// number, a field one level too high, a different case. It removes other wrong values, so that the rest of the object
-// can be checked all the same.
+// It reports every wrong name and value with its path. It corrects the content if the intended value is certain: a
+// quoted number, a field one level too high, a different case. It removes other wrong values, so that the rest of the
+// object can still be checked.
 package schema

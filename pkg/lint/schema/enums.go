@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// enums are the values that the API server accepts in types of text, but for those that packages lint and podspec check.
+// enums are the values that the API server accepts for string types, except for types that packages lint and podspec
+// check.
 var enums = map[reflect.Type][]string{
 	reflect.TypeFor[corev1.MountPropagationMode]():        of(corev1.MountPropagationNone, corev1.MountPropagationHostToContainer, corev1.MountPropagationBidirectional),
 	reflect.TypeFor[corev1.PersistentVolumeAccessMode]():  of(corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod),

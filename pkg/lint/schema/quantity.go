@@ -40,7 +40,7 @@ func (w *walk) quantity(s *Schema, value any) (any, bool) {
 	return nil, false
 }
 
-// tiny is an amount of less than a kibibyte, which is probably the wrong unit: m is a thousandth.
+// tiny returns a problem for an amount of less than a kibibyte, which probably has the wrong unit: m is a thousandth.
 func tiny(path, subject, literal string) Problem {
 	digits := strings.TrimRight(literal, "m")
 	message, fix := subject+" is "+literal+", less than a kibibyte", "write "+digits+"M or "+digits+"Mi for megabytes"
@@ -50,7 +50,7 @@ func tiny(path, subject, literal string) Problem {
 	return Problem{ID: "quantity-tiny", Path: path, Fix: fix, Message: message, Accepted: true}
 }
 
-// bytes reports whether the unit of the quantity here is the byte.
+// bytes reports whether the quantity at the current place is measured in bytes.
 func (w *walk) bytes() bool {
 	switch name := w.steps[len(w.steps)-1].name; name {
 	case "memory", "ephemeral-storage", "storage", "sizeLimit":
@@ -63,7 +63,7 @@ func (w *walk) bytes() bool {
 // amount is a number with a unit.
 var amount = regexp.MustCompile(`^\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$`)
 
-// units are suffixes of quantities, by what people write instead.
+// units are the correct suffixes of quantities, by common wrong ones.
 var units = map[string]string{
 	"k": "k or Ki", "kb": "k or Ki", "kib": "Ki", "ki": "Ki",
 	"mb": "M or Mi", "mib": "Mi", "mi": "Mi", "meg": "M or Mi",
@@ -74,7 +74,7 @@ var units = map[string]string{
 	"mcpu": "m", "millicpu": "m", "millicores": "m", "milli": "m",
 }
 
-// quantityFix returns how to write what was meant.
+// quantityFix returns a suggestion for the intended quantity.
 func quantityFix(literal string, bytes bool) string {
 	example := "write a number with a unit, such as 500m or 2"
 	if bytes {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// kind is how a value looks in JSON.
+// kind is the JSON form of a value.
 type kind int
 
 const (
@@ -28,21 +28,21 @@ const (
 	moment
 )
 
-// Schema is what a value may be.
+// Schema describes the valid values of a type.
 type Schema struct {
 	kind kind
-	// fields are those of an object, by their names in JSON; names are their names, sorted.
+	// fields are the fields of an object by JSON name; names are the JSON names, sorted.
 	fields map[string]*Schema
 	names  []string
-	// elem is for the items of a list, and the values of a dictionary.
+	// elem is the Schema of the items of a list, or of the values of a dictionary.
 	elem *Schema
 	// bits is the size of an integer.
 	bits int
-	// allowed are the values that a text may have, nil if the API does not list them.
+	// allowed are the valid values of a text, nil if the API does not enumerate them.
 	allowed []string
 }
 
-// special are the types that decode themselves.
+// special are the types with their own JSON decoding.
 var special = map[reflect.Type]kind{
 	reflect.TypeFor[resource.Quantity]():  quantity,
 	reflect.TypeFor[intstr.IntOrString](): intOrText,
@@ -54,7 +54,7 @@ var special = map[reflect.Type]kind{
 // Of returns the Schema of a Go type of the Kubernetes API.
 func Of(t reflect.Type) *Schema { return compiler{}.schema(t) }
 
-// compiler has the Schemas of types, so that a type that contains itself ends.
+// compiler holds the Schemas of types, so that recursion ends at a type that contains itself.
 type compiler map[reflect.Type]*Schema
 
 func (c compiler) schema(t reflect.Type) *Schema {
@@ -107,7 +107,7 @@ func (c compiler) fields(t reflect.Type) map[string]*Schema {
 	return fields
 }
 
-// String returns the kind of value as users would call it.
+// String returns the kind of value in words for users.
 func (s *Schema) String() string {
 	switch s.kind {
 	case object, dictionary:

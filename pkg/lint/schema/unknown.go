@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
-// synonyms are the names of fields, by other names for the same thing, in lower case.
+// synonyms maps other names for a field, in lower case, to its name.
 var synonyms = map[string]string{
 	"ttl": "ttlSecondsAfterFinished", "ttlseconds": "ttlSecondsAfterFinished", "ttlafterfinished": "ttlSecondsAfterFinished", "ttlsecondsafterfinish": "ttlSecondsAfterFinished",
 	"timeout": "activeDeadlineSeconds", "timeoutseconds": "activeDeadlineSeconds", "activedeadline": "activeDeadlineSeconds", "deadline": "activeDeadlineSeconds", "deadlineseconds": "activeDeadlineSeconds",
@@ -22,10 +22,11 @@ var synonyms = map[string]string{
 	"environment": "env", "envs": "env", "envvars": "env", "cmd": "command", "entrypoint": "command", "arguments": "args", "mounts": "volumeMounts",
 }
 
-// searchedAtMost is how many problems an object may have, before the meaning of its unknown fields is searched no longer.
+// searchedAtMost is the number of problems in an object above which the meaning of unknown fields is no longer
+// searched.
 const searchedAtMost = 100
 
-// unknown reports a field that the API does not have, and corrects it if it is certain what was meant.
+// unknown reports a field that the API does not have, and corrects it if the intended field is certain.
 func (w *walk) unknown(s *Schema, content map[string]any, name string) {
 	if w.silent { // a guess below a guess
 		return
@@ -51,7 +52,7 @@ func (w *walk) unknown(s *Schema, content map[string]any, name string) {
 	w.report(problem)
 }
 
-// beside finds fields that are beside the one that they belong to, because they are not indented more than it.
+// beside finds fields that are siblings of the field they belong to, because of missing indentation.
 func (w *walk) beside(s *Schema, content map[string]any) {
 	if w.silent {
 		return
@@ -73,7 +74,7 @@ func (w *walk) beside(s *Schema, content map[string]any) {
 	}
 }
 
-// indent reports that fields belong into another one that has no value, and moves them there.
+// indent reports that fields belong into a sibling without a value, and moves them there.
 func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[string]any) {
 	here := slices.Clone(w.steps)
 	empty := pathOf(w.Prefix, append(here, step{name: name}))
@@ -85,7 +86,7 @@ func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[
 		at = pathOf(w.Prefix, append(here, step{name: other}))
 		w.result.Moved[pathOf(w.Prefix, append(here, step{name: name}, step{name: other, key: s.fields[name].kind == dictionary}))] = at
 	}
-	if len(names) > 1 { // more likely, it is the other line that is wrong
+	if len(names) > 1 { // more likely, the line of the empty field is wrong
 		at = empty
 	}
 	w.report(Problem{
@@ -94,7 +95,7 @@ func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[
 	})
 }
 
-// move moves a field to its right place and name, unless it would replace one, and returns the fix.
+// move moves a field to its correct place and name, unless that would overwrite a field, and returns the fix.
 func (w *walk) move(here place, name string, to place, right, path string) string {
 	target := to.make()
 	if target == nil {
@@ -113,7 +114,7 @@ func (w *walk) move(here place, name string, to place, right, path string) strin
 	return to.fix(w.Prefix, here, right)
 }
 
-// guess notes what a field may be.
+// guess records a field that an unknown one may stand for, and returns the fix.
 func (w *walk) guess(here place, name string, to place, right string) string {
 	if _, found := to.content[right]; found {
 		return "remove it"
@@ -125,12 +126,12 @@ func (w *walk) guess(here place, name string, to place, right string) string {
 	return to.fix(w.Prefix, here, right)
 }
 
-// place is an object of the content, or one that could be there.
+// place is an object of the content, or an optional object that is missing.
 type place struct {
 	schema  *Schema
-	content map[string]any // nil if it is not there
+	content map[string]any // nil if it is missing
 	steps   []step
-	// far is how many objects are between this place and the one where the search began.
+	// far is the number of objects between this place and the start of the search.
 	far int
 }
 
@@ -140,7 +141,7 @@ func (w *walk) at(s *Schema, content map[string]any) place {
 
 func (p place) same(as place) bool { return p.far == 0 && len(p.steps) == len(as.steps) }
 
-// meant returns the name of a field here, with its path if it belongs to another place.
+// meant returns the name of a field, with its path unless it belongs here.
 func (p place) meant(prefix string, here place, right string) string {
 	if p.same(here) {
 		return right
@@ -167,7 +168,8 @@ func (p place) fix(prefix string, here place, right string) string {
 	return "move it to " + there + ", or remove it"
 }
 
-// make returns the object, and creates it with those around it if they are missing; nil if something else is there.
+// make returns the object, and creates it and the objects around it if they are missing; nil if another value is in the
+// way.
 func (p place) make() map[string]any {
 	if p.content != nil || len(p.steps) == 0 {
 		return p.content
@@ -187,16 +189,16 @@ func (p place) make() map[string]any {
 	return made
 }
 
-// generic are names that say nothing about the object that they belong to.
+// generic are names that occur in many objects.
 var generic = []string{"name", "namespace", "type", "kind", "key", "value", "values", "path", "items", "operator", "status", "optional", "labels", "annotations"}
 
-// simple is a name without differences of case and separators.
+// simple returns a name without differences in case and separators.
 func simple(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// certain returns where a field with this name, but for its case, or with a synonym of it, is; "" if it is nowhere, or
-// if there are several such places.
+// certain returns the nearest field with this name, ignoring case and separators, or with a synonym of it; "" if there
+// is none, or if there are several at the same distance.
 func (p place) certain(name string) (place, string) {
 	wanted := simple(name)
 	if to, right := p.nearest(func(known string) bool { return simple(known) == wanted }); right != "" {
@@ -208,7 +210,7 @@ func (p place) certain(name string) (place, string) {
 	return place{}, ""
 }
 
-// nearest returns the only field, among those at the least distance, with a name that matches.
+// nearest returns the only field, among the nearest ones, with a name that matches.
 func (p place) nearest(matches func(string) bool) (found place, name string) {
 	several := false
 	for _, around := range p.around() {
@@ -230,10 +232,10 @@ func (p place) nearest(matches func(string) bool) (found place, name string) {
 	return found, name
 }
 
-// farthest is how many objects a field may be away from where it belongs.
+// farthest is the maximum number of objects between a field and the object it belongs to.
 const farthest = 6
 
-// around returns the objects around this one, the nearest first: those it is in, and those in these.
+// around returns the objects around this one, nearest first: the enclosing objects, and the objects in these.
 func (p place) around() []place {
 	var all []place
 	seen := map[string]bool{}
@@ -249,7 +251,7 @@ func (p place) around() []place {
 	return all
 }
 
-// outer returns the object that is so many objects further out.
+// outer returns the enclosing object that is up objects further out.
 func (p place) outer(up int) (place, bool) {
 	if up == 0 {
 		return p, true
@@ -266,7 +268,7 @@ func (p place) outer(up int) (place, bool) {
 	return place{}, false
 }
 
-// inside adds an object, and those in it. Of lists, only a single item is certain.
+// inside adds an object, and the objects in it. A list is followed only if it has a single item.
 func (p place) inside(all []place, seen map[string]bool) []place {
 	path := pathOf("", p.steps)
 	if p.far > farthest || seen[path] {
@@ -276,7 +278,7 @@ func (p place) inside(all []place, seen map[string]bool) []place {
 	all = append(all, p)
 	for _, name := range p.schema.names {
 		s := p.schema.fields[name]
-		if name == "status" || name == "managedFields" { // nobody writes these
+		if name == "status" || name == "managedFields" { // users do not write these
 			continue
 		}
 		steps := append(slices.Clone(p.steps), step{name: name, schema: p.schema, object: p.content})
@@ -296,7 +298,7 @@ func (p place) inside(all []place, seen map[string]bool) []place {
 	return all
 }
 
-// likely reports whether the object is there, or one that every Job should have.
+// likely reports whether the object exists, or is one that every Job should have.
 func (p place) likely() bool {
 	if p.content != nil || len(p.steps) == 0 {
 		return true
@@ -304,8 +306,8 @@ func (p place) likely() bool {
 	return slices.Contains([]string{"spec", "template", "jobTemplate", "metadata"}, p.steps[len(p.steps)-1].name)
 }
 
-// similar returns the field whose name is the least different one, in the same object or in one that is around it: a guess.
-// Where a third of the letters differ, there is none.
+// similar returns the field with the most similar name, in the same object or in one around it: a guess. There is none
+// if a third of the letters differ.
 func (p place) similar(name string) (found place, right string) {
 	wanted := simple(name)
 	least := (len(wanted) + 2) / 3

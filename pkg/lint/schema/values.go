@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
-// fits returns the value as it is decoded; false if it is of a wrong type. It is not for objects, lists, quantities and
-// texts.
+// fits returns the value as it is decoded; false if its type is wrong. It does not handle objects, lists, quantities
+// and texts.
 func (s *Schema) fits(value any) (any, bool) {
 	switch s.kind {
 	case anything:
@@ -39,7 +39,7 @@ func (s *Schema) fits(value any) (any, bool) {
 	return nil, false
 }
 
-// integer also takes 3.0, which is sent as 3.
+// integer also accepts 3.0, which is sent as 3.
 func (s *Schema) integer(value any) (any, bool) {
 	switch v := value.(type) {
 	case int64:
@@ -52,7 +52,7 @@ func (s *Schema) integer(value any) (any, bool) {
 	return nil, false
 }
 
-// wrong reports a value of a wrong type. It returns the value that is meant if that is certain.
+// wrong reports a value of a wrong type. It returns the intended value if that is certain.
 func (w *walk) wrong(s *Schema, value any) (any, bool) {
 	path := w.path()
 	written := ""
@@ -77,7 +77,7 @@ func (w *walk) wrong(s *Schema, value any) (any, bool) {
 	return meant, meant != nil
 }
 
-// meant returns the value that is certainly meant, and how to write it; nil and "" if there is none.
+// meant returns the intended value if it is certain, and how to write it; otherwise nil and "".
 func (s *Schema) meant(value any, written string) (any, string) {
 	if s.kind == text {
 		if literal := scalar(value, written); literal != "" {
@@ -115,7 +115,7 @@ func scalar(value any, written string) string {
 	return ""
 }
 
-// rewrite returns what to write in place of a value whose meaning is not certain.
+// rewrite returns how to replace a value whose intended meaning is uncertain.
 func (w *walk) rewrite(s *Schema, value any) string {
 	given, isText := value.(string)
 	switch s.kind {
@@ -136,7 +136,7 @@ func (w *walk) rewrite(s *Schema, value any) string {
 	return "write " + s.String()
 }
 
-// asList returns how to write a list in place of another value.
+// asList returns how to replace a value by a list.
 func (w *walk) asList(s *Schema, value any) string {
 	if _, isObject := value.(map[string]any); !isObject && s.elem.kind == text {
 		return "write a list: [" + strings.Join(w.words(fmt.Sprint(value)), ", ") + "]"
@@ -147,8 +147,8 @@ func (w *walk) asList(s *Schema, value any) string {
 	return `write a list: start each item with "- "`
 }
 
-// words quotes the items of a list that was written as one text: the arguments, if it is a command without syntax of a
-// shell.
+// words quotes the items of a list that was written as one text. A command becomes its arguments, or an argument of sh
+// -c if it uses shell syntax.
 func (w *walk) words(given string) []string {
 	if len(w.steps) == 0 || w.steps[len(w.steps)-1].name != "command" && w.steps[len(w.steps)-1].name != "args" {
 		return []string{quoted(given)}
@@ -163,12 +163,12 @@ func (w *walk) words(given string) []string {
 	return words
 }
 
-// inSeconds reports whether the unit of the field here is the second.
+// inSeconds reports whether the field at the current place is measured in seconds.
 func (w *walk) inSeconds() bool {
 	return len(w.steps) > 0 && strings.Contains(w.steps[len(w.steps)-1].name, "Seconds")
 }
 
-// describe returns a value of a wrong type as users would call it.
+// describe returns a value of a wrong type in words for users.
 func describe(value any, written string) string {
 	switch v := value.(type) {
 	case string:
@@ -186,5 +186,5 @@ func describe(value any, written string) string {
 	return "the number " + scalar(value, written)
 }
 
-// quoted quotes a text, and shortens it.
+// quoted quotes and shortens a text.
 func quoted(text string) string { return strconv.Quote(phrase.Shorten(text, 60)) }

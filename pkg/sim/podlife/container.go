@@ -8,15 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The kubelet's back-off: the first restart is immediate, the others wait 10 s, 20 s … 5 min after the end of a run. It
-// starts again after a run that ended 10 min or more after the last restart.
+// The kubelet's back-off: the first restart is immediate; further restarts wait 10 s, 20 s … 5 min after the end of a
+// run. The back-off is reset after a run that ended 10 min or more after the last restart.
 const (
 	firstBackOff   = 10 * time.Second
 	maxBackOff     = 5 * time.Minute
 	backOffExpires = 2 * maxBackOff
 )
 
-// Forever is the length of a run that does not end by itself.
+// Forever is the length of a run that does not end on its own.
 const Forever time.Duration = -1
 
 // Run is one run of a container.
@@ -24,12 +24,12 @@ type Run struct {
 	For    time.Duration // Forever if negative
 	Exit   int32
 	Reason string // of an exit code other than 0; "" for Error
-	// Evicted are the conditions of a pod that ends with the run if that fails, whatever its restart policy is: the cluster
-	// evicts it. There are none for other runs.
+	// Evicted are the conditions of a pod that the cluster evicts at the end of the run, whatever its restart policy,
+	// if the run fails; empty for other runs.
 	Evicted []corev1.PodCondition
 }
 
-// Runs says what a container does after a number of restarts in this pod.
+// Runs returns the run of a container after a number of restarts in this pod.
 type Runs func(container string, restarts int32) Run
 
 type state int
@@ -50,10 +50,10 @@ type container struct {
 	// until is the end of a run, or of a back-off; zero if it does not end.
 	until    time.Time
 	restarts int32
-	// backOff is the next delay, 0 before the first restart, and restarted the time of the last restart.
+	// backOff is the next delay, 0 before the first restart, and restarted is the time of the last restart.
 	backOff   time.Duration
 	restarted time.Time
-	// end is how the last run ended, last how the one before did; nil for none.
+	// end is the end of the last run, last the end of the run before it; nil for none.
 	end, last *corev1.ContainerStateTerminated
 }
 
@@ -93,7 +93,7 @@ func (c *container) restart(now time.Time, runs Runs) {
 	c.start(now, runs)
 }
 
-// kill ends a run with this exit code, that of a sidecar with its own.
+// kill ends a run with this exit code, or a sidecar's run with the run's own.
 func (c *container) kill(now time.Time, exit int32) {
 	switch {
 	case c.state == running && c.sidecar:
@@ -107,7 +107,7 @@ func (c *container) kill(now time.Time, exit int32) {
 
 func (c *container) isDue(now time.Time) bool { return !c.until.IsZero() && !c.until.After(now) }
 
-// status is the status of a container that has started.
+// status returns the status of a container that has started.
 func (c *container) status() corev1.ContainerStatus {
 	s := corev1.ContainerStatus{Name: c.name, RestartCount: c.restarts}
 	ended := c.end

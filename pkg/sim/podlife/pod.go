@@ -12,7 +12,7 @@ import (
 type Pod struct {
 	runs      Runs
 	init, app []container
-	restarts  bool      // containers that fail
+	restarts  bool      // whether failed containers are restarted
 	deadline  time.Time // zero for none
 	phase     corev1.PodPhase
 	expired   bool
@@ -37,7 +37,7 @@ func Start(spec *corev1.PodSpec, now time.Time, runs Runs) *Pod {
 	return p
 }
 
-// Next returns when something changes by itself; false for never.
+// Next returns the time of the next change; false if there is none.
 func (p *Pod) Next() (next time.Time, found bool) {
 	if p.hasEnded() {
 		return time.Time{}, false
@@ -51,8 +51,8 @@ func (p *Pod) Next() (next time.Time, found bool) {
 	return next, !next.IsZero()
 }
 
-// Advance makes all changes until now, and reports whether the status that SetStatus sets is another. Containers of a
-// terminating pod are not restarted.
+// Advance makes all changes until now, and reports whether the status that SetStatus would set has changed. Containers
+// of a terminating pod are not restarted.
 func (p *Pod) Advance(now time.Time, terminating bool) bool {
 	was := p.shown()
 	for {
@@ -64,9 +64,9 @@ func (p *Pod) Advance(now time.Time, terminating bool) bool {
 	}
 }
 
-// step makes the changes of one moment: the end of the pod comes first.
+// step makes the changes of one point in time: the end of the pod comes first.
 func (p *Pod) step(now time.Time, terminating bool) {
-	p.exitDue(p.app, now) // Of those that end together, sidecars do not count.
+	p.exitDue(p.app, now) // Sidecars that exit at the same time do not count.
 	if p.endIfDone(now, terminating) {
 		return
 	}
@@ -90,7 +90,7 @@ func (p *Pod) step(now time.Time, terminating bool) {
 	p.proceed(now)
 }
 
-// exitDue ends the runs of containers that end now.
+// exitDue ends the runs that are due.
 func (p *Pod) exitDue(list []container, now time.Time) {
 	for i := range list {
 		c := &list[i]
@@ -117,14 +117,14 @@ func (p *Pod) containers() iter.Seq[*container] {
 	}
 }
 
-// killed is the exit code of a container that the kubelet ends.
+// killed is the exit code of a container that the kubelet kills.
 const killed = 143
 
 func (p *Pod) isRestarted(c *container, terminating bool) bool {
 	return !terminating && (c.sidecar || p.restarts && c.end.ExitCode != 0)
 }
 
-// proceed starts the init containers whose turn it is, or else the others.
+// proceed starts the init containers that are next, or else the other containers.
 func (p *Pod) proceed(now time.Time) {
 	for i := range p.init {
 		c := &p.init[i]
@@ -143,7 +143,8 @@ func (p *Pod) proceed(now time.Time) {
 	p.phase = corev1.PodRunning
 }
 
-// endIfDone ends the pod if it was evicted, if an init container failed for good, or if all other containers have ended.
+// endIfDone ends the pod if it was evicted, if an init container failed for good, or if all other containers have
+// ended.
 func (p *Pod) endIfDone(now time.Time, terminating bool) bool {
 	done := p.eviction != nil
 	for i := range p.init {
@@ -163,8 +164,8 @@ func (p *Pod) endIfDone(now time.Time, terminating bool) bool {
 	return done
 }
 
-// Kill ends all containers that run, with this exit code, but sidecars with that of their run. A container that waits for a
-// restart stays as it ended.
+// Kill ends all running containers, with this exit code, but sidecars with the exit code of their run. A container that
+// waits for a restart keeps its last exit.
 func (p *Pod) Kill(now time.Time, exit int32) {
 	if p.hasEnded() {
 		return
@@ -184,7 +185,7 @@ func (p *Pod) Kill(now time.Time, exit int32) {
 
 func (p *Pod) hasEnded() bool { return p.phase == corev1.PodSucceeded || p.phase == corev1.PodFailed }
 
-// shown is what of a pod is worth a new status.
+// shown is the part of a pod whose change requires a new status.
 type shown struct {
 	phase              corev1.PodPhase
 	ready              bool
@@ -202,7 +203,7 @@ func (p *Pod) shown() shown {
 	return s
 }
 
-// IsReady reports whether all containers run that are not init containers.
+// IsReady reports whether all containers except init containers are running.
 func (p *Pod) IsReady() bool {
 	for i := range p.app {
 		if p.app[i].state != running {
@@ -212,14 +213,14 @@ func (p *Pod) IsReady() bool {
 	return true
 }
 
-// Eviction returns the conditions of a pod that was evicted, none for others.
+// Eviction returns the conditions of an evicted pod, none for other pods.
 func (p *Pod) Eviction() []corev1.PodCondition { return p.eviction }
 
 // Phase returns the phase of the pod.
 func (p *Pod) Phase() corev1.PodPhase { return p.phase }
 
 // SetStatus sets the phase, the reason and the containers of a status, as the kubelet reports them. Containers of a pod
-// that has not ended are reported once one of them has failed.
+// that has not ended are reported once a container has been restarted or is backing off.
 func (p *Pod) SetStatus(status *corev1.PodStatus) {
 	status.Phase = p.phase
 	if p.expired {
@@ -241,7 +242,7 @@ func (p *Pod) SetStatus(status *corev1.PodStatus) {
 	}
 }
 
-// hasFailure reports whether a container has been restarted, or waits for it.
+// hasFailure reports whether a container has been restarted, or waits for a restart.
 func (p *Pod) hasFailure() bool {
 	s := p.shown()
 	return s.restarts > 0 || s.waitings > 0

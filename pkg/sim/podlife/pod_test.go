@@ -12,7 +12,7 @@ import (
 
 var begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// script says how long the runs of each container take and how they end, one after the other; the last one repeats.
+// script defines the length and the end of the runs of each container, in order; the last one repeats.
 type script map[string][]Run
 
 func (s script) runs(container string, restarts int32) Run {
@@ -35,7 +35,7 @@ func spec(policy corev1.RestartPolicy, init ...string) *corev1.PodSpec {
 	return s
 }
 
-// play has a line for each change until the pod ends, or the limit.
+// play returns a line for each change until the pod ends, or until the limit.
 func play(s *corev1.PodSpec, runs script, limit time.Duration) string {
 	p := Start(s, begun, runs.runs)
 	lines := []string{line(p, 0)}

@@ -1,4 +1,4 @@
-// Package simevents keeps the events that the controller of a simulated cluster writes, for explanations of its Jobs.
+// Package simevents records the events that the controller of a simulated cluster writes, for explanations of its Jobs.
 package simevents
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// maxEvents is how many events of one reason are kept of a Job: the first ones, as the API server's limits leave fewer of
-// the rest.
+// maxEvents is the maximum number of events of one reason that are kept of a Job: the first ones, as the API server's
+// limits leave fewer of the later ones.
 const maxEvents = 200
 
-// Recorder keeps events by the name of their Job. It implements record.EventRecorder; the controller of a sim.World calls it
-// from one goroutine at a time.
+// Recorder holds events by the name of their Job. It implements record.EventRecorder; the controller of a sim.World
+// calls it from one goroutine at a time.
 type Recorder struct {
 	now    func() time.Time
 	events map[string][]corev1.Event
@@ -28,12 +28,12 @@ type Recorder struct {
 // key is a Job and the reason of an event.
 type key struct{ job, reason string }
 
-// New returns a Recorder whose events have the time of now, the virtual time.
+// New returns a Recorder that takes the time of its events from now, the virtual clock.
 func New(now func() time.Time) *Recorder {
 	return &Recorder{now: now, events: map[string][]corev1.Event{}, kept: map[key]int{}}
 }
 
-// Of returns the events of a Job, oldest first. They must not be changed.
+// Of returns the events of a Job, oldest first. The caller must not change them.
 func (r *Recorder) Of(job string) []corev1.Event { return r.events[job] }
 
 // Event implements record.EventRecorder.
@@ -46,7 +46,8 @@ func (r *Recorder) Eventf(object runtime.Object, kind, reason, format string, ar
 	r.AnnotatedEventf(object, nil, kind, reason, format, args...)
 }
 
-// AnnotatedEventf implements record.EventRecorder. An equal event is counted, as client-go does.
+// AnnotatedEventf implements record.EventRecorder. A repeated event increases the count of the first one, as in
+// client-go.
 func (r *Recorder) AnnotatedEventf(object runtime.Object, annotations map[string]string, kind, reason, format string, args ...any) {
 	job, ok := object.(*batchv1.Job)
 	if !ok {

@@ -1,5 +1,5 @@
-// Command kube-controller-manager is Kubernetes' own controllers, among them
-// the built-in Job controller that ours is compared with.
+// Command kube-controller-manager runs Kubernetes' own controllers, including the built-in Job controller, for
+// comparison with ours.
 package main
 
 import (

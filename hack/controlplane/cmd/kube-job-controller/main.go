@@ -1,7 +1,6 @@
-// Command kube-job-controller runs the Job controller of kube-controller-manager, and its
-// controller of service accounts, which pods need. The demo shows it beside ours. It is the
-// same code with the same number of workers, but takes seconds to build, where all of
-// kube-controller-manager takes a minute or more.
+// Command kube-job-controller runs the Job controller of kube-controller-manager, and its service account controller,
+// which pods need. The demo shows it next to ours. It is the same code with the same number of workers, but takes
+// seconds to build, while all of kube-controller-manager takes a minute or more.
 package main
 
 import (
@@ -21,7 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/serviceaccount"
 )
 
-// workers is kube-controller-manager's default of --concurrent-job-syncs.
+// workers is the default of kube-controller-manager's --concurrent-job-syncs.
 const workers = 5
 
 func main() {
@@ -42,7 +41,7 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *showVersion { // kwokctl asks
+	if *showVersion { // kwokctl calls it
 		fmt.Println("Kubernetes", version.Get())
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Command kubectl is built only where the machine has none.
+// Command kubectl is built only if the machine has no kubectl.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command kwok simulates nodes and the pods on them. It is built from this module, and not
-// with kwok's own dependencies, so that it shares what is compiled for the API server.
+// Command kwok simulates nodes and the pods on them. It is built from this module, not with kwok's own dependencies, so
+// that it shares compiled packages with the API server.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	// These flags are read before those of the command: they decide what its defaults are.
+	// These flags are parsed before the command's own, because they determine its defaults.
 	early := pflag.NewFlagSet("kwok", pflag.ContinueOnError)
 	early.ParseErrorsAllowlist.UnknownFlags = true
 	early.Usage = func() {}

@@ -1,5 +1,5 @@
-// Command kwokctl starts and stops the processes of a cluster. It is built from this module, and not
-// with kwok's own dependencies, so that it shares what is compiled for the API server.
+// Command kwokctl starts and stops the processes of a cluster. It is built from this module, not with kwok's own
+// dependencies, so that it shares compiled packages with the API server.
 package main
 
 import (
@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 	"sigs.k8s.io/kwok/pkg/utils/signals"
 
-	_ "sigs.k8s.io/kwok/pkg/kwokctl/runtime/binary" // the only runtime that is used here
+	_ "sigs.k8s.io/kwok/pkg/kwokctl/runtime/binary" // the only runtime used here
 )
 
 func main() {
-	// These flags are read before those of the command: they decide what its defaults are.
+	// These flags are parsed before the command's own, because they determine its defaults.
 	early := pflag.NewFlagSet("kwokctl", pflag.ContinueOnError)
 	early.ParseErrorsAllowlist.UnknownFlags = true
 	early.Usage = func() {}

@@ -1,5 +1,5 @@
-// Command kube-proxy makes the addresses of Services work on this machine: that of the API
-// server above all. Built from its own module.
+// Command kube-proxy makes Service addresses work on this machine, above all the API server's. It is built from its own
+// module.
 package main
 
 import (

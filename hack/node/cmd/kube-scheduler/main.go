@@ -1,4 +1,4 @@
-// Command kube-scheduler gives pods their node, built from its own module.
+// Command kube-scheduler assigns nodes to pods. It is built from its own module.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command kubelet runs pods on this machine, built from its own module.
+// Command kubelet runs pods on this machine. It is built from its own module.
 package main
 
 import (
