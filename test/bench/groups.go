@@ -117,5 +117,5 @@ func (a api) removePods(ctx context.Context, selected metav1.ListOptions) error 
 	}
 }
 
-// removePause gives the API server to the controller, which may have to remove finalizers first.
+// removePause is time for the controller, which may have to remove finalizers first.
 const removePause = 20 * time.Millisecond

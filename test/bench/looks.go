@@ -109,7 +109,7 @@ func followUsage(pid int) (stop func() lookUsage) {
 	return func() lookUsage { close(ending); return <-result }
 }
 
-// add raises the figures to those of a process, where they are larger. A process that has ended cannot be read.
+// add raises the maximums to the figures of a process; a process that has ended has none.
 func (u *lookUsage) add(id string) {
 	if text, err := os.ReadFile("/proc/" + id + "/status"); err == nil {
 		if peak, err := parsePeak(string(text)); err == nil {

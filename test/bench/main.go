@@ -20,8 +20,8 @@
 //   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
 //   - many: many small Jobs at once, also with a built-in controller that runs 50 syncs at once
 //   - sizes: the largest possible statuses, as the API server stores them
-//   - idle: controllers without work beside pods of others: those of Deployments, and those of
-//     Jobs that the built-in controller runs
+//   - idle: controllers without work beside other pods: of Deployments, and of Jobs that the
+//     built-in controller runs
 //   - rate: many Jobs, with 50 and with 100 requests per second for each controller
 //   - reference: the loads for which KEPs give durations
 //   - giant: one Job of 100,000 indexes, compared with the floor, and the costs of the verbs that

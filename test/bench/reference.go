@@ -95,7 +95,7 @@ func loadsOf(b *bench, n int) []load {
 }
 
 // timeGroup runs Jobs until reached returns true for each Job, and removes them. On the floor, the bare client runs the
-// Jobs; the time is the one that it reports, without the creation of the Job.
+// Jobs; the time is its own measurement, without the creation of the Job.
 func timeGroup(ctx context.Context, b *bench, s side, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) (took time.Duration, err error) {
 	if s != floor {
 		begun := time.Now()

@@ -93,7 +93,7 @@ func withRules(job *batchv1.Job, n int) *batchv1.Job {
 	return job
 }
 
-// worstStatus returns a status with lists of indexes that cannot be compressed: every second index has failed.
+// worstStatus returns a status with lists of indexes that cannot be shortened to ranges: every second index has failed.
 func worstStatus() batchv1.JobStatus {
 	var completed, failed []int32
 	for i := range int32(worstIndexes) {
