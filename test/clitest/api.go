@@ -69,7 +69,7 @@ func NewAPI(t testing.TB, jobs ...*unstructured.Unstructured) *API {
 	return f
 }
 
-// Start serves on an address; after Stop, the same address lets a client find the API again.
+// Start serves on an address; using the same one again after Stop lets clients reconnect.
 func (f *API) Start(address string) {
 	f.t.Helper()
 	listener, err := net.Listen("tcp", address)
