@@ -269,7 +269,7 @@ func (r *reader) fits() error {
 	return nil
 }
 
-// IsRun reports whether a test runs the commands of the page at this path. Those of docs/reference.md are the examples
+// IsRun reports whether a test runs the commands of the page at this path. Those in docs/reference.md are the examples
 // in the commands' help, and explanation.md has no commands.
 func IsRun(path string) bool {
 	switch path {
