@@ -127,7 +127,7 @@ func (c *cluster) record(ctx context.Context, t take, folder string) error {
 	return err
 }
 
-// ask runs the plugin, judges nothing yet, and appends the output to said.
+// ask runs the plugin, appends its output to said, and returns the answer.
 func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *strings.Builder) (a situation.Answer, err error) {
 	args := strings.Fields(ask.Run)
 	if ask.About != "" {
