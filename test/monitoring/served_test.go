@@ -44,7 +44,7 @@ func (s series) addHistogram(name string, labels []string) {
 	s[name+"_bucket"], s[name+"_sum"], s[name+"_count"] = append([]string{"le"}, labels...), labels, labels
 }
 
-// served returns the series at /metrics of a leading replica, and those that Prometheus adds.
+// served returns the series at /metrics of a leading replica, and the series that Prometheus adds.
 func served(t *testing.T) series {
 	t.Helper()
 	s := series{"up": nil}
