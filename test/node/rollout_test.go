@@ -38,7 +38,7 @@ func TestRolloutMovesTheLeadOnce(t *testing.T) {
 	if ledBy(change.to, before) || !ledBy(change.to, after) {
 		t.Errorf("the lead moved to %s, want a new pod", change.to)
 	}
-	// Two retry periods, each with a random extension by a factor of up to 1.2.
+	// Two retry periods, as jitter extends a period by up to 1.2 times its length.
 	if change.gap() > 5*time.Second {
 		t.Errorf("nobody led for %s", change.gap())
 	}
