@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// owned returns Jobs that were created by a controller, not by a user.
+// owned returns scenarios of Jobs that were created by a controller, not by a user.
 func owned() []scenario {
 	return []scenario{
 		{

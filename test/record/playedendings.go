@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// playedEndings returns Jobs that fail in ways that kwok's nodes cannot simulate.
+// playedEndings returns scenarios of Jobs that fail in ways that kwok's nodes cannot simulate.
 func playedEndings() []scenario {
 	return []scenario{
 		{

@@ -21,7 +21,7 @@ func twoRules(more ...change) func(*stage) *batchv1.Job {
 	}, more...)...)
 }
 
-// policyEndings returns Jobs that fail because of a rule or of their indexes.
+// policyEndings returns scenarios of Jobs that fail because of a rule or of their indexes.
 func policyEndings() []scenario {
 	byRule := all(failed(batchv1.JobReasonPodFailurePolicy), countedSuccesses(1), countedFailures(2))
 	return []scenario{

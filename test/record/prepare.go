@@ -17,8 +17,8 @@ import (
 
 const (
 	leaseNamespace = "batchjob-system"
-	// playedLabel marks the namespaces whose pods get no node at admission: the recorder is their scheduler and
-	// their kubelet.
+	// playedLabel marks the namespaces whose pods get no node at admission, and never a node that kwok runs: the
+	// recorder is their scheduler and their kubelet.
 	playedLabel = "record.batchjob.dev/played"
 )
 

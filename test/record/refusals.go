@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// refusals returns Jobs whose pods the API server rejects.
+// refusals returns scenarios of Jobs whose pods the API server rejects.
 func refusals() []scenario {
 	return []scenario{
 		{

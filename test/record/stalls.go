@@ -13,7 +13,7 @@ import (
 	controllerpkg "github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// stalls returns Jobs that wait for a user or another controller, or whose controller is absent.
+// stalls returns scenarios of Jobs that wait for a user or another controller, or whose controller is absent.
 func stalls() []scenario {
 	return []scenario{
 		{

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// startProblems returns Jobs whose pods do not start, or do not run for long.
+// startProblems returns scenarios of Jobs whose pods do not start, or do not run for long.
 func startProblems() []scenario {
 	return []scenario{
 		{

@@ -13,7 +13,7 @@ import (
 // foreignFinalizer is a finalizer that no controller of this cluster removes.
 const foreignFinalizer = "example.com/collect-logs"
 
-// stuckPods returns Jobs with pods that are not removed.
+// stuckPods returns scenarios of Jobs with pods that are not removed.
 func stuckPods() []scenario {
 	return []scenario{
 		{

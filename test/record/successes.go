@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// successes returns Jobs that complete.
+// successes returns scenarios of Jobs that complete.
 func successes() []scenario {
 	reached := completed(batchv1.JobReasonCompletionsReached)
 	return []scenario{
@@ -36,7 +36,7 @@ func slowly(j *batchv1.Job) {
 	j.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](600)
 }
 
-// interims returns Jobs whose outcome is decided but that are not finished yet.
+// interims returns scenarios of Jobs whose outcome is decided but that are not finished yet.
 func interims() []scenario {
 	return []scenario{
 		{
@@ -72,7 +72,7 @@ func (s *stage) deleteJob() error {
 
 func leaving(v *view) bool { return one(v) && v.jobs[0].DeletionTimestamp != nil }
 
-// ongoing returns Jobs that run, or will run without intervention.
+// ongoing returns scenarios of Jobs that run, or will run without intervention.
 func ongoing() []scenario {
 	return []scenario{
 		{

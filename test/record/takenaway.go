@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// takenAway returns Jobs whose pods are evicted, deleted or otherwise disrupted.
+// takenAway returns scenarios of Jobs whose pods are evicted, deleted or otherwise disrupted.
 func takenAway() []scenario {
 	exceeded := failed(batchv1.JobReasonBackoffLimitExceeded)
 	return []scenario{
